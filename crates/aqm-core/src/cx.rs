@@ -1,0 +1,57 @@
+//! What each call into a discipline brings in: time, chance, the observer and the books.
+
+use crate::packet::{Ecn, Packet};
+use crate::qdisc::Counters;
+use crate::random::Random;
+use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use crate::units::Time;
+
+/// The context of one call. Nothing else may supply time or chance, and no packet may leave by another way.
+pub struct Cx<'a> {
+    /// The instant of the call.
+    pub now: Time,
+    pub(crate) point: DropPoint,
+    pub(crate) random: &'a mut Random,
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) counters: &'a mut Counters,
+}
+
+impl Cx<'_> {
+    /// Drops `packet`: it is counted and handed back to the host.
+    pub fn drop(&mut self, packet: Packet, reason: DropReason) {
+        self.counters.count_drop(&packet, reason);
+        self.observer.on_drop(packet, reason, self.point);
+    }
+
+    /// Marks `packet` CE if its transport understands marks; `false` means that the law must drop instead.
+    ///
+    /// A packet that already carries CE counts as marked: another hop has said what this one would say.
+    pub fn mark(&mut self, packet: &mut Packet, reason: MarkReason) -> bool {
+        match packet.ecn {
+            Ecn::NotEct => false,
+            Ecn::Ce => true,
+            Ecn::Ect0 | Ecn::Ect1 => {
+                packet.ecn = Ecn::Ce;
+                self.counters.marked += 1;
+                self.observer.on_mark(packet, reason);
+                true
+            }
+        }
+    }
+
+    /// Asks the host to send a packet back to a source.
+    pub fn emit(&mut self, emission: Emission) {
+        self.counters.emitted += 1;
+        self.observer.on_emit(emission);
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.random.uniform()
+    }
+
+    /// Uniform whole number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+}

@@ -1,0 +1,200 @@
+//! What a discipline is. One file here is one AQM: a law, a queue and parameters, joined.
+//!
+//! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
+
+pub mod fifo;
+
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{ParamError, ParamSpec, Params, Preset};
+use crate::units::{Rate, Size, Time};
+use alloc::boxed::Box;
+
+/// Packets and bytes that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// The backlog counted in the unit of `size`.
+    pub const fn in_unit_of(self, size: Size) -> u64 {
+        match size {
+            Size::Packets(_) => self.packets,
+            Size::Bytes(_) => self.bytes,
+        }
+    }
+
+    /// Whether a packet of `length` bytes would go beyond `limit`.
+    pub const fn would_exceed(self, limit: Size, length: u32) -> bool {
+        match limit {
+            Size::Packets(packets) => self.packets + 1 > packets,
+            Size::Bytes(bytes) => self.bytes + length as u64 > bytes,
+        }
+    }
+
+    /// Whether the backlog is beyond `limit` as it stands.
+    pub const fn exceeds(self, limit: Size) -> bool {
+        self.in_unit_of(limit) > limit.count()
+    }
+}
+
+/// What a discipline is told about the link that it serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its rate (the mean rate where it varies).
+    pub rate: Rate,
+    /// Bytes of a full packet on it.
+    pub mtu: u32,
+}
+
+impl Link {
+    /// A link of `rate` that carries full Ethernet frames.
+    pub const fn new(rate: Rate) -> Link {
+        Link { rate, mtu: 1514 }
+    }
+}
+
+/// A queue discipline.
+///
+/// Contract, tested for every entry of the registry:
+/// - A packet handed to [`enqueue`](Discipline::enqueue) is kept, or dropped with [`Cx::drop`]; it is returned by
+///   [`dequeue`](Discipline::dequeue) at most once and never duplicated.
+/// - Packets of one flow leave in the order in which they came.
+/// - `dequeue` may return `None` with a backlog only if [`next_wakeup`](Discipline::next_wakeup) says when to ask again.
+/// - Time never runs backwards between calls.
+pub trait Discipline: Send {
+    /// A packet arrives.
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
+
+    /// The link is free: which packet goes next?
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+
+    /// What waits, packets of children included.
+    fn backlog(&self) -> Backlog;
+
+    /// Takes new parameters while running. On an error nothing has changed; packets that no longer fit are dropped
+    /// through `cx`.
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError>;
+
+    /// Drops everything that waits through `cx`.
+    fn purge(&mut self, cx: &mut Cx<'_>);
+
+    /// When [`on_wakeup`](Discipline::on_wakeup) wants to be called next. Ask after every call if
+    /// [`Traits::wakes`] is set; otherwise it is always `None`.
+    fn next_wakeup(&self) -> Option<Time> {
+        None
+    }
+
+    /// Does what is due by now. Spurious calls are harmless.
+    fn on_wakeup(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Reports the law's own variables under the names declared in [`Info::probes`].
+    fn probe(&self, _now: Time, _sink: &mut dyn FnMut(&str, f64)) {}
+
+    /// Visits the disciplines inside this one (classful schedulers), with the name of each.
+    fn children(&self, _visit: &mut dyn FnMut(&str, &dyn Discipline)) {}
+
+    /// Bytes of state beyond queued packets: fixed part, tables and per-flow records.
+    fn state_bytes(&self) -> usize;
+}
+
+/// A new discipline, or which relation between its parameters does not hold.
+pub type Built = Result<Box<dyn Discipline>, ParamError>;
+
+/// One variable that a discipline reports while running.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeSpec {
+    /// Stable name.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// What it is.
+    pub help: &'static str,
+}
+
+/// Which kin a discipline belongs to, in the listing's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Plain queues.
+    Queue,
+    /// Laws on the average queue length.
+    QueueLength,
+    /// Laws on delay.
+    Delay,
+    /// Flow queueing and flow-aware laws.
+    Flow,
+}
+
+impl Group {
+    /// Title in listings.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Group::Queue => "Plain queues",
+            Group::QueueLength => "By queue length",
+            Group::Delay => "By delay",
+            Group::Flow => "By flow",
+        }
+    }
+}
+
+/// Properties that hosts and the conformance tests ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Traits {
+    /// Asks for wake-ups: poll [`Discipline::next_wakeup`] after every call.
+    pub wakes: bool,
+    /// Can mark instead of dropping.
+    pub ecn: bool,
+    /// Drops packets that are already queued (at the head or inside).
+    pub drops_queued: bool,
+    /// Packets of different flows may overtake each other.
+    pub reorders_flows: bool,
+    /// The law gives no signal while at most this many packets wait, the arriving one not counted.
+    pub quiet_packets: u64,
+    /// Bytes kept per flow, zero for disciplines that do not tell flows apart.
+    pub flow_state_bytes: usize,
+}
+
+/// Everything there is to know about a discipline without running it.
+pub struct Info {
+    /// Name on the command line; hyphens and underscores are interchangeable on input.
+    pub name: &'static str,
+    /// Where it is listed.
+    pub group: Group,
+    /// One line for listings.
+    pub summary: &'static str,
+    /// Document that defines it.
+    pub reference: &'static str,
+    /// Parameters.
+    pub params: &'static [ParamSpec],
+    /// Presets; the first is meant when none is named.
+    pub presets: &'static [Preset],
+    /// Variables that it reports.
+    pub probes: &'static [ProbeSpec],
+    /// Properties.
+    pub traits: Traits,
+    /// Where this implementation departs from its reference, and why.
+    pub deviations: &'static str,
+    /// Makes one, or says which relation between parameters does not hold.
+    pub build: fn(&Params, &Link) -> Built,
+}
+
+impl Info {
+    /// The preset of this name.
+    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
+        self.presets.iter().find(|preset| crate::params::same_name(preset.name, name))
+    }
+}
+
+/// The limit that most disciplines share: `limit`, 1000 packets unless said otherwise.
+pub const LIMIT: ParamSpec = ParamSpec::new(
+    "limit",
+    crate::params::Kind::Size,
+    crate::params::Value::Size(Size::Packets(1000)),
+    (1.0, 1e12),
+    "Most packets or bytes that wait",
+    "tc: 1000 packets, Ethernet's default queue length",
+);

@@ -1,0 +1,1 @@
+//! Control laws: they decide, and own no packets.

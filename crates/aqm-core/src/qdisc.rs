@@ -1,0 +1,270 @@
+//! The shell around every discipline: it stamps arrivals, keeps the books and proves conservation.
+
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Info, Link};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params};
+use crate::random::Random;
+use crate::signal::{DropPoint, DropReason, Observer};
+use crate::spec::Spec;
+use crate::units::{Span, Time};
+use alloc::boxed::Box;
+use core::fmt;
+
+/// What happened so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets handed to the discipline.
+    pub arrived: u64,
+    /// Bytes handed to the discipline.
+    pub arrived_bytes: u64,
+    /// Packets that left it.
+    pub departed: u64,
+    /// Bytes that left it.
+    pub departed_bytes: u64,
+    /// Packets dropped, by the number of the reason.
+    pub dropped: [u64; DropReason::COUNT],
+    /// Bytes dropped.
+    pub dropped_bytes: u64,
+    /// Packets marked CE.
+    pub marked: u64,
+    /// Packets that the discipline asked to send.
+    pub emitted: u64,
+    /// Sum of the sojourn times of packets that left.
+    pub sojourn_sum: Span,
+    /// Longest sojourn time of a packet that left.
+    pub sojourn_max: Span,
+}
+
+impl Counters {
+    /// Packets dropped for any reason.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+
+    /// Packets that the AQM chose to drop.
+    pub fn dropped_early(&self) -> u64 {
+        let early = DropReason::ALL.into_iter().filter(|reason| reason.is_early());
+        early.map(|reason| self.dropped[reason as usize]).sum()
+    }
+
+    pub(crate) fn count_drop(&mut self, packet: &Packet, reason: DropReason) {
+        self.dropped[reason as usize] += 1;
+        self.dropped_bytes += u64::from(packet.length);
+    }
+}
+
+/// A discipline lost, invented or changed a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The discipline.
+    pub discipline: &'static str,
+    /// The books at that moment.
+    pub counters: Counters,
+    /// What the discipline says it holds.
+    pub backlog: Backlog,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let c = &self.counters;
+        write!(
+            f,
+            "{} breaks conservation: {} packets ({} B) arrived, but {} ({} B) departed, {} ({} B) were dropped and {} ({} B) wait",
+            self.discipline,
+            c.arrived,
+            c.arrived_bytes,
+            c.departed,
+            c.departed_bytes,
+            c.dropped_total(),
+            c.dropped_bytes,
+            self.backlog.packets,
+            self.backlog.bytes
+        )
+    }
+}
+
+impl core::error::Error for Violation {}
+
+/// A discipline in its shell: what every host holds.
+pub struct Qdisc {
+    discipline: Box<dyn Discipline>,
+    info: &'static Info,
+    params: Params,
+    link: Link,
+    random: Random,
+    counters: Counters,
+    /// A peeked packet; it has left the discipline but not the shell.
+    held: Option<Packet>,
+}
+
+impl Qdisc {
+    /// Builds `spec` for `link`.
+    pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
+        let discipline = (spec.info.build)(&spec.params, &link)?;
+        let (info, params) = (spec.info, spec.params.clone());
+        Ok(Qdisc { discipline, info, params, link, random, counters: Counters::default(), held: None })
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, observer: &mut dyn Observer) {
+        packet.arrival = now;
+        self.counters.arrived += 1;
+        self.counters.arrived_bytes += u64::from(packet.length);
+        let mut cx = Cx {
+            now,
+            point: DropPoint::Enqueue,
+            random: &mut self.random,
+            observer,
+            counters: &mut self.counters,
+        };
+        self.discipline.enqueue(packet, &mut cx);
+        debug_assert!(self.check().is_ok(), "{}", self.check().unwrap_err());
+    }
+
+    /// The link is free: the packet that goes next. `None` with a backlog means: ask again at
+    /// [`next_wakeup`](Qdisc::next_wakeup).
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+        let packet = match self.held.take() {
+            Some(packet) => packet,
+            None => self.take(now, observer)?,
+        };
+        let sojourn = now.since(packet.arrival);
+        self.counters.departed += 1;
+        self.counters.departed_bytes += u64::from(packet.length);
+        self.counters.sojourn_sum += sojourn;
+        self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+        debug_assert!(self.check().is_ok(), "{}", self.check().unwrap_err());
+        Some(packet)
+    }
+
+    /// The packet that [`dequeue`](Qdisc::dequeue) will return next.
+    ///
+    /// A discipline that drops at dequeue cannot know its next packet without deciding: peeking dequeues and holds,
+    /// so the decision falls at this instant (as in Linux and ns-3).
+    pub fn peek(&mut self, now: Time, observer: &mut dyn Observer) -> Option<&Packet> {
+        if self.held.is_none() {
+            self.held = self.take(now, observer);
+        }
+        self.held.as_ref()
+    }
+
+    #[inline]
+    fn take(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+        let mut cx = Cx {
+            now,
+            point: DropPoint::Dequeue,
+            random: &mut self.random,
+            observer,
+            counters: &mut self.counters,
+        };
+        self.discipline.dequeue(&mut cx)
+    }
+
+    /// When to call [`wake`](Qdisc::wake) next; ask after every other call if the discipline [wakes](Qdisc::wakes).
+    pub fn next_wakeup(&self) -> Option<Time> {
+        self.discipline.next_wakeup()
+    }
+
+    /// Whether the discipline ever asks for wake-ups.
+    pub fn wakes(&self) -> bool {
+        self.info.traits.wakes
+    }
+
+    /// Lets the discipline do what is due by now; calling too often is harmless.
+    pub fn wake(&mut self, now: Time, observer: &mut dyn Observer) {
+        self.with_cx(now, observer, |discipline, cx| discipline.on_wakeup(cx));
+    }
+
+    /// Changes parameters while running. On an error nothing has changed.
+    pub fn change(
+        &mut self,
+        settings: &[(&str, &str)],
+        now: Time,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ParamError> {
+        let mut params = self.params.clone();
+        for (name, text) in settings {
+            params.set_text(name, text)?;
+        }
+        self.with_cx(now, observer, |discipline, cx| discipline.change(&params, cx))?;
+        self.params = params;
+        Ok(())
+    }
+
+    /// Drops what waits and starts anew: parameters stay, counters and random numbers begin again.
+    pub fn reset(&mut self, now: Time, observer: &mut dyn Observer) {
+        self.with_cx(now, observer, |discipline, cx| discipline.purge(cx));
+        if let Some(packet) = self.held.take() {
+            observer.on_drop(packet, DropReason::Reconfigured, DropPoint::Other);
+        }
+        self.discipline =
+            (self.info.build)(&self.params, &self.link).expect("parameters were accepted before");
+        self.random.restart();
+        self.counters = Counters::default();
+    }
+
+    fn with_cx<R>(
+        &mut self,
+        now: Time,
+        observer: &mut dyn Observer,
+        call: impl FnOnce(&mut dyn Discipline, &mut Cx<'_>) -> R,
+    ) -> R {
+        let mut cx = Cx {
+            now,
+            point: DropPoint::Other,
+            random: &mut self.random,
+            observer,
+            counters: &mut self.counters,
+        };
+        call(&mut *self.discipline, &mut cx)
+    }
+
+    /// What waits, a peeked packet included.
+    pub fn backlog(&self) -> Backlog {
+        let mut backlog = self.discipline.backlog();
+        if let Some(packet) = &self.held {
+            backlog.packets += 1;
+            backlog.bytes += u64::from(packet.length);
+        }
+        backlog
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The parameters in force.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// What kind of discipline this is.
+    pub fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    /// The discipline itself, for a look at its children and the size of its state.
+    pub fn discipline(&self) -> &dyn Discipline {
+        &*self.discipline
+    }
+
+    /// Reports the law's own variables.
+    pub fn probe(&self, now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        self.discipline.probe(now, sink);
+    }
+
+    /// Every packet and every byte that arrived has departed, was dropped or waits.
+    pub fn check(&self) -> Result<(), Box<Violation>> {
+        let (c, backlog) = (&self.counters, self.backlog());
+        let packets = c.departed + c.dropped_total() + backlog.packets;
+        let bytes = c.departed_bytes + c.dropped_bytes + backlog.bytes;
+        if (packets, bytes) == (c.arrived, c.arrived_bytes) {
+            return Ok(());
+        }
+        Err(Box::new(Violation { discipline: self.info.name, counters: c.clone(), backlog }))
+    }
+}

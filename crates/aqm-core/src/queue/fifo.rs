@@ -1,0 +1,75 @@
+//! First in, first out, with the bytes counted.
+
+use crate::cx::Cx;
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use crate::signal::DropReason;
+use crate::units::Size;
+use alloc::collections::VecDeque;
+
+/// A queue of packets in order of arrival.
+#[derive(Debug, Default)]
+pub struct Fifo {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+}
+
+impl Fifo {
+    /// Appends a packet.
+    #[inline]
+    pub fn push(&mut self, packet: Packet) {
+        self.bytes += u64::from(packet.length);
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.length);
+        Some(packet)
+    }
+
+    /// Takes the packet at `index`, counted from the oldest; the order of the others stays.
+    pub fn remove(&mut self, index: usize) -> Option<Packet> {
+        let packet = self.packets.remove(index)?;
+        self.bytes -= u64::from(packet.length);
+        Some(packet)
+    }
+
+    /// The oldest packet.
+    pub fn head(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
+    /// Packets that wait.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Packets and bytes that wait.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+
+    /// Drops the newest packets until `limit` is kept: what a lowered limit does to a queue.
+    pub fn trim(&mut self, limit: Size, cx: &mut Cx<'_>) {
+        while self.backlog().exceeds(limit) {
+            let newest = self.remove(self.len() - 1).expect("a queue beyond its limit is not empty");
+            cx.drop(newest, DropReason::Reconfigured);
+        }
+    }
+
+    /// Drops everything.
+    pub fn purge(&mut self, cx: &mut Cx<'_>) {
+        while let Some(packet) = self.pop() {
+            cx.drop(packet, DropReason::Reconfigured);
+        }
+    }
+}

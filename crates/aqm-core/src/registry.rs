@@ -1,0 +1,13 @@
+//! The list of disciplines. The command line, files, Python, documentation, conformance, golden runs and benches
+//! all follow from it.
+
+use crate::discipline::{Info, fifo};
+use crate::params::same_name;
+
+/// Every discipline, one word each, grouped as listed to users.
+pub static DISCIPLINES: &[&Info] = &[&fifo::INFO];
+
+/// The discipline of this name; hyphens, underscores and case do not matter.
+pub fn find(name: &str) -> Option<&'static Info> {
+    DISCIPLINES.iter().copied().find(|info| same_name(info.name, name))
+}

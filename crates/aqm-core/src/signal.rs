@@ -1,0 +1,111 @@
+//! What a discipline may say: why a packet was dropped or marked, and what it sends back.
+
+use crate::packet::Packet;
+
+/// Why a packet was dropped. Numbers are stable: they appear in files and in the C interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum DropReason {
+    /// Not said. No discipline of this crate uses it.
+    Unspecified = 0,
+    /// The queue was full: its limit in packets, bytes or memory was reached.
+    Overlimit = 1,
+    /// The control law decided to signal congestion.
+    Congestion = 2,
+    /// The packet's flow held more than its share.
+    Unfair = 3,
+    /// The limit was lowered while the queue held more.
+    Reconfigured = 4,
+}
+
+impl DropReason {
+    /// How many reasons there are; numbers run from zero.
+    pub const COUNT: usize = 5;
+
+    /// Every reason, in the order of their numbers.
+    pub const ALL: [DropReason; Self::COUNT] = [
+        DropReason::Unspecified,
+        DropReason::Overlimit,
+        DropReason::Congestion,
+        DropReason::Unfair,
+        DropReason::Reconfigured,
+    ];
+
+    /// Whether the AQM chose to drop, rather than running out of room.
+    pub const fn is_early(self) -> bool {
+        matches!(self, DropReason::Congestion | DropReason::Unfair)
+    }
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::Unspecified => "unspecified",
+            DropReason::Overlimit => "overlimit",
+            DropReason::Congestion => "congestion",
+            DropReason::Unfair => "unfair",
+            DropReason::Reconfigured => "reconfigured",
+        }
+    }
+}
+
+/// In which call a packet was dropped: apart from the reason, as in ns-3 (`DropBeforeEnqueue`, `DropAfterDequeue`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropPoint {
+    /// While a packet arrived.
+    Enqueue,
+    /// While a packet was asked for.
+    Dequeue,
+    /// In a wake-up or a change of parameters.
+    Other,
+}
+
+/// Why a packet was marked. Numbers are stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum MarkReason {
+    /// Not said.
+    Unspecified = 0,
+    /// The law would have dropped a packet that is not ECN-capable.
+    Congestion = 1,
+    /// An instantaneous threshold on queue or sojourn time was exceeded (CoDel's `ce_threshold`, DCTCP's step).
+    Threshold = 2,
+}
+
+/// A packet that a discipline asks its host to send back to a source (QCN and PMQECN feedback).
+///
+/// The host builds the real packet: a discipline has no payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emission {
+    /// Flow that the feedback is about.
+    pub flow: u64,
+    /// Hash of the host that it goes to: the source of the packet that caused it.
+    pub to: u32,
+    /// Bytes on the link.
+    pub length: u32,
+    /// Traffic class of the feedback.
+    pub class: u16,
+    /// What it says; the discipline documents the meaning.
+    pub values: [u64; 3],
+}
+
+/// Takes in what happens to packets. The host owns a dropped packet again and frees what its cookie stands for.
+pub trait Observer {
+    /// A packet was dropped.
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint);
+
+    /// A packet was marked; it stays in the queue or is about to leave it.
+    fn on_mark(&mut self, _packet: &Packet, _reason: MarkReason) {}
+
+    /// The discipline asks for a packet to be sent.
+    fn on_emit(&mut self, _emission: Emission) {}
+}
+
+/// Looks at nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn on_drop(&mut self, _packet: Packet, _reason: DropReason, _point: DropPoint) {}
+}

@@ -1,0 +1,1 @@
+//! Counting structures that are algorithms in their own right, usable without a discipline.

@@ -1,0 +1,51 @@
+//! Bit rates.
+
+use super::{Bytes, Span};
+use core::fmt;
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// A rate of `bits` per second.
+    pub const fn from_bits_per_sec(bits: u64) -> Rate {
+        Rate(bits)
+    }
+
+    /// The rate in bits per second.
+    pub const fn as_bits_per_sec(self) -> u64 {
+        self.0
+    }
+
+    /// The rate in bytes per second.
+    pub fn as_bytes_per_sec_f64(self) -> f64 {
+        self.0 as f64 / 8.0
+    }
+
+    /// How long `bytes` take to serialise, rounded up to the nanosecond; the longest span at rate zero.
+    pub const fn time_for(self, bytes: Bytes) -> Span {
+        if self.0 == 0 {
+            return Span::MAX;
+        }
+        let bit_nanos = bytes.as_u64() as u128 * 8_000_000_000;
+        Span::from_nanos(bit_nanos.div_ceil(self.0 as u128) as u64)
+    }
+
+    /// How many bytes fit into `span`, rounded down.
+    pub const fn bytes_in(self, span: Span) -> Bytes {
+        Bytes::new((self.0 as u128 * span.as_nanos() as u128 / 8_000_000_000) as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    /// Writes the largest unit that needs no rounding: `10mbit`, `1500kbit`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n > 0 && n % 1_000_000_000 == 0 => write!(f, "{}gbit", n / 1_000_000_000),
+            n if n > 0 && n % 1_000_000 == 0 => write!(f, "{}mbit", n / 1_000_000),
+            n if n > 0 && n % 1_000 == 0 => write!(f, "{}kbit", n / 1_000),
+            n => write!(f, "{n}bit"),
+        }
+    }
+}

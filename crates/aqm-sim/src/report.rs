@@ -1,0 +1,147 @@
+//! What a run answers with.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Results of one run. Names are those of the metrics contract; every column name ends in its unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Metric name to value; values that cannot be (no finite flow completed, say) are absent.
+    pub metrics: BTreeMap<String, f64>,
+    /// One row per flow.
+    pub flows: Vec<FlowRow>,
+    /// Time series: common instants and named columns of the same length.
+    pub series: Series,
+    /// Delay histograms by name (`qdelay`, `owd`, `pdv`, and `class.<name>.` the same).
+    pub histograms: BTreeMap<String, Histogram>,
+    /// Counters of every queue of the graph.
+    pub queues: Vec<QueueRow>,
+    /// What the user should know about this run.
+    pub warnings: Vec<String>,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// Packets that left the bottleneck, warm-up included.
+    pub bottleneck_packets: u64,
+}
+
+/// One flow of a run, measured after the warm-up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowRow {
+    /// Number of the flow, from zero.
+    pub id: u32,
+    /// Group of the flow.
+    pub group: String,
+    /// What it is: `newreno`, `cubic`, `udp`, `capture`.
+    pub kind: String,
+    /// When it started, seconds.
+    pub start_s: f64,
+    /// Base round-trip time.
+    pub rtt_base_ms: f64,
+    /// Payload delivered in order.
+    pub goodput_mbit: f64,
+    /// Bytes that left the bottleneck.
+    pub throughput_mbit: f64,
+    /// Packets that arrived at the bottleneck.
+    pub packets_arrived: u64,
+    /// Packets dropped there.
+    pub packets_dropped: u64,
+    /// Packets that reached the receiver.
+    pub packets_delivered: u64,
+    /// CE marks received from the bottleneck.
+    pub marks: u64,
+    /// Mean one-way delay.
+    pub owd_mean_ms: f64,
+    /// Mean sojourn time in the bottleneck's queue.
+    pub qdelay_mean_ms: f64,
+    /// Mean of the sender's RTT samples; `NaN` without samples.
+    pub rtt_mean_ms: f64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Completion time of a finite flow; `NaN` otherwise.
+    pub fct_s: f64,
+}
+
+/// Time series with common instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// End of each sampling period, seconds.
+    pub time_s: Vec<f64>,
+    /// Name to values: `queue_packets`, `queue_bytes`, `qdelay_ms` (mean of the period), `throughput_mbit`,
+    /// `goodput_mbit`, `drops`, `marks`, `class.<name>.goodput_mbit`, `flow.<id>.goodput_mbit`, `probe.<name>`.
+    pub columns: BTreeMap<String, Vec<f64>>,
+}
+
+/// A histogram as two columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histogram {
+    /// Upper end of each bucket that holds something, nanoseconds, ascending.
+    pub value_ns: Vec<u64>,
+    /// How many.
+    pub count: Vec<u64>,
+}
+
+/// Counters of one queue, warm-up included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueRow {
+    /// Where it is, as `from->to`.
+    pub link: String,
+    /// The discipline, canonical.
+    pub discipline: String,
+    /// Packets and bytes in.
+    pub arrived: u64,
+    /// Bytes in.
+    pub arrived_bytes: u64,
+    /// Packets out.
+    pub departed: u64,
+    /// Bytes out.
+    pub departed_bytes: u64,
+    /// Packets dropped by decision of the AQM.
+    pub dropped_early: u64,
+    /// Packets dropped for want of room.
+    pub dropped_overflow: u64,
+    /// CE marks.
+    pub marked: u64,
+    /// Packets left at the end.
+    pub backlog: u64,
+}
+
+/// Watches a run from outside, and can stop it.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    reached_ns: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Monitor {
+    /// Simulated time reached so far, nanoseconds.
+    pub fn reached_ns(&self) -> u64 {
+        self.reached_ns.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to stop.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn report(&self, now_ns: u64) -> bool {
+        self.reached_ns.store(now_ns, Ordering::Relaxed);
+        !self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a run gave no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Something from outside is wrong; the text names file, key and value.
+    #[error("{0}")]
+    Input(String),
+    /// The run broke one of its own checks: a defect of this program.
+    #[error("check failed: {0}")]
+    Check(String),
+    /// Stopped through the monitor.
+    #[error("cancelled")]
+    Cancelled,
+}

@@ -3,6 +3,8 @@
 //! A [`scenario::Scenario`] and a seed go in, a [`report::Report`] comes out; the same two always give the same bytes.
 #![forbid(unsafe_code)]
 
+pub mod input_error;
+pub mod link_trace;
 pub mod report;
 pub mod scenario;
 

@@ -2,7 +2,10 @@
 //!
 //! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
 
+pub mod codel;
 pub mod fifo;
+#[cfg(test)]
+mod testing;
 
 use crate::cx::Cx;
 use crate::packet::Packet;

@@ -2,6 +2,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::Backlog;
+use crate::law::Head;
 use crate::packet::Packet;
 use crate::signal::DropReason;
 use crate::units::Size;
@@ -71,5 +72,17 @@ impl Fifo {
         while let Some(packet) = self.pop() {
             cx.drop(packet, DropReason::Reconfigured);
         }
+    }
+}
+
+impl Head for Fifo {
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        Fifo::pop(self)
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.bytes
     }
 }

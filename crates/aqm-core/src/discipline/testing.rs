@@ -1,0 +1,103 @@
+//! A host for tests: it feeds a discipline and writes down what becomes of each packet.
+
+use super::Link;
+use crate::packet::{Ecn, Packet};
+use crate::qdisc::Qdisc;
+use crate::random::Random;
+use crate::signal::{DropPoint, DropReason, MarkReason, Observer};
+use crate::spec::Spec;
+use crate::units::{Rate, Time};
+use alloc::vec::Vec;
+
+/// What became of packets, by cookie.
+#[derive(Default)]
+pub(super) struct Log {
+    pub(super) dropped: Vec<(u64, DropReason)>,
+    pub(super) marked: Vec<(u64, MarkReason)>,
+}
+
+impl Observer for Log {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
+        self.dropped.push((packet.cookie, reason));
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        self.marked.push((packet.cookie, reason));
+    }
+}
+
+/// A discipline and its log.
+pub(super) struct Host {
+    pub(super) qdisc: Qdisc,
+    pub(super) log: Log,
+}
+
+/// Milliseconds as an instant.
+pub(super) const fn ms(millis: u64) -> Time {
+    Time::from_nanos(millis * 1_000_000)
+}
+
+impl Host {
+    /// Builds `spec` for a link of 10 Mbit/s with a fixed stream of random numbers.
+    pub(super) fn new(spec: &str) -> Host {
+        Host::with_random(spec, Random::seeded(1))
+    }
+
+    fn with_random(spec: &str, random: Random) -> Host {
+        let link = Link::new(Rate::from_bits_per_sec(10_000_000));
+        let qdisc = Spec::parse(spec).unwrap().build(link, random).unwrap();
+        Host { qdisc, log: Log::default() }
+    }
+
+    /// Enqueues a plain packet of flow `flow`.
+    pub(super) fn put(&mut self, now: Time, cookie: u64, flow: u64, length: u32) {
+        self.enqueue(now, Packet::new(cookie, flow, length));
+    }
+
+    /// Enqueues an ECN-capable packet.
+    pub(super) fn put_ect(&mut self, now: Time, cookie: u64, flow: u64, length: u32) {
+        let mut packet = Packet::new(cookie, flow, length);
+        packet.ecn = Ecn::Ect0;
+        self.enqueue(now, packet);
+    }
+
+    pub(super) fn enqueue(&mut self, now: Time, packet: Packet) {
+        self.wake_until(now);
+        self.qdisc.enqueue(packet, now, &mut self.log);
+    }
+
+    /// Dequeues; the cookie of the packet that left.
+    pub(super) fn get(&mut self, now: Time) -> Option<u64> {
+        self.wake_until(now);
+        let packet = self.qdisc.dequeue(now, &mut self.log)?;
+        Some(packet.cookie)
+    }
+
+    /// Delivers every wake-up that is due by `now`, at its own time.
+    pub(super) fn wake_until(&mut self, now: Time) {
+        while let Some(due) = self.qdisc.next_wakeup().filter(|due| *due <= now) {
+            self.qdisc.wake(due, &mut self.log);
+        }
+    }
+
+    /// The cookies of dropped packets.
+    pub(super) fn dropped(&self) -> Vec<u64> {
+        self.log.dropped.iter().map(|(cookie, _)| *cookie).collect()
+    }
+
+    /// The cookies of marked packets.
+    pub(super) fn marked(&self) -> Vec<u64> {
+        self.log.marked.iter().map(|(cookie, _)| *cookie).collect()
+    }
+
+    /// The value of one probe.
+    pub(super) fn probe(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.qdisc.probe(Time::ZERO, &mut |probe, value| {
+            if probe == name {
+                found = Some(value);
+            }
+        });
+        found.unwrap_or_else(|| panic!("no probe '{name}'"))
+    }
+}

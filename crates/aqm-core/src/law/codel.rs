@@ -1,0 +1,263 @@
+//! CoDel (RFC 8289): when the sojourn time of every packet of an interval was above the target, drop at the head, and
+//! drop faster the longer that lasts.
+//!
+//! The functions follow the pseudocode of RFC 8289 section 5, whose names they keep. They draw no random numbers.
+
+use super::Head;
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Span, Time};
+
+/// The settings of a CoDel queue, or of all queues of FQ-CoDel.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Acceptable standing delay.
+    pub target: Span,
+    /// How long the delay must stay above the target; about the largest usual round-trip time, below 4.2 s.
+    pub interval: Span,
+    /// Mark packets of ECN-capable transports instead of dropping them.
+    pub ecn: bool,
+    /// Sojourn time above which every ECN-capable packet is marked.
+    pub ce_threshold: Option<Span>,
+    /// How `interval / sqrt(count)` is computed.
+    pub root: Root,
+}
+
+/// How `interval / sqrt(count)` is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// Exactly, rounded down to the nanosecond.
+    Exact,
+    /// One step of Newton's iteration per change of `count`, with 16 fractional bits, as in Linux.
+    Newton,
+}
+
+/// What one queue remembers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// When the delay will have been above the target for an interval; zero while it is below.
+    first_above_time: Time,
+    /// When to drop next, in dropping state.
+    drop_next: Time,
+    /// Signals since dropping state was entered, with a head start when it is soon entered again.
+    count: u32,
+    /// `count` when dropping state was entered.
+    lastcount: u32,
+    /// Reciprocal square root of `count` in units of 2^-16 ([`Root::Newton`] only).
+    rec_inv_sqrt: u16,
+    dropping: bool,
+}
+
+impl State {
+    /// Signals in this dropping state, the head start included.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether the law is in dropping state.
+    pub const fn dropping(&self) -> bool {
+        self.dropping
+    }
+}
+
+impl Params {
+    /// Takes the next packet from `head`, dropping or marking as the law says. Without ECN every round drops one
+    /// packet, so the loop ends with the queue at the latest.
+    ///
+    /// `max_packet` is the size of a full packet: with at most that many bytes left behind, nothing is dropped.
+    #[inline]
+    pub fn dequeue<H: Head>(
+        &self,
+        state: &mut State,
+        head: &mut H,
+        max_packet: u32,
+        cx: &mut Cx<'_>,
+    ) -> Option<Packet> {
+        let mut packet = head.pop();
+        let ok_to_drop = self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, cx.now);
+        if ok_to_drop {
+            packet = self.signal(state, packet, head, max_packet, cx);
+        } else {
+            // Sojourn time below target, or nothing there: leave dropping state.
+            state.dropping = false;
+        }
+        if let (Some(threshold), Some(packet)) = (self.ce_threshold, packet.as_mut())
+            && cx.now.since(packet.arrival) > threshold
+        {
+            cx.mark(packet, MarkReason::Threshold);
+        }
+        packet
+    }
+
+    /// RFC 8289 section 5.6 (`dodequeue`): whether the sojourn time has been above the target for an interval.
+    #[inline]
+    fn ok_to_drop(
+        &self,
+        state: &mut State,
+        packet: Option<&Packet>,
+        bytes_left: u64,
+        max_packet: u32,
+        now: Time,
+    ) -> bool {
+        let Some(packet) = packet else {
+            // An empty queue cannot be above the target.
+            state.first_above_time = Time::ZERO;
+            return false;
+        };
+        if now.since(packet.arrival) < self.target || bytes_left <= u64::from(max_packet) {
+            state.first_above_time = Time::ZERO;
+            return false;
+        }
+        if state.first_above_time == Time::ZERO {
+            state.first_above_time = now + self.interval;
+            return false;
+        }
+        now >= state.first_above_time
+    }
+
+    /// The rest of RFC 8289 section 5.5 (`deque`), for a `packet` that may be dropped: drops or marks if it is time
+    /// to, and returns the packet that goes out instead.
+    #[cold]
+    fn signal<H: Head>(
+        &self,
+        state: &mut State,
+        mut packet: Option<Packet>,
+        head: &mut H,
+        max_packet: u32,
+        cx: &mut Cx<'_>,
+    ) -> Option<Packet> {
+        let now = cx.now;
+        if state.dropping {
+            while state.dropping && now >= state.drop_next {
+                state.count = state.count.saturating_add(1);
+                self.step(state);
+                if self.mark(packet.as_mut(), cx) {
+                    state.drop_next = self.control_law(state.drop_next, state);
+                    break;
+                }
+                packet = replace(packet, head, cx);
+                if self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, now) {
+                    state.drop_next = self.control_law(state.drop_next, state);
+                } else {
+                    state.dropping = false;
+                }
+            }
+            return packet;
+        }
+
+        if !self.mark(packet.as_mut(), cx) {
+            packet = replace(packet, head, cx);
+            self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, now);
+        }
+        state.dropping = true;
+        // If the last dropping state ended not long ago, its rate is a good one to start from.
+        let delta = state.count.wrapping_sub(state.lastcount);
+        if delta > 1 && now.since(state.drop_next) < self.interval * 16 {
+            state.count = delta;
+            self.step(state);
+        } else {
+            state.count = 1;
+            state.rec_inv_sqrt = u16::MAX;
+        }
+        state.drop_next = self.control_law(now, state);
+        state.lastcount = state.count;
+        packet
+    }
+
+    fn mark(&self, packet: Option<&mut Packet>, cx: &mut Cx<'_>) -> bool {
+        self.ecn && packet.is_some_and(|packet| cx.mark(packet, MarkReason::Congestion))
+    }
+
+    /// `t + interval / sqrt(count)` (RFC 8289 section 5.4).
+    fn control_law(&self, t: Time, state: &State) -> Time {
+        let interval = self.interval.as_nanos();
+        let wait = match self.root {
+            // floor(I / sqrt(c)) = isqrt(floor(I^2 / c)); I^2 fits for I < 2^32 ns.
+            Root::Exact => (interval * interval / u64::from(state.count)).isqrt(),
+            Root::Newton => (interval * (u64::from(state.rec_inv_sqrt) << 16)) >> 32,
+        };
+        t + Span::from_nanos(wait)
+    }
+
+    /// One step of Newton's iteration `x <- x (3 - count x^2) / 2` towards `1 / sqrt(count)`, in Q0.32.
+    fn step(&self, state: &mut State) {
+        if self.root == Root::Exact {
+            return;
+        }
+        let x = u64::from(state.rec_inv_sqrt) << 16;
+        let x_squared = (x * x) >> 32;
+        let bracket = (3u64 << 32).saturating_sub(u64::from(state.count) * x_squared);
+        // The bracket has up to 34 bits: two of them go first, or the product would not fit.
+        state.rec_inv_sqrt = ((((bracket >> 2) * x) >> 31) >> 16) as u16;
+    }
+}
+
+/// Drops `packet` and takes the next one.
+fn replace<H: Head>(packet: Option<Packet>, head: &mut H, cx: &mut Cx<'_>) -> Option<Packet> {
+    if let Some(packet) = packet {
+        cx.drop(packet, DropReason::Congestion);
+    }
+    head.pop()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: Params = Params {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        ecn: false,
+        ce_threshold: None,
+        root: Root::Exact,
+    };
+
+    fn spacing(params: &Params, count: u32) -> u64 {
+        let state = State { count, ..State::default() };
+        params.control_law(Time::ZERO, &state).as_nanos()
+    }
+
+    #[test]
+    fn drops_come_closer_with_the_square_root_of_the_count() {
+        // 100 ms / sqrt(1), / sqrt(2) = 70.710678118.. ms, / sqrt(3) = 57.735026918.. ms, / sqrt(4), / sqrt(100)
+        assert_eq!(spacing(&PARAMS, 1), 100_000_000);
+        assert_eq!(spacing(&PARAMS, 2), 70_710_678);
+        assert_eq!(spacing(&PARAMS, 3), 57_735_026);
+        assert_eq!(spacing(&PARAMS, 4), 50_000_000);
+        assert_eq!(spacing(&PARAMS, 100), 10_000_000);
+        assert_eq!(spacing(&PARAMS, u32::MAX), 1_525); // 1e8 / 65535.99999
+    }
+
+    #[test]
+    fn one_newton_step_from_one_to_two_is_as_computed_by_hand() {
+        // x = 65535 * 2^16, x^2 / 2^32 = 65535^2 = 4294836225, bracket = 3 * 2^32 - 2 * 4294836225 = 4295229438,
+        // a quarter of it 1073807359; 1073807359 * 65535 / 2^31 = 32769.49
+        let newton = Params { root: Root::Newton, ..PARAMS };
+        let mut state = State { count: 2, rec_inv_sqrt: u16::MAX, ..State::default() };
+        newton.step(&mut state);
+        assert_eq!(state.rec_inv_sqrt, 32769);
+        // 100 ms * 32769 / 65536: too short by 29 %; the next steps correct it.
+        assert_eq!(newton.control_law(Time::ZERO, &state).as_nanos(), 50_001_525);
+    }
+
+    #[test]
+    fn newton_stays_within_one_percent_of_the_root_once_it_has_settled() {
+        let newton = Params { root: Root::Newton, ..PARAMS };
+        let mut state = State { count: 1, rec_inv_sqrt: u16::MAX, ..State::default() };
+        for count in 2..2000 {
+            state.count = count;
+            newton.step(&mut state);
+            if count > 8 {
+                let (is, exact) =
+                    (newton.control_law(Time::ZERO, &state).as_nanos(), spacing(&PARAMS, count));
+                assert!(is.abs_diff(exact) * 100 <= exact, "count {count}: {is} against {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_state_of_a_queue_stays_small() {
+        assert!(size_of::<State>() <= 32, "{}", size_of::<State>());
+    }
+}

@@ -1,0 +1,60 @@
+# The targets set themselves up: `make demo` works on a fresh checkout.
+# Needed beforehand: Python 3.11 or newer with venv, Rust (cargo), a C compiler.
+
+PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
+	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
+BIN := .venv/bin
+DEMO := results/demo
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test bench lint lock clean tools
+
+help: ## this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
+
+setup: .venv/native ## build everything into .venv; the command is then .venv/bin/aqmlab
+
+demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
+	@sh scripts/demo.sh $(DEMO)
+
+test: lint ## all tests, Rust and Python
+	cargo test --locked --workspace -q
+	$(BIN)/pytest
+
+lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
+	cargo fmt --check
+	cargo clippy --locked --workspace --all-targets -q -- -D warnings
+	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python
+	$(BIN)/mypy
+	$(BIN)/stubtest aqmlab._native
+
+bench: tools ## speed, printed and written to target/criterion
+	cargo bench --locked --workspace
+
+lock: tools ## write the lock files of the Python packages anew, from pyproject.toml
+	sh scripts/lock.sh $(PYTHON)
+
+clean: ## remove what was built (results stay)
+	rm -rf .venv .build target python/src/aqmlab/_native*.so
+
+tools:
+	@test -n "$(PYTHON)" || { echo "aqmlab needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "aqmlab needs Rust (cargo): apt-get install rustup && rustup default stable" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "aqmlab needs a C compiler (cc): apt-get install gcc libc6-dev" >&2; exit 1; }
+
+.venv/packages: python/requirements.lock | tools
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+.venv/dev: python/requirements-dev.lock .venv/packages
+	$(BIN)/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+.venv/native: $(RUST_SOURCES) .venv/packages
+	@echo "building the simulator (a minute or two) ..."
+	@$(BIN)/maturin develop --release --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
+	@touch $@

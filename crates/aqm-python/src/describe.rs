@@ -1,0 +1,105 @@
+//! What there is: the registry, specs and this build itself, as JSON.
+
+use crate::error::input;
+use aqm_core::discipline::{Info, Link};
+use aqm_core::params::{Kind, ParamSpec, Preset};
+use aqm_core::random::Random;
+use aqm_core::registry::DISCIPLINES;
+use aqm_core::spec::Spec;
+use aqm_core::units::Rate;
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// The version of this build.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// How this build was made, as JSON.
+#[pyfunction]
+pub(crate) fn build_info() -> String {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    json!({ "version": version(), "profile": profile, "target": target }).to_string()
+}
+
+/// Every discipline of the registry, in its order, as JSON.
+#[pyfunction]
+pub(crate) fn disciplines() -> String {
+    DISCIPLINES.iter().map(|info| discipline(info)).collect::<Value>().to_string()
+}
+
+/// Reads a discipline in tc's notation; gives name, preset, canonical form and parameters as JSON.
+#[pyfunction]
+pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
+    let spec = Spec::parse(text).map_err(input)?;
+    let params: Map<String, Value> = spec
+        .params
+        .iter()
+        .map(|(param, value)| {
+            let given = spec.params.is_given(param.name);
+            (param.name.to_owned(), json!({ "value": value.to_string(), "given": given }))
+        })
+        .collect();
+    let parsed = json!({
+        "name": spec.info.name,
+        "preset": spec.preset.name,
+        "canonical": spec.to_string(),
+        "params": params,
+    });
+    Ok(parsed.to_string())
+}
+
+/// Builds the discipline for a link once, so that relations between parameters are checked too.
+#[pyfunction]
+pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {
+    let link = Link::new(Rate::from_bits_per_sec(rate_bps));
+    let spec = Spec::parse(text).map_err(input)?;
+    spec.build(link, Random::seeded(0)).map(drop).map_err(input)
+}
+
+fn discipline(info: &Info) -> Value {
+    json!({
+        "name": info.name,
+        "group": info.group.title(),
+        "summary": info.summary,
+        "reference": info.reference,
+        "deviations": info.deviations,
+        "params": info.params.iter().map(param).collect::<Value>(),
+        "presets": info.presets.iter().map(preset).collect::<Value>(),
+        "probes": info.probes.iter()
+            .map(|probe| json!({ "name": probe.name, "unit": probe.unit, "help": probe.help }))
+            .collect::<Value>(),
+        "traits": {
+            "wakes": info.traits.wakes,
+            "ecn": info.traits.ecn,
+            "drops_queued": info.traits.drops_queued,
+            "reorders_flows": info.traits.reorders_flows,
+            "flow_state_bytes": info.traits.flow_state_bytes,
+        },
+    })
+}
+
+fn param(param: &ParamSpec) -> Value {
+    let words: &[&str] = match param.kind {
+        Kind::Choice(words) => words,
+        _ => &[],
+    };
+    json!({
+        "name": param.name,
+        "unit": param.kind.unit(),
+        "default": param.default.to_string(),
+        "allowed": param.range_text(),
+        "words": words,
+        "auto": param.auto,
+        "help": param.help,
+        "reference": param.reference,
+    })
+}
+
+fn preset(preset: &Preset) -> Value {
+    let values: Map<String, Value> =
+        preset.values.iter().map(|(name, value)| ((*name).to_owned(), json!(value.to_string()))).collect();
+    json!({ "name": preset.name, "source": preset.source, "values": values })
+}

@@ -1,0 +1,29 @@
+//! One Python exception per kind of error.
+
+use aqm_sim::report::RunError;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+
+pyo3::create_exception!(aqmlab, InputError, PyValueError, "Something from outside is wrong: mend the input.");
+pyo3::create_exception!(
+    aqmlab,
+    CheckError,
+    PyRuntimeError,
+    "A run broke one of its own checks: a defect of aqmlab."
+);
+pyo3::create_exception!(aqmlab, Cancelled, PyException, "The run was stopped through its monitor.");
+
+/// What the user can mend.
+pub(crate) fn input(error: impl ToString) -> PyErr {
+    InputError::new_err(error.to_string())
+}
+
+/// The exception for `error`.
+pub(crate) fn of_run(error: &RunError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        RunError::Input(_) => InputError::new_err(text),
+        RunError::Cancelled => Cancelled::new_err(text),
+        _ => CheckError::new_err(text),
+    }
+}

@@ -1,0 +1,27 @@
+//! The Python module `aqmlab._native`: what Python calls in the core and in the simulator, and nothing else.
+//!
+//! Plain data goes in and columns come out. The package `aqmlab` gives them their final form and documents them.
+#![forbid(unsafe_code)]
+
+mod describe;
+mod error;
+mod run;
+mod units;
+
+use pyo3::prelude::*;
+
+/// The compiled part of aqmlab.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::describe::{build_info, check_spec, disciplines, parse_spec, version};
+    #[pymodule_export]
+    use crate::error::{Cancelled, CheckError, InputError};
+    #[pymodule_export]
+    use crate::run::{Monitor, Run, run};
+    #[pymodule_export]
+    use crate::units::{
+        format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate, parse_size,
+        parse_span,
+    };
+}

@@ -1,0 +1,166 @@
+//! One run of the simulator, with Python's lock released, and its report as columns.
+
+use crate::error::{CheckError, input, of_run};
+use aqm_sim::report::{self, FlowRow, QueueRow, Report};
+use aqm_sim::scenario::Scenario;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Watches a run from another thread, and can stop it.
+#[pyclass(frozen, module = "aqmlab._native")]
+#[derive(Default)]
+pub(crate) struct Monitor(Arc<report::Monitor>);
+
+#[pymethods]
+impl Monitor {
+    #[new]
+    fn new() -> Monitor {
+        Monitor::default()
+    }
+
+    /// Simulated time reached so far, nanoseconds.
+    #[getter]
+    fn reached_ns(&self) -> u64 {
+        self.0.reached_ns()
+    }
+
+    /// Asks the run to stop.
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+/// Runs a scenario (JSON) with a seed.
+#[pyfunction]
+pub(crate) fn run(py: Python<'_>, scenario_json: &str, seed: u64, monitor: &Monitor) -> PyResult<Run> {
+    let scenario: Scenario =
+        serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
+    let watched = Arc::clone(&monitor.0);
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| aqm_sim::run(&scenario, seed, &watched))));
+    match outcome {
+        Ok(Ok(report)) => Ok(Run(report)),
+        Ok(Err(error)) => Err(of_run(&error)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            Err(CheckError::new_err(format!("check failed: the simulator stopped: {text}")))
+        }
+    }
+}
+
+/// What a run answered.
+#[pyclass(frozen, module = "aqmlab._native")]
+pub(crate) struct Run(Report);
+
+#[pymethods]
+impl Run {
+    /// Metric name to value.
+    #[getter]
+    fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (name, value) in &self.0.metrics {
+            columns.set_item(name, value)?;
+        }
+        Ok(columns)
+    }
+
+    /// Columns of the flows, one entry per flow.
+    #[getter]
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = &self.0.flows;
+        let columns = PyDict::new(py);
+        let text = |get: fn(&FlowRow) -> &String| rows.iter().map(get).collect::<Vec<_>>();
+        let count = |get: fn(&FlowRow) -> u64| rows.iter().map(get).collect::<Vec<_>>();
+        let real = |get: fn(&FlowRow) -> f64| rows.iter().map(get).collect::<Vec<_>>();
+        columns.set_item("id", count(|row| row.id.into()))?;
+        columns.set_item("group", text(|row| &row.group))?;
+        columns.set_item("kind", text(|row| &row.kind))?;
+        columns.set_item("start_s", real(|row| row.start_s))?;
+        columns.set_item("rtt_base_ms", real(|row| row.rtt_base_ms))?;
+        columns.set_item("goodput_mbit", real(|row| row.goodput_mbit))?;
+        columns.set_item("throughput_mbit", real(|row| row.throughput_mbit))?;
+        columns.set_item("packets_arrived", count(|row| row.packets_arrived))?;
+        columns.set_item("packets_dropped", count(|row| row.packets_dropped))?;
+        columns.set_item("packets_delivered", count(|row| row.packets_delivered))?;
+        columns.set_item("marks", count(|row| row.marks))?;
+        columns.set_item("owd_mean_ms", real(|row| row.owd_mean_ms))?;
+        columns.set_item("qdelay_mean_ms", real(|row| row.qdelay_mean_ms))?;
+        columns.set_item("rtt_mean_ms", real(|row| row.rtt_mean_ms))?;
+        columns.set_item("retransmissions", count(|row| row.retransmissions))?;
+        columns.set_item("timeouts", count(|row| row.timeouts))?;
+        columns.set_item("fct_s", real(|row| row.fct_s))?;
+        Ok(columns)
+    }
+
+    /// Columns of the time series (`time_s` first), each as the bytes of 64-bit floats, little-endian.
+    #[getter]
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        columns.set_item("time_s", reals(py, &self.0.series.time_s))?;
+        for (name, values) in &self.0.series.columns {
+            columns.set_item(name, reals(py, values))?;
+        }
+        Ok(columns)
+    }
+
+    /// Histogram name to its upper bucket ends (nanoseconds) and counts, each as the bytes of 64-bit whole numbers,
+    /// little-endian.
+    #[getter]
+    fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (name, histogram) in &self.0.histograms {
+            columns.set_item(name, (wholes(py, &histogram.value_ns), wholes(py, &histogram.count)))?;
+        }
+        Ok(columns)
+    }
+
+    /// Columns of the queues, one entry per queue.
+    #[getter]
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = &self.0.queues;
+        let columns = PyDict::new(py);
+        let text = |get: fn(&QueueRow) -> &String| rows.iter().map(get).collect::<Vec<_>>();
+        let count = |get: fn(&QueueRow) -> u64| rows.iter().map(get).collect::<Vec<_>>();
+        columns.set_item("link", text(|row| &row.link))?;
+        columns.set_item("discipline", text(|row| &row.discipline))?;
+        columns.set_item("arrived_packets", count(|row| row.arrived))?;
+        columns.set_item("arrived_bytes", count(|row| row.arrived_bytes))?;
+        columns.set_item("departed_packets", count(|row| row.departed))?;
+        columns.set_item("departed_bytes", count(|row| row.departed_bytes))?;
+        columns.set_item("dropped_early_packets", count(|row| row.dropped_early))?;
+        columns.set_item("dropped_overflow_packets", count(|row| row.dropped_overflow))?;
+        columns.set_item("marked_packets", count(|row| row.marked))?;
+        columns.set_item("backlog_packets", count(|row| row.backlog))?;
+        Ok(columns)
+    }
+
+    /// What the user should know about this run.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings.clone()
+    }
+
+    /// Events that the engine handled.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.0.events
+    }
+
+    /// Packets that left the bottleneck, warm-up included.
+    #[getter]
+    fn bottleneck_packets(&self) -> u64 {
+        self.0.bottleneck_packets
+    }
+}
+
+fn reals<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}
+
+fn wholes<'py>(py: Python<'py>, values: &[u64]) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}

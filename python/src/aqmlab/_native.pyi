@@ -1,0 +1,122 @@
+"""The compiled part of aqmlab: the core and the simulator, as plain data.
+
+Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
+"""
+
+from typing import Any, final
+
+__all__ = [
+    "Cancelled",
+    "CheckError",
+    "InputError",
+    "Monitor",
+    "Run",
+    "build_info",
+    "check_spec",
+    "disciplines",
+    "format_bytes",
+    "format_rate",
+    "format_span",
+    "parse_bytes",
+    "parse_fraction",
+    "parse_rate",
+    "parse_size",
+    "parse_span",
+    "parse_spec",
+    "run",
+    "version",
+]
+
+class InputError(ValueError):
+    """Something from outside is wrong; the text names file, key and value, and what is allowed."""
+
+class CheckError(RuntimeError):
+    """A run broke one of its own checks: a defect of aqmlab, not of the input."""
+
+class Cancelled(Exception):  # noqa: N818
+    """The run was stopped through its monitor."""
+
+def version() -> str:
+    """Return the version of this build."""
+
+def build_info() -> str:
+    """Return how this build was made, as JSON: version, profile, target."""
+
+def disciplines() -> str:
+    """Return every discipline of the registry, in its order, as JSON."""
+
+def parse_spec(text: str) -> str:
+    """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""
+
+def check_spec(text: str, rate_bps: int) -> None:
+    """Build the discipline for a link once, so that relations between parameters are checked too."""
+
+def parse_rate(text: str) -> int:
+    """Read a rate such as ``10mbit``; return bit/s."""
+
+def parse_span(text: str) -> int:
+    """Read a length of time such as ``20ms``; return nanoseconds."""
+
+def parse_bytes(text: str) -> int:
+    """Read a number of bytes such as ``1500b`` or ``64kb`` (65536)."""
+
+def parse_size(text: str) -> tuple[int, bool]:
+    """Read a queue size such as ``1000p`` or ``64kb``; return the number and whether it counts packets."""
+
+def parse_fraction(text: str) -> float:
+    """Read a fraction such as ``0.1`` or ``10%``."""
+
+def format_rate(bits_per_sec: int) -> str:
+    """Write bit/s in the largest unit that needs no rounding."""
+
+def format_span(nanos: int) -> str:
+    """Write nanoseconds in the largest unit that needs no rounding."""
+
+def format_bytes(number: int) -> str:
+    """Write bytes in the largest unit that needs no rounding."""
+
+@final
+class Monitor:
+    """Watches a run from another thread, and can stop it."""
+
+    def __new__(cls) -> Monitor: ...
+    @property
+    def reached_ns(self) -> int:
+        """Simulated time reached so far, nanoseconds."""
+    def cancel(self) -> None:
+        """Ask the run to stop; it raises `Cancelled`."""
+
+@final
+class Run:
+    """What a run answered."""
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Metric name to value; values that cannot be are absent."""
+    @property
+    def flows(self) -> dict[str, list[Any]]:
+        """Columns of the flows, one entry per flow."""
+    @property
+    def series(self) -> dict[str, bytes]:
+        """Columns of the time series (``time_s`` first), as the bytes of little-endian 64-bit floats."""
+    @property
+    def histograms(self) -> dict[str, tuple[bytes, bytes]]:
+        """Histogram name to upper bucket ends (nanoseconds) and counts, as little-endian 64-bit integers."""
+    @property
+    def queues(self) -> dict[str, list[Any]]:
+        """Columns of the queues, one entry per queue."""
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know about this run."""
+    @property
+    def events(self) -> int:
+        """Events that the engine handled."""
+    @property
+    def bottleneck_packets(self) -> int:
+        """Packets that left the bottleneck, warm-up included."""
+
+def run(scenario_json: str, seed: int, monitor: Monitor) -> Run:
+    """Run a scenario with a seed, with Python's lock released.
+
+    Raises `InputError`, `CheckError` or `Cancelled`.
+    """

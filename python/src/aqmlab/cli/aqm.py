@@ -1,0 +1,101 @@
+"""``aqmlab aqm``: which disciplines there are and what their parameters mean."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from aqmlab import registry
+from aqmlab.registry import Discipline, Preset, Spec
+
+app = typer.Typer(help="List the queue disciplines and show their parameters.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="Everything about each of them as JSON.")] = False,
+) -> None:
+    """List the queue disciplines."""
+    if as_json:
+        typer.echo(json.dumps(registry.listing(), indent=2, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("Name", "What it does", "Presets"):
+        table.add_column(column, no_wrap=column == "Name")
+    group = ""
+    for discipline in registry.disciplines():
+        if discipline.group != group:
+            group = discipline.group
+            table.add_row(Text(group, style="dim italic"))
+        presets = ", ".join(preset.name for preset in discipline.presets)
+        table.add_row(f"  {discipline.name}", discipline.summary, presets)
+    console = Console()
+    console.print(table)
+    console.print("\n[dim]aqmlab aqm show NAME explains one of them with its parameters and presets.[/dim]")
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
+) -> None:
+    """Show a discipline: its parameters, where each default comes from, and how the presets differ."""
+    spec = Spec.parse(name)
+    discipline = registry.find(spec.name)
+    preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
+    Console().print(_card(discipline, preset, spec))
+
+
+def _card(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableType:
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column()
+    facts.add_row("Defined by", discipline.reference)
+    facts.add_row("Preset", f"{preset.name} ({preset.source})")
+    facts.add_row("Departs from it", discipline.deviations)
+    facts.add_row("ECN", "can mark" if discipline.traits["ecn"] else "never marks")
+    drops = "also packets that already wait" if discipline.traits["drops_queued"] else "on arrival"
+    facts.add_row("Drops", drops)
+    parts: list[RenderableType] = [
+        Text.assemble((f"{discipline.name}:{preset.name}", "bold"), "  ", discipline.summary),
+        "",
+        facts,
+        "",
+        _parameters(discipline, preset, spec),
+    ]
+    if len(discipline.presets) > 1:
+        parts += ["", _presets(discipline)]
+    if discipline.probes:
+        probes = Table("Probe", "Unit", "What it is", box=None, pad_edge=False, header_style="bold")
+        for probe in discipline.probes:
+            probes.add_row(probe.name, probe.unit, probe.help)
+        parts += ["", probes]
+    return Group(*parts)
+
+
+def _parameters(discipline: Discipline, preset: Preset, spec: Spec) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("Parameter", "Value", "Allowed", "What it does", "Where the value comes from"):
+        table.add_column(column, no_wrap=column in ("Parameter", "Value"))
+    for param in discipline.params:
+        origin = preset.source if param.name in preset.values else param.reference
+        help_ = f"{param.help} (auto: {param.auto})" if param.auto else param.help
+        table.add_row(param.name, spec.params[param.name], param.allowed, help_, origin)
+    return table
+
+
+def _presets(discipline: Discipline) -> Table:
+    """Only what differs: one column per preset, one row per parameter that some preset changes."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Preset", no_wrap=True)
+    for preset in discipline.presets:
+        table.add_column(preset.name, no_wrap=True)
+    for param in discipline.params:
+        values = [preset.values.get(param.name, param.default) for preset in discipline.presets]
+        if len(set(values)) > 1:
+            table.add_row(param.name, *values)
+    return table

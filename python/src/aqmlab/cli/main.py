@@ -1,0 +1,65 @@
+"""The commands, and how errors leave: one clear line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from aqmlab import __version__
+from aqmlab.cli import aqm
+from aqmlab.errors import CheckError, InputError
+
+app = typer.Typer(
+    name="aqmlab",
+    help="The laboratory for active queue management.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.add_typer(aqm.app, name="aqm")
+
+FAILED_CHECK = 1
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"aqmlab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """Run the command line and leave with its status: 0 done, 1 a run failed its own checks, 2 bad input."""
+    try:
+        app(standalone_mode=True)
+    except InputError as error:
+        _leave(BAD_INPUT, error)
+    except CheckError as error:
+        _leave(FAILED_CHECK, error)
+    except KeyboardInterrupt:
+        _leave(INTERRUPTED, "interrupted")
+    except BrokenPipeError:
+        # The reader (a pager, head) has left: nobody is there to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _leave(status: int, why: Exception | str) -> None:
+    line = " ".join(str(why).split())
+    print(f"aqmlab: {line}", file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,24 @@
+"""The errors that aqmlab raises: one kind for each thing that the caller can do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aqmlab._native import Cancelled, CheckError, InputError
+
+__all__ = ["Cancelled", "CheckError", "InputError", "did_you_mean", "unknown"]
+
+
+def did_you_mean(given: str, candidates: Iterable[str]) -> str:
+    """Return ``, did you mean 'rtt'?`` for the nearest candidate, or nothing if none is near."""
+    import difflib
+
+    plain = {candidate.replace("_", "-").lower(): candidate for candidate in candidates}
+    near = difflib.get_close_matches(given.replace("_", "-").lower(), plain, n=1, cutoff=0.6)
+    return f", did you mean '{plain[near[0]]}'?" if near else ""
+
+
+def unknown(what: str, given: str, candidates: Iterable[str]) -> InputError:
+    """Return the error for a name that is not among the candidates."""
+    known = list(candidates)
+    return InputError(f"unknown {what} '{given}'{did_you_mean(given, known)}; known are {', '.join(known)}")

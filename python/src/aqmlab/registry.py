@@ -1,0 +1,129 @@
+"""The disciplines that there are: everything the registry declares about them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab import _native
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """The declaration of one parameter; values are in the notation that they are read in."""
+
+    name: str
+    unit: str
+    default: str
+    allowed: str
+    words: tuple[str, ...]
+    auto: str
+    help: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named set of values and where they come from; ``values`` holds what differs from the defaults."""
+
+    name: str
+    source: str
+    values: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A variable that a discipline reports while running."""
+
+    name: str
+    unit: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A queue discipline."""
+
+    name: str
+    group: str
+    summary: str
+    reference: str
+    deviations: str
+    params: tuple[Parameter, ...]
+    presets: tuple[Preset, ...]
+    probes: tuple[Probe, ...]
+    traits: dict[str, bool | int]
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether the discipline has a buffer of its own to limit."""
+        return any(param.name == "limit" for param in self.params)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A discipline with its parameters, as read from tc's notation."""
+
+    name: str
+    preset: str
+    canonical: str
+    params: dict[str, str]
+    given: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """Read ``NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG]...``.
+
+        Raises:
+            InputError: for an unknown name, preset or parameter, or a value that is not allowed.
+
+        >>> Spec.parse("fifo limit 64kb").params["limit"]
+        '64kb'
+
+        """
+        parsed = json.loads(_native.parse_spec(text))
+        params: dict[str, dict[str, Any]] = parsed["params"]
+        return cls(
+            name=parsed["name"],
+            preset=parsed["preset"],
+            canonical=parsed["canonical"],
+            params={name: param["value"] for name, param in params.items()},
+            given=frozenset(name for name, param in params.items() if param["given"]),
+        )
+
+
+@functools.cache
+def disciplines() -> tuple[Discipline, ...]:
+    """Return every discipline, in the order of the listing."""
+    return tuple(_discipline(info) for info in json.loads(_native.disciplines()))
+
+
+def find(name: str) -> Discipline:
+    """Return the discipline of this name; hyphens, underscores and case do not matter.
+
+    Raises:
+        InputError: naming the nearest known name.
+
+    """
+    known = Spec.parse(name).name
+    return next(discipline for discipline in disciplines() if discipline.name == known)
+
+
+def listing() -> list[dict[str, Any]]:
+    """Return everything about every discipline as plain data (``aqmlab aqm list --json``)."""
+    plain: list[dict[str, Any]] = json.loads(_native.disciplines())
+    return plain
+
+
+def _discipline(info: dict[str, Any]) -> Discipline:
+    params = (Parameter(**{**param, "words": tuple(param["words"])}) for param in info["params"])
+    return Discipline(
+        **{
+            **info,
+            "params": tuple(params),
+            "presets": tuple(Preset(**preset) for preset in info["presets"]),
+            "probes": tuple(Probe(**probe) for probe in info["probes"]),
+        }
+    )

@@ -1,0 +1,34 @@
+//! What the test programs of this crate share.
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+pub(crate) mod rig;
+pub(crate) mod values;
+pub(crate) mod workload;
+
+use aqm_core::registry::DISCIPLINES;
+use aqm_core::spec::Spec;
+
+/// Every discipline with every one of its presets.
+pub(crate) fn every_preset() -> impl Iterator<Item = Spec> {
+    DISCIPLINES
+        .iter()
+        .flat_map(|info| info.presets.iter().map(|preset| parse(&format!("{}:{}", info.name, preset.name))))
+}
+
+/// Every discipline with its first preset.
+pub(crate) fn every_discipline() -> impl Iterator<Item = Spec> {
+    DISCIPLINES.iter().map(|info| parse(info.name))
+}
+
+/// Reads a spec that must be right.
+pub(crate) fn parse(text: &str) -> Spec {
+    Spec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// `spec` with its flag `ecn` on, where it has one.
+pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
+    if spec.params.names().any(|name| name == "ecn") {
+        spec.params.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));
+    }
+    spec
+}

@@ -1,0 +1,363 @@
+//! A host that trusts nobody: it drives one discipline and keeps books of its own.
+//!
+//! After every call it compares the discipline's account with its own: each packet comes out once, unchanged, in
+//! order, marked only if it may be, within the limit.
+
+use super::values;
+use super::workload::{LINK_RATE, Op};
+use aqm_core::discipline::{Backlog, Link};
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::params::{ParamError, Value};
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
+
+/// One thing that a discipline did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Event {
+    /// When.
+    pub(crate) at: Time,
+    /// What.
+    pub(crate) what: What,
+}
+
+/// What a discipline did; packets are named by their number of arrival.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum What {
+    Departed(u64),
+    Dropped(u64, DropReason, DropPoint),
+    Marked(u64, MarkReason),
+    Emitted(Emission),
+}
+
+/// What the host knows about a packet that it handed over.
+struct Entry {
+    flow: u64,
+    length: u32,
+    ecn: Ecn,
+    arrived: Time,
+    waits: bool,
+}
+
+/// The host's own books.
+#[derive(Default)]
+struct Ledger {
+    /// What panics call the discipline.
+    label: String,
+    now: Time,
+    point: Option<DropPoint>,
+    packets: Vec<Entry>,
+    events: Vec<Event>,
+    waiting: Backlog,
+    arriving: Option<u64>,
+    keeps_queued: bool,
+}
+
+impl Ledger {
+    /// The packet leaves, one way or the other: it must wait and be what it was.
+    fn settle(&mut self, packet: &Packet) {
+        let entry = &mut self.packets[packet.cookie as usize];
+        assert!(entry.waits, "{}: packet {} comes out twice", self.label, packet.cookie);
+        entry.waits = false;
+        let was = (entry.flow, entry.length, entry.ecn, entry.arrived);
+        let is = (packet.flow, packet.length, packet.ecn, packet.arrival);
+        assert_eq!(is, was, "{}: packet {}: (flow, length, ecn, arrival)", self.label, packet.cookie);
+        self.waiting.packets -= 1;
+        self.waiting.bytes -= u64::from(packet.length);
+    }
+
+    fn log(&mut self, what: What) {
+        self.events.push(Event { at: self.now, what });
+    }
+}
+
+impl Observer for Ledger {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
+        assert_eq!(Some(point), self.point, "{}: the drop point names the call", self.label);
+        assert_ne!(reason, DropReason::Unspecified, "{}: every drop has a reason", self.label);
+        let reconfigured = reason == DropReason::Reconfigured;
+        assert!(
+            !self.keeps_queued || reconfigured || self.arriving == Some(packet.cookie),
+            "{}: packet {} was queued and dropped, which the traits rule out",
+            self.label,
+            packet.cookie
+        );
+        self.settle(&packet);
+        self.log(What::Dropped(packet.cookie, reason, point));
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        let entry = &mut self.packets[packet.cookie as usize];
+        assert!(entry.waits, "{}: packet {} is marked after it left", self.label, packet.cookie);
+        assert!(
+            matches!(entry.ecn, Ecn::Ect0 | Ecn::Ect1),
+            "{}: {:?} must not be marked",
+            self.label,
+            entry.ecn
+        );
+        entry.ecn = Ecn::Ce;
+        self.log(What::Marked(packet.cookie, reason));
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        self.log(What::Emitted(emission));
+    }
+}
+
+/// One discipline under a suspicious host.
+pub(crate) struct Rig {
+    qdisc: Qdisc,
+    ledger: Ledger,
+    /// Newest departed packet of each flow.
+    newest: BTreeMap<u64, u64>,
+    newest_of_all: Option<u64>,
+}
+
+impl Rig {
+    /// `spec` on a link of [`LINK_RATE`], with random numbers from `seed`.
+    pub(crate) fn new(spec: &Spec, seed: u64) -> Rig {
+        Rig::try_new(spec, seed).unwrap_or_else(|error| panic!("{spec}: {error}"))
+    }
+
+    /// The same, where a relation between parameters may be broken.
+    pub(crate) fn try_new(spec: &Spec, seed: u64) -> Result<Rig, ParamError> {
+        let qdisc = Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(seed))?;
+        let keeps_queued = !spec.info.traits.drops_queued;
+        let ledger = Ledger { label: spec.to_string(), keeps_queued, ..Ledger::default() };
+        Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None })
+    }
+
+    /// A packet arrives; returns its number.
+    pub(crate) fn arrive(&mut self, flow: u64, length: u32, ecn: Ecn) -> u64 {
+        let cookie = self.ledger.packets.len() as u64;
+        self.ledger.packets.push(Entry { flow, length, ecn, arrived: self.now(), waits: true });
+        self.ledger.waiting.packets += 1;
+        self.ledger.waiting.bytes += u64::from(length);
+        let mut packet = Packet::new(cookie, flow, length);
+        packet.ecn = ecn;
+        // What stays the same within a flow follows from its number.
+        packet.source = flow as u32;
+        packet.destination = !flow as u32;
+        packet.dscp = (flow * 7 % 64) as u8;
+        packet.class = (flow % 3) as u16;
+        self.ledger.arriving = Some(cookie);
+        self.call(DropPoint::Enqueue, |qdisc, now, ledger| qdisc.enqueue(packet, now, ledger));
+        self.ledger.arriving = None;
+        cookie
+    }
+
+    /// The link is free; returns the number of the packet that it gets.
+    pub(crate) fn serve(&mut self) -> Option<u64> {
+        let before = self.ledger.events.len();
+        // The packet is settled inside the call: the check after it must see it gone.
+        let packet = self.call(DropPoint::Dequeue, |qdisc, now, ledger| {
+            let packet = qdisc.dequeue(now, ledger);
+            if let Some(packet) = &packet {
+                ledger.settle(packet);
+            }
+            packet
+        });
+        let Some(packet) = packet else {
+            let waiting = self.qdisc.backlog().packets;
+            assert!(
+                waiting == 0 || self.qdisc.next_wakeup().is_some(),
+                "{}: nothing to send, {waiting} packets wait and no wake-up is asked for",
+                self.ledger.label
+            );
+            return None;
+        };
+        self.check_order(&packet, before);
+        self.ledger.log(What::Departed(packet.cookie));
+        Some(packet.cookie)
+    }
+
+    /// Packets of a flow leave in order, and what was dropped on the way was older than what is sent.
+    fn check_order(&mut self, packet: &Packet, before: usize) {
+        let previous = self.newest.insert(packet.flow, packet.cookie);
+        assert!(
+            previous < Some(packet.cookie),
+            "{}: packets {previous:?} and {} of flow {} leave in the wrong order",
+            self.ledger.label,
+            packet.cookie,
+            packet.flow
+        );
+        if !self.qdisc.info().traits.reorders_flows {
+            let previous = self.newest_of_all.replace(packet.cookie);
+            assert!(
+                previous < Some(packet.cookie),
+                "{}: the queue is not first in, first out",
+                self.ledger.label
+            );
+        }
+        for event in &self.ledger.events[before..] {
+            if let What::Dropped(dropped, ..) = event.what {
+                let flow = self.ledger.packets[dropped as usize].flow;
+                assert!(
+                    flow != packet.flow || dropped < packet.cookie,
+                    "{}: packet {dropped} was dropped to send the older {}",
+                    self.ledger.label,
+                    packet.cookie
+                );
+            }
+        }
+    }
+
+    /// The number of the packet that would go next.
+    pub(crate) fn peek(&mut self) -> Option<u64> {
+        self.call(DropPoint::Dequeue, |qdisc, now, ledger| {
+            qdisc.peek(now, ledger).map(|packet| packet.cookie)
+        })
+    }
+
+    /// A wake-up, asked for or not.
+    pub(crate) fn wake(&mut self) {
+        self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.wake(now, ledger));
+    }
+
+    /// Time passes; wake-ups that fall due are delivered on time.
+    pub(crate) fn advance(&mut self, span: Span) {
+        let until = self.now() + span;
+        while let Some(due) = self.qdisc.next_wakeup().filter(|due| *due <= until) {
+            self.ledger.now = self.now().max(due);
+            self.wake();
+            let next = self.qdisc.next_wakeup();
+            assert!(
+                next > Some(due) || next.is_none(),
+                "{}: asks for the same wake-up again",
+                self.ledger.label
+            );
+        }
+        self.ledger.now = until;
+    }
+
+    /// Time passes before the first call: nobody is there to be woken.
+    pub(crate) fn skip_to(&mut self, now: Time) {
+        self.ledger.now = now;
+    }
+
+    /// Changes one parameter; a refusal must name it or another one that is declared.
+    pub(crate) fn change(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
+        let before: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value).collect();
+        let result =
+            self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.change(&[(name, text)], now, ledger));
+        if let Err(error) = &result {
+            let after: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value).collect();
+            assert_eq!(before, after, "{}: a refused change of {name} changed something", self.ledger.label);
+            assert!(
+                self.qdisc.params().names().any(|declared| declared == error.param),
+                "{}: the refusal '{error}' names no parameter",
+                self.ledger.label
+            );
+        }
+        result
+    }
+
+    /// Starts anew, as [`Qdisc::reset`] does; the host's books go on.
+    pub(crate) fn reset(&mut self) {
+        self.ledger.point = Some(DropPoint::Other);
+        self.qdisc.reset(self.ledger.now, &mut self.ledger);
+        assert_eq!(
+            self.ledger.waiting,
+            Backlog::default(),
+            "{}: reset leaves packets behind",
+            self.ledger.label
+        );
+    }
+
+    /// Does what `op` says.
+    pub(crate) fn apply(&mut self, op: &Op) {
+        match *op {
+            Op::Arrive { flow, length, ecn } => {
+                self.arrive(flow, length, ecn);
+            }
+            Op::Serve => {
+                self.serve();
+            }
+            Op::Advance(span) => self.advance(span),
+            Op::Wake => self.wake(),
+            Op::Change { param, value } => {
+                let params = self.qdisc.info().params;
+                if !params.is_empty() {
+                    let spec = &params[param % params.len()];
+                    let values = values::allowed(spec);
+                    let text = values[value % values.len()].to_string();
+                    // A relation between parameters may forbid it; `change` checks the refusal.
+                    let _ = self.change(spec.name, &text);
+                }
+            }
+        }
+    }
+
+    /// Does all of `ops`.
+    pub(crate) fn run(&mut self, ops: &[Op]) -> &mut Rig {
+        for op in ops {
+            self.apply(op);
+        }
+        self
+    }
+
+    /// Serves until nothing waits, sleeping where the discipline asks for it.
+    pub(crate) fn drain(&mut self) {
+        while self.qdisc.backlog().packets > 0 {
+            let before = self.qdisc.backlog().packets;
+            if self.serve().is_none() && self.qdisc.backlog().packets == before {
+                let due = self.qdisc.next_wakeup().expect("serve asked for a wake-up");
+                let pause = due.since(self.now()).max(Span::from_nanos(1));
+                self.advance(pause);
+            }
+        }
+        assert!(
+            self.ledger.packets.iter().all(|entry| !entry.waits),
+            "{}: a packet is missing",
+            self.ledger.label
+        );
+    }
+
+    /// The instant of the last call.
+    pub(crate) fn now(&self) -> Time {
+        self.ledger.now
+    }
+
+    /// Everything that the discipline did so far.
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.ledger.events
+    }
+
+    /// The discipline in its shell.
+    pub(crate) fn qdisc(&self) -> &Qdisc {
+        &self.qdisc
+    }
+
+    /// Makes one call and compares the books after it.
+    fn call<R>(&mut self, point: DropPoint, call: impl FnOnce(&mut Qdisc, Time, &mut Ledger) -> R) -> R {
+        self.ledger.point = Some(point);
+        let result = call(&mut self.qdisc, self.ledger.now, &mut self.ledger);
+        self.check();
+        result
+    }
+
+    fn check(&self) {
+        if let Err(violation) = self.qdisc.check() {
+            panic!("{}: {violation}", self.ledger.label);
+        }
+        let backlog = self.qdisc.backlog();
+        assert_eq!(
+            backlog, self.ledger.waiting,
+            "{}: backlog against the host's own books",
+            self.ledger.label
+        );
+        if let Some(limit) = values::limit(self.qdisc.params()) {
+            assert!(
+                !backlog.exceeds(limit),
+                "{}: {backlog:?} is beyond the limit {limit}",
+                self.ledger.label
+            );
+        }
+        if !self.qdisc.wakes() {
+            assert_eq!(self.qdisc.next_wakeup(), None, "{}: wakes against its traits", self.ledger.label);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Values of parameters: allowed ones, forbidden ones, and the limit.
+
+use aqm_core::params::{Kind, ParamSpec, Params, Value};
+use aqm_core::units::{Bytes, Rate, Size, Span};
+
+/// Values that the declaration allows: default, both ends of the range, something between, every word.
+pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
+    let (min, max) = spec.range;
+    let mut values = vec![spec.default];
+    if !spec.auto.is_empty() {
+        values.push(Value::Auto);
+    }
+    match spec.kind {
+        Kind::Flag => values.extend([Value::Flag(true), Value::Flag(false)]),
+        Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
+        // Below its geometric mean a wide range is more interesting than at the middle.
+        kind => {
+            for magnitude in [min, max, (min.max(1e-3) * max).sqrt().clamp(min, max)] {
+                values.extend(of_magnitude(kind, magnitude));
+            }
+        }
+    }
+    values.retain(|value| spec.check(*value).is_ok());
+    values
+}
+
+/// Values just outside the declared range, and one far outside.
+pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
+    let (min, max) = spec.range;
+    let step = match spec.kind {
+        Kind::Fraction | Kind::Number => max.abs() * 1e-6,
+        // Beyond 2^53 whole numbers step by more than one.
+        _ => (max * 1e-9).max(1.0),
+    };
+    let mut magnitudes = vec![max + step, max * 2.0 + step];
+    if min - step >= 0.0 || matches!(spec.kind, Kind::Fraction | Kind::Number) {
+        magnitudes.push(min - step);
+    }
+    match spec.kind {
+        Kind::Flag | Kind::Choice(_) => Vec::new(),
+        kind => magnitudes.into_iter().flat_map(|magnitude| of_magnitude(kind, magnitude)).collect(),
+    }
+}
+
+/// `magnitude` in the kind's base unit; a size both in packets and in bytes.
+fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
+    let whole = magnitude.ceil() as u64;
+    match kind {
+        Kind::Span => vec![Value::Span(Span::from_nanos(whole))],
+        Kind::Rate => vec![Value::Rate(Rate::from_bits_per_sec(whole))],
+        Kind::Bytes => vec![Value::Bytes(Bytes::new(whole))],
+        Kind::Size => vec![Value::Size(Size::Packets(whole)), Value::Size(Size::Bytes(whole))],
+        Kind::Fraction => vec![Value::Fraction(magnitude)],
+        Kind::Number => vec![Value::Number(magnitude)],
+        Kind::Count => vec![Value::Count(whole)],
+        Kind::Flag | Kind::Choice(_) => Vec::new(),
+    }
+}
+
+/// The parameter `limit`, where there is one and it is not derived.
+pub(crate) fn limit(params: &Params) -> Option<Size> {
+    match params.iter().find(|(spec, _)| spec.name == "limit") {
+        Some((_, Value::Size(size))) => Some(size),
+        _ => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! Marks: only where the transport understands them, never taken back. The rig checks each packet.
+
+use crate::common::rig::Rig;
+use crate::common::workload::{EVERYTHING, Phase, Workload};
+use crate::common::{every_preset, with_ecn};
+use aqm_core::packet::Ecn;
+use aqm_core::units::Span;
+
+const OVERLOAD: &[Phase] = &[(Span::from_secs(4), 1.2)];
+
+fn marks(spec: &aqm_core::spec::Spec, ecn: &'static [Ecn]) -> u64 {
+    let workload = Workload { name: "overload", phases: OVERLOAD, flows: 8, ecn };
+    let mut rig = Rig::new(spec, 1);
+    rig.run(&workload.ops(1)).drain();
+    rig.qdisc().counters().marked
+}
+
+#[test]
+fn disciplines_that_can_mark_do_and_the_others_never_do() {
+    for spec in every_preset().map(with_ecn) {
+        let (capable, marked) = (spec.info.traits.ecn, marks(&spec, &[Ecn::Ect0, Ecn::Ect1]));
+        assert_eq!(marked > 0, capable, "{spec}: {marked} marks under overload, traits.ecn is {capable}");
+    }
+}
+
+#[test]
+fn packets_without_ect_or_with_ce_are_not_marked() {
+    for spec in every_preset().map(with_ecn) {
+        assert_eq!(marks(&spec, &[Ecn::NotEct, Ecn::Ce]), 0, "{spec}");
+    }
+}
+
+#[test]
+fn a_mix_of_all_fields_comes_through_unharmed() {
+    for spec in every_preset().map(with_ecn) {
+        Rig::new(&spec, 9).run(&EVERYTHING.ops(9)).drain();
+    }
+}

@@ -1,0 +1,101 @@
+//! Memory: bounded whatever the number of flows, honestly reported, and none taken per packet.
+
+use crate::allocator;
+use crate::common::workload::LINK_RATE;
+use crate::common::{every_preset, values};
+use aqm_core::discipline::Link;
+use aqm_core::packet::Packet;
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::Unobserved;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Size, Span, Time};
+
+const FLOWS: u64 = 1_000_000;
+/// Far more than any table of the registry needs, far less than a record for each of a million flows.
+const BOUND: usize = 8 << 20;
+
+fn build(spec: &Spec) -> Qdisc {
+    Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(1))
+        .unwrap_or_else(|error| panic!("{spec}: {error}"))
+}
+
+/// A number that looks like the hash of a 5-tuple.
+fn hashed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+/// Two packets arrive for each that leaves; wake-ups are delivered.
+fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) -> u64) {
+    for number in numbers {
+        let now = Time::from_nanos(number * 400_000);
+        if qdisc.next_wakeup().is_some_and(|due| due <= now) {
+            qdisc.wake(now, &mut Unobserved);
+        }
+        qdisc.enqueue(Packet::new(number, flow(number), 1000), now, &mut Unobserved);
+        if number % 2 == 0 {
+            qdisc.dequeue(now, &mut Unobserved);
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_a_million_flows_is_held_in_bounded_memory() {
+    for spec in every_preset() {
+        let before = allocator::bytes();
+        let mut qdisc = build(&spec);
+        flood(&mut qdisc, 0..FLOWS, hashed);
+        let held = (allocator::bytes() - before) as usize;
+        let state = qdisc.discipline().state_bytes();
+        assert!(state <= BOUND, "{spec}: {state} bytes of state after a million flows");
+        // Rings grow by doubling, so twice the packets that the limit allows may be held.
+        let packets = match values::limit(&spec.params) {
+            Some(Size::Packets(packets)) => packets,
+            _ => qdisc.backlog().packets.max(1000),
+        };
+        let queued = 2 * (packets as usize + 1) * size_of::<Packet>();
+        assert!(
+            held <= state + queued + 4096,
+            "{spec}: holds {held} bytes, owns up to {state} and {queued} queued"
+        );
+        assert!(qdisc.check().is_ok(), "{spec}");
+    }
+}
+
+#[test]
+fn memory_per_flow_is_at_most_what_the_traits_say() {
+    for spec in every_preset() {
+        let state = |flows: u64| {
+            let mut qdisc = build(&spec);
+            flood(&mut qdisc, 0..5000, |number| hashed(number % flows));
+            qdisc.discipline().state_bytes()
+        };
+        let (few, many) = (state(1), state(500));
+        let most = few + 499 * spec.info.traits.flow_state_bytes;
+        assert!(many <= most, "{spec}: {few} bytes for one flow, {many} for 500, expected at most {most}");
+    }
+}
+
+#[test]
+fn nothing_is_allocated_per_packet_once_warm() {
+    for spec in every_preset() {
+        let mut qdisc = build(&spec);
+        flood(&mut qdisc, 0..50_000, |number| hashed(number % 100));
+        let before = allocator::calls();
+        flood(&mut qdisc, 50_000..100_000, |number| hashed(number % 100));
+        assert_eq!(allocator::calls() - before, 0, "{spec}: allocations over 50000 packets");
+    }
+}
+
+#[test]
+fn memory_is_given_back() {
+    for spec in every_preset() {
+        let before = allocator::bytes();
+        let mut qdisc = build(&spec);
+        flood(&mut qdisc, 0..20_000, hashed);
+        qdisc.reset(Time::from_nanos(0) + Span::from_secs(100), &mut Unobserved);
+        drop(qdisc);
+        assert_eq!(allocator::bytes(), before, "{spec}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Probes: exactly those declared, always numbers, and looking changes nothing.
+
+use crate::common::every_preset;
+use crate::common::rig::Rig;
+use crate::common::workload::{EVERYTHING, WORKLOADS};
+use std::collections::BTreeSet;
+
+#[test]
+fn probes_report_exactly_what_is_declared() {
+    for spec in every_preset() {
+        let declared: Vec<&str> = spec.info.probes.iter().map(|probe| probe.name).collect();
+        let mut rig = Rig::new(&spec, 1);
+        for (number, op) in EVERYTHING.ops(1).iter().enumerate() {
+            rig.apply(op);
+            if number % 50 == 0 {
+                let mut reported = Vec::new();
+                rig.qdisc().probe(rig.now(), &mut |name, value| {
+                    assert!(value.is_finite(), "{spec}: {name} is {value}");
+                    reported.push(name.to_owned());
+                });
+                assert_eq!(reported, declared, "{spec}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_probe_moves_under_some_traffic() {
+    for spec in every_preset() {
+        let mut still: BTreeSet<&str> = spec.info.probes.iter().map(|probe| probe.name).collect();
+        for workload in WORKLOADS.iter().chain([&EVERYTHING]) {
+            let mut rig = Rig::new(&spec, 1);
+            let mut first = None;
+            for op in workload.ops(1) {
+                rig.apply(&op);
+                let mut values = Vec::new();
+                rig.qdisc().probe(rig.now(), &mut |_, value| values.push(value.to_bits()));
+                let first = first.get_or_insert_with(|| values.clone());
+                for ((probe, value), before) in spec.info.probes.iter().zip(&values).zip(first.iter()) {
+                    if value != before {
+                        still.remove(probe.name);
+                    }
+                }
+            }
+        }
+        assert!(still.is_empty(), "{spec}: {still:?} never change");
+    }
+}
+
+#[test]
+fn declarations_of_probes_are_complete() {
+    for spec in every_preset() {
+        for probe in spec.info.probes {
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(!probe.name.is_empty() && probe.name.chars().all(plain), "{spec}: {}", probe.name);
+            assert!(!probe.help.is_empty() && !probe.unit.is_empty(), "{spec}: {}", probe.name);
+        }
+        let names: BTreeSet<&str> = spec.info.probes.iter().map(|probe| probe.name).collect();
+        assert_eq!(names.len(), spec.info.probes.len(), "{spec}: a name is used twice");
+    }
+}

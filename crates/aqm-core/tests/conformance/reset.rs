@@ -1,0 +1,51 @@
+//! After a reset a discipline is as new.
+
+use crate::common::every_preset;
+use crate::common::rig::{Event, Rig, What};
+use crate::common::workload::EVERYTHING;
+use aqm_core::qdisc::Counters;
+use aqm_core::units::Span;
+
+/// Events from `first` on, packets counted from `packets`.
+fn renumbered(events: &[Event], packets: u64) -> Vec<Event> {
+    let shift = |event: &Event| {
+        let what = match event.what {
+            What::Departed(packet) => What::Departed(packet - packets),
+            What::Dropped(packet, reason, point) => What::Dropped(packet - packets, reason, point),
+            What::Marked(packet, reason) => What::Marked(packet - packets, reason),
+            What::Emitted(emission) => What::Emitted(emission),
+        };
+        Event { at: event.at, what }
+    };
+    events.iter().map(shift).collect()
+}
+
+#[test]
+fn reset_equals_new() {
+    for spec in every_preset() {
+        let mut used = Rig::new(&spec, 12);
+        used.run(&EVERYTHING.ops(1));
+        let (packets, now) = (used.qdisc().counters().arrived, used.now());
+        used.reset();
+        assert_eq!(*used.qdisc().counters(), Counters::default(), "{spec}");
+        let before = used.events().len();
+        used.run(&EVERYTHING.ops(2)).drain();
+
+        let mut new = Rig::new(&spec, 12);
+        new.skip_to(now);
+        new.run(&EVERYTHING.ops(2)).drain();
+        assert!(renumbered(&used.events()[before..], packets) == new.events(), "{spec}");
+    }
+}
+
+#[test]
+fn a_peeked_packet_is_given_back_by_a_reset() {
+    for spec in every_preset() {
+        let mut rig = Rig::new(&spec, 1);
+        let packet = rig.arrive(1, 1000, aqm_core::packet::Ecn::NotEct);
+        rig.advance(Span::from_millis(1));
+        assert_eq!(rig.peek(), Some(packet), "{spec}");
+        rig.reset();
+        assert_eq!(rig.serve(), None, "{spec}");
+    }
+}

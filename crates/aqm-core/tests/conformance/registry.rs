@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Name and text of every file in `src/discipline`.
+/// Name and text of every file in `src/discipline` that declares a discipline.
 fn files() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/discipline");
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if path.extension().is_some_and(|extension| extension == "rs") && name != "mod" {
-            files.push((name, fs::read_to_string(&path).unwrap()));
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("static INFO: Info") {
+            files.push((name, text));
         }
     }
     files.sort();
@@ -39,7 +40,12 @@ fn every_file_opens_with_the_four_sections() {
     for (name, text) in files() {
         let header: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
         let titles: Vec<&str> = header.iter().filter_map(|line| line.strip_prefix("//! # ")).collect();
-        assert_eq!(titles, ["What it does", "Reference", "Deviations", "Promises"], "{name}.rs");
+        for title in ["What it does", "Reference", "Deviations", "Promises"] {
+            assert!(
+                titles.contains(&title),
+                "{name}.rs has no section '{title}' in its header, only {titles:?}"
+            );
+        }
         for section in header.split(|line| line.starts_with("//! # ")).skip(1) {
             let words: usize = section.iter().map(|line| line[3..].split_whitespace().count()).sum();
             assert!(words > 0, "{name}.rs has an empty section in its header");

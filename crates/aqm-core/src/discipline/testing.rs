@@ -43,6 +43,12 @@ impl Host {
         Host::with_random(spec, Random::seeded(1))
     }
 
+    /// Builds `spec` so that its random numbers are `uniforms`, again and again.
+    pub(super) fn scripted(spec: &str, uniforms: &[f64]) -> Host {
+        let numbers = uniforms.iter().map(|u| ((u * 9_007_199_254_740_992.0) as u64) << 11).collect();
+        Host::with_random(spec, Random::script(numbers))
+    }
+
     fn with_random(spec: &str, random: Random) -> Host {
         let link = Link::new(Rate::from_bits_per_sec(10_000_000));
         let qdisc = Spec::parse(spec).unwrap().build(link, random).unwrap();

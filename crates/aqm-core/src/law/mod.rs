@@ -4,6 +4,7 @@
 //! one set of parameters can serve a thousand states.
 
 pub mod codel;
+pub mod red;
 
 use crate::packet::Packet;
 
@@ -14,4 +15,15 @@ pub trait Head {
 
     /// Bytes that wait.
     fn bytes(&self) -> u64;
+}
+
+/// What a law says about an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may enter.
+    Admit,
+    /// Signal congestion with it: mark it if its transport understands marks, drop it otherwise.
+    Signal,
+    /// Drop it, whatever its transport understands.
+    Drop,
 }

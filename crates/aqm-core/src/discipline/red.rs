@@ -1,0 +1,340 @@
+//! # What it does
+//! One queue under RED: arriving packets are dropped (or marked) at random, the more often the longer the queue is on
+//! average.
+//!
+//! # Reference
+//! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993); S. Floyd,
+//! "Recommendation on using the 'gentle_' variant of RED" (2000); RFC 3168 section 7 for ECN.
+//!
+//! # Parameters
+//! See `aqmlab aqm show red`.
+//!
+//! # Deviations
+//! The unit of `min` and `max` decides whether the average counts packets or bytes. In bytes, the probability is
+//! scaled by length / `avpkt`, as in ns-2 and ns-3 (the paper: by the largest packet). A full queue is tested before
+//! the thresholds, and its drops leave the count between signals alone. `ns3`: parameters and spacing; its exemption
+//! of the first packet above `min` is not copied. `linux`: parameters; its fixed-point table is not copied.
+//!
+//! # Promises
+//! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
+
+use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::law::Verdict;
+use crate::law::red::{Params as Law, State};
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::queue::Fifo;
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Bytes, Size, Time};
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "red",
+    group: Group::QueueLength,
+    summary: "Random Early Detection: drops at random as the average queue grows",
+    reference: "Floyd and Jacobson 1993; gentle: Floyd 2000",
+    params: &[
+        LIMIT,
+        ParamSpec::new(
+            "min",
+            Kind::Size,
+            Value::Auto,
+            (0.0, 1e12),
+            "Average queue below which nothing is dropped",
+            "Floyd, \"RED: Discussions of Setting Parameters\" (1997): max is three times min",
+        )
+        .or_auto("20 % of limit"),
+        ParamSpec::new(
+            "max",
+            Kind::Size,
+            Value::Auto,
+            (1.0, 1e12),
+            "Average queue at which the probability reaches its parameter",
+            "Floyd 1997: three times min",
+        )
+        .or_auto("60 % of limit"),
+        ParamSpec::new(
+            "probability",
+            Kind::Fraction,
+            Value::Fraction(0.1),
+            (0.0, 1.0),
+            "Drop probability at max (max_p)",
+            "Floyd 1997: 0.1",
+        ),
+        ParamSpec::new(
+            "w",
+            Kind::Fraction,
+            Value::Fraction(0.002),
+            (1e-9, 1.0),
+            "Weight of a sample in the average (w_q)",
+            "Floyd and Jacobson 1993: 0.002",
+        ),
+        ParamSpec::flag(
+            "gentle",
+            true,
+            "Raise the probability to 1 between max and twice max",
+            "Floyd 2000: on",
+        ),
+        ParamSpec::flag(
+            "ecn",
+            false,
+            "Mark instead of drop where the transport understands it",
+            "tc-red(8): off",
+        ),
+        ParamSpec::flag(
+            "harddrop",
+            true,
+            "Drop even ECN-capable packets where every packet is hit",
+            "RFC 3168 section 7: on",
+        ),
+        ParamSpec::flag(
+            "wait",
+            false,
+            "Wait 1/p packets before the next drop",
+            "Floyd and Jacobson 1993: off",
+        ),
+        ParamSpec::new(
+            "avpkt",
+            Kind::Bytes,
+            Value::Bytes(Bytes::new(1000)),
+            (1.0, 1e6),
+            "Mean packet, for the decay on an idle link and for byte mode",
+            "tc-red(8): 1000 is a good value",
+        ),
+        ParamSpec::new(
+            "bandwidth",
+            Kind::Rate,
+            Value::Auto,
+            (1.0, 1e15),
+            "Link rate, for the decay on an idle link",
+            "tc-red(8)",
+        )
+        .or_auto("the link's rate"),
+    ],
+    presets: &[
+        Preset {
+            name: "floyd",
+            source: "Floyd and Jacobson 1993, Floyd 1997 and 2000; thresholds from the limit",
+            values: &[],
+        },
+        Preset {
+            name: "ns3",
+            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc (defaults)",
+            values: &[
+                ("limit", Value::Size(Size::Packets(25))),
+                ("min", Value::Size(Size::Packets(5))),
+                ("max", Value::Size(Size::Packets(15))),
+                ("probability", Value::Fraction(0.02)), // LInterm 50
+                ("wait", Value::Flag(true)),
+                ("avpkt", Value::Bytes(Bytes::new(500))),
+            ],
+        },
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_red.c, tc-red(8) (defaults)",
+            values: &[
+                ("probability", Value::Fraction(0.02)),
+                ("gentle", Value::Flag(false)),
+                ("harddrop", Value::Flag(false)),
+            ],
+        },
+    ],
+    probes: &[
+        ProbeSpec { name: "average_queue", unit: "packets or bytes", help: "Weighted average of the queue" },
+        ProbeSpec { name: "drop_probability", unit: "fraction", help: "Read from the curve (p_b)" },
+    ],
+    traits: Traits {
+        wakes: false,
+        ecn: true,
+        drops_queued: false,
+        reorders_flows: false,
+        // The average may be above min when the queue is empty; only a queue that was never used is surely quiet.
+        quiet_packets: 0,
+        flow_state_bytes: 0,
+    },
+    deviations: "byte mode scales by avpkt; a full queue is tested first; ns3 and linux: parameters, not the code's own order",
+    build,
+};
+
+struct Settings {
+    limit: Size,
+    /// The unit of the average.
+    unit: Size,
+    law: Law,
+    ecn: bool,
+    harddrop: bool,
+}
+
+struct Red {
+    queue: Fifo,
+    settings: Settings,
+    state: State,
+    link: Link,
+}
+
+fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+    let limit = params.size("limit").expect("limit has no auto");
+    let share = |fifths: u64, least: u64| limit.with_count((limit.count() * fifths / 5).max(least));
+    let (min, max) = (params.size("min").unwrap_or(share(1, 1)), params.size("max").unwrap_or(share(3, 2)));
+    if core::mem::discriminant(&min) != core::mem::discriminant(&max) {
+        return Err(ParamError::relation("max", max, format_args!("and min {min} must be in the same unit")));
+    }
+    if min.count() >= max.count() {
+        return Err(ParamError::relation("max", max, format_args!("must be above min, which is {min}")));
+    }
+    let avpkt = params.bytes("avpkt").expect("avpkt has no auto");
+    let law = Law {
+        min: min.count() as f64,
+        max: max.count() as f64,
+        max_p: params.number("probability"),
+        weight: params.number("w"),
+        gentle: params.flag("gentle"),
+        wait: params.flag("wait"),
+        mean_packet: matches!(min, Size::Bytes(_)).then_some(avpkt.as_u64() as f64),
+        packet_time: params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt),
+    };
+    Ok(Settings { limit, unit: min, law, ecn: params.flag("ecn"), harddrop: params.flag("harddrop") })
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let settings = settings(params, link)?;
+    Ok(Box::new(Red { queue: Fifo::default(), settings, state: State::default(), link: *link }))
+}
+
+impl Discipline for Red {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        let Settings { limit, unit, law, ecn, harddrop } = &self.settings;
+        let backlog = self.queue.backlog();
+        law.sample(&mut self.state, backlog.in_unit_of(*unit), cx.now);
+        if backlog.would_exceed(*limit, packet.length) {
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        let mut verdict = law.decide(&mut self.state, packet.length, || cx.uniform());
+        if verdict == Verdict::Drop && !harddrop {
+            verdict = Verdict::Signal;
+        }
+        match verdict {
+            Verdict::Admit => {}
+            Verdict::Signal if *ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
+            _ => return cx.drop(packet, DropReason::Congestion),
+        }
+        self.queue.push(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = self.queue.pop()?;
+        if self.queue.is_empty() {
+            self.state.idle(cx.now);
+        }
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let settings = settings(params, &self.link)?;
+        if settings.law.mean_packet.is_some() != self.settings.law.mean_packet.is_some() {
+            // An average in packets says nothing about bytes.
+            self.state = State::default();
+        }
+        self.settings = settings;
+        self.queue.trim(self.settings.limit, cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.queue.purge(cx);
+        self.state.idle(cx.now);
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        sink("average_queue", self.state.average());
+        sink("drop_probability", self.state.probability());
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Red>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use super::*;
+    use alloc::string::ToString;
+
+    /// Weight 1 makes the average the queue itself: packet n finds n packets. min 2, max 4, p_b = 0, 0.25 and gently
+    /// 0.5, 0.625, .. 0.875 at 2, 3, 4, 5, .. 7, then 1.
+    const SMALL: &str = "red limit 100p min 2p max 4p probability 0.5 w 1";
+
+    #[test]
+    fn a_packet_goes_when_its_number_is_below_the_spread_probability() {
+        // Averages 0, 1 draw nothing. Average 2: p 0, passes. Average 3: count 1, p_a = 0.25 / 0.75 = 0.33: dropped.
+        // Average 3 again: count 1, p_a = 0.33, dropped again.
+        let mut host = Host::scripted(SMALL, &[0.3]);
+        (0..5).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        assert_eq!(host.dropped(), [3, 4]);
+        assert_eq!((host.probe("average_queue"), host.probe("drop_probability")), (3.0, 0.25));
+    }
+
+    #[test]
+    fn ecn_marks_on_the_curve_and_drops_beyond_it() {
+        let fill = |spec: &str| {
+            let mut host = Host::scripted(spec, &[0.0]);
+            (0..10).for_each(|cookie| host.put_ect(ms(1), cookie, 0, 1000));
+            host
+        };
+        let ecn = "red limit 100p min 2p max 4p probability 0.5 w 1 ecn";
+        let host = fill(ecn);
+        assert_eq!((host.marked(), host.dropped()), (alloc::vec![3, 4, 5, 6, 7], alloc::vec![8, 9]));
+        let host = fill("red limit 100p min 2p max 4p probability 0.5 w 1 ecn noharddrop");
+        assert_eq!(host.marked(), [3, 4, 5, 6, 7, 8, 9]);
+        // Without gentle every packet goes from max on.
+        assert_eq!(
+            fill("red limit 100p min 2p max 4p probability 0.5 w 1 ecn nogentle").dropped(),
+            [4, 5, 6, 7, 8, 9]
+        );
+        let mut host = Host::scripted(ecn, &[0.0]);
+        (0..5).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        assert_eq!((host.marked().len(), host.dropped()), (0, alloc::vec![3, 4]));
+    }
+
+    #[test]
+    fn a_full_queue_is_tested_before_the_thresholds() {
+        let mut host = Host::scripted("red limit 2p min 1p max 2p w 1 probability 0", &[0.9]);
+        (0..3).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        assert_eq!(host.log.dropped, [(2, DropReason::Overlimit)]);
+    }
+
+    #[test]
+    fn thresholds_follow_the_limit_and_must_agree() {
+        let info = |text: &str| {
+            let spec = crate::spec::Spec::parse(text).unwrap();
+            settings(&spec.params, &Link::new(crate::units::Rate::from_bits_per_sec(8_000_000)))
+        };
+        let law = info("red limit 50p").unwrap_or_else(|error| panic!("{error}")).law;
+        assert_eq!((law.min, law.max, law.mean_packet), (10.0, 30.0, None));
+        assert_eq!(law.packet_time.as_nanos(), 1_000_000); // 1000 bytes at 8 Mbit/s
+        let error = |text| info(text).err().expect("refused").to_string();
+        assert_eq!(error("red min 5p max 5p"), "parameter 'max': '5p' must be above min, which is 5p");
+        assert_eq!(error("red min 5kb"), "parameter 'max': '600p' and min 5kb must be in the same unit");
+    }
+
+    #[test]
+    fn an_idle_link_forgets() {
+        // 1000 bytes take 0.8 ms at 10 Mbit/s; w 0.5: after 8 ms the average 1 is 0.5^10 of itself.
+        let mut host = Host::scripted("red w 0.5", &[0.5]);
+        (0..2).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
+        assert_eq!(host.probe("average_queue"), 0.5);
+        host.get(ms(1));
+        host.get(ms(2));
+        host.put(ms(10), 2, 0, 1000);
+        assert_eq!(host.probe("average_queue"), 0.5 / 1024.0);
+    }
+}

@@ -1,0 +1,221 @@
+//! RED (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance"), with the gentle curve of
+//! Floyd (2000, "Recommendation on using the 'gentle_' variant of RED").
+//!
+//! Random numbers: [`Params::decide`] draws one when the average lies between `min` and the end of the curve, none
+//! otherwise.
+
+use super::Verdict;
+use crate::units::{Span, Time};
+
+/// The settings. Queue lengths are in packets or bytes, whichever the discipline counts in.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Average below which nothing happens (`min_th`).
+    pub min: f64,
+    /// Average at which the probability reaches `max_p` (`max_th`).
+    pub max: f64,
+    /// Probability at `max`.
+    pub max_p: f64,
+    /// Weight of a new sample in the average (`w_q`).
+    pub weight: f64,
+    /// Let the probability rise from `max_p` to 1 between `max` and `2 max` instead of jumping there.
+    pub gentle: bool,
+    /// Space drops further apart (ns-2 and ns-3 call it `wait`): none before `1/p_b` packets, then uniform.
+    pub wait: bool,
+    /// Multiply the probability by packet length over this mean; `None` leaves it alone.
+    pub mean_packet: Option<f64>,
+    /// How long a typical packet takes to send: one step of the average's decay on an idle link (`s`).
+    pub packet_time: Span,
+}
+
+/// What the law remembers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    average: f64,
+    probability: f64,
+    /// Packets since the last signal; `None` while the average is below `min` (the paper's -1).
+    count: Option<u32>,
+    /// When the queue became empty, or was last found so (`q_time`).
+    idle_since: Time,
+}
+
+impl State {
+    /// The weighted average of the queue length (`avg`).
+    pub const fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// The probability read from the curve for the last packet (`p_b`).
+    pub const fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// The queue has become empty.
+    pub const fn idle(&mut self, now: Time) {
+        self.idle_since = now;
+    }
+}
+
+impl Params {
+    /// Takes the queue length found by an arriving packet, itself not counted, into the average.
+    #[inline]
+    pub fn sample(&self, state: &mut State, queue: u64, now: Time) {
+        if queue > 0 {
+            state.average = (1.0 - self.weight) * state.average + self.weight * queue as f64;
+        } else {
+            // As if m small packets had found the queue empty.
+            let m = now.since(state.idle_since).as_nanos() / self.packet_time.as_nanos().max(1);
+            state.average *= power(1.0 - self.weight, m);
+            state.idle_since = now;
+        }
+    }
+
+    /// Decides about an arriving packet of `length` bytes; `uniform` draws from [0, 1).
+    #[inline]
+    pub fn decide(&self, state: &mut State, length: u32, uniform: impl FnOnce() -> f64) -> Verdict {
+        if state.average < self.min {
+            state.count = None;
+            state.probability = 0.0;
+            return Verdict::Admit;
+        }
+        let Some(mut p_b) = self.curve(state.average) else {
+            state.count = Some(0);
+            state.probability = 1.0;
+            return Verdict::Drop;
+        };
+        if let Some(mean_packet) = self.mean_packet {
+            p_b = p_b * f64::from(length) / mean_packet;
+        }
+        let count = state.count.map_or(0, |count| count.saturating_add(1));
+        state.probability = p_b;
+        if uniform() < self.spread(p_b, count) {
+            state.count = Some(0);
+            Verdict::Signal
+        } else {
+            state.count = Some(count);
+            Verdict::Admit
+        }
+    }
+
+    /// `p_b` for an average of at least `min`; `None` where every packet goes.
+    fn curve(&self, average: f64) -> Option<f64> {
+        if average < self.max {
+            Some(self.max_p * (average - self.min) / (self.max - self.min))
+        } else if self.gentle && average < 2.0 * self.max {
+            Some(self.max_p + (1.0 - self.max_p) * (average - self.max) / self.max)
+        } else {
+            None
+        }
+    }
+
+    /// `p_a`: makes the number of packets between signals uniform instead of geometric.
+    fn spread(&self, p_b: f64, count: u32) -> f64 {
+        let due = f64::from(count) * p_b;
+        match (self.wait, due < 1.0) {
+            (false, true) => p_b / (1.0 - due),
+            (true, true) => 0.0,
+            (true, false) if due < 2.0 => p_b / (2.0 - due),
+            _ => 1.0,
+        }
+    }
+}
+
+/// `base` to the power of `exponent` by repeated squaring, lowest bit first: the same bits on every machine.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: Params = Params {
+        min: 5.0,
+        max: 15.0,
+        max_p: 0.1,
+        weight: 0.5,
+        gentle: true,
+        wait: false,
+        mean_packet: None,
+        packet_time: Span::from_millis(1),
+    };
+
+    fn at(average: f64) -> State {
+        State { average, ..State::default() }
+    }
+
+    #[test]
+    fn the_average_moves_by_its_weight_and_decays_while_idle() {
+        let mut state = at(8.0);
+        PARAMS.sample(&mut state, 4, Time::ZERO);
+        assert_eq!(state.average, 6.0); // 0.5 * 8 + 0.5 * 4
+        state.idle(Time::from_nanos(10_000_000));
+        PARAMS.sample(&mut state, 0, Time::from_nanos(13_900_000));
+        assert_eq!(state.average, 0.75); // 3.9 ms are 3 packets: 6 * 0.5^3
+        PARAMS.sample(&mut state, 0, Time::from_nanos(14_900_000));
+        assert_eq!(state.average, 0.375); // one more packet, and no time counted twice
+    }
+
+    #[test]
+    fn the_curve_rises_to_max_p_and_gently_on_to_one() {
+        assert_eq!(PARAMS.curve(5.0), Some(0.0));
+        assert_eq!(PARAMS.curve(10.0), Some(0.05)); // 0.1 * 5 / 10
+        assert_eq!(PARAMS.curve(15.0), Some(0.1));
+        assert_eq!(PARAMS.curve(22.5), Some(0.55)); // 0.1 + 0.9 * 7.5 / 15
+        assert_eq!(PARAMS.curve(30.0), None);
+        assert_eq!(Params { gentle: false, ..PARAMS }.curve(15.0), None);
+    }
+
+    #[test]
+    fn counting_spreads_the_drops() {
+        // p_b = 0.05: 0.05 / (1 - count * 0.05); with wait nothing before 20 packets, then 0.05 / (2 - count * 0.05).
+        assert_eq!(PARAMS.spread(0.05, 0), 0.05);
+        assert_eq!(PARAMS.spread(0.05, 10), 0.1);
+        assert_eq!(PARAMS.spread(0.05, 20), 1.0);
+        let wait = Params { wait: true, ..PARAMS };
+        assert_eq!(wait.spread(0.05, 19), 0.0);
+        assert_eq!(wait.spread(0.05, 20), 0.05);
+        assert_eq!(wait.spread(0.05, 30), 0.1);
+        assert_eq!(wait.spread(0.05, 40), 1.0);
+    }
+
+    #[test]
+    fn the_first_packet_above_min_counts_zero_and_a_signal_starts_again() {
+        // p_b = 0.05. The packets have p_a = 0.05, 0.05 / 0.95 = 0.0526, and after the signal 0.0526 again.
+        let mut state = at(10.0);
+        assert_eq!(PARAMS.decide(&mut state, 1000, || 0.05), Verdict::Admit);
+        assert_eq!(PARAMS.decide(&mut state, 1000, || 0.05), Verdict::Signal);
+        assert_eq!(PARAMS.decide(&mut state, 1000, || 0.053), Verdict::Admit);
+        assert_eq!(state.count, Some(1));
+    }
+
+    #[test]
+    fn a_random_number_is_drawn_on_the_curve_only() {
+        let never = || -> f64 { panic!("no random number is due") };
+        assert_eq!(PARAMS.decide(&mut at(4.9), 1000, never), Verdict::Admit);
+        assert_eq!(PARAMS.decide(&mut at(30.0), 1000, never), Verdict::Drop);
+    }
+
+    #[test]
+    fn byte_mode_spares_small_packets() {
+        // p_b = 0.05 * 100 / 1000 = 0.005
+        let bytes = Params { mean_packet: Some(1000.0), ..PARAMS };
+        assert_eq!(bytes.decide(&mut at(10.0), 100, || 0.006), Verdict::Admit);
+        assert_eq!(bytes.decide(&mut at(10.0), 1000, || 0.006), Verdict::Signal);
+    }
+
+    #[test]
+    fn powers_by_squaring_agree_with_repeated_multiplication() {
+        let by_hand = (0..13).fold(1.0, |product, _| product * 0.75);
+        assert!((power(0.75, 13) - by_hand).abs() < 1e-15);
+        assert_eq!((power(0.5, 0), power(0.5, 10)), (1.0, 1.0 / 1024.0));
+    }
+}

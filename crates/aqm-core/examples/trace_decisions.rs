@@ -1,0 +1,108 @@
+//! Plays a trace through one discipline and writes every decision: the Rust half of the oracle tests.
+//!
+//! Standard input, one word per space, times in nanoseconds that never run backwards:
+//!
+//! ```text
+//! spec codel target 5ms ecn          the discipline, as on the command line
+//! rate 10000000                      of the link, bit/s
+//! random 17 18446744073709551615     the random numbers that it draws, 64 bits each, again from the first at the end
+//! arrive 1000 0 3 1514 2             time, packet, flow, bytes, ECN field (0 to 3)
+//! serve 2000                         the link asks for a packet
+//! change 3000 target 10ms            time, parameter, value
+//! probe 4000
+//! ```
+//!
+//! Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`, `changed`, `probe NAME VALUE`.
+//! Wake-ups that are due are delivered before each line.
+
+use aqm_core::discipline::Link;
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::{DropPoint, DropReason, MarkReason, Observer};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Rate, Time};
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+/// Decisions in the order in which they fall.
+#[derive(Default)]
+struct Log {
+    text: String,
+    arriving: Option<u64>,
+}
+
+impl Log {
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        writeln!(self.text, "{line}").expect("a string takes everything");
+    }
+}
+
+impl Observer for Log {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
+        if self.arriving == Some(packet.cookie) {
+            self.arriving = None;
+        }
+        self.line(format_args!("dropped {} {}", packet.cookie, reason.name()));
+    }
+
+    fn on_mark(&mut self, packet: &Packet, _reason: MarkReason) {
+        self.line(format_args!("marked {}", packet.cookie));
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let mut lines = text.lines();
+    let mut header = |word: &str| {
+        let line = lines.next().and_then(|line| line.strip_prefix(word)).map(str::trim);
+        line.ok_or_else(|| format!("expected a line '{word} ...'"))
+    };
+    let spec = Spec::parse(header("spec")?)?;
+    let rate = Rate::from_bits_per_sec(header("rate")?.parse()?);
+    let numbers = header("random")?.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+    let mut qdisc = spec.build(Link::new(rate), Random::script(numbers))?;
+    let mut log = Log::default();
+    for line in lines {
+        play(line, &mut qdisc, &mut log).map_err(|error| format!("'{line}': {error}"))?;
+        qdisc.check()?;
+    }
+    print!("{}", log.text);
+    Ok(())
+}
+
+/// Plays one line.
+fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Error>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [op, time, rest @ ..] = words.as_slice() else { return Err("too short".into()) };
+    let now = Time::from_nanos(time.parse()?);
+    while let Some(due) = qdisc.next_wakeup().filter(|due| *due <= now) {
+        qdisc.wake(due, log);
+    }
+    match (*op, rest) {
+        ("arrive", [cookie, flow, length, ecn]) => {
+            let mut packet = Packet::new(cookie.parse()?, flow.parse()?, length.parse()?);
+            packet.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn.parse::<usize>()?];
+            log.arriving = Some(packet.cookie);
+            qdisc.enqueue(packet, now, log);
+            if let Some(cookie) = log.arriving.take() {
+                log.line(format_args!("enqueued {cookie}"));
+            }
+        }
+        ("serve", []) => match qdisc.dequeue(now, log) {
+            Some(packet) => log.line(format_args!("departed {}", packet.cookie)),
+            None => log.line(format_args!("empty")),
+        },
+        ("change", [name, value]) => {
+            qdisc.change(&[(name, value)], now, log)?;
+            log.line(format_args!("changed"));
+        }
+        ("probe", []) => {
+            qdisc.probe(now, &mut |name, value| log.line(format_args!("probe {name} {value:?}")));
+        }
+        _ => return Err("unknown".into()),
+    }
+    Ok(())
+}

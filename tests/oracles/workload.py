@@ -1,0 +1,190 @@
+"""Traces for the oracle tests: random workloads, and the Rust implementation as a program that plays them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+NOT_ECT, ECT1, ECT0, CE = range(4)
+SIZES = (64, 64, 590, 1000, 1514, 1514, 1514)
+MEAN_SIZE = sum(SIZES) / len(SIZES)
+
+
+@dataclass
+class Packet:
+    """A packet as an oracle sees it."""
+
+    number: int
+    flow: int
+    length: int
+    ecn: int
+    arrival: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a trace; times in nanoseconds."""
+
+    op: str
+    now: int
+    words: tuple[int | str, ...] = ()
+
+    def line(self) -> str:
+        return " ".join(map(str, (self.op, self.now, *self.words)))
+
+
+@dataclass
+class Trace:
+    """What a host does, and the random numbers that the law gets."""
+
+    rate: int
+    steps: list[Step]
+    numbers: list[int]
+
+
+class Numbers:
+    """Plays back 64-bit random numbers, uniform in [0, 1) by their upper 53 bits."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.numbers = numbers
+        self.used = 0
+
+    def uniform(self) -> float:
+        number = self.numbers[self.used % len(self.numbers)]
+        self.used += 1
+        return (number >> 11) / 2**53
+
+
+@dataclass
+class Log:
+    """Decisions in the notation of the example program `trace_decisions`."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def __call__(self, *words: object) -> None:
+        self.lines.append(" ".join(map(str, words)))
+
+    def mark(self, packet: Packet) -> bool:
+        """Marks a packet if its transport understands that; one that carries CE counts as marked."""
+        if packet.ecn == NOT_ECT:
+            return False
+        if packet.ecn != CE:
+            packet.ecn = CE
+            self("marked", packet.number)
+        return True
+
+
+class Oracle:
+    """A law with its queue; `play` gives it the trace's random numbers."""
+
+    def __init__(self) -> None:
+        self.log = Log()
+        self.numbers = Numbers([])
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        """A packet arrives."""
+        raise NotImplementedError
+
+    def dequeue(self, now: int) -> Packet | None:
+        """The link is free."""
+        raise NotImplementedError
+
+    def advance(self, now: int) -> None:
+        """Runs timers that are due by `now`."""
+
+    def probes(self) -> dict[str, float]:
+        """The law's own variables, under the names of the Rust discipline."""
+        return {}
+
+
+def play(trace: Trace, oracle: Oracle) -> list[str]:
+    """The oracle's decisions on `trace`."""
+    oracle.numbers = Numbers(trace.numbers)
+    log = oracle.log
+    for step in trace.steps:
+        oracle.advance(step.now)
+        if step.op == "arrive":
+            number, flow, length, ecn = (int(word) for word in step.words)
+            oracle.enqueue(Packet(number, flow, length, ecn, step.now), step.now)
+        elif step.op == "serve":
+            packet = oracle.dequeue(step.now)
+            if packet is None:
+                log("empty")
+            else:
+                log("departed", packet.number)
+        elif step.op == "probe":
+            for name, value in oracle.probes().items():
+                log("probe", name, repr(float(value)))
+    return log.lines
+
+
+def rust(spec: str, trace: Trace, program: Path) -> list[str]:
+    """The decisions of aqm-core on `trace`."""
+    lines = [f"spec {spec}", f"rate {trace.rate}", "random " + " ".join(map(str, trace.numbers))]
+    lines += [step.line() for step in trace.steps]
+    done = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def build() -> Path:
+    """Builds the example program and says where it is."""
+    cargo = os.environ.get("CARGO", "cargo")
+    what = ["--package", "aqm-core", "--example", "trace_decisions"]
+    subprocess.run([cargo, "build", "--quiet", *what], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return target / "debug" / "examples" / "trace_decisions"
+
+
+@functools.cache
+def random_traffic(
+    seed: int, seconds: float = 3, rate: int = 10_000_000, flows: int = 12, probe_every: int = 40
+) -> Trace:
+    """Random traffic: phases of overload, underload, silence and bursts; mixed sizes and ECN fields.
+
+    Every step has an instant of its own, odd or even by kind, so that no decision hangs on a tie.
+    """
+    chance = random.Random(seed)
+    mean_gap = MEAN_SIZE * 8 / rate * SECOND
+    ecn = chance.choice([(NOT_ECT,), (NOT_ECT, ECT0), (ECT0,), (NOT_ECT, ECT1, ECT0, CE)])
+    arrivals = list(_arrivals(chance, seconds, mean_gap))
+    serves = list(_serves(chance, seconds + 1, mean_gap))
+    steps = []
+    for number, now in enumerate(arrivals):
+        flow = 0 if chance.random() < 0.4 else chance.randrange(flows)
+        steps.append(Step("arrive", now, (number, flow, chance.choice(SIZES), chance.choice(ecn))))
+    steps += [Step("serve", now) for now in serves]
+    steps.sort(key=lambda step: step.now)
+    with_probes = []
+    for number, step in enumerate(steps):
+        with_probes.append(step)
+        if probe_every and number % probe_every == 0:
+            with_probes.append(Step("probe", step.now))
+    numbers = [chance.getrandbits(64) for _ in range(997)]
+    return Trace(rate, with_probes, numbers)
+
+
+def _arrivals(chance: random.Random, seconds: float, mean_gap: float) -> Iterator[int]:
+    now, end = 0.0, seconds * SECOND
+    while now < end:
+        load = chance.choice([0.0, 0.2, 0.8, 1.0, 1.1, 1.3, 2.0, 6.0])
+        until = now + chance.uniform(0.05, 0.2 if load > 3 else 1.2) * SECOND
+        while load and now < until:
+            now += chance.expovariate(load / mean_gap)
+            yield 2 * int(now / 2)
+        now = max(now, until)
+
+
+def _serves(chance: random.Random, seconds: float, mean_gap: float) -> Iterator[int]:
+    now = 0.0
+    while now < seconds * SECOND:
+        now += mean_gap * chance.uniform(0.6, 1.4)
+        yield 2 * int(now / 2) + 1

@@ -1,8 +1,8 @@
 """CoDel, line by line from the pseudocode of RFC 8289 section 5.
 
-Where the RFC leaves something open, the reading is that of `discipline/codel.rs`, given as an option: `maxpacket` is the
-largest packet accepted so far or a constant; with ECN the packet that would be dropped is marked and sent (RFC 8290
-section 4.2 describes this); `newton` replaces the square root by one Newton step in 16 bits, as Linux does.
+Where the RFC leaves something open, the reading is that of `discipline/codel.rs`, given as an option: `maxpacket`
+is the largest packet accepted so far or a constant; with ECN the packet that would be dropped is marked and sent
+(RFC 8290 section 4.2 describes this); `newton` replaces the square root by one Newton step in 16 bits, as Linux does.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class CoDelQueue:
 
 
 class CoDel(Oracle):
-    """One CoDel queue with a limit in packets; drops at a full queue are no business of the law (section 5.4)."""
+    """One CoDel queue with a limit in packets; the law knows nothing of drops at a full queue (section 5.4)."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()

@@ -1,5 +1,7 @@
-"""The disciplines of aqm-core against oracles written from the RFCs' and papers' pseudocode: the same decisions, packet
-by packet, on random workloads, both fed the same random numbers."""
+"""The disciplines of aqm-core against oracles written from the RFCs' and papers' pseudocode.
+
+The same decisions, packet by packet, on random workloads, both fed the same random numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import codel
+import red
 import workload
 from workload import MILLISECOND, Oracle
 
@@ -29,6 +32,40 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "codel:linux": lambda: codel.CoDel(codel.Options(newton=True, mtu=1514)),
     "codel:linux ecn interval 30ms": lambda: codel.CoDel(
         codel.Options(newton=True, mtu=1514, ecn=True, interval=30 * MILLISECOND)
+    ),
+    "red limit 100p w 0.02": lambda: red.Red(red.Options(limit=100, minth=20, maxth=60, wq=0.02)),
+    "red limit 100p w 0.02 nogentle ecn": lambda: red.Red(
+        red.Options(limit=100, minth=20, maxth=60, wq=0.02, gentle=False, ecn=True)
+    ),
+    "red limit 200p min 5p max 15p w 0.01 ecn noharddrop": lambda: red.Red(
+        red.Options(limit=200, minth=5, maxth=15, wq=0.01, ecn=True, harddrop=False)
+    ),
+    "red limit 300p min 10kb max 40kb w 0.01 avpkt 800b probability 0.2": lambda: red.Red(
+        red.Options(
+            limit=300,
+            minth=10 * 1024,
+            maxth=40 * 1024,
+            wq=0.01,
+            maxp=0.2,
+            by_bytes=True,
+            average_packet=800,
+            slot=640_000,
+        )
+    ),
+    "red:ns3 limit 60p": lambda: red.Red(
+        red.Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500, slot=400_000)
+    ),
+    "red:linux limit 60p min 4p max 30p bandwidth 5mbit ecn": lambda: red.Red(
+        red.Options(
+            limit=60,
+            minth=4,
+            maxth=30,
+            maxp=0.02,
+            gentle=False,
+            harddrop=False,
+            ecn=True,
+            slot=1_600_000,
+        )
     ),
 }
 SEEDS = range(8)

@@ -1,0 +1,113 @@
+"""RED from figure 2 of Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993).
+
+With the gentle curve of Floyd (2000): between max_th and twice max_th the probability rises from max_p to 1.
+`wait` spaces drops as section 7 of the paper does with uniform random variables, in the form that ns-2 gave it.
+Readings of `discipline/red.rs`: a full queue is tested after the average was updated and before the thresholds; a time
+of silence is counted once even if the packet that ends it is dropped (figure 2 would count it again).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from workload import Oracle, Packet
+
+
+@dataclass
+class Options:
+    """In packets, or in bytes with `by_bytes`; `slot` is the time of a typical packet in nanoseconds."""
+
+    limit: int = 1000
+    minth: float = 200
+    maxth: float = 600
+    maxp: float = 0.1
+    wq: float = 0.002
+    gentle: bool = True
+    ecn: bool = False
+    harddrop: bool = True
+    wait: bool = False
+    by_bytes: bool = False
+    average_packet: int = 1000
+    slot: int = 800_000
+
+
+class Red(Oracle):
+    """One queue under RED."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+        self.queue: deque[Packet] = deque()
+        self.avg = 0.0
+        self.count = -1
+        self.q_time = 0
+        self.pb = 0.0
+
+    def backlog(self) -> int:
+        """q in the unit of the thresholds."""
+        return sum(packet.length for packet in self.queue) if self.options.by_bytes else len(self.queue)
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        """A packet arrives: calculate the new average, then mark or drop with probability pa."""
+        o = self.options
+        q = self.backlog()
+        if q:
+            self.avg = (1 - o.wq) * self.avg + o.wq * q
+        else:
+            m = (now - self.q_time) // o.slot
+            self.avg = (1 - o.wq) ** m * self.avg
+            self.q_time = now
+        if len(self.queue) + 1 > o.limit:
+            self.log("dropped", packet.number, "overlimit")
+            return
+        if self.avg < o.minth:
+            self.count = -1
+            self.pb = 0.0
+        elif self.avg < o.maxth or (o.gentle and self.avg < 2 * o.maxth):
+            if self.lot_falls(packet) and not (o.ecn and self.log.mark(packet)):
+                self.log("dropped", packet.number, "congestion")
+                return
+        else:
+            self.count = 0
+            self.pb = 1.0
+            if o.harddrop or not (o.ecn and self.log.mark(packet)):
+                self.log("dropped", packet.number, "congestion")
+                return
+        self.queue.append(packet)
+        self.log("enqueued", packet.number)
+
+    def lot_falls(self, packet: Packet) -> bool:
+        """Whether the packet is hit; counts the packets between two hits."""
+        o = self.options
+        self.count += 1
+        if self.avg < o.maxth:
+            pb = o.maxp * (self.avg - o.minth) / (o.maxth - o.minth)
+        else:
+            pb = o.maxp + (1 - o.maxp) * (self.avg - o.maxth) / o.maxth
+        if o.by_bytes:
+            pb = pb * packet.length / o.average_packet
+        self.pb = pb
+        if not o.wait:
+            pa = pb / (1 - self.count * pb) if self.count * pb < 1 else 1.0
+        elif self.count * pb < 1:
+            pa = 0.0
+        else:
+            pa = pb / (2 - self.count * pb) if self.count * pb < 2 else 1.0
+        if self.numbers.uniform() < pa:
+            self.count = 0
+            return True
+        return False
+
+    def dequeue(self, now: int) -> Packet | None:
+        """The link is free; when the queue becomes empty, q_time is the time."""
+        if not self.queue:
+            return None
+        packet = self.queue.popleft()
+        if not self.queue:
+            self.q_time = now
+        return packet
+
+    def probes(self) -> dict[str, float]:
+        """The average, and the probability before it is spread."""
+        return {"average_queue": self.avg, "drop_probability": self.pb}

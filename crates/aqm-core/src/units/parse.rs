@@ -150,7 +150,9 @@ fn quantity(text: &str, units: &[(&str, f64)], wanted: &str) -> Result<u64, Unit
     if value > 9_007_199_254_740_992.0 {
         return Err(error(text, "is too large".to_string()));
     }
-    Ok((value + 0.5) as u64)
+    // From 2^52 on a float has no fraction, and adding a half would round to another number.
+    let half = if value < 4_503_599_627_370_496.0 { 0.5 } else { 0.0 };
+    Ok((value + half) as u64)
 }
 
 /// Digits with at most one point: no exponents, signs, `inf` or `nan`.

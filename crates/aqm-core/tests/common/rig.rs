@@ -141,7 +141,7 @@ impl Rig {
         // What stays the same within a flow follows from its number.
         packet.source = flow as u32;
         packet.destination = !flow as u32;
-        packet.dscp = (flow * 7 % 64) as u8;
+        packet.dscp = (flow % 64) as u8;
         packet.class = (flow % 3) as u16;
         self.ledger.arriving = Some(cookie);
         self.call(DropPoint::Enqueue, |qdisc, now, ledger| qdisc.enqueue(packet, now, ledger));

@@ -1,0 +1,107 @@
+//! Random sequences of calls, shrunk when one breaks a promise.
+#![allow(unreachable_pub, reason = "proptest's macros write public functions")]
+
+mod common;
+
+use aqm_core::packet::Ecn;
+use aqm_core::units::{Bytes, Rate, Size, Span, parse};
+use common::every_preset;
+use common::rig::Rig;
+use common::workload::Op;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Mostly traffic; now and then a spurious wake-up or a change of parameters.
+fn op() -> impl Strategy<Value = Op> {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
+    // Few flows and many, small packets and giants, so that limits and quanta are met from both sides.
+    let flow = prop_oneof![0..4u64, any::<u64>()];
+    let length = prop_oneof![1..100u32, Just(1514), 1..20_000u32];
+    let span = prop_oneof![0..2_000_000u64, 0..200_000_000u64].prop_map(Span::from_nanos);
+    prop_oneof![
+        8 => (flow, length, ecn).prop_map(|(flow, length, ecn)| Op::Arrive { flow, length, ecn }),
+        5 => Just(Op::Serve),
+        5 => span.prop_map(Op::Advance),
+        1 => Just(Op::Wake),
+        1 => (any::<usize>(), any::<usize>()).prop_map(|(param, value)| Op::Change { param, value }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_discipline_keeps_its_promises_on_any_sequence_of_calls(
+        ops in vec(op(), 1..400),
+        seed in any::<u64>(),
+    ) {
+        for spec in every_preset() {
+            Rig::new(&spec, seed).run(&ops).drain();
+        }
+    }
+
+    #[test]
+    fn a_standing_queue_is_served_completely_after_any_changes(
+        changes in vec((any::<usize>(), any::<usize>()), 1..12),
+        seed in any::<u64>(),
+    ) {
+        for spec in every_preset() {
+            let mut rig = Rig::new(&spec, seed);
+            for (number, &(param, value)) in changes.iter().enumerate() {
+                for packet in 0..30 {
+                    rig.arrive(packet % 5, 1000, [Ecn::NotEct, Ecn::Ect0][number % 2]);
+                }
+                rig.apply(&Op::Change { param, value });
+                rig.advance(Span::from_millis(40));
+                rig.serve();
+            }
+            rig.drain();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn reading_a_quantity_never_panics(text in "\\PC{0,20}") {
+        let _ = (parse::rate(&text), parse::span(&text), parse::bytes(&text), parse::size(&text), parse::fraction(&text));
+    }
+
+    #[test]
+    fn what_looks_like_a_quantity_is_read_or_refused_with_a_reason(
+        text in "-?[0-9]{0,25}\\.?[0-9]{0,25} ?[a-zA-Z%]{0,6}",
+    ) {
+        for result in [parse::rate(&text).err(), parse::span(&text).err(), parse::size(&text).err()] {
+            if let Some(error) = result {
+                prop_assert_eq!(&error.text, &text);
+                prop_assert!(!error.problem.is_empty());
+            }
+        }
+    }
+
+    // Up to 2^53: beyond, quantities are refused as too large.
+    #[test]
+    fn a_quantity_reads_back_from_what_it_shows(number in 0..=1u64 << 53, shift in 0..53u32) {
+        let number = number >> shift;
+        let (rate, span) = (Rate::from_bits_per_sec(number), Span::from_nanos(number));
+        prop_assert_eq!(parse::rate(&rate.to_string()), Ok(rate));
+        prop_assert_eq!(parse::span(&span.to_string()), Ok(span));
+        prop_assert_eq!(parse::bytes(&Bytes::new(number).to_string()), Ok(Bytes::new(number)));
+        for size in [Size::Packets(number), Size::Bytes(number)] {
+            prop_assert_eq!(parse::size(&size.to_string()), Ok(size));
+        }
+    }
+
+    #[test]
+    fn a_fraction_reads_back_from_what_it_shows(number in 0.0..=1.0f64) {
+        prop_assert_eq!(parse::fraction(&number.to_string()), Ok(number));
+    }
+
+    #[test]
+    fn sending_what_fits_into_a_span_takes_no_longer(bits in 1..1u64 << 40, nanos in 0..1u64 << 40) {
+        let (rate, span) = (Rate::from_bits_per_sec(bits), Span::from_nanos(nanos));
+        prop_assert!(rate.time_for(rate.bytes_in(span)) <= span);
+        prop_assert!(rate.time_for(rate.bytes_in(span) + Bytes::new(1)) > span);
+    }
+}

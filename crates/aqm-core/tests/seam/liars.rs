@@ -1,0 +1,185 @@
+//! Disciplines that break their contract, and who finds out: shell and host must not be fooled.
+
+use super::{PLAIN, info, spec};
+use crate::common::rig::Rig;
+use aqm_core::cx::Cx;
+use aqm_core::discipline::{Backlog, Built, Discipline, Info, Link};
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::params::{ParamError, ParamSpec, Params};
+use aqm_core::queue::Fifo;
+use aqm_core::signal::DropReason;
+use aqm_core::units::Time;
+use std::collections::VecDeque;
+
+const LIES: &[&str] = &[
+    "forgets",
+    "invents",
+    "shrinks",
+    "marks all",
+    "clears CE",
+    "reorders",
+    "drops inside",
+    "stalls",
+    "wakes unasked",
+];
+
+static LIAR: Info = info(
+    "liar",
+    &[ParamSpec::choice("lie", LIES, "What is wrong with it", "none")],
+    PLAIN,
+    |params: &Params, _: &Link| -> Built {
+        Ok(Box::new(Liar { lie: params.choice("lie"), queue: VecDeque::new() }))
+    },
+);
+
+struct Liar {
+    lie: &'static str,
+    queue: VecDeque<Packet>,
+}
+
+impl Discipline for Liar {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        match self.lie {
+            "forgets" if packet.cookie == 2 => return,
+            "invents" if packet.cookie == 2 => self.queue.push_back(Packet::new(0, 0, 1000)),
+            "shrinks" => packet.length -= 1,
+            "marks all" => packet.ecn = Ecn::Ce,
+            "clears CE" => packet.ecn = Ecn::NotEct,
+            "drops inside" if packet.cookie == 2 => {
+                let oldest = self.queue.pop_front().expect("two packets wait");
+                cx.drop(oldest, DropReason::Overlimit);
+            }
+            _ => {}
+        }
+        self.queue.push_back(packet);
+    }
+
+    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        match self.lie {
+            "reorders" => self.queue.pop_back(),
+            "stalls" => None,
+            _ => self.queue.pop_front(),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let bytes = self.queue.iter().map(|packet| u64::from(packet.length)).sum();
+        Backlog { packets: self.queue.len() as u64, bytes }
+    }
+
+    fn change(&mut self, _params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.queue.drain(..).for_each(|packet| cx.drop(packet, DropReason::Reconfigured));
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        (self.lie == "wakes unasked").then_some(Time::MAX)
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Liar>()
+    }
+}
+
+/// Four packets of one flow, one of them with CE.
+fn tempt(lie: &str) {
+    let mut liar = spec(&LIAR);
+    liar.params.set_text("lie", lie).expect("the lie is declared");
+    let mut rig = Rig::new(&liar, 1);
+    for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce, Ecn::NotEct] {
+        rig.arrive(1, 1000, ecn);
+    }
+    rig.drain();
+}
+
+#[test]
+#[should_panic = "breaks conservation: 3 packets (3000 B) arrived, but 0 (0 B) departed, 0 (0 B) were dropped and 2"]
+fn a_forgotten_packet_is_noticed() {
+    tempt("forgets");
+}
+
+#[test]
+#[should_panic = "breaks conservation"]
+fn an_invented_packet_is_noticed() {
+    tempt("invents");
+}
+
+#[test]
+#[should_panic = "breaks conservation"]
+fn a_packet_that_shrank_is_noticed() {
+    tempt("shrinks");
+}
+
+#[test]
+#[should_panic = "(flow, length, ecn, arrival)"]
+fn a_mark_past_the_context_is_noticed() {
+    tempt("marks all");
+}
+
+#[test]
+#[should_panic = "(flow, length, ecn, arrival)"]
+fn a_cleared_mark_is_noticed() {
+    tempt("clears CE");
+}
+
+#[test]
+#[should_panic = "leave in the wrong order"]
+fn overtaking_within_a_flow_is_noticed() {
+    tempt("reorders");
+}
+
+#[test]
+#[should_panic = "was queued and dropped, which the traits rule out"]
+fn a_drop_that_the_traits_rule_out_is_noticed() {
+    tempt("drops inside");
+}
+
+#[test]
+#[should_panic = "no wake-up is asked for"]
+fn a_queue_that_stalls_is_noticed() {
+    tempt("stalls");
+}
+
+#[test]
+#[should_panic = "wakes against its traits"]
+fn a_wake_up_that_the_traits_rule_out_is_noticed() {
+    tempt("wakes unasked");
+}
+
+#[test]
+#[should_panic = "is beyond the limit 1p"]
+fn a_queue_beyond_its_limit_is_noticed() {
+    struct Boundless(Fifo);
+    impl Discipline for Boundless {
+        fn enqueue(&mut self, packet: Packet, _cx: &mut Cx<'_>) {
+            self.0.push(packet);
+        }
+        fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+            self.0.pop()
+        }
+        fn backlog(&self) -> Backlog {
+            self.0.backlog()
+        }
+        fn change(&mut self, _params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
+            Ok(())
+        }
+        fn purge(&mut self, cx: &mut Cx<'_>) {
+            self.0.purge(cx);
+        }
+        fn state_bytes(&self) -> usize {
+            0
+        }
+    }
+    static BOUNDLESS: Info =
+        info("boundless", &[aqm_core::discipline::LIMIT], PLAIN, |_: &Params, _: &Link| -> Built {
+            Ok(Box::new(Boundless(Fifo::default())))
+        });
+    let mut spec = spec(&BOUNDLESS);
+    spec.params.set_text("limit", "1p").unwrap();
+    let mut rig = Rig::new(&spec, 1);
+    rig.arrive(1, 1000, Ecn::NotEct);
+    rig.arrive(1, 1000, Ecn::NotEct);
+}

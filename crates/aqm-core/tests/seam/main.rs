@@ -1,0 +1,54 @@
+//! The seam between host and discipline carries what later disciplines need: each part is proved by a small one that
+//! uses nothing but the public interface.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod feedback;
+mod liars;
+mod priority;
+mod shaper;
+
+use aqm_core::discipline::{Built, Group, Info, Link, Traits};
+use aqm_core::params::{ParamSpec, Params, Preset};
+use aqm_core::spec::Spec;
+
+/// Traits of a plain queue.
+const PLAIN: Traits = Traits {
+    wakes: false,
+    ecn: false,
+    drops_queued: false,
+    reorders_flows: false,
+    quiet_packets: u64::MAX,
+    flow_state_bytes: 0,
+};
+
+/// The only preset of a test discipline.
+const PRESETS: &[Preset] = &[Preset { name: "test", source: "made for the test", values: &[] }];
+
+/// A registry entry outside the registry.
+const fn info(
+    name: &'static str,
+    params: &'static [ParamSpec],
+    traits: Traits,
+    build: fn(&Params, &Link) -> Built,
+) -> Info {
+    Info {
+        name,
+        group: Group::Queue,
+        summary: "Made for a test",
+        reference: "none",
+        params,
+        presets: PRESETS,
+        probes: &[],
+        traits,
+        deviations: "none",
+        build,
+    }
+}
+
+/// `info` with its defaults.
+fn spec(info: &'static Info) -> Spec {
+    let preset = &info.presets[0];
+    Spec { info, preset, params: Params::new(info.params, preset) }
+}

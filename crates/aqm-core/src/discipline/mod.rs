@@ -4,6 +4,7 @@
 
 pub mod codel;
 pub mod fifo;
+pub mod pie;
 pub mod red;
 #[cfg(test)]
 mod testing;

@@ -4,7 +4,11 @@
 //! one set of parameters can serve a thousand states.
 
 pub mod codel;
+mod pi;
+pub mod pie;
 pub mod red;
+
+pub use pi::Pi;
 
 use crate::packet::Packet;
 

@@ -1,0 +1,394 @@
+//! # What it does
+//! One queue under PIE: arriving packets are dropped (or marked) with a probability that a controller moves so that
+//! the queue delay settles at the target.
+//!
+//! # Reference
+//! RFC 8033: sections 4 and 5, appendix A; `linux` and `ns3.27` follow the behaviour of those programs.
+//!
+//! # Parameters
+//! See `aqmlab aqm show pie`. `code` chooses whose order of things and safeguards are followed; the presets set it.
+//!
+//! # Deviations
+//! `alpha` and `beta` are in 1/s (tc: in sixteenths). Delay comes from timestamps, as in appendix A, unless
+//! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, whatever its last packet waited (as in Linux
+//! and FreeBSD). The probability decays below half the target (appendix A; the text of section 4.2: at zero delay).
+//! `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in `linux`.
+//!
+//! # Promises
+//! Order kept; drops and marks on arrival only; no signal while at most one packet waits; updates once per period
+//! through wake-ups, at most 16 of them late.
+
+use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::law::pie::{Code, Estimator, Params as Law, Seen, State};
+use crate::law::{Pi, Verdict};
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::queue::Fifo;
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Bytes, Size, Span, Time};
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "pie",
+    group: Group::Delay,
+    summary: "Proportional Integral controller Enhanced: drops at random to hold the delay at a target",
+    reference: "RFC 8033",
+    params: &[
+        LIMIT,
+        TARGET,
+        TUPDATE,
+        ALPHA,
+        BETA,
+        MAX_BURST,
+        ECN,
+        MARK_THRESHOLD,
+        BYTEMODE,
+        DQ_RATE_ESTIMATOR,
+        DQ_THRESHOLD,
+        DQ_WEIGHT,
+        ACTIVATE,
+        DERANDOMIZE,
+        CAP,
+        CODE,
+    ],
+    presets: &[
+        Preset { name: "rfc8033", source: "RFC 8033 sections 4, 5 and appendix A", values: &[] },
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_pie.c (behaviour and defaults)",
+            values: &[("activate", Value::Flag(false)), ("code", Value::Choice("linux"))],
+        },
+        Preset {
+            name: "ns3.27",
+            source: "ns-3.27 src/traffic-control/model/pie-queue-disc.cc (behaviour and defaults, its limit of 25 packets apart)",
+            values: &[
+                ("target", Value::Span(Span::from_millis(20))),
+                ("tupdate", Value::Span(Span::from_millis(30))),
+                ("max_burst", Value::Span(Span::from_millis(100))),
+                ("dq_rate_estimator", Value::Flag(true)),
+                ("dq_threshold", Value::Bytes(Bytes::new(10_000))),
+                ("dq_weight", Value::Fraction(0.5)),
+                ("activate", Value::Flag(false)),
+                ("derandomize", Value::Flag(false)),
+                ("code", Value::Choice("ns3.27")),
+            ],
+        },
+    ],
+    probes: PROBES,
+    traits: Traits {
+        wakes: true,
+        ecn: true,
+        drops_queued: false,
+        reorders_flows: false,
+        quiet_packets: 1,
+        flow_state_bytes: 0,
+    },
+    deviations: "an empty queue has no delay; decay below half the target (appendix A); MEAN_PKTSIZE is the MTU; floats in linux",
+    build,
+};
+
+pub(super) const TARGET: ParamSpec = ParamSpec::new(
+    "target",
+    Kind::Span,
+    Value::Span(Span::from_millis(15)),
+    (1e3, 1e10),
+    "Queue delay that the controller aims at (QDELAY_REF)",
+    "RFC 8033 section 4.2: 15 ms",
+);
+
+pub(super) const TUPDATE: ParamSpec = ParamSpec::new(
+    "tupdate",
+    Kind::Span,
+    Value::Span(Span::from_millis(15)),
+    (1e3, 1e10),
+    "Period of the controller",
+    "RFC 8033 section 4.2: 15 ms",
+);
+
+pub(super) const ALPHA: ParamSpec = ParamSpec::new(
+    "alpha",
+    Kind::Number,
+    Value::Number(0.125),
+    (0.0, 1e3),
+    "Weight of the distance to the target, 1/s",
+    "RFC 8033 section 4.2: 0.125 (tc: 2, in sixteenths)",
+);
+
+pub(super) const BETA: ParamSpec = ParamSpec::new(
+    "beta",
+    Kind::Number,
+    Value::Number(1.25),
+    (0.0, 1e3),
+    "Weight of the trend of the delay, 1/s",
+    "RFC 8033 section 4.2: 1.25 (tc: 20, in sixteenths)",
+);
+
+pub(super) const MAX_BURST: ParamSpec = ParamSpec::new(
+    "max_burst",
+    Kind::Span,
+    Value::Span(Span::from_millis(150)),
+    (0.0, 1e11),
+    "How long a burst passes untouched",
+    "RFC 8033 section 4.4: 150 ms",
+);
+
+pub(super) const ECN: ParamSpec = ParamSpec::flag(
+    "ecn",
+    false,
+    "Mark instead of drop where the transport understands it",
+    "tc-pie(8): off",
+);
+
+pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
+    "mark_threshold",
+    Kind::Fraction,
+    Value::Fraction(0.1),
+    (0.0, 1.0),
+    "Largest probability at which packets are marked instead of dropped",
+    "RFC 8033 section 5.1: 0.1",
+);
+
+pub(super) const BYTEMODE: ParamSpec =
+    ParamSpec::flag("bytemode", false, "Multiply the probability by length / MTU", "tc-pie(8): off");
+
+pub(super) const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
+    "dq_rate_estimator",
+    false,
+    "Estimate the delay from the departure rate instead of timestamps",
+    "RFC 8033 appendix A, tc-pie(8): off",
+);
+
+pub(super) const DQ_THRESHOLD: ParamSpec = ParamSpec::new(
+    "dq_threshold",
+    Kind::Bytes,
+    Value::Bytes(Bytes::new(16_384)),
+    (1.0, 1e9),
+    "Bytes of one measurement of the departure rate",
+    "RFC 8033 section 5.2: 2^14",
+);
+
+pub(super) const DQ_WEIGHT: ParamSpec = ParamSpec::new(
+    "dq_weight",
+    Kind::Fraction,
+    Value::Fraction(0.25),
+    (1e-6, 1.0),
+    "Weight of a measurement in the average",
+    "RFC 8033 section 5.2: dq_threshold / 2^16",
+);
+
+const ACTIVATE: ParamSpec = ParamSpec::flag(
+    "activate",
+    true,
+    "Rest until a third of the limit is taken (code rfc8033)",
+    "RFC 8033 section 5.3",
+);
+
+pub(super) const DERANDOMIZE: ParamSpec =
+    ParamSpec::flag("derandomize", true, "Space the drops", "RFC 8033 section 5.4");
+
+pub(super) const CAP: ParamSpec = ParamSpec::flag(
+    "cap",
+    true,
+    "Let the probability rise by at most 0.02 per period once it is 0.1",
+    "RFC 8033 section 5.5",
+);
+
+const CODE: ParamSpec = ParamSpec::choice(
+    "code",
+    &["rfc8033", "linux", "ns3.27"],
+    "Whose safeguards, tuning table and order of things",
+    "RFC 8033 appendix A",
+);
+
+pub(super) const PROBES: &[ProbeSpec] = &[
+    ProbeSpec { name: "drop_probability", unit: "fraction", help: "Probability of the controller" },
+    ProbeSpec { name: "qdelay", unit: "s", help: "Queue delay as the law sees it" },
+    ProbeSpec { name: "burst_allowance", unit: "s", help: "How long a burst may still pass" },
+];
+
+/// Reports the law's variables under [`PROBES`].
+pub(super) fn probe(state: &State, sink: &mut dyn FnMut(&str, f64)) {
+    sink("drop_probability", state.drop_prob());
+    sink("qdelay", state.qdelay());
+    sink("burst_allowance", state.burst_allowance().as_secs_f64());
+}
+
+/// Reads PIE's own parameters, `activate` and `code` apart.
+pub(super) fn law(params: &Params, link: &Link, activate: bool, code: Code) -> Law {
+    let threshold = params.bytes("dq_threshold").expect("dq_threshold has no auto").as_u64();
+    let estimator = Estimator { threshold, weight: params.number("dq_weight") };
+    Law {
+        pi: Pi {
+            target: params.span("target").as_secs_f64(),
+            alpha: params.number("alpha"),
+            beta: params.number("beta"),
+        },
+        tupdate: params.span("tupdate"),
+        max_burst: params.span("max_burst"),
+        estimator: params.flag("dq_rate_estimator").then_some(estimator),
+        mark_threshold: params.number("mark_threshold"),
+        activate,
+        derandomize: params.flag("derandomize"),
+        cap: params.flag("cap"),
+        byte_mode: params.flag("bytemode"),
+        mtu: link.mtu,
+        code,
+    }
+}
+
+/// What an arriving packet finds in `queue`.
+#[inline]
+pub(super) fn seen(queue: Backlog, limit: Size) -> Seen {
+    let third_full = queue.in_unit_of(limit).saturating_mul(3) >= limit.count();
+    Seen { packets: queue.packets, bytes: queue.bytes, third_full }
+}
+
+struct Pie {
+    queue: Fifo,
+    limit: Size,
+    law: Law,
+    ecn: bool,
+    state: State,
+    link: Link,
+}
+
+fn settings(params: &Params, link: &Link) -> (Size, bool, Law) {
+    let code = match params.choice("code") {
+        "linux" => Code::Linux,
+        "ns3.27" => Code::Ns327,
+        _ => Code::Rfc8033,
+    };
+    let law = law(params, link, params.flag("activate"), code);
+    (params.size("limit").expect("limit has no auto"), params.flag("ecn"), law)
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let (limit, ecn, law) = settings(params, link);
+    Ok(Box::new(Pie { queue: Fifo::default(), limit, law, ecn, state: law.start(), link: *link }))
+}
+
+impl Discipline for Pie {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        let backlog = self.queue.backlog();
+        if backlog.would_exceed(self.limit, packet.length) {
+            self.state.overflowed();
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        let (seen, now) = (seen(backlog, self.limit), cx.now);
+        match self.law.arrive(&mut self.state, seen, packet.length, now, || cx.uniform()) {
+            Verdict::Admit => {}
+            Verdict::Signal if self.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
+            _ => return cx.drop(packet, DropReason::Congestion),
+        }
+        self.queue.push(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = self.queue.pop()?;
+        self.law.depart(&mut self.state, &packet, self.queue.backlog().bytes, cx.now);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let before = self.law;
+        (self.limit, self.ecn, self.law) = settings(params, &self.link);
+        self.law.adopt(&mut self.state, &before, cx.now);
+        self.queue.trim(self.limit, cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.queue.purge(cx);
+    }
+
+    #[inline]
+    fn next_wakeup(&self) -> Option<Time> {
+        self.law.due(&self.state)
+    }
+
+    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        self.law.catch_up(&mut self.state, self.queue.backlog().bytes, cx.now);
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        probe(&self.state, sink);
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Pie>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use super::*;
+
+    /// `rounds` milliseconds in which two packets come and one leaves, ECN-capable where the cookie is even.
+    fn overload(host: &mut Host, rounds: u64) {
+        for round in 0..rounds {
+            host.put_ect(ms(round), 2 * round, 0, 1000);
+            host.put(ms(round), 2 * round + 1, 0, 1000);
+            host.get(ms(round));
+        }
+    }
+
+    #[test]
+    fn a_standing_queue_meets_a_rising_probability() {
+        for preset in ["rfc8033", "linux", "ns3.27"] {
+            let mut host = Host::new(&alloc::format!("pie:{preset} limit 200p"));
+            overload(&mut host, 3000);
+            let early = host.qdisc.counters().dropped_early();
+            assert!(host.probe("drop_probability") > 0.2, "{preset}");
+            assert!(early > 500, "{preset}: {early}");
+            assert_eq!(host.marked().len(), 0);
+        }
+    }
+
+    #[test]
+    fn ecn_marks_up_to_a_probability_of_a_tenth_and_drops_beyond() {
+        let mut host = Host::new("pie limit 1000p ecn");
+        let mut last_mark = 0.0;
+        for round in 0..3000 {
+            let marks = host.log.marked.len();
+            let before = host.probe("drop_probability");
+            host.put_ect(ms(round), round, 0, 1000);
+            if host.log.marked.len() > marks {
+                last_mark = before;
+            }
+            host.put(ms(round), round, 0, 1000);
+            host.get(ms(round));
+        }
+        assert!(last_mark > 0.05 && last_mark <= 0.1 + 0.02, "{last_mark}");
+        assert!(host.probe("drop_probability") > 0.2);
+    }
+
+    #[test]
+    fn the_rfcs_law_rests_until_a_third_of_the_limit_is_taken() {
+        let mut host = Host::new("pie limit 30p");
+        (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
+        assert_eq!(host.qdisc.next_wakeup(), None);
+        host.put(ms(3), 10, 0, 1000); // finds ten
+        assert_eq!(host.qdisc.next_wakeup(), Some(ms(18)));
+        assert_eq!(Host::new("pie noactivate").qdisc.next_wakeup(), Some(ms(15)));
+        assert_eq!(Host::new("pie:linux").qdisc.next_wakeup(), Some(ms(500)));
+        assert_eq!(Host::new("pie:ns3.27").qdisc.next_wakeup(), Some(ms(0)));
+    }
+
+    #[test]
+    fn parameters_can_change_on_the_way() {
+        let mut host = Host::new("pie limit 30p");
+        (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
+        host.qdisc.change(&[("activate", "off"), ("limit", "8p")], ms(4), &mut host.log).unwrap();
+        assert_eq!(host.log.dropped, [(9, DropReason::Reconfigured), (8, DropReason::Reconfigured)]);
+        assert_eq!(host.qdisc.next_wakeup(), Some(ms(19)));
+    }
+}

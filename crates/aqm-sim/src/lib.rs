@@ -3,6 +3,7 @@
 //! A [`scenario::Scenario`] and a seed go in, a [`report::Report`] comes out; the same two always give the same bytes.
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod input_error;
 pub mod link_trace;
 pub mod report;

@@ -1,0 +1,233 @@
+//! The file formats: pcap and pcapng, by way of `pcap-parser`.
+//!
+//! The library finds blocks in a stream; here lies what it leaves open: telling damage from the end, telling
+//! the user what a file is instead of a capture, link types and times.
+
+use super::link::LinkType;
+use super::pcapng::Section;
+use super::skipped::SkipReason;
+use aqm_core::units::Time;
+use pcap_parser::traits::PcapReaderIterator;
+use pcap_parser::{Block, LegacyPcapReader, PcapBlockOwned, PcapError, PcapHeader, PcapNGReader};
+use std::io::{self, Read};
+
+/// Holds any packet record; larger pcapng blocks (names, secrets) make the buffer grow up to [`LARGEST_BLOCK`].
+const BUFFER: usize = 1 << 20;
+const LARGEST_BLOCK: usize = 16 << 20;
+/// The most that libpcap captures of one packet (`MAXIMUM_SNAPLEN`); a record that claims more is damaged.
+const MAXIMUM_SNAPLEN: u32 = 262_144;
+
+/// One captured frame, or why it cannot be used.
+pub(super) struct Record<'a> {
+    /// What the frame begins with.
+    pub(super) link: Result<LinkType, SkipReason>,
+    /// When it was captured; pcapng's Simple Packet Blocks do not say.
+    pub(super) time: Option<Time>,
+    /// The bytes that were captured.
+    pub(super) data: &'a [u8],
+    /// The bytes that were on the wire.
+    pub(super) wire_length: u32,
+}
+
+/// How reading ended.
+pub(super) enum End {
+    /// At the end of the file, or because the caller had enough.
+    Complete,
+    /// In the middle of a record.
+    Cut { byte: usize },
+    /// At a record that makes no sense.
+    Damaged { byte: usize },
+    /// At an error of the system.
+    Unreadable { byte: usize, error: io::Error },
+}
+
+impl End {
+    /// The damage in words, if there is any; `packets` is how many IP packets came before it.
+    pub(super) fn damage(&self, packets: usize) -> Option<String> {
+        match self {
+            End::Complete => None,
+            End::Cut { byte } => Some(format!(
+                "truncated after {packets} packets: the file ends within the record at byte {byte}"
+            )),
+            End::Damaged { byte } => Some(format!(
+                "truncated after {packets} packets: the record at byte {byte} is damaged, what follows is left out"
+            )),
+            End::Unreadable { byte, error } => {
+                Some(format!("truncated after {packets} packets: reading failed behind byte {byte}: {error}"))
+            }
+        }
+    }
+}
+
+/// Reads every frame of a stream, until `take` says no.
+///
+/// # Errors
+/// If the stream is no capture: what is wrong with it, as a sentence without its subject.
+pub(super) fn read_records(
+    reader: impl Read,
+    take: &mut dyn FnMut(Record<'_>) -> bool,
+) -> Result<End, String> {
+    let mut stream = Stream { reader, error: None };
+    let mut head = [0; 24];
+    let length = stream.read(&mut head).map_err(|error| format!("cannot be read: {error}"))?;
+    let head = &head[..length];
+    let format = Format::of(head)?;
+    let whole = Stream { reader: head.chain(&mut stream), error: None };
+    let mut end = read_blocks(format.blocks(whole)?.as_mut(), take);
+    if let (End::Cut { byte } | End::Damaged { byte }, Some(error)) = (&end, stream.error) {
+        end = End::Unreadable { byte: *byte, error };
+    }
+    Ok(end)
+}
+
+fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<'_>) -> bool) -> End {
+    let mut pcap = None;
+    let mut section = Section::default();
+    let mut capacity = BUFFER;
+    loop {
+        let byte = reader.consumed();
+        match reader.next() {
+            Ok((length, block)) => {
+                let go_on = match block {
+                    PcapBlockOwned::LegacyHeader(header) => {
+                        pcap = Some(header);
+                        true
+                    }
+                    PcapBlockOwned::Legacy(packet) if packet.caplen > MAXIMUM_SNAPLEN => {
+                        return End::Damaged { byte };
+                    }
+                    PcapBlockOwned::Legacy(packet) => take(Record {
+                        link: pcap.as_ref().map_or(Err(SkipReason::NoInterface), link_type),
+                        time: pcap.as_ref().map(|header| pcap_time(header, packet.ts_sec, packet.ts_usec)),
+                        data: packet.data,
+                        wire_length: packet.origlen,
+                    }),
+                    PcapBlockOwned::NG(Block::SectionHeader(header)) => {
+                        section = Section::new(&header);
+                        true
+                    }
+                    PcapBlockOwned::NG(block) => section.record(&block).is_none_or(&mut *take),
+                };
+                reader.consume(length);
+                if !go_on {
+                    return End::Complete;
+                }
+            }
+            Err(PcapError::Eof) => return End::Complete,
+            Err(PcapError::Incomplete(_)) => {
+                if reader.refill().is_err() {
+                    return End::Cut { byte };
+                }
+            }
+            Err(PcapError::BufferTooSmall) if capacity < LARGEST_BLOCK => {
+                capacity *= 2;
+                reader.grow(capacity);
+                if reader.refill().is_err() {
+                    return End::Cut { byte };
+                }
+            }
+            Err(PcapError::UnexpectedEof | PcapError::ReadError) => return End::Cut { byte },
+            Err(_) => return End::Damaged { byte },
+        }
+    }
+}
+
+/// The link type of a pcap file. The upper half of the field may hold the length of the frame check sequence.
+fn link_type(header: &PcapHeader) -> Result<LinkType, SkipReason> {
+    LinkType::new((header.network.0 & 0xffff) as u16)
+}
+
+fn pcap_time(header: &PcapHeader, seconds: u32, fraction: u32) -> Time {
+    let unit = if header.is_nanosecond_precision() { 1 } else { 1000 };
+    Time::from_nanos(u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * unit)
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Pcap,
+    Pcapng,
+}
+
+impl Format {
+    /// Tells the format by the first bytes; for anything else what the file seems to be.
+    fn of(head: &[u8]) -> Result<Format, String> {
+        const WANTED: &str = "give a pcap or pcapng file";
+        const OTHERS: &[(&[u8], &str)] = &[
+            (&[0x1f, 0x8b], "gzip-compressed: decompress it first (gunzip)"),
+            (&[0x28, 0xb5, 0x2f, 0xfd], "zstd-compressed: decompress it first (unzstd)"),
+            (&[0xfd, b'7', b'z', b'X', b'Z'], "xz-compressed: decompress it first (unxz)"),
+            (b"BZh", "bzip2-compressed: decompress it first (bunzip2)"),
+            (b"PK\x03\x04", "a zip archive: unpack it first (unzip)"),
+            (b"snoop\0", "a snoop capture: convert it first (editcap -F pcap)"),
+            (b"<!DOCTYPE", "a web page"),
+            (b"<html", "a web page"),
+            (b"\x7fELF", "a program"),
+            (b"PAR1", "a Parquet file"),
+        ];
+        match head {
+            [0xd4, 0xc3, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0xc3, 0xd4, ..]
+            | [0x4d, 0x3c, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0x3c, 0x4d, ..]
+            | [0x34, 0xcd, 0xb2, 0xa1, ..] => return Ok(Format::Pcap),
+            [0x0a, 0x0d, 0x0d, 0x0a, ..] => return Ok(Format::Pcapng),
+            [] => return Err(format!("is empty: {WANTED}")),
+            _ => {}
+        }
+        if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| head.starts_with(magic)) {
+            return Err(format!("is not a capture but seems to be {what}"));
+        }
+        if head.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) {
+            return Err(format!("is not a capture but seems to be text: {WANTED}"));
+        }
+        let bytes: Vec<String> = head.iter().take(4).map(|b| format!("{b:02x}")).collect();
+        Err(format!("is not a capture (it begins with the bytes {}): {WANTED}", bytes.join(" ")))
+    }
+
+    /// The library's reader, once it has found a sound file header.
+    fn blocks<'a>(self, reader: impl Read + 'a) -> Result<Box<dyn PcapReaderIterator + 'a>, String> {
+        let damaged = |name| format!("begins like a {name} file, but its header is cut off or damaged");
+        match self {
+            Format::Pcap => match LegacyPcapReader::new(BUFFER, reader) {
+                Ok(reader) => Ok(Box::new(reader)),
+                Err(_) => Err(damaged("pcap")),
+            },
+            Format::Pcapng => match PcapNGReader::new(BUFFER, reader) {
+                Ok(reader) => Ok(Box::new(reader)),
+                Err(_) => Err(damaged("pcapng")),
+            },
+        }
+    }
+}
+
+/// Fills each buffer as far as the stream allows (the library takes a short read of a header for a cut-off
+/// file) and keeps the system's error, which the library drops. What came before the error is passed on first.
+struct Stream<R> {
+    reader: R,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Read for Stream<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let again = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
+        if let Some(error) = &self.error {
+            return Err(again(error));
+        }
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.reader.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(length) => filled += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let error = self.error.insert(error);
+                    if filled > 0 {
+                        break;
+                    }
+                    return Err(again(error));
+                }
+            }
+        }
+        Ok(filled)
+    }
+}

@@ -1,0 +1,136 @@
+//! From a captured frame to what a queue can see of an IP packet.
+
+use super::container::Record;
+use super::flow::FiveTuple;
+use super::skipped::SkipReason;
+use aqm_core::packet::{Ecn, TcpView};
+use etherparse::err::ip::LaxHeaderSliceError;
+use etherparse::{IpNumber, LaxIpPayloadSlice, LaxIpSlice, TcpHeaderSlice, TcpOptionElement};
+
+/// The largest packet that Linux builds with BIG TCP (`GSO_MAX_SIZE`).
+const LARGEST_PACKET: usize = 8 * 65535;
+/// RFC 8200 section 4.7: nothing follows this header.
+const IPV6_NO_NEXT_HEADER: u8 = 59;
+
+/// An IP packet.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) five_tuple: FiveTuple,
+    /// Bytes on the wire from the IP header on.
+    pub(super) length: u32,
+    pub(super) tcp: Option<TcpView>,
+    pub(super) dscp: u8,
+    pub(super) ecn: Ecn,
+    /// The transport header was not captured whole.
+    pub(super) cut_transport: bool,
+    /// The IP header tells of more bytes than the frame had.
+    pub(super) beyond_frame: bool,
+}
+
+/// Reads the headers of a record, or says why it is left out.
+pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
+    let offset = record.link?.ip_offset(record.data)?;
+    let captured = &record.data[offset.min(record.data.len())..];
+    // A file may claim fewer bytes on the wire than it holds.
+    let on_wire = (record.wire_length as usize).max(record.data.len()).saturating_sub(offset);
+    let (ip, extension_error) = LaxIpSlice::from_slice(captured).map_err(|error| match error {
+        LaxHeaderSliceError::Len(_) => SkipReason::CutHeader,
+        LaxHeaderSliceError::Content(_) => SkipReason::Malformed,
+    })?;
+    let (length, traffic_class) = match &ip {
+        LaxIpSlice::Ipv4(ip) => (ipv4_length(ip.header().slice(), on_wire)?, ip.header().slice()[1]),
+        LaxIpSlice::Ipv6(ip) => {
+            let header = ip.header();
+            (ipv6_length(header.slice(), on_wire)?, header.traffic_class())
+        }
+    };
+    let payload = ip.payload();
+    // Where the transport header begins, extension headers and all.
+    let headers = payload.payload.as_ptr().addr() - captured.as_ptr().addr();
+    let transport = transport(payload, length.saturating_sub(headers));
+    Ok(Decoded {
+        five_tuple: FiveTuple {
+            source: ip.source_addr(),
+            destination: ip.destination_addr(),
+            protocol: payload.ip_number.0,
+            ports: transport.ports,
+        },
+        length: length as u32,
+        tcp: transport.tcp,
+        dscp: traffic_class >> 2,
+        ecn: ecn(traffic_class),
+        cut_transport: transport.cut || extension_error.is_some(),
+        beyond_frame: length > on_wire,
+    })
+}
+
+/// Total length of an IPv4 packet. Zero stands for a packet that the sending host's offload has yet to cut up:
+/// then the frame is all there is to go by.
+fn ipv4_length(header: &[u8], on_wire: usize) -> Result<usize, SkipReason> {
+    let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    plausible(if total == 0 { on_wire } else { total }, header.len())
+}
+
+/// The same for IPv6, where zero also announces a jumbogram (RFC 2675).
+fn ipv6_length(header: &[u8], on_wire: usize) -> Result<usize, SkipReason> {
+    let payload = usize::from(u16::from_be_bytes([header[4], header[5]]));
+    let unknown = payload == 0 && header[6] != IPV6_NO_NEXT_HEADER;
+    plausible(if unknown { on_wire } else { header.len() + payload }, header.len())
+}
+
+fn plausible(length: usize, header: usize) -> Result<usize, SkipReason> {
+    if length < header || length > LARGEST_PACKET {
+        return Err(SkipReason::BadLength);
+    }
+    Ok(length)
+}
+
+#[derive(Default)]
+struct Transport {
+    ports: (u16, u16),
+    tcp: Option<TcpView>,
+    cut: bool,
+}
+
+/// Reads ports and TCP header; `length` is the transport's share of the packet on the wire.
+///
+/// Only the first fragment of a datagram has ports. As in Linux's flow dissector all fragments go without, so
+/// that they stay together.
+fn transport(payload: &LaxIpPayloadSlice<'_>, length: usize) -> Transport {
+    let with_ports = matches!(
+        payload.ip_number,
+        IpNumber::TCP | IpNumber::UDP | IpNumber::SCTP | IpNumber::DCCP | IpNumber::UDP_LITE
+    );
+    if payload.fragmented || !with_ports {
+        return Transport::default();
+    }
+    let Some(&[a, b, c, d]) = payload.payload.first_chunk::<4>() else {
+        return Transport { cut: true, ..Transport::default() };
+    };
+    let ports = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    if payload.ip_number != IpNumber::TCP {
+        return Transport { ports, ..Transport::default() };
+    }
+    let header = TcpHeaderSlice::from_slice(payload.payload).ok();
+    Transport { ports, tcp: header.as_ref().map(|header| tcp_view(header, length)), cut: header.is_none() }
+}
+
+fn tcp_view(header: &TcpHeaderSlice<'_>, length: usize) -> TcpView {
+    let sack = |option| matches!(option, Ok(TcpOptionElement::SelectiveAcknowledgement(..)));
+    TcpView {
+        seq: header.sequence_number(),
+        ack: header.acknowledgment_number(),
+        payload: u16::try_from(length.saturating_sub(header.slice().len())).unwrap_or(u16::MAX),
+        flags: header.slice()[13],
+        has_sack: header.options_iterator().any(sack),
+    }
+}
+
+fn ecn(traffic_class: u8) -> Ecn {
+    match traffic_class & 0b11 {
+        0b00 => Ecn::NotEct,
+        0b01 => Ecn::Ect1,
+        0b10 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}

@@ -1,0 +1,79 @@
+//! What a capture holds beside IP packets.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a frame was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// ARP.
+    Arp,
+    /// Another protocol that is not IP.
+    NotIp,
+    /// A link type, by its number, that this program does not read.
+    UnsupportedLink(u16),
+    /// Too little was captured to hold the IP header.
+    CutHeader,
+    /// The IP header contradicts itself.
+    Malformed,
+    /// The IP packet's length cannot be: shorter than its header, or longer than any host builds.
+    BadLength,
+    /// A pcapng packet of an interface that was not described.
+    NoInterface,
+    /// A pcapng Packet Block, which Enhanced Packet Blocks replaced.
+    ObsoleteBlock,
+}
+
+/// Frames left out, by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skipped(BTreeMap<SkipReason, u64>);
+
+impl Skipped {
+    /// How many frames were left out.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// How many frames were left out for `reason`.
+    pub fn count(&self, reason: SkipReason) -> u64 {
+        self.0.get(&reason).copied().unwrap_or(0)
+    }
+
+    /// Every reason that occurred, with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (SkipReason, u64)> + '_ {
+        self.0.iter().map(|(reason, count)| (*reason, *count))
+    }
+
+    pub(super) fn add(&mut self, reason: SkipReason) {
+        *self.0.entry(reason).or_default() += 1;
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SkipReason::Arp => f.write_str("ARP"),
+            SkipReason::NotIp => f.write_str("other non-IP"),
+            SkipReason::UnsupportedLink(number) => write!(f, "of unsupported link type {number}"),
+            SkipReason::CutHeader => f.write_str("with the IP header cut off"),
+            SkipReason::Malformed => f.write_str("with a malformed IP header"),
+            SkipReason::BadLength => f.write_str("with an impossible IP length"),
+            SkipReason::NoInterface => f.write_str("of an undescribed interface"),
+            SkipReason::ObsoleteBlock => f.write_str("in obsolete Packet Blocks"),
+        }
+    }
+}
+
+impl fmt::Display for Skipped {
+    /// `12 ARP, 3 other non-IP`, or `none`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        for (index, (reason, count)) in self.iter().enumerate() {
+            write!(f, "{}{count} {reason}", if index > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}

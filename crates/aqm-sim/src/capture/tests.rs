@@ -1,0 +1,559 @@
+//! Captures made by hand, byte by byte.
+
+use super::*;
+use aqm_core::units::Rate;
+use proptest::prelude::*;
+
+/// Which end comes first.
+#[derive(Clone, Copy)]
+enum Endian {
+    Little,
+    Big,
+}
+
+impl Endian {
+    fn u16(self, value: u16) -> [u8; 2] {
+        match self {
+            Endian::Little => value.to_le_bytes(),
+            Endian::Big => value.to_be_bytes(),
+        }
+    }
+
+    fn u32(self, value: u32) -> [u8; 4] {
+        match self {
+            Endian::Little => value.to_le_bytes(),
+            Endian::Big => value.to_be_bytes(),
+        }
+    }
+}
+
+const MICROS: u32 = 0xa1b2_c3d4;
+const NANOS: u32 = 0xa1b2_3c4d;
+const ETHERNET: u32 = 1;
+
+/// A pcap file of `(seconds, fraction, frame)`.
+fn pcap(endian: Endian, magic: u32, link: u32, records: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
+    let mut file = Vec::new();
+    file.extend(endian.u32(magic));
+    file.extend(endian.u16(2));
+    file.extend(endian.u16(4));
+    file.extend([0, 0, 65535, link].map(|value| endian.u32(value)).concat());
+    for (seconds, fraction, frame) in records {
+        let length = frame.len() as u32;
+        file.extend([*seconds, *fraction, length, length].map(|value| endian.u32(value)).concat());
+        file.extend(frame);
+    }
+    file
+}
+
+/// A pcapng block.
+fn block(endian: Endian, kind: u32, body: &[u8]) -> Vec<u8> {
+    let padding = body.len().next_multiple_of(4) - body.len();
+    let length = endian.u32((12 + body.len() + padding) as u32);
+    [&endian.u32(kind), &length, body, &[0; 3][..padding], &length].concat()
+}
+
+fn section(endian: Endian) -> Vec<u8> {
+    block(
+        endian,
+        0x0a0d_0d0a,
+        &[&endian.u32(0x1a2b_3c4d)[..], &endian.u16(1), &endian.u16(0), &[0xff; 8]].concat(),
+    )
+}
+
+/// An interface description with `if_tsresol`.
+fn interface(endian: Endian, link: u16, resolution: u8) -> Vec<u8> {
+    let option = [&endian.u16(9)[..], &endian.u16(1), &[resolution, 0, 0, 0], &[0; 4]].concat();
+    block(endian, 1, &[&endian.u16(link)[..], &[0; 2], &endian.u32(0), &option].concat())
+}
+
+fn enhanced(endian: Endian, interface: u32, ticks: u64, frame: &[u8]) -> Vec<u8> {
+    let length = frame.len() as u32;
+    let head = [interface, (ticks >> 32) as u32, ticks as u32, length, length]
+        .map(|value| endian.u32(value))
+        .concat();
+    block(endian, 6, &[&head, frame].concat())
+}
+
+fn simple(endian: Endian, frame: &[u8]) -> Vec<u8> {
+    block(endian, 3, &[&endian.u32(frame.len() as u32), frame].concat())
+}
+
+fn ethernet(ether_type: u16, payload: &[u8]) -> Vec<u8> {
+    [&[0; 12], &ether_type.to_be_bytes()[..], payload].concat()
+}
+
+/// From 192.0.2.1 to 192.0.2.2, with `traffic_class` as DSCP and ECN.
+fn ipv4(protocol: u8, traffic_class: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
+    let total = (20 + payload.len()) as u16;
+    let mut packet = vec![0x45, traffic_class];
+    packet.extend(total.to_be_bytes());
+    packet.extend([0, 7]);
+    packet.extend(fragment.to_be_bytes());
+    packet.extend([64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    packet.extend(payload);
+    packet
+}
+
+/// From 2001:db8::1 to 2001:db8::2.
+fn ipv6(next_header: u8, traffic_class: u8, payload: &[u8]) -> Vec<u8> {
+    let address = |last| [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last];
+    let mut packet = vec![0x60 | traffic_class >> 4, traffic_class << 4, 0, 0];
+    packet.extend((payload.len() as u16).to_be_bytes());
+    packet.extend([next_header, 64]);
+    packet.extend(address(1));
+    packet.extend(address(2));
+    packet.extend(payload);
+    packet
+}
+
+fn udp(source: u16, destination: u16, payload: usize) -> Vec<u8> {
+    let length = (8 + payload) as u16;
+    [&source.to_be_bytes()[..], &destination.to_be_bytes(), &length.to_be_bytes(), &[0; 2], &vec![0; payload]]
+        .concat()
+}
+
+/// A segment from port 5001 to port 80 with sequence number 1000, acknowledgment number 2000.
+fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
+    assert_eq!(options.len() % 4, 0);
+    let offset = ((20 + options.len()) / 4) as u8;
+    let ports_and_numbers =
+        [&[0x13, 0x89, 0, 80][..], &1000u32.to_be_bytes(), &2000u32.to_be_bytes()].concat();
+    [&ports_and_numbers[..], &[offset << 4, flags, 0, 255, 0, 0, 0, 0], options, &vec![0; payload]].concat()
+}
+
+fn dns() -> Vec<u8> {
+    ethernet(0x0800, &ipv4(17, 0, 0, &udp(5353, 53, 30)))
+}
+
+fn read(bytes: &[u8]) -> Capture {
+    Capture::from_reader("hand.pcap", bytes).unwrap()
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    Capture::from_reader("hand.pcap", bytes).unwrap_err().to_string()
+}
+
+/// The only packet of a capture with this frame.
+fn only(link: u32, frame: Vec<u8>) -> (CapturedPacket, CapturedFlow) {
+    let capture = read(&pcap(Endian::Little, MICROS, link, &[(0, 0, frame)]));
+    assert_eq!(capture.packets().len(), 1);
+    (capture.packets()[0], *capture.flow_of(&capture.packets()[0]))
+}
+
+/// Why a frame is left out.
+fn skipped(frame: Vec<u8>) -> Vec<(SkipReason, u64)> {
+    let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns()), (0, 0, frame)]));
+    assert_eq!(capture.packets().len(), 1);
+    capture.skipped().iter().collect()
+}
+
+fn times(capture: &Capture) -> Vec<u64> {
+    capture.packets().iter().map(|packet| packet.time.as_nanos()).collect()
+}
+
+#[test]
+fn a_packet_is_half_a_cache_line() {
+    assert!(size_of::<CapturedPacket>() <= 32, "{}", size_of::<CapturedPacket>());
+}
+
+#[test]
+fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
+    for endian in [Endian::Little, Endian::Big] {
+        let records = [(10, 999_999, dns()), (11, 1, dns())];
+        assert_eq!(times(&read(&pcap(endian, MICROS, ETHERNET, &records))), [0, 2_000]);
+        assert_eq!(times(&read(&pcap(endian, NANOS, ETHERNET, &records))), [0, 999_000_002]);
+    }
+}
+
+#[test]
+fn the_link_type_may_carry_the_length_of_the_checksum() {
+    let file = pcap(Endian::Little, MICROS, 0x5400_0000 | ETHERNET, &[(0, 0, dns())]);
+    assert_eq!(read(&file).packets().len(), 1);
+}
+
+#[test]
+fn pcapng_interfaces_have_their_own_link_type_and_clock() {
+    for endian in [Endian::Little, Endian::Big] {
+        let ip = ipv4(17, 0, 0, &udp(1, 2, 10));
+        let file = [
+            section(endian),
+            interface(endian, 1, 6),
+            interface(endian, 101, 9),
+            enhanced(endian, 0, 5_000_000, &dns()),
+            enhanced(endian, 1, 5_000_000_123, &ip),
+            simple(endian, &dns()),
+            enhanced(endian, 2, 0, &ip),
+            // A new section forgets the interfaces.
+            section(endian),
+            interface(endian, 101, 0x80 | 10),
+            enhanced(endian, 0, 6 * 1024 + 512, &ip),
+            block(endian, 2, &[0; 32]),
+        ]
+        .concat();
+        let capture = read(&file);
+        assert_eq!(times(&capture), [0, 123, 123, 1_500_000_000]);
+        assert_eq!(capture.oddities().untimed, 1);
+        let left_out: Vec<_> = capture.skipped().iter().collect();
+        assert_eq!(left_out, [(SkipReason::NoInterface, 1), (SkipReason::ObsoleteBlock, 1)]);
+    }
+}
+
+#[test]
+fn sections_may_differ_in_byte_order() {
+    let part = |endian, ticks| {
+        [section(endian), interface(endian, 1, 6), enhanced(endian, 0, ticks, &dns())].concat()
+    };
+    assert_eq!(times(&read(&[part(Endian::Big, 1), part(Endian::Little, 3)].concat())), [0, 2_000]);
+}
+
+#[test]
+fn length_is_that_of_the_ip_packet_not_of_the_frame() {
+    let mut padded = dns();
+    let length = padded.len() as u32 - 14;
+    padded.resize(100, 0);
+    assert_eq!(only(ETHERNET, padded).0.length, length);
+}
+
+#[test]
+fn a_short_snap_length_does_not_shorten_packets() {
+    let frame = ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x10, &[], 1400)));
+    let mut file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, frame[..54].to_vec())]);
+    file[24 + 12..24 + 16].copy_from_slice(&(frame.len() as u32).to_le_bytes());
+    let packet = read(&file).packets()[0];
+    assert_eq!((packet.length, packet.tcp.unwrap().payload), (1440, 1400));
+}
+
+#[test]
+fn tcp_headers_are_seen() {
+    // Timestamps (8), then SACK (5) with one block, padded by NOPs (1).
+    let mut options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10];
+    options.extend([0; 8]);
+    let (packet, flow) = only(ETHERNET, ethernet(0x0800, &ipv4(6, 0x2a, 0, &tcp(0xd8, &options, 7))));
+    let expected = TcpView { seq: 1000, ack: 2000, payload: 7, flags: 0xd8, has_sack: true };
+    assert_eq!(packet.tcp, Some(expected));
+    assert_eq!((packet.dscp, packet.ecn), (10, Ecn::Ect0));
+    assert_eq!((flow.five_tuple.protocol, flow.five_tuple.ports), (6, (5001, 80)));
+    let (packet, _) = only(ETHERNET, ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x02, &[], 0))));
+    assert!(!packet.tcp.unwrap().has_sack);
+}
+
+#[test]
+fn a_cut_tcp_header_keeps_its_flow() {
+    let frame = ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x10, &[], 100)));
+    let mut file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, frame[..44].to_vec())]);
+    file[24 + 12..24 + 16].copy_from_slice(&(frame.len() as u32).to_le_bytes());
+    let capture = read(&file);
+    assert_eq!(capture.packets()[0].tcp, None);
+    assert_eq!(capture.flows()[0].five_tuple.ports, (5001, 80));
+    assert_eq!(capture.oddities().cut_transport, 1);
+}
+
+#[test]
+fn ipv6_extension_headers_lead_to_the_transport() {
+    // Hop-by-hop options, then destination options, then UDP.
+    let hop_by_hop = [60, 0, 1, 4, 0, 0, 0, 0];
+    let destination = [17, 0, 1, 4, 0, 0, 0, 0];
+    let packet = ipv6(0, 0xb9, &[&hop_by_hop[..], &destination, &udp(4000, 53, 12)].concat());
+    let (packet, flow) = only(ETHERNET, ethernet(0x86dd, &packet));
+    assert_eq!(packet.length, 40 + 16 + 20);
+    assert_eq!((packet.dscp, packet.ecn), (46, Ecn::Ect1));
+    assert_eq!((flow.five_tuple.protocol, flow.five_tuple.ports), (17, (4000, 53)));
+    assert_eq!(flow.five_tuple.source.to_string(), "2001:db8::1");
+}
+
+#[test]
+fn tcp_payload_does_not_count_extension_headers() {
+    let hop_by_hop = [6, 0, 1, 4, 0, 0, 0, 0];
+    let packet = ipv6(0, 0, &[&hop_by_hop[..], &tcp(0x10, &[], 33)].concat());
+    assert_eq!(only(ETHERNET, ethernet(0x86dd, &packet)).0.tcp.unwrap().payload, 33);
+}
+
+#[test]
+fn fragments_of_a_datagram_stay_together() {
+    const MORE: u16 = 0x2000;
+    let first = ethernet(0x0800, &ipv4(17, 0, MORE, &udp(1, 2, 1000)));
+    let rest = ethernet(0x0800, &ipv4(17, 0, 126, &[9; 500]));
+    // IPv6: fragment header, first fragment and rest.
+    let fragment = |offset_and_more: u16, payload: &[u8]| {
+        let header = [&[17, 0][..], &offset_and_more.to_be_bytes(), &[0, 0, 0, 5]].concat();
+        ethernet(0x86dd, &ipv6(44, 0, &[&header[..], payload].concat()))
+    };
+    let (first6, rest6) = (fragment(1, &udp(1, 2, 1000)), fragment(1008, &[9; 500]));
+    let records = [first, rest, first6, rest6].map(|frame| (0, 0, frame));
+    let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &records));
+    assert_eq!(capture.packets().iter().map(|packet| packet.flow).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    assert_eq!(capture.flows().iter().map(|flow| flow.five_tuple.ports).collect::<Vec<_>>(), [(0, 0); 2]);
+    assert_eq!(capture.flows().iter().map(|flow| flow.five_tuple.protocol).collect::<Vec<_>>(), [17, 17]);
+}
+
+#[test]
+fn packets_that_offloads_have_yet_to_cut_are_kept_and_counted() {
+    let mut joined = ipv4(6, 0, 0, &tcp(0x10, &[], 9000));
+    assert_eq!(only(ETHERNET, ethernet(0x0800, &joined)).0.length, 9040);
+    joined[2..4].fill(0);
+    let mut jumbo6 = ipv6(6, 0, &tcp(0x10, &[], 9000));
+    jumbo6[4..6].fill(0);
+    let records = [(0, 0, ethernet(0x0800, &joined)), (0, 0, ethernet(0x86dd, &jumbo6))];
+    let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &records));
+    assert_eq!(capture.packets().iter().map(|packet| packet.length).collect::<Vec<_>>(), [9040, 9060]);
+    assert!(capture.packets().iter().all(|packet| packet.tcp.unwrap().payload == 9000));
+    assert_eq!(capture.oddities().oversized, 2);
+    assert!(capture.warnings()[0].starts_with("hand.pcap: packets of more than 1500 bytes"));
+}
+
+#[test]
+fn an_ipv6_packet_may_have_nothing_in_it() {
+    let mut frame = ethernet(0x86dd, &ipv6(59, 0, &[]));
+    frame.resize(60, 0);
+    assert_eq!(only(ETHERNET, frame).0.length, 40);
+}
+
+#[test]
+fn other_link_layers_are_read() {
+    let ip = ipv4(17, 0, 0, &udp(1, 2, 10));
+    let vlan = ethernet(0x8100, &[&[0, 5, 0x08, 0x00][..], &ip].concat());
+    let sll = [&[0; 14][..], &[0x08, 0x00], &ip].concat();
+    let sll2 = [&[0x08, 0x00][..], &[0; 18], &ip].concat();
+    let null = [&[2, 0, 0, 0][..], &ip].concat();
+    for (link, frame) in
+        [(1, vlan), (113, sll), (276, sll2), (0, null.clone()), (108, null), (101, ip.clone()), (228, ip)]
+    {
+        let (packet, flow) = only(link, frame);
+        assert_eq!((packet.length, flow.five_tuple.ports), (38, (1, 2)), "link type {link}");
+    }
+}
+
+#[test]
+fn what_is_no_ip_packet_is_counted_by_kind() {
+    let ip = ipv4(17, 0, 0, &udp(1, 2, 10));
+    assert_eq!(skipped(ethernet(0x0806, &[0; 28])), [(SkipReason::Arp, 1)]);
+    assert_eq!(skipped(ethernet(0x88cc, &[0; 28])), [(SkipReason::NotIp, 1)]);
+    assert_eq!(skipped(vec![0; 60]), [(SkipReason::NotIp, 1)]);
+    assert_eq!(skipped(vec![0; 5]), [(SkipReason::CutHeader, 1)]);
+    assert_eq!(skipped(ethernet(0x0800, &ip[..19])), [(SkipReason::CutHeader, 1)]);
+    assert_eq!(skipped(ethernet(0x0800, &[&[0x44], &ip[1..]].concat())), [(SkipReason::Malformed, 1)]);
+    assert_eq!(skipped(ethernet(0x0800, &[&[0x75], &ip[1..]].concat())), [(SkipReason::Malformed, 1)]);
+    let with_length = |low| ethernet(0x0800, &[&ip[..2], &[0, low], &ip[4..]].concat());
+    assert_eq!(skipped(with_length(19)), [(SkipReason::BadLength, 1)]);
+}
+
+#[test]
+fn a_header_that_tells_of_more_than_the_frame_is_believed() {
+    let mut ip = ipv4(17, 0, 0, &udp(1, 2, 10));
+    ip[2..4].copy_from_slice(&1000u16.to_be_bytes());
+    let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, ethernet(0x0800, &ip))]));
+    assert_eq!((capture.packets()[0].length, capture.oddities().beyond_frame), (1000, 1));
+    assert!(capture.warnings()[0].starts_with("hand.pcap: packets longer by their IP header"));
+}
+
+#[test]
+fn time_never_goes_backwards() {
+    let records = [(5, 0, dns()), (4, 0, dns()), (6, 0, dns()), (5, 999_999, dns())];
+    let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &records));
+    assert_eq!(times(&capture), [0, 0, 1_000_000_000, 1_000_000_000]);
+    assert_eq!(capture.oddities().backward, 2);
+    assert_eq!(
+        capture.warnings(),
+        ["hand.pcap: packets earlier than the one in front, which were given its time: 2"]
+    );
+}
+
+#[test]
+fn time_starts_at_the_first_ip_packet() {
+    let records = [(1, 0, ethernet(0x0806, &[0; 28])), (5, 0, dns()), (6, 0, dns())];
+    assert_eq!(times(&read(&pcap(Endian::Little, MICROS, ETHERNET, &records))), [0, 1_000_000_000]);
+}
+
+#[test]
+fn a_cut_off_file_gives_what_came_before() {
+    let file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns()), (0, 1, dns()), (0, 2, dns())]);
+    let record = 16 + dns().len();
+    for cut in 1..record {
+        let capture = read(&file[..file.len() - cut]);
+        assert_eq!(capture.packets().len(), 2);
+        let byte = 24 + 2 * record;
+        assert_eq!(
+            capture.warnings(),
+            [format!("hand.pcap: truncated after 2 packets: the file ends within the record at byte {byte}")]
+        );
+    }
+    let file =
+        [section(Endian::Big), interface(Endian::Big, 1, 6), enhanced(Endian::Big, 0, 0, &dns())].concat();
+    let end = file.len();
+    let file = [file, enhanced(Endian::Big, 0, 0, &dns())].concat();
+    for cut in end + 1..file.len() {
+        let capture = read(&file[..cut]);
+        assert_eq!(capture.packets().len(), 1);
+        assert!(capture.warnings()[0].contains("truncated after 1 packets"), "{:?}", capture.warnings());
+    }
+    assert!(read(&file[..end]).warnings().is_empty());
+}
+
+#[test]
+fn a_damaged_record_ends_the_capture() {
+    let mut file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns()), (0, 1, dns()), (0, 2, dns())]);
+    let second = 24 + 16 + dns().len();
+    for length in [0x0004_0001_u32, 0x7fff_ffff, u32::MAX] {
+        file[second + 8..second + 12].copy_from_slice(&length.to_le_bytes());
+        // Enough behind it that the record would even fit.
+        let mut file = file.clone();
+        file.resize(400_000, 0);
+        let capture = read(&file);
+        assert_eq!(capture.packets().len(), 1);
+        assert!(
+            capture.warnings()[0].starts_with("hand.pcap: truncated after 1 packets"),
+            "{:?}",
+            capture.warnings()
+        );
+    }
+}
+
+#[test]
+fn large_blocks_are_passed_over() {
+    let e = Endian::Little;
+    let secrets =
+        block(e, 10, &[&e.u32(0x544c_534b)[..], &e.u32(3_000_000), &vec![b'x'; 3_000_000]].concat());
+    let file = [section(e), interface(e, 1, 6), secrets, enhanced(e, 0, 0, &dns())].concat();
+    assert_eq!(read(&file).packets().len(), 1);
+}
+
+#[test]
+fn what_is_no_capture_is_told_by_its_looks() {
+    assert_eq!(refusal(b""), "hand.pcap: is empty: give a pcap or pcapng file");
+    assert_eq!(
+        refusal(b"[scenario]\nrate = 3\n"),
+        "hand.pcap: is not a capture but seems to be text: give a pcap or pcapng file"
+    );
+    assert!(refusal(&[0x1f, 0x8b, 8, 0]).contains("seems to be gzip-compressed: decompress it first"));
+    assert!(refusal(b"<!DOCTYPE html>").contains("seems to be a web page"));
+    assert!(refusal(&[1, 2, 3, 4, 5]).contains("it begins with the bytes 01 02 03 04"));
+    let file = pcap(Endian::Little, MICROS, ETHERNET, &[]);
+    assert!(refusal(&file[..20]).contains("begins like a pcap file, but its header is cut off"));
+    assert!(
+        refusal(&section(Endian::Big)[..20]).contains("begins like a pcapng file, but its header is cut off")
+    );
+}
+
+#[test]
+fn a_capture_without_ip_packets_says_what_it_holds() {
+    let none = pcap(Endian::Little, MICROS, ETHERNET, &[]);
+    assert_eq!(refusal(&none), "hand.pcap: is a capture without IP packets: it is empty");
+    let arp =
+        pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, ethernet(0x0806, &[0; 28])), (0, 0, vec![0; 60])]);
+    assert_eq!(refusal(&arp), "hand.pcap: is a capture without IP packets: only 1 ARP, 1 other non-IP");
+    let wifi = pcap(Endian::Little, MICROS, 105, &[(0, 0, dns())]);
+    assert_eq!(
+        refusal(&wifi),
+        "hand.pcap: is a capture without IP packets: only 1 of unsupported link type 105"
+    );
+    let cut = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns())]);
+    assert!(refusal(&cut[..50]).contains("without IP packets: truncated after 0 packets"));
+    let untimed = [section(Endian::Big), interface(Endian::Big, 1, 6), simple(Endian::Big, &dns())].concat();
+    assert!(refusal(&untimed).contains("gives no packet a time"));
+}
+
+#[test]
+fn system_errors_are_told() {
+    struct Failing(Vec<u8>);
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            // Byte by byte, to show that short reads do no harm.
+            if self.0.is_empty() || buffer.is_empty() {
+                return Err(std::io::Error::other("disk on fire"));
+            }
+            buffer[0] = self.0.remove(0);
+            Ok(1)
+        }
+    }
+    let file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns())]);
+    let error = Capture::from_reader("hand.pcap", Failing(Vec::new())).unwrap_err().to_string();
+    assert_eq!(error, "hand.pcap: cannot be read: disk on fire");
+    let mut with_start_of_next = file;
+    with_start_of_next.extend([0; 3]);
+    let capture = Capture::from_reader("hand.pcap", Failing(with_start_of_next)).unwrap();
+    assert_eq!(capture.packets().len(), 1);
+    assert!(capture.warnings()[0].ends_with("disk on fire"), "{:?}", capture.warnings());
+    let error = Capture::read(Path::new("/")).unwrap_err().to_string();
+    assert!(error.starts_with("/: cannot be read:"), "{error}");
+}
+
+#[test]
+fn the_summary_has_the_figures() {
+    let reply = ethernet(0x86dd, &ipv6(6, 0, &tcp(0x10, &[], 0)));
+    let records = [(0, 0, dns()), (1, 0, dns()), (2, 0, reply), (2, 0, ethernet(0x0806, &[0; 28]))];
+    let summary = read(&pcap(Endian::Little, MICROS, ETHERNET, &records)).summary();
+    assert_eq!(summary.mean_rate(), Some(Rate::from_bits_per_sec((58 + 58 + 60) * 8 / 2)));
+    assert_eq!(
+        summary.to_string(),
+        "3 packets (2 IPv4, 1 IPv6), 176 bytes in 2.000 s, 0.001 Mbit/s on average\nflows: 1 TCP, 1 UDP\nleft out: 1 ARP"
+    );
+}
+
+/// Valid files of both formats to damage.
+fn sound_files() -> Vec<Vec<u8>> {
+    let frames = [
+        dns(),
+        ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x10, &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 200))),
+        ethernet(
+            0x8100,
+            &[
+                &[0, 5, 0x86, 0xdd][..],
+                &ipv6(0, 0, &[&[17, 0, 1, 4, 0, 0, 0, 0][..], &udp(1, 2, 3)].concat()),
+            ]
+            .concat(),
+        ),
+        ethernet(0x86dd, &ipv6(44, 0, &[&[17, 0, 0, 1, 0, 0, 0, 5][..], &udp(1, 2, 30)].concat())),
+    ];
+    let mut files = Vec::new();
+    for endian in [Endian::Little, Endian::Big] {
+        let records: Vec<_> = frames.iter().map(|frame| (1, 2, frame.clone())).collect();
+        files.push(pcap(endian, NANOS, ETHERNET, &records));
+        let mut file = [section(endian), interface(endian, 1, 9), interface(endian, 113, 0x8a)].concat();
+        for (index, frame) in frames.iter().enumerate() {
+            file.extend(enhanced(endian, index as u32 % 2, index as u64, frame));
+            file.extend(simple(endian, frame));
+        }
+        files.push(file);
+    }
+    files
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_never_panics(
+        file in prop::sample::select(sound_files()),
+        hits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        cut in any::<prop::sample::Index>(),
+        cut_it in any::<bool>(),
+    ) {
+        let mut file = file;
+        for (index, value) in hits {
+            let index = index.index(file.len());
+            file[index] = value;
+        }
+        if cut_it {
+            file.truncate(cut.index(file.len()));
+        }
+        match Capture::from_reader("damaged", file.as_slice()) {
+            Ok(capture) => {
+                prop_assert!(capture.packets().is_sorted_by_key(|packet| packet.time));
+                prop_assert_eq!(capture.flows().iter().map(|flow| flow.packets).sum::<u64>(), capture.packets().len() as u64);
+                capture.summary().to_string();
+                capture.warnings();
+            }
+            Err(error) => prop_assert!(!error.to_string().contains('\n')),
+        }
+    }
+
+    #[test]
+    fn noise_behind_a_magic_number_never_panics(
+        magic in prop::sample::select(vec![MICROS, NANOS, 0xa1b2_cd34, 0x0a0d_0d0a]),
+        noise in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let _ = Capture::from_reader("noise", [&magic.to_be_bytes(), noise.as_slice()].concat().as_slice());
+        let _ = Capture::from_reader("noise", [&magic.to_le_bytes(), noise.as_slice()].concat().as_slice());
+    }
+}

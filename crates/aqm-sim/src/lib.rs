@@ -9,6 +9,20 @@ pub mod link_trace;
 pub mod report;
 pub mod scenario;
 
+mod dumbbell;
+mod engine;
+mod histogram;
+mod link;
+mod metrics;
+mod network;
+mod packet;
+mod replay;
+mod results;
+mod simulation;
+mod traffic;
+mod transport;
+
+use aqm_core::units::{Span, Time};
 use report::{Monitor, Report, RunError};
 use scenario::Scenario;
 
@@ -18,9 +32,9 @@ use scenario::Scenario;
 /// [`RunError::Input`] for what the user can mend, [`RunError::Check`] for what we must, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
-    let _ = (scenario, seed);
-    if !monitor.report(scenario.duration_ns) {
-        return Err(RunError::Cancelled);
-    }
-    Ok(Report::default())
+    let mut dumbbell = dumbbell::Dumbbell::build(scenario, seed)?;
+    let end = Time::from_nanos(scenario.duration_ns);
+    let warmup = Time::from_nanos(scenario.warmup_ns);
+    dumbbell.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
+    results::report(dumbbell, end)
 }

@@ -69,14 +69,16 @@ pub struct Series {
     /// End of each sampling period, seconds.
     pub time_s: Vec<f64>,
     /// Name to values: `queue_packets`, `queue_bytes`, `qdelay_ms` (mean of the period), `throughput_mbit`,
-    /// `goodput_mbit`, `drops`, `marks`, `class.<name>.goodput_mbit`, `flow.<id>.goodput_mbit`, `probe.<name>`.
+    /// `goodput_mbit`, `queue_ewma_packets`, `drops`, `marks`, `class.<name>.goodput_mbit`,
+    /// `flow.<id>.delivered_bytes` (payload since the start), `flow.<id>.cwnd_bytes` (both up to 100 flows),
+    /// `probe.<name>`.
     pub columns: BTreeMap<String, Vec<f64>>,
 }
 
 /// A histogram as two columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Upper end of each bucket that holds something, nanoseconds, ascending.
+    /// Middle of each bucket that holds something, nanoseconds, ascending.
     pub value_ns: Vec<u64>,
     /// How many.
     pub count: Vec<u64>,

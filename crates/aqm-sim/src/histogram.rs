@@ -1,0 +1,128 @@
+//! Delays in buckets of about one percent: small enough to have one for each flow, and mergeable.
+
+use crate::report::Histogram as Columns;
+
+/// Buckets for each doubling.
+const STEPS: u64 = 64;
+const STEP_BITS: u32 = STEPS.trailing_zeros();
+/// Values are counted in units of 1.024 microseconds.
+const UNIT_BITS: u32 = 10;
+/// Up to 2^30 units: eighteen minutes. Longer delays fall into the last bucket.
+const BUCKETS: usize = (30 - STEP_BITS as usize) * STEPS as usize + STEPS as usize;
+
+/// Counts of delays.
+#[derive(Clone, Debug)]
+pub(crate) struct Histogram {
+    counts: Box<[u32]>,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { counts: vec![0; BUCKETS].into() }
+    }
+}
+
+impl Histogram {
+    /// Counts one delay.
+    #[inline]
+    pub(crate) fn record(&mut self, nanos: u64) {
+        self.counts[bucket(nanos)] += 1;
+    }
+
+    /// Counts `count` delays of the same length.
+    pub(crate) fn record_many(&mut self, nanos: u64, count: u32) {
+        self.counts[bucket(nanos)] += count;
+    }
+
+    /// Adds the counts of another histogram.
+    pub(crate) fn merge(&mut self, other: &Histogram) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// Buckets that hold something: the middle of each, in nanoseconds, and its count.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(index, count)| (middle(index), *count))
+    }
+
+    /// The smallest bucket at or below which a share `quantile` of the delays lies, in milliseconds.
+    pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        let total: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
+        let wanted = ((total as f64 * quantile).ceil() as u64).max(1);
+        let mut seen = 0;
+        self.iter().find_map(|(nanos, count)| {
+            seen += u64::from(count);
+            (seen >= wanted).then_some(nanos as f64 / 1e6)
+        })
+    }
+
+    /// The histogram as columns.
+    pub(crate) fn columns(&self) -> Columns {
+        let (value_ns, count) = self.iter().map(|(nanos, count)| (nanos, u64::from(count))).unzip();
+        Columns { value_ns, count }
+    }
+}
+
+/// Linear below two times [`STEPS`] units, then [`STEPS`] buckets for each doubling.
+#[inline]
+fn bucket(nanos: u64) -> usize {
+    let units = nanos >> UNIT_BITS;
+    let shift = (63 - (units | STEPS).leading_zeros()) - STEP_BITS;
+    let index = u64::from(shift) * STEPS + (units >> shift);
+    (index as usize).min(BUCKETS - 1)
+}
+
+/// Middle of a bucket in nanoseconds.
+fn middle(index: usize) -> u64 {
+    let index = index as u64;
+    let shift = (index / STEPS).saturating_sub(1);
+    let low = (index - shift * STEPS) << shift;
+    (low << UNIT_BITS) + (1 << (shift + u64::from(UNIT_BITS) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_a_bucket_is_within_one_percent_of_what_fell_into_it() {
+        for nanos in (0..40).flat_map(|bits| [0, 1, 3].map(|extra| (1_u64 << bits) + extra * (1 << bits) / 5))
+        {
+            let found = middle(bucket(nanos));
+            let error = found.abs_diff(nanos);
+            assert!(error <= 1024.max(nanos / 100), "{nanos} became {found}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_values() {
+        let mut histogram = Histogram::default();
+        (1..=1000).for_each(|ms| histogram.record(ms * 1_000_000));
+        for (quantile, ms) in [(0.5, 500.0), (0.95, 950.0), (0.99, 990.0)] {
+            let found = histogram.quantile_ms(quantile).unwrap();
+            assert!((found / ms - 1.0).abs() < 0.01, "{quantile}: {found}");
+        }
+        assert_eq!(Histogram::default().quantile_ms(0.5), None);
+    }
+
+    #[test]
+    fn merging_adds_counts() {
+        let (mut left, mut right) = (Histogram::default(), Histogram::default());
+        left.record(5_000_000);
+        right.record_many(5_000_000, 2);
+        right.record(u64::MAX);
+        left.merge(&right);
+        let counts: Vec<u32> = left.iter().map(|(_, count)| count).collect();
+        assert_eq!(counts, [3, 1]);
+    }
+}

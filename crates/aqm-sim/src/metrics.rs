@@ -1,0 +1,438 @@
+//! What is measured, accumulated in place: nothing is logged, nothing allocated per packet.
+//!
+//! The measured queue is the bottleneck's. Names and definitions are those of the metrics contract.
+
+use crate::histogram::Histogram;
+use crate::report::Series;
+use aqm_core::signal::DropReason;
+use aqm_core::units::{Span, Time};
+
+/// S-PIE's queue weight in its equation 11 (RED's default).
+const EWMA_WEIGHT: f64 = 0.002;
+/// Flows up to this number get a time series of their own.
+const MAX_FLOW_SERIES: usize = 100;
+
+/// Everything measured in one run.
+pub(crate) struct Metrics {
+    pub(crate) flows: Vec<FlowMetrics>,
+    pub(crate) groups: Vec<GroupMetrics>,
+    pub(crate) queue: QueueMetrics,
+    pub(crate) series: Series,
+    since: Time,
+}
+
+/// One flow.
+pub(crate) struct FlowMetrics {
+    pub(crate) group: usize,
+    /// Propagation delay one way: no packet can be faster.
+    pub(crate) propagation: Span,
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) bottleneck_bytes: u64,
+    pub(crate) delivered: u64,
+    /// Payload delivered (in order, for TCP) since the start of the run.
+    pub(crate) payload_total: u64,
+    /// The same when measuring began.
+    payload_before: u64,
+    pub(crate) owd_sum: Span,
+    last_owd: Option<Span>,
+    ipdv_sum: Span,
+    ipdv_count: u64,
+    sojourn_sum: Span,
+    departed: u64,
+    min_excess: Span,
+    /// One-way delay beyond propagation.
+    excess: Option<Histogram>,
+    /// Packets faster than propagation: must stay zero.
+    pub(crate) too_fast: u64,
+}
+
+/// Flows of one group together.
+pub(crate) struct GroupMetrics {
+    pub(crate) name: String,
+    sojourn: Histogram,
+    sampled_payload: u64,
+}
+
+/// The bottleneck's queue.
+pub(crate) struct QueueMetrics {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    last_change: Time,
+    packet_nanos: u128,
+    byte_nanos: u128,
+    pub(crate) max_packets: u64,
+    pub(crate) drops_early: u64,
+    pub(crate) drops_overflow: u64,
+    pub(crate) marks: u64,
+    /// Bytes handed to the wire, link-layer overhead included and without it.
+    pub(crate) sent_bytes: u64,
+    pub(crate) sent_ip_bytes: u64,
+    ewma: f64,
+    ewma_sum: f64,
+    ewma_count: u64,
+    empty_since: Time,
+    /// Serialisation time of a full packet: how fast the average decays while the queue is empty.
+    full_packet: Span,
+    sample: Sample,
+}
+
+/// Sums since the last sample of the series.
+#[derive(Default)]
+struct Sample {
+    sojourn_sum: Span,
+    departed: u64,
+    sent_bytes: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+impl Metrics {
+    pub(crate) fn new(groups: Vec<String>, full_packet: Span) -> Metrics {
+        let groups = groups.into_iter().map(|name| GroupMetrics {
+            name,
+            sojourn: Histogram::default(),
+            sampled_payload: 0,
+        });
+        Metrics {
+            flows: Vec::new(),
+            groups: groups.collect(),
+            queue: QueueMetrics::new(full_packet),
+            series: Series::default(),
+            since: Time::ZERO,
+        }
+    }
+
+    /// Adds a flow of group number `group`.
+    pub(crate) fn add_flow(&mut self, group: usize, propagation: Span) {
+        self.flows.push(FlowMetrics {
+            group,
+            propagation,
+            arrived: 0,
+            dropped: 0,
+            marked: 0,
+            bottleneck_bytes: 0,
+            delivered: 0,
+            payload_total: 0,
+            payload_before: 0,
+            owd_sum: Span::ZERO,
+            last_owd: None,
+            ipdv_sum: Span::ZERO,
+            ipdv_count: 0,
+            sojourn_sum: Span::ZERO,
+            departed: 0,
+            min_excess: Span::MAX,
+            excess: None,
+            too_fast: 0,
+        });
+    }
+
+    /// The warm-up is over: everything begins again, but for what is in the queue and in the series.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.since = now;
+        for flow in &mut self.flows {
+            *flow = FlowMetrics {
+                group: flow.group,
+                propagation: flow.propagation,
+                payload_total: flow.payload_total,
+                payload_before: flow.payload_total,
+                last_owd: flow.last_owd,
+                too_fast: flow.too_fast,
+                min_excess: Span::MAX,
+                excess: flow.excess.take().map(|mut excess| {
+                    excess.clear();
+                    excess
+                }),
+                arrived: 0,
+                dropped: 0,
+                marked: 0,
+                bottleneck_bytes: 0,
+                delivered: 0,
+                owd_sum: Span::ZERO,
+                ipdv_sum: Span::ZERO,
+                ipdv_count: 0,
+                sojourn_sum: Span::ZERO,
+                departed: 0,
+            };
+        }
+        self.groups.iter_mut().for_each(|group| group.sojourn.clear());
+        self.queue.restart(now);
+    }
+
+    /// A packet arrives at the bottleneck's queue.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, flow: u32, length: u32, now: Time) {
+        self.flows[flow as usize].arrived += 1;
+        self.queue.average(now);
+        self.queue.advance(now);
+        self.queue.packets += 1;
+        self.queue.bytes += u64::from(length);
+    }
+
+    /// The backlog after an arrival has been dealt with; only now is it known whether the packet stayed.
+    #[inline]
+    pub(crate) fn after_arrival(&mut self) {
+        self.queue.max_packets = self.queue.max_packets.max(self.queue.packets);
+    }
+
+    /// The discipline drops a packet.
+    pub(crate) fn on_drop(&mut self, flow: u32, length: u32, reason: DropReason, now: Time) {
+        self.flows[flow as usize].dropped += 1;
+        self.queue.remove(length, now);
+        self.queue.sample.dropped += 1;
+        if reason.is_early() {
+            self.queue.drops_early += 1;
+        } else {
+            self.queue.drops_overflow += 1;
+        }
+    }
+
+    /// The discipline marks a packet.
+    pub(crate) fn on_mark(&mut self, flow: u32) {
+        self.flows[flow as usize].marked += 1;
+        self.queue.marks += 1;
+        self.queue.sample.marked += 1;
+    }
+
+    /// A packet leaves the queue for the device.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, flow: u32, length: u32, ip_length: u32, sojourn: Span, now: Time) {
+        self.queue.remove(length, now);
+        let metrics = &mut self.flows[flow as usize];
+        metrics.bottleneck_bytes += u64::from(length);
+        metrics.sojourn_sum += sojourn;
+        metrics.departed += 1;
+        self.groups[metrics.group].sojourn.record(sojourn.as_nanos());
+        let queue = &mut self.queue;
+        queue.sent_bytes += u64::from(length);
+        queue.sent_ip_bytes += u64::from(ip_length);
+        queue.sample.sojourn_sum += sojourn;
+        queue.sample.departed += 1;
+        queue.sample.sent_bytes += u64::from(length);
+    }
+
+    /// A data packet or datagram reaches its receiver.
+    #[inline]
+    pub(crate) fn on_delivery(&mut self, flow: u32, owd: Span) {
+        let metrics = &mut self.flows[flow as usize];
+        metrics.delivered += 1;
+        metrics.owd_sum += owd;
+        if owd < metrics.propagation {
+            metrics.too_fast += 1;
+        }
+        let excess = owd.saturating_sub(metrics.propagation);
+        metrics.min_excess = metrics.min_excess.min(excess);
+        metrics.excess.get_or_insert_default().record(excess.as_nanos());
+        if let Some(last) = metrics.last_owd {
+            metrics.ipdv_sum += Span::from_nanos(last.as_nanos().abs_diff(owd.as_nanos()));
+            metrics.ipdv_count += 1;
+        }
+        metrics.last_owd = Some(owd);
+    }
+
+    /// Adds a point to the time series; `probes` are the discipline's own variables, `windows` the congestion windows
+    /// of the flows.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        period: Span,
+        probes: &[(String, f64)],
+        windows: impl Iterator<Item = Option<u64>>,
+    ) {
+        self.queue.advance(now);
+        let seconds = period.as_secs_f64();
+        let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
+        let sample = std::mem::take(&mut self.queue.sample);
+        let qdelay = if sample.departed == 0 {
+            f64::NAN
+        } else {
+            sample.sojourn_sum.as_millis_f64() / sample.departed as f64
+        };
+        let mut payload = vec![0; self.groups.len()];
+        for flow in &self.flows {
+            payload[flow.group] += flow.payload_total;
+        }
+        let series = &mut self.series;
+        series.time_s.push(now.as_secs_f64());
+        let mut put = |name: &str, value: f64| match series.columns.get_mut(name) {
+            Some(column) => column.push(value),
+            None => {
+                series.columns.insert(name.to_owned(), vec![value]);
+            }
+        };
+        put("queue_packets", self.queue.packets as f64);
+        put("queue_bytes", self.queue.bytes as f64);
+        put("queue_ewma_packets", self.queue.ewma);
+        put("qdelay_ms", qdelay);
+        put("throughput_mbit", mbit(sample.sent_bytes));
+        put("drops", sample.dropped as f64);
+        put("marks", sample.marked as f64);
+        let mut total = 0;
+        for (group, payload) in self.groups.iter_mut().zip(payload) {
+            let new = payload - std::mem::replace(&mut group.sampled_payload, payload);
+            total += new;
+            put(&format!("class.{}.goodput_mbit", group.name), mbit(new));
+        }
+        put("goodput_mbit", mbit(total));
+        if self.flows.len() <= MAX_FLOW_SERIES {
+            for (id, (flow, window)) in self.flows.iter().zip(windows).enumerate() {
+                put(&format!("flow.{id}.delivered_bytes"), flow.payload_total as f64);
+                if let Some(window) = window {
+                    put(&format!("flow.{id}.cwnd_bytes"), window as f64);
+                }
+            }
+        }
+        for (name, value) in probes {
+            put(&format!("probe.{name}"), *value);
+        }
+    }
+
+    /// Seconds measured up to `now`.
+    pub(crate) fn seconds(&self, now: Time) -> f64 {
+        now.since(self.since).as_secs_f64()
+    }
+
+    /// When measuring began.
+    pub(crate) fn since(&self) -> Time {
+        self.since
+    }
+
+    /// Sojourn times of the groups that `chosen` admits, merged.
+    pub(crate) fn sojourn(&self, chosen: impl Fn(usize) -> bool) -> Histogram {
+        let mut all = Histogram::default();
+        for (_, group) in self.groups.iter().enumerate().filter(|(index, _)| chosen(*index)) {
+            all.merge(&group.sojourn);
+        }
+        all
+    }
+
+    /// One-way delays of the flows that `chosen` admits, merged, and their packet delay variation (RFC 5481 section
+    /// 4.2: delay beyond the flow's smallest).
+    pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
+        let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
+        for flow in self.flows.iter().filter(|flow| chosen(flow.group)) {
+            let (base, min) = (flow.propagation.as_nanos(), flow.min_excess.as_nanos());
+            for (excess, count) in flow.excess.iter().flat_map(Histogram::iter) {
+                owd.record_many(base + excess, count);
+                pdv.record_many(excess.saturating_sub(min), count);
+            }
+        }
+        (owd, pdv)
+    }
+}
+
+impl FlowMetrics {
+    /// Payload delivered while measuring.
+    pub(crate) fn payload(&self) -> u64 {
+        self.payload_total - self.payload_before
+    }
+
+    /// Mean sojourn time in milliseconds.
+    pub(crate) fn sojourn_mean_ms(&self) -> f64 {
+        self.sojourn_sum.as_millis_f64() / self.departed as f64
+    }
+
+    /// Sum and number of the sojourn times.
+    pub(crate) fn sojourn_total(&self) -> (Span, u64) {
+        (self.sojourn_sum, self.departed)
+    }
+
+    /// Sum and number of the delay variations between consecutive packets.
+    pub(crate) fn ipdv_total(&self) -> (Span, u64) {
+        (self.ipdv_sum, self.ipdv_count)
+    }
+}
+
+impl QueueMetrics {
+    fn new(full_packet: Span) -> QueueMetrics {
+        QueueMetrics {
+            packets: 0,
+            bytes: 0,
+            last_change: Time::ZERO,
+            packet_nanos: 0,
+            byte_nanos: 0,
+            max_packets: 0,
+            drops_early: 0,
+            drops_overflow: 0,
+            marks: 0,
+            sent_bytes: 0,
+            sent_ip_bytes: 0,
+            ewma: 0.0,
+            ewma_sum: 0.0,
+            ewma_count: 0,
+            empty_since: Time::ZERO,
+            full_packet,
+            sample: Sample::default(),
+        }
+    }
+
+    fn restart(&mut self, now: Time) {
+        let fresh = QueueMetrics::new(self.full_packet);
+        let old = std::mem::replace(self, fresh);
+        self.packets = old.packets;
+        self.bytes = old.bytes;
+        self.max_packets = old.packets;
+        self.last_change = now;
+        self.ewma = old.ewma;
+        self.empty_since = old.empty_since;
+        self.sample = old.sample;
+    }
+
+    /// Brings the time-weighted sums up to `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time) {
+        let passed = u128::from(now.since(self.last_change).as_nanos());
+        self.packet_nanos += passed * u128::from(self.packets);
+        self.byte_nanos += passed * u128::from(self.bytes);
+        self.last_change = now;
+    }
+
+    #[inline]
+    fn remove(&mut self, length: u32, now: Time) {
+        self.advance(now);
+        self.packets -= 1;
+        self.bytes -= u64::from(length);
+        if self.packets == 0 {
+            self.empty_since = now;
+        }
+    }
+
+    /// S-PIE's equation 11, taken at each arrival as ns-3's RED does: while the queue was empty, m full packets could
+    /// have passed.
+    #[inline]
+    fn average(&mut self, now: Time) {
+        let mut kept = 1.0 - EWMA_WEIGHT;
+        if self.packets == 0 && self.full_packet > Span::ZERO {
+            let idle = now.since(self.empty_since).as_nanos() / self.full_packet.as_nanos();
+            kept = power(kept, idle + 1);
+        }
+        self.ewma = EWMA_WEIGHT * self.packets as f64 + kept * self.ewma;
+        self.ewma_sum += self.ewma;
+        self.ewma_count += 1;
+    }
+
+    /// Time-weighted means over `seconds`: packets and bytes.
+    pub(crate) fn means(&self, seconds: f64) -> (f64, f64) {
+        let mean = |sum: u128| sum as f64 / 1e9 / seconds;
+        (mean(self.packet_nanos), mean(self.byte_nanos))
+    }
+
+    /// Mean of the weighted average over arrivals.
+    pub(crate) fn ewma_mean(&self) -> f64 {
+        self.ewma_sum / self.ewma_count as f64
+    }
+}
+
+/// `base` to a whole power, by squaring: the same bits everywhere.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}

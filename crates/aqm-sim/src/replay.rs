@@ -1,0 +1,81 @@
+//! Recorded traffic through the bottleneck: timing and sizes of the capture, one flow for each 5-tuple and direction.
+
+use crate::capture::Capture;
+use crate::dumbbell::{Label, Way};
+use crate::report::RunError;
+use crate::simulation::{FlowSetup, Identity, Recorded, Replay, Simulation};
+use aqm_core::units::Time;
+use std::path::Path;
+
+/// Group of recorded flows in metrics.
+pub(crate) const GROUP: &str = "capture";
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// IP header, then TCP's or UDP's: what recorded packets carry beside payload when the capture does not tell.
+const IPV4_HEADER: u32 = 20;
+const IPV6_HEADER: u32 = 40;
+const UDP_HEADER: u32 = 8;
+
+/// Reads a capture.
+pub(crate) fn load(path: &Path) -> Result<Capture, RunError> {
+    Capture::read(path).map_err(|error| RunError::Input(error.to_string()))
+}
+
+/// Adds a capture's flows and packets to the simulation.
+pub(crate) fn add(
+    simulation: &mut Simulation,
+    labels: &mut Vec<Label>,
+    group: usize,
+    way: &Way,
+    capture: &Capture,
+) {
+    let first = labels.len() as u32;
+    for (number, flow) in capture.flows().iter().enumerate() {
+        let dscp =
+            capture.packets().iter().find(|packet| packet.flow as usize == number).map_or(0, |p| p.dscp);
+        simulation.add_flow(FlowSetup {
+            group,
+            forward: &way.forward,
+            reverse: &way.reverse,
+            propagation: way.propagation,
+            identity: Identity {
+                hash: flow.hash,
+                source: flow.source_hash,
+                destination: flow.destination_hash,
+                class: 0,
+                dscp,
+                protocol: flow.five_tuple.protocol,
+            },
+            tcp: None,
+            headers: 0,
+            source: None,
+            piece: 0,
+            start: Time::ZERO,
+            size: None,
+        });
+        let kind = match flow.five_tuple.protocol {
+            TCP => "capture-tcp",
+            UDP => "capture-udp",
+            _ => "capture-other",
+        };
+        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, recorded: true });
+    }
+    let packets = capture.packets().iter().map(|packet| {
+        let five_tuple = &capture.flow_of(packet).five_tuple;
+        let ip_header = if five_tuple.source.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER };
+        let payload = match packet.tcp {
+            Some(tcp) => u32::from(tcp.payload),
+            None if five_tuple.protocol == UDP => packet.length.saturating_sub(ip_header + UDP_HEADER),
+            None => packet.length.saturating_sub(ip_header),
+        };
+        Recorded {
+            at: packet.time,
+            flow: first + packet.flow,
+            ip_length: packet.length,
+            payload,
+            ecn: packet.ecn,
+            tcp: packet.tcp,
+        }
+    });
+    simulation.add_replay(Replay { packets: packets.collect(), next: 0, start: Time::ZERO });
+}

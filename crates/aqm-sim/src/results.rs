@@ -1,0 +1,210 @@
+//! From what was accumulated to the named metrics of the contract.
+
+use crate::dumbbell::{Dumbbell, Label};
+use crate::link_trace::OPPORTUNITY_BYTES;
+use crate::metrics::{FlowMetrics, Metrics};
+use crate::network::Capacity;
+use crate::report::{FlowRow, QueueRow, Report, RunError};
+use crate::simulation::{Endpoints, Flow};
+use aqm_core::units::{Size, Time};
+use std::collections::BTreeMap;
+
+/// Answers with everything that the run has measured, and checks it against what cannot be.
+pub(crate) fn report(dumbbell: Dumbbell, end: Time) -> Result<Report, RunError> {
+    let Dumbbell { simulation, labels, capacity, aqm, link_names, warnings } = dumbbell;
+    let metrics = &simulation.metrics;
+    let run = Run { metrics, flows: &simulation.flows, labels: &labels, seconds: metrics.seconds(end) };
+
+    let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
+    run.queue_metrics(&mut report.metrics, &capacity, end);
+    run.flow_metrics(&mut report, "", |_| true);
+    for (number, group) in metrics.groups.iter().enumerate() {
+        run.flow_metrics(&mut report, &format!("class.{}.", group.name), |index| index == number);
+    }
+    report.flows = run.rows();
+    report.metrics.retain(|_, value| value.is_finite());
+    for (link, name) in simulation.links.iter().zip(link_names) {
+        if let Some(device) = &link.device {
+            let counters = device.qdisc.counters();
+            report.queues.push(QueueRow {
+                link: name,
+                discipline: aqm.to_string(),
+                arrived: counters.arrived,
+                arrived_bytes: counters.arrived_bytes,
+                departed: counters.departed,
+                departed_bytes: counters.departed_bytes,
+                dropped_early: counters.dropped_early(),
+                dropped_overflow: counters.dropped_total() - counters.dropped_early(),
+                marked: counters.marked,
+                backlog: device.qdisc.backlog().packets,
+            });
+        }
+    }
+    report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
+    check(&report, aqm.params.size("limit"))?;
+    report.series = simulation.metrics.series;
+    Ok(report)
+}
+
+/// Goodput cannot exceed the capacity, nor the queue its limit.
+fn check(report: &Report, limit: Option<Size>) -> Result<(), RunError> {
+    // A packet counts when its first bit is sent, so a short run may count one more than fits.
+    let utilization = report.metrics.get("utilization").copied().unwrap_or(0.0);
+    if utilization > 1.01 {
+        return Err(RunError::Check(format!("the bottleneck carried {utilization} of its capacity")));
+    }
+    let longest = report.metrics.get("queue_max_packets").copied().unwrap_or(0.0);
+    match limit {
+        Some(Size::Packets(packets)) if longest > packets as f64 => {
+            Err(RunError::Check(format!("{longest} packets waited in a queue limited to {packets}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One run while it is being reported.
+struct Run<'a> {
+    metrics: &'a Metrics,
+    flows: &'a [Flow],
+    labels: &'a [Label],
+    seconds: f64,
+}
+
+impl Run<'_> {
+    /// Metrics of the queue and the link as a whole.
+    fn queue_metrics(&self, out: &mut BTreeMap<String, f64>, capacity: &Capacity, end: Time) {
+        let queue = &self.metrics.queue;
+        let utilization = match capacity {
+            Capacity::Rate(rate) => queue.sent_bytes as f64 / (rate.as_bytes_per_sec_f64() * self.seconds),
+            Capacity::Trace(trace) => {
+                let offered = trace.count_between(self.metrics.since(), end) * OPPORTUNITY_BYTES.as_u64();
+                queue.sent_ip_bytes as f64 / offered as f64
+            }
+        };
+        let (packets, bytes) = queue.means(self.seconds);
+        let mut put = |name: &str, value: f64| out.insert(name.to_owned(), value);
+        put("utilization", utilization);
+        put("queue_mean_packets", packets);
+        put("queue_mean_bytes", bytes);
+        put("queue_max_packets", queue.max_packets as f64);
+        put("queue_ewma_packets", queue.ewma_mean());
+        put("drops_early", queue.drops_early as f64);
+        put("drops_overflow", queue.drops_overflow as f64);
+    }
+
+    /// Metrics of the flows whose group `chosen` admits, under `prefix`.
+    fn flow_metrics(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool + Copy) {
+        let flows = || {
+            let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
+            all.filter(move |((metrics, _), _)| chosen(metrics.group))
+        };
+        let sum =
+            |value: fn(&FlowMetrics) -> u64| flows().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
+        let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
+        let (arrived, dropped) = (sum(|flow| flow.arrived), sum(|flow| flow.dropped));
+        let delivered = sum(|flow| flow.delivered);
+        let sojourn = self.metrics.sojourn(chosen);
+        let (owd, pdv) = self.metrics.one_way(chosen);
+
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        put("goodput_mbit", mbit(sum(FlowMetrics::payload)));
+        put("throughput_mbit", mbit(sum(|flow| flow.bottleneck_bytes)));
+        put("packets_arrived", arrived as f64);
+        put("packets_delivered", delivered as f64);
+        put("loss_ratio", dropped as f64 / arrived as f64);
+        put("marks", sum(|flow| flow.marked) as f64);
+        let (sojourn_ns, departed) = flows()
+            .map(|((metrics, _), _)| metrics.sojourn_total())
+            .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
+        put("qdelay_mean_ms", sojourn_ns as f64 / departed as f64 / 1e6);
+        for (name, quantile) in [
+            ("qdelay_p50_ms", 0.5),
+            ("qdelay_p95_ms", 0.95),
+            ("qdelay_p99_ms", 0.99),
+            ("qdelay_p999_ms", 0.999),
+        ] {
+            put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
+        }
+        let owd_ns: u128 = flows().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
+        put("owd_mean_ms", owd_ns as f64 / delivered as f64 / 1e6);
+        put("owd_p99_ms", owd.quantile_ms(0.99).unwrap_or(f64::NAN));
+        put("jitter_pdv_p99_ms", pdv.quantile_ms(0.99).unwrap_or(f64::NAN));
+        let (ipdv_ns, pairs) = flows()
+            .map(|((metrics, _), _)| metrics.ipdv_total())
+            .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
+        put("jitter_ipdv_mean_ms", ipdv_ns as f64 / pairs as f64 / 1e6);
+        let (rtt_ns, samples) = flows()
+            .filter_map(|((_, flow), _)| match &flow.endpoints {
+                Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
+                Endpoints::Datagrams => None,
+            })
+            .fold((0, 0), |(sum, count), (ns, n)| (sum + ns, count + n));
+        put("rtt_mean_ms", rtt_ns as f64 / samples as f64 / 1e6);
+        let base = flows().map(|((_, _), label)| label.rtt.as_millis_f64());
+        put("rtt_base_ms", base.fold(f64::INFINITY, f64::min));
+        put("jain_index", self.jain(chosen));
+
+        let mut completed: Vec<f64> = flows()
+            .filter_map(|((_, flow), _)| Some(flow.finished?.since(flow.start).as_secs_f64()))
+            .collect();
+        if flows().any(|((_, flow), _)| flow.size.is_some()) {
+            put("completed_flows", completed.len() as f64);
+        }
+        if !completed.is_empty() {
+            completed.sort_by(f64::total_cmp);
+            put("fct_mean_s", completed.iter().sum::<f64>() / completed.len() as f64);
+            // Nearest rank.
+            let rank = (completed.len() as f64 * 0.99).ceil() as usize;
+            put("fct_p99_s", completed[rank - 1]);
+        }
+        report.histograms.insert(format!("{prefix}qdelay"), sojourn.columns());
+        report.histograms.insert(format!("{prefix}owd"), owd.columns());
+        report.histograms.insert(format!("{prefix}pdv"), pdv.columns());
+    }
+
+    /// Jain's index over the flows' goodput. Recorded traffic does not compete: beside other flows it is left out.
+    fn jain(&self, chosen: impl Fn(usize) -> bool) -> f64 {
+        let only_recorded = self.labels.iter().all(|label| label.recorded);
+        let goodputs: Vec<f64> = self
+            .metrics
+            .flows
+            .iter()
+            .zip(self.labels)
+            .filter(|(flow, label)| chosen(flow.group) && (only_recorded || !label.recorded))
+            .map(|(flow, _)| flow.payload() as f64)
+            .collect();
+        let (sum, squares) = goodputs.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+        sum * sum / (goodputs.len() as f64 * squares)
+    }
+
+    fn rows(&self) -> Vec<FlowRow> {
+        let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels).enumerate();
+        all.map(|(id, ((metrics, flow), label))| {
+            let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
+            let (rtt, (timeouts, retransmissions)) = match &flow.endpoints {
+                Endpoints::Tcp(connection) => (connection.sender.rtt().mean_ms(), connection.sender.losses()),
+                Endpoints::Datagrams => (None, (0, 0)),
+            };
+            FlowRow {
+                id: id as u32,
+                group: label.group.clone(),
+                kind: label.kind.to_owned(),
+                start_s: flow.start.as_secs_f64(),
+                rtt_base_ms: label.rtt.as_millis_f64(),
+                goodput_mbit: mbit(metrics.payload()),
+                throughput_mbit: mbit(metrics.bottleneck_bytes),
+                packets_arrived: metrics.arrived,
+                packets_dropped: metrics.dropped,
+                packets_delivered: metrics.delivered,
+                marks: metrics.marked,
+                owd_mean_ms: metrics.owd_sum.as_millis_f64() / metrics.delivered as f64,
+                qdelay_mean_ms: metrics.sojourn_mean_ms(),
+                rtt_mean_ms: rtt.unwrap_or(f64::NAN),
+                retransmissions,
+                timeouts,
+                fct_s: flow.finished.map_or(f64::NAN, |at| at.since(flow.start).as_secs_f64()),
+            }
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! CUBIC's window (RFC 9438).
+
+use super::control::{Acked, Window};
+use aqm_core::units::Time;
+
+/// RFC 9438 section 4.1: the constant C, segments per second cubed.
+const C: f64 = 0.4;
+/// RFC 9438 section 4.1: multiplicative decrease.
+const BETA: f64 = 0.7;
+/// RFC 9438 section 4.3: additive increase that makes the Reno-friendly estimate as aggressive as Reno.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// State beyond the window, in segments and seconds as in the RFC.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cubic {
+    w_max: f64,
+    k: f64,
+    epoch_start: Option<Time>,
+    w_est: f64,
+    cwnd_prior: f64,
+    cwnd_epoch: f64,
+    /// Window in segments, with the fraction that whole bytes would lose.
+    cwnd: f64,
+}
+
+impl Cubic {
+    /// New data was acknowledged outside recovery.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        if window.in_slow_start() {
+            window.slow_start(acked.bytes);
+            return;
+        }
+        let mss = window.mss as f64;
+        let segments_acked = acked.bytes as f64 / mss;
+        let start = match self.epoch_start {
+            Some(start) => start,
+            None => self.begin_epoch(window.cwnd as f64 / mss, acked.now),
+        };
+        let t = acked.now.since(start).as_secs_f64();
+        let rtt = acked.rtt.as_secs_f64();
+        // RFC 9438 figure 4 (the estimate of Reno's window). Once it reaches the window before the last decrease,
+        // alpha becomes 1.
+        let alpha = if self.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        self.w_est += alpha * segments_acked / self.cwnd;
+        let w_cubic = |t: f64| C * (t - self.k) * (t - self.k) * (t - self.k) + self.w_max; // figure 1
+        if w_cubic(t) < self.w_est {
+            // Section 4.3: Reno-friendly region.
+            self.cwnd = self.cwnd.max(self.w_est);
+        } else {
+            // Section 4.2: target one round trip ahead, at most half a window more (section 4.4, 4.5).
+            let target = w_cubic(t + rtt).clamp(self.cwnd, 1.5 * self.cwnd);
+            self.cwnd += (target - self.cwnd) / self.cwnd * segments_acked;
+        }
+        window.cwnd = (self.cwnd * mss) as u64;
+    }
+
+    /// A loss or an ECN echo: RFC 9438 sections 4.6 and 4.7.
+    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+        let mss = window.mss as f64;
+        let cwnd = window.cwnd as f64 / mss;
+        self.cwnd_prior = cwnd;
+        // Fast convergence: a window that did not reach the last maximum gives room to others.
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        let flight = (flight as f64 / mss).min(cwnd);
+        self.cwnd = (flight * BETA).max(2.0);
+        window.ssthresh = (self.cwnd * mss) as u64;
+        window.cwnd = window.ssthresh;
+        self.epoch_start = None;
+    }
+
+    /// After a timeout the curve starts over (section 4.8).
+    pub(crate) fn on_timeout(&mut self) {
+        self.epoch_start = None;
+    }
+
+    fn begin_epoch(&mut self, cwnd: f64, now: Time) -> Time {
+        self.epoch_start = Some(now);
+        self.cwnd = cwnd;
+        self.cwnd_epoch = cwnd;
+        self.w_est = cwnd;
+        if self.w_max <= cwnd {
+            // The first epoch after slow start without loss, or a window beyond the last maximum.
+            self.w_max = cwnd;
+            self.k = 0.0;
+        } else {
+            self.k = libm::cbrt((self.w_max - cwnd) / C); // figure 2
+        }
+        now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::Span;
+
+    #[test]
+    fn the_window_returns_to_its_maximum_after_k_seconds() {
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut cubic = Cubic::default();
+        cubic.on_congestion(&mut window, 100_000);
+        assert_eq!(window.cwnd, 70_000);
+        // K = cbrt((100 - 70) / 0.4) = 4.217 s. With an RTT of 100 ms the window is the curve one RTT ahead.
+        let rtt = Span::from_millis(100);
+        for step in 0..43 {
+            let now = Time::ZERO + Span::from_millis(100) * step;
+            let bytes = window.cwnd;
+            cubic.on_ack(&mut window, &Acked { bytes, now, rtt });
+        }
+        let segments = window.cwnd as f64 / 1000.0;
+        assert!((segments - 100.0).abs() < 0.2, "{segments}");
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_maximum_of_a_window_that_shrinks() {
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut cubic = Cubic::default();
+        cubic.on_congestion(&mut window, 100_000);
+        assert_eq!(cubic.w_max, 100.0);
+        cubic.on_congestion(&mut window, 70_000);
+        // 70 < 100: W_max = 70 * (1 + 0.7) / 2 = 59.5
+        assert!((cubic.w_max - 59.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_short_path_grows_as_reno_would() {
+        // At 1 ms the cubic curve is flat; the Reno-friendly estimate gains 0.529 segments per window.
+        let mut window = Window { cwnd: 10_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut cubic = Cubic::default();
+        cubic.on_congestion(&mut window, 10_000);
+        let rtt = Span::from_millis(1);
+        for step in 0..4 {
+            let bytes = window.cwnd;
+            cubic.on_ack(&mut window, &Acked { bytes, now: Time::ZERO + rtt * step, rtt });
+        }
+        let segments = window.cwnd as f64 / 1000.0;
+        assert!((segments - (7.0 + 4.0 * ALPHA)).abs() < 0.05, "{segments}");
+    }
+}

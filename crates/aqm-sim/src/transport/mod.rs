@@ -1,0 +1,14 @@
+//! TCP, sans I/O: segments and time in, segments and a deadline out. One file per congestion control.
+//!
+//! Connections begin established (no handshake, no FIN) and carry data one way.
+
+mod control;
+mod cubic;
+mod newreno;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub(crate) use receiver::{Acknowledgment, Receiver};
+pub(crate) use sender::{Sender, Settings};

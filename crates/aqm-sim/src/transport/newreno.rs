@@ -1,0 +1,76 @@
+//! NewReno's window (RFC 5681), with appropriate byte counting (RFC 3465).
+
+use super::control::{Acked, Window};
+
+/// State beyond the window: bytes acknowledged since the last increase in congestion avoidance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Newreno {
+    bytes_acked: u64,
+}
+
+impl Newreno {
+    /// New data was acknowledged outside recovery.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        if window.in_slow_start() {
+            window.slow_start(acked.bytes);
+            return;
+        }
+        // RFC 3465 section 2.1: one segment for each window's worth of bytes, however they were acknowledged.
+        self.bytes_acked += acked.bytes;
+        if self.bytes_acked >= window.cwnd {
+            self.bytes_acked -= window.cwnd;
+            window.cwnd += window.mss;
+        }
+    }
+
+    /// A loss or an ECN echo: RFC 5681 equation 4.
+    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+        window.ssthresh = (flight / 2).max(2 * window.mss);
+        window.cwnd = window.ssthresh;
+        self.bytes_acked = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::{Span, Time};
+
+    fn acked(bytes: u64) -> Acked {
+        Acked { bytes, now: Time::ZERO, rtt: Span::from_millis(10) }
+    }
+
+    #[test]
+    fn slow_start_grows_by_what_was_acknowledged_up_to_two_segments_an_ack() {
+        let mut window = Window::new(1000, 2);
+        let mut reno = Newreno::default();
+        reno.on_ack(&mut window, &acked(1000));
+        assert_eq!(window.cwnd, 3000);
+        reno.on_ack(&mut window, &acked(5000));
+        assert_eq!(window.cwnd, 5000);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_for_each_window_of_acknowledged_bytes() {
+        let mut window = Window { cwnd: 10_000, ssthresh: 5_000, mss: 1000, initial: 10_000 };
+        let mut reno = Newreno::default();
+        (0..9).for_each(|_| reno.on_ack(&mut window, &acked(1000)));
+        assert_eq!(window.cwnd, 10_000);
+        reno.on_ack(&mut window, &acked(1000));
+        assert_eq!(window.cwnd, 11_000);
+        // What exceeds the window counts towards the next increase: 10 500 of 11 000 bytes, then 500 more.
+        reno.on_ack(&mut window, &acked(10_500));
+        assert_eq!(window.cwnd, 11_000);
+        reno.on_ack(&mut window, &acked(500));
+        assert_eq!(window.cwnd, 12_000);
+    }
+
+    #[test]
+    fn congestion_halves_the_flight_but_leaves_two_segments() {
+        let mut window = Window { cwnd: 10_000, ssthresh: u64::MAX, mss: 1000, initial: 10_000 };
+        Newreno::default().on_congestion(&mut window, 9_000);
+        assert_eq!((window.cwnd, window.ssthresh), (4_500, 4_500));
+        Newreno::default().on_congestion(&mut window, 3_000);
+        assert_eq!(window.cwnd, 2_000);
+    }
+}

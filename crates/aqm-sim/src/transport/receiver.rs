@@ -1,0 +1,203 @@
+//! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
+
+use crate::packet::MAX_SACK_BLOCKS;
+use aqm_core::packet::Ecn;
+use aqm_core::units::{Span, Time};
+
+/// An acknowledgment to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Acknowledgment {
+    pub(crate) ack: u64,
+    /// Timestamp echoed (RFC 7323 section 4.3).
+    pub(crate) echo: Time,
+    /// Blocks as offsets from `ack`, the most recent first (RFC 2018 section 4).
+    pub(crate) sack: [(u32, u32); MAX_SACK_BLOCKS],
+    pub(crate) sack_count: u8,
+    /// ECN-Echo (RFC 3168 section 6.1.3).
+    pub(crate) ece: bool,
+}
+
+/// One receiver.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    next: u64,
+    /// Ranges that arrived beyond a gap, the most recently changed first.
+    beyond: Vec<(u64, u64)>,
+    sack: bool,
+    delack_segments: u32,
+    delack: Span,
+    unacknowledged: u32,
+    /// Last.ACK.sent of RFC 7323.
+    last_ack: u64,
+    echo: Time,
+    ece: bool,
+    deadline: Option<Time>,
+}
+
+impl Receiver {
+    pub(crate) fn new(sack: bool, delack_segments: u32, delack: Span) -> Receiver {
+        Receiver {
+            next: 0,
+            beyond: Vec::new(),
+            sack,
+            delack_segments,
+            delack,
+            unacknowledged: 0,
+            last_ack: 0,
+            echo: Time::ZERO,
+            ece: false,
+            deadline: None,
+        }
+    }
+
+    /// Bytes delivered in order so far.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    /// When the delayed acknowledgment is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// A segment arrives; answers with an acknowledgment if one is due at once.
+    pub(crate) fn on_segment(
+        &mut self,
+        seq: u64,
+        payload: u32,
+        sent_at: Time,
+        ecn: Ecn,
+        cwr: bool,
+        now: Time,
+    ) -> Option<Acknowledgment> {
+        // RFC 3168 section 6.1.3: echo until CWR arrives; a CE on the CWR segment itself starts the echo anew.
+        if cwr {
+            self.ece = false;
+        }
+        if ecn == Ecn::Ce {
+            self.ece = true;
+        }
+        let end = seq + u64::from(payload);
+        // RFC 7323 section 4.3: echo the timestamp of the earliest segment that the next ACK covers.
+        if seq <= self.last_ack && sent_at >= self.echo {
+            self.echo = sent_at;
+        }
+        let at_once = if seq <= self.next && end > self.next {
+            self.next = end;
+            let filled = !self.beyond.is_empty();
+            if filled {
+                self.absorb();
+            }
+            self.unacknowledged += 1;
+            // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
+            filled || self.unacknowledged >= self.delack_segments
+        } else {
+            if seq > self.next {
+                self.store(seq, end);
+            }
+            // RFC 5681 section 4.2: out of order or old: acknowledge at once.
+            true
+        };
+        if at_once {
+            return Some(self.acknowledge());
+        }
+        self.deadline.get_or_insert(now + self.delack);
+        None
+    }
+
+    /// The delayed-ACK timer fired.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Acknowledgment> {
+        if self.deadline? > now {
+            return None;
+        }
+        Some(self.acknowledge())
+    }
+
+    fn acknowledge(&mut self) -> Acknowledgment {
+        self.unacknowledged = 0;
+        self.last_ack = self.next;
+        self.deadline = None;
+        let mut ack = Acknowledgment { ack: self.next, echo: self.echo, ece: self.ece, ..Default::default() };
+        if self.sack {
+            for (block, (start, end)) in ack.sack.iter_mut().zip(&self.beyond) {
+                *block = ((start - self.next) as u32, (end - self.next) as u32);
+                ack.sack_count += 1;
+            }
+        }
+        ack
+    }
+
+    /// Keeps `start..end`, joined with what touches it, as the most recent range.
+    fn store(&mut self, start: u64, end: u64) {
+        let (mut start, mut end) = (start, end);
+        self.beyond.retain(|&(s, e)| {
+            let touches = s <= end && e >= start;
+            if touches {
+                (start, end) = (start.min(s), end.max(e));
+            }
+            !touches
+        });
+        self.beyond.insert(0, (start, end));
+    }
+
+    /// Moves `next` over ranges that it reached.
+    fn absorb(&mut self) {
+        while let Some(index) = self.beyond.iter().position(|&(start, _)| start <= self.next) {
+            let (_, end) = self.beyond.remove(index);
+            self.next = self.next.max(end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver() -> Receiver {
+        Receiver::new(true, 2, Span::from_millis(40))
+    }
+
+    fn segment(r: &mut Receiver, index: u64, ms: u64) -> Option<Acknowledgment> {
+        let now = Time::ZERO + Span::from_millis(ms);
+        r.on_segment(index * 100, 100, now, Ecn::NotEct, false, now)
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_a_single_one_after_the_delay() {
+        let mut r = receiver();
+        assert_eq!(segment(&mut r, 0, 0), None);
+        assert_eq!(r.deadline(), Some(Time::ZERO + Span::from_millis(40)));
+        assert_eq!(segment(&mut r, 1, 1).unwrap().ack, 200);
+        assert_eq!(segment(&mut r, 2, 2), None);
+        assert_eq!(r.on_timer(Time::ZERO + Span::from_millis(41)), None);
+        let ack = r.on_timer(Time::ZERO + Span::from_millis(42)).unwrap();
+        assert_eq!((ack.ack, ack.echo), (300, Time::ZERO + Span::from_millis(2)));
+    }
+
+    #[test]
+    fn a_gap_is_acknowledged_at_once_with_blocks_most_recent_first() {
+        let mut r = receiver();
+        segment(&mut r, 0, 0);
+        let ack = segment(&mut r, 2, 1).unwrap();
+        assert_eq!((ack.ack, ack.sack_count, ack.sack[0]), (100, 1, (100, 200)));
+        let ack = segment(&mut r, 5, 2).unwrap();
+        assert_eq!((ack.sack_count, ack.sack[0], ack.sack[1]), (2, (400, 500), (100, 200)));
+        let ack = segment(&mut r, 3, 3).unwrap();
+        assert_eq!(ack.sack[0], (100, 300));
+        let ack = segment(&mut r, 1, 4).unwrap();
+        assert_eq!((ack.ack, ack.sack_count, ack.sack[0]), (400, 1, (100, 200)));
+        let ack = segment(&mut r, 4, 5).unwrap();
+        assert_eq!((ack.ack, ack.sack_count), (600, 0));
+    }
+
+    #[test]
+    fn congestion_is_echoed_until_the_sender_says_that_it_reduced() {
+        let mut r = Receiver::new(true, 1, Span::ZERO);
+        let mut send = |seq, ecn, cwr| r.on_segment(seq, 100, Time::ZERO, ecn, cwr, Time::ZERO).unwrap().ece;
+        assert!(!send(0, Ecn::Ect0, false));
+        assert!(send(100, Ecn::Ce, false));
+        assert!(send(200, Ecn::Ect0, false));
+        assert!(!send(300, Ecn::Ect0, true));
+        assert!(send(400, Ecn::Ce, true));
+    }
+}

@@ -1,0 +1,253 @@
+//! What the sender knows about its outstanding segments (RFC 6675).
+
+use std::collections::VecDeque;
+
+/// RFC 6675 section 2: DupThresh.
+pub(crate) const DUP_THRESH: usize = 3;
+
+/// One outstanding segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) start: u64,
+    pub(crate) length: u32,
+    sacked: bool,
+    lost: bool,
+    retransmitted: bool,
+}
+
+impl Segment {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+}
+
+/// Outstanding segments in order, with `pipe` kept up to date rather than recounted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    segments: VecDeque<Segment>,
+    /// RFC 6675 section 4: bytes believed to be in the network.
+    pipe: u64,
+    sacked_bytes: u64,
+    /// One beyond the highest byte that a SACK block covered.
+    highest_sacked: u64,
+    /// Everything unsacked below is marked lost.
+    lost_below: u64,
+    /// No segment that starts below is lost and not yet sent again.
+    retransmit_from: u64,
+    /// Blocks as of the last acknowledgment: most of a block is old news.
+    seen: [(u64, u64); 4],
+}
+
+impl Scoreboard {
+    /// Bytes believed to be in the network.
+    pub(crate) fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Whether nothing is outstanding.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Bytes that SACK blocks cover.
+    #[cfg(test)]
+    pub(crate) fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// A new segment was sent.
+    pub(crate) fn on_sent(&mut self, start: u64, length: u32) {
+        self.segments.push_back(Segment { start, length, sacked: false, lost: false, retransmitted: false });
+        self.pipe += u64::from(length);
+    }
+
+    /// Everything below `ack` has arrived.
+    pub(crate) fn on_cumulative_ack(&mut self, ack: u64) {
+        while let Some(segment) = self.segments.front()
+            && segment.end() <= ack
+        {
+            let length = u64::from(segment.length);
+            if segment.sacked {
+                self.sacked_bytes -= length;
+            } else {
+                self.pipe -= in_pipe(segment);
+            }
+            self.segments.pop_front();
+        }
+    }
+
+    /// A SACK block says that `start..end` has arrived; returns whether it told something new.
+    pub(crate) fn on_sack(&mut self, start: u64, end: u64) -> bool {
+        // The part of a block that was seen before needs no second look.
+        let known = self.seen.iter_mut().find(|seen| seen.0 == start && seen.1 <= end);
+        let from = match known {
+            Some(seen) => std::mem::replace(&mut seen.1, end),
+            None => {
+                self.seen.rotate_right(1);
+                self.seen[0] = (start, end);
+                start
+            }
+        };
+        let mut news = false;
+        let first = self.index_of(from);
+        for segment in self.segments.range_mut(first..) {
+            if segment.end() > end {
+                break;
+            }
+            if !segment.sacked {
+                self.pipe -= in_pipe(segment);
+                segment.sacked = true;
+                self.sacked_bytes += u64::from(segment.length);
+                news = true;
+            }
+        }
+        self.highest_sacked = self.highest_sacked.max(end);
+        news
+    }
+
+    /// Index of the first segment that does not start before `seq`. Segments are mostly alike: the place is guessed
+    /// from the length of the first, and searched for only where the guess fails.
+    fn index_of(&self, seq: u64) -> usize {
+        let Some(front) = self.segments.front() else { return 0 };
+        let Some(offset) = seq.checked_sub(front.start) else { return 0 };
+        let guess = offset as u32 as usize / front.length.max(1) as usize;
+        match self.segments.get(guess) {
+            Some(segment) if segment.start == seq => guess,
+            _ => self.segments.partition_point(|segment| segment.start < seq),
+        }
+    }
+
+    /// RFC 6675 section 4, IsLost: with DupThresh segments sacked above it, a segment is lost. Returns whether any is.
+    pub(crate) fn detect_losses(&mut self) -> bool {
+        if self.sacked_bytes == 0 {
+            return false;
+        }
+        let mut above = 0;
+        let mut index = self.index_of(self.highest_sacked);
+        while index > 0 && above < DUP_THRESH {
+            index -= 1;
+            above += usize::from(self.segments[index].sacked);
+        }
+        if above < DUP_THRESH {
+            return false;
+        }
+        let limit = self.segments[index].start;
+        let mut any = false;
+        let first = self.index_of(self.lost_below);
+        for segment in self.segments.range_mut(first.min(index)..index) {
+            if !segment.sacked && !segment.lost {
+                segment.lost = true;
+                self.pipe -= u64::from(segment.length);
+                any = true;
+            }
+        }
+        self.lost_below = self.lost_below.max(limit);
+        any
+    }
+
+    /// Marks the oldest segment lost (three duplicate ACKs or a partial ACK without SACK); returns whether it was not.
+    pub(crate) fn mark_first_lost(&mut self) -> bool {
+        let Some(segment) = self.segments.front_mut() else { return false };
+        self.retransmit_from = self.retransmit_from.min(segment.start);
+        if segment.lost || segment.sacked {
+            return false;
+        }
+        segment.lost = true;
+        self.pipe -= u64::from(segment.length);
+        true
+    }
+
+    /// The timer expired: everything not sacked counts as lost and not sent again (RFC 6675 section 5.1).
+    pub(crate) fn mark_all_lost(&mut self) {
+        for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+            (segment.lost, segment.retransmitted) = (true, false);
+        }
+        self.pipe = 0;
+        self.lost_below = self.segments.back().map_or(self.lost_below, Segment::end);
+        self.retransmit_from = 0;
+    }
+
+    /// RFC 6675 section 4, NextSeg rule 1: the first lost segment not yet sent again. It counts as sent.
+    pub(crate) fn next_retransmission(&mut self, room: u64) -> Option<(u64, u32)> {
+        let first = self.index_of(self.retransmit_from);
+        for segment in self.segments.range_mut(first..) {
+            if segment.lost && !segment.retransmitted && !segment.sacked {
+                if u64::from(segment.length) > room {
+                    self.retransmit_from = segment.start;
+                    return None;
+                }
+                segment.retransmitted = true;
+                self.pipe += u64::from(segment.length);
+                self.retransmit_from = segment.end();
+                return Some((segment.start, segment.length));
+            }
+            if !segment.lost && segment.start >= self.lost_below {
+                break;
+            }
+        }
+        self.retransmit_from = self.retransmit_from.max(self.lost_below);
+        None
+    }
+}
+
+fn in_pipe(segment: &Segment) -> u64 {
+    let copies = u64::from(!segment.lost) + u64::from(segment.retransmitted);
+    copies * u64::from(segment.length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ten_segments() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        (0..10).for_each(|i| board.on_sent(i * 100, 100));
+        board
+    }
+
+    #[test]
+    fn a_segment_is_lost_once_three_above_it_are_sacked() {
+        let mut board = ten_segments();
+        assert!(board.on_sack(100, 300));
+        assert!(!board.detect_losses());
+        assert!(board.on_sack(100, 400));
+        assert!(board.detect_losses());
+        // Ten sent, three sacked, one lost: six in the pipe.
+        assert_eq!(board.pipe(), 600);
+        assert_eq!(board.next_retransmission(u64::MAX), Some((0, 100)));
+        assert_eq!(board.next_retransmission(u64::MAX), None);
+        assert_eq!(board.pipe(), 700);
+    }
+
+    #[test]
+    fn an_old_block_tells_nothing_new() {
+        let mut board = ten_segments();
+        assert!(board.on_sack(200, 400));
+        assert!(!board.on_sack(200, 400));
+        assert_eq!(board.sacked_bytes(), 200);
+    }
+
+    #[test]
+    fn holes_between_sacked_blocks_are_sent_again_in_order() {
+        let mut board = ten_segments();
+        board.on_sack(100, 200);
+        board.on_sack(300, 400);
+        board.on_sack(500, 1000);
+        board.detect_losses();
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX)).collect();
+        assert_eq!(again, [(0, 100), (200, 100), (400, 100)]);
+    }
+
+    #[test]
+    fn a_timeout_empties_the_pipe_and_spares_what_was_sacked() {
+        let mut board = ten_segments();
+        board.on_sack(500, 600);
+        board.mark_all_lost();
+        assert_eq!(board.pipe(), 0);
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX)).collect();
+        assert_eq!(again.len(), 9);
+        board.on_cumulative_ack(1000);
+        assert!(board.is_empty());
+        assert_eq!(board.pipe(), 0);
+    }
+}

@@ -1,0 +1,293 @@
+//! The sending side: RFC 5681 and RFC 6582 (NewReno) without SACK, RFC 6675 with it, RFC 6298 timers, RFC 3168 ECN.
+//!
+//! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer.
+
+use super::control::{Acked, Control};
+use super::receiver::Acknowledgment;
+use super::rtt::RttEstimator;
+use super::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::scenario::{EcnMode, Tcp};
+use aqm_core::units::{Span, Time};
+
+/// What a connection is set up with.
+pub(crate) type Settings = Tcp;
+
+/// A segment to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    pub(crate) seq: u64,
+    pub(crate) payload: u32,
+    /// ECN-capable: new data only (RFC 3168 section 6.1.5).
+    pub(crate) ect: bool,
+    /// Congestion window reduced.
+    pub(crate) cwr: bool,
+}
+
+/// Where the connection stands after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery until `point` is acknowledged.
+    Recovery { point: u64 },
+    /// After a timeout, until `point` is acknowledged.
+    Loss { point: u64 },
+}
+
+/// One sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    control: Control,
+    board: Scoreboard,
+    phase: Phase,
+    una: u64,
+    next: u64,
+    /// Bytes that the application has handed over so far.
+    written: u64,
+    mss: u32,
+    sack: bool,
+    ecn: bool,
+    window_cap: u64,
+    duplicates: usize,
+    /// Window inflation of RFC 6582 section 3.2 (without SACK only).
+    inflation: u64,
+    /// RFC 6582: no fast retransmit before this is acknowledged.
+    recover: u64,
+    /// RFC 3168: the window was reduced for everything sent before this.
+    reduced_until: u64,
+    /// The next retransmission goes out whatever the pipe says.
+    retransmit_now: bool,
+    cwr_due: bool,
+    /// Whether the window, rather than the application, ended the last round of sending.
+    window_limited: bool,
+    last_sent: Time,
+    rtt: RttEstimator,
+    deadline: Option<Time>,
+    timeouts: u64,
+    retransmissions: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(tcp: &Settings) -> Sender {
+        Sender {
+            control: Control::new(tcp.congestion_control, tcp.mss_bytes, tcp.initial_window),
+            board: Scoreboard::default(),
+            phase: Phase::Open,
+            una: 0,
+            next: 0,
+            written: 0,
+            mss: tcp.mss_bytes,
+            sack: tcp.sack,
+            ecn: tcp.ecn != EcnMode::Off,
+            window_cap: tcp.window_bytes.unwrap_or(u64::MAX),
+            duplicates: 0,
+            inflation: 0,
+            recover: 0,
+            reduced_until: 0,
+            retransmit_now: false,
+            cwr_due: false,
+            window_limited: false,
+            last_sent: Time::ZERO,
+            rtt: RttEstimator::new(Span::from_nanos(tcp.min_rto_ns)),
+            deadline: None,
+            timeouts: 0,
+            retransmissions: 0,
+        }
+    }
+
+    /// The application hands over `bytes` more.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    /// When the retransmission timer is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// The round-trip estimator, for its samples.
+    pub(crate) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Starts the statistics anew (end of the warm-up).
+    pub(crate) fn forget(&mut self) {
+        self.rtt.forget();
+        (self.timeouts, self.retransmissions) = (0, 0);
+    }
+
+    /// Timeouts and retransmitted segments since the statistics began.
+    pub(crate) fn losses(&self) -> (u64, u64) {
+        (self.timeouts, self.retransmissions)
+    }
+
+    /// An acknowledgment arrives.
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
+        if ack.ack > self.next || ack.ack < self.una {
+            return;
+        }
+        let flight = self.next - self.una;
+        let mut news = false;
+        for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
+            news |= self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end));
+        }
+        if ack.ack > self.una {
+            self.on_progress(ack, flight, now);
+        } else if flight > 0 && (news || ack.sack_count == 0) {
+            self.on_duplicate(flight);
+        }
+        if news && self.board.detect_losses() && self.phase == Phase::Open {
+            self.enter_recovery(flight);
+        }
+        if self.ecn && ack.ece && self.phase == Phase::Open && ack.ack > self.reduced_until {
+            // RFC 3168 section 6.1.2: at most one reaction per window of data.
+            self.control.on_congestion(flight);
+            self.reduced_until = self.next;
+            self.cwr_due = true;
+        }
+    }
+
+    /// New data was acknowledged.
+    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, now: Time) {
+        let bytes = ack.ack - self.una;
+        self.una = ack.ack;
+        self.board.on_cumulative_ack(ack.ack);
+        self.rtt.sample(now.since(ack.echo));
+        self.rtt.restart();
+        self.duplicates = 0;
+        // RFC 6298 (5.2), (5.3)
+        self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
+        match self.phase {
+            Phase::Recovery { point } | Phase::Loss { point } if ack.ack >= point => {
+                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window.
+                self.inflation = 0;
+                self.phase = Phase::Open;
+            }
+            Phase::Recovery { .. } if !self.sack => {
+                // Partial acknowledgment: the next segment is lost too; deflate by what was acknowledged.
+                self.board.mark_first_lost();
+                self.retransmit_now = true;
+                self.inflation = self.inflation.saturating_sub(bytes) + u64::from(self.mss);
+                return;
+            }
+            Phase::Recovery { .. } => return,
+            Phase::Open | Phase::Loss { .. } => {}
+        }
+        // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
+        let window = &self.control.window;
+        if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
+            self.control.on_ack(&Acked { bytes, now, rtt: self.rtt.smoothed() });
+        }
+    }
+
+    /// A duplicate acknowledgment (or, with SACK, one that reports new blocks).
+    fn on_duplicate(&mut self, flight: u64) {
+        self.duplicates += 1;
+        if self.sack {
+            return;
+        }
+        match self.phase {
+            Phase::Open if self.duplicates == DUP_THRESH && self.una >= self.recover => {
+                self.board.mark_first_lost();
+                self.enter_recovery(flight);
+                // RFC 5681 section 3.2 step 3: three segments have left the network.
+                self.inflation = DUP_THRESH as u64 * u64::from(self.mss);
+            }
+            Phase::Recovery { .. } => self.inflation += u64::from(self.mss),
+            _ => {}
+        }
+    }
+
+    fn enter_recovery(&mut self, flight: u64) {
+        // A loss in a window that ECN has already answered needs no second reduction (RFC 3168 section 6.1.2).
+        if self.una >= self.reduced_until {
+            self.control.on_congestion(flight);
+            self.cwr_due = self.ecn;
+        }
+        (self.recover, self.reduced_until) = (self.next, self.next);
+        self.retransmit_now = true;
+        self.phase = Phase::Recovery { point: self.next };
+    }
+
+    /// The retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        if self.deadline.is_none_or(|deadline| deadline > now) {
+            return;
+        }
+        let first = !matches!(self.phase, Phase::Loss { .. });
+        self.control.on_timeout(self.next - self.una, first);
+        self.board.mark_all_lost();
+        self.inflation = 0;
+        self.duplicates = 0;
+        self.phase = Phase::Loss { point: self.next };
+        // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
+        (self.recover, self.reduced_until) = (self.next, self.next);
+        self.retransmit_now = true;
+        self.timeouts += 1;
+        self.rtt.back_off();
+        self.deadline = Some(now + self.rtt.rto());
+    }
+
+    /// The next segment that may be sent now, if any. Call until `None` after every event.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
+        if self.board.is_empty() {
+            if self.next == self.written {
+                return None;
+            }
+            // RFC 5681 section 4.1.
+            if self.next > 0 && now.since(self.last_sent) > self.rtt.rto() {
+                self.control.on_idle();
+            }
+        }
+        let cwnd = self.control.window.cwnd.saturating_add(self.inflation + self.limited_transmit());
+        let room = cwnd.saturating_sub(self.board.pipe());
+        // RFC 6675 section 5 step 4.3: the first retransmission does not wait for room.
+        let retransmission_room = if self.retransmit_now { u64::MAX } else { room };
+        if self.phase != Phase::Open
+            && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room)
+        {
+            self.retransmit_now = false;
+            self.retransmissions += 1;
+            return Some(self.sent(seq, payload, true, now));
+        }
+        let waiting = self.written - self.next;
+        let payload = waiting.min(u64::from(self.mss)) as u32;
+        if payload == 0 {
+            self.window_limited = false;
+            return None;
+        }
+        let cap = self.window_cap.saturating_sub(self.next - self.una);
+        if u64::from(payload) > room || u64::from(payload) > cap {
+            self.window_limited = u64::from(payload) > room;
+            return None;
+        }
+        let seq = self.next;
+        self.next += u64::from(payload);
+        self.board.on_sent(seq, payload);
+        Some(self.sent(seq, payload, false, now))
+    }
+
+    /// RFC 3042: the first two duplicate acknowledgments each release a new segment. With SACK the pipe does that.
+    fn limited_transmit(&self) -> u64 {
+        if self.sack || self.phase != Phase::Open {
+            return 0;
+        }
+        self.duplicates.min(2) as u64 * u64::from(self.mss)
+    }
+
+    fn sent(&mut self, seq: u64, payload: u32, retransmission: bool, now: Time) -> Transmission {
+        self.last_sent = now;
+        // RFC 6298 (5.1)
+        if self.deadline.is_none() {
+            self.deadline = Some(now + self.rtt.rto());
+        }
+        let ect = self.ecn && !retransmission;
+        let cwr = ect && std::mem::take(&mut self.cwr_due);
+        Transmission { seq, payload, ect, cwr }
+    }
+
+    /// Window in bytes, for the record.
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.control.window.cwnd.min(self.window_cap)
+    }
+}

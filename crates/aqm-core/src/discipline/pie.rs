@@ -11,8 +11,9 @@
 //! # Deviations
 //! `alpha` and `beta` are in 1/s (tc: in sixteenths). Delay comes from timestamps, as in appendix A, unless
 //! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, whatever its last packet waited (as in Linux
-//! and FreeBSD). The probability decays below half the target (appendix A; the text of section 4.2: at zero delay).
-//! `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in `linux`.
+//! and FreeBSD). The probability decays below half the target (appendix B; section 4.2 and appendix A: at zero delay).
+//! The law rests again only when a packet finds the queue empty (as section 5.3 and appendix B have it, it would rest
+//! at the very packet that woke it). `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in `linux`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; no signal while at most one packet waits; updates once per period
@@ -85,7 +86,7 @@ pub static INFO: Info = Info {
         quiet_packets: 1,
         flow_state_bytes: 0,
     },
-    deviations: "an empty queue has no delay; decay below half the target (appendix A); MEAN_PKTSIZE is the MTU; floats in linux",
+    deviations: "an empty queue has no delay; decay below half the target (appendix B); rests only at an empty queue; MEAN_PKTSIZE is the MTU; floats in linux",
     build,
 };
 

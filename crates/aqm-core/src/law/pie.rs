@@ -399,9 +399,10 @@ impl Params {
         self.activate && self.code == Code::Rfc8033
     }
 
-    /// Section 5.3: to work, with everything forgotten.
+    /// Section 5.3: to work, with everything forgotten; appendix B starts a measurement at once.
     fn activate(&self, state: &mut State, now: Time) {
-        *state = State { active: true, next_update: now + self.tupdate, ..self.start() };
+        let measurement = self.estimator.map(|_| Measurement { start: now, count: 0 });
+        *state = State { active: true, next_update: now + self.tupdate, measurement, ..self.start() };
     }
 }
 

@@ -8,13 +8,13 @@ millisecond. The same seed always gives the same bytes.
 
 The model, a Markov-modulated rate on the clock of LTE:
 
-- Every millisecond (a transmission time interval) the link may be scheduled for this user or not. If it is, it
-  delivers a whole transport block, worth several packets at high rates, so packets come in clumps.
+- Every millisecond (a transmission time interval) the link may be scheduled for this user or not. If it is,
+  it delivers a whole transport block, worth several packets at high rates, so packets come in clumps.
 - The rate follows the channel: one of the levels in RATES_MBIT, held for a time between 100 ms and about a
-  second. It moves to a neighbouring level (fading), seldom two levels (an obstacle), drawn back to the middle.
-- Now and then nothing is delivered for 80 to 400 ms (a handover), and the channel comes back at a random level.
-- Uplink: the same model with rates divided by UPLINK_SHARE and outages at the same times, as they belong to the
-  radio link and not to a direction.
+  second. It moves to a neighbouring level (fading), seldom two (an obstacle), drawn back to the middle.
+- Now and then nothing is delivered for 80 to 400 ms (a handover), and the channel comes back at any level.
+- Uplink: the same model with rates divided by UPLINK_SHARE and outages at the same times, as they belong to
+  the radio link and not to a direction.
 
 All arithmetic is in integers, so no platform rounds differently.
 """
@@ -47,7 +47,7 @@ def outages(rng: random.Random) -> list[range]:
 
 
 def next_level(rng: random.Random, level: int) -> int:
-    """The channel's next level: mostly a neighbour, drawn to the middle, sometimes two away."""
+    """Return the channel's next level: mostly a neighbour, drawn to the middle, sometimes two away."""
     step = 2 if rng.randrange(10) == 0 else 1
     # The farther from the middle, the likelier the way back: 50 % there, 75 % at the ends.
     back_percent = 50 + 25 * abs(level - MIDDLE) // MIDDLE

@@ -7,10 +7,10 @@ Needs root, iproute2 and ethtool; nothing else, and no network. The topology:
 
     server -- router ==(25 Mbit/s, 64 KB)== wire (10 ms each way) -- client
 
-`router` shapes towards the client with tc's tbf, `wire` is this script moving frames between two interfaces with
-a delay (so the script does without netem, which not every kernel has). What crosses the server's interface is
-recorded, both directions, with the kernel's nanosecond time stamps. Frames are cut behind their last header: no
-payload is in the file, and their lengths on the wire are kept.
+`router` shapes towards the client with tc's tbf; `wire` is this script moving frames between two interfaces
+with a delay (so the script does without netem, which not every kernel has). What crosses the server's
+interface is recorded, both directions, with the kernel's nanosecond time stamps. Frames are cut behind their
+last header: no payload is in the file, and their lengths on the wire are kept.
 
 Offloads (TSO, GSO, GRO) are off, so packets are as long as on a wire. Congestion control is set per socket.
 What is sent is the tables TRANSFERS and CALL below.
@@ -151,7 +151,8 @@ def ask(server: str, number: int) -> None:
     """A DNS query to `server`, for an address of its family."""
     six = ":" in server
     name = b"".join(bytes([len(label)]) + label for label in (b"host%d" % number, b"example", b"org")) + b"\0"
-    query = struct.pack("!HHHHHH", number, 0x0100, 1, 0, 0, 0) + name + struct.pack("!HH", 28 if six else 1, 1)
+    asked = 28 if six else 1
+    query = struct.pack("!HHHHHH", number, 0x0100, 1, 0, 0, 0) + name + struct.pack("!HH", asked, 1)
     with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as resolver:
         resolver.settimeout(2)
         resolver.sendto(query, (server, DNS_PORT))
@@ -228,9 +229,10 @@ def packet_socket(interface: str) -> socket.socket:
 
 def record(path: str) -> None:
     """Writes what crosses the server's interface, until SIGTERM: pcap with nanoseconds, little-endian."""
-    so_timestampns, scm_timestampns = 35, 35
+    so_timestampns = 35
+    stamp = (socket.SOL_SOCKET, so_timestampns)
     packets = packet_socket("server0")
-    packets.setsockopt(socket.SOL_SOCKET, so_timestampns, 1)
+    packets.setsockopt(*stamp, 1)
     found: list[tuple[int, int, bytes]] = []
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -239,14 +241,15 @@ def record(path: str) -> None:
         if not select.select([packets], [], [], 0.1)[0]:
             continue
         frame, ancillary, _, _ = packets.recvmsg(65535, 64)
-        times = [data for level, kind, data in ancillary if (level, kind) == (socket.SOL_SOCKET, scm_timestampns)]
+        times = [data for level, kind, data in ancillary if (level, kind) == stamp]
         seconds, nanos = struct.unpack("qq", times[0])
         heapq.heappush(found, (seconds * 1_000_000_000 + nanos, len(frame), frame[: headers(frame)]))
     with Path(path).open("wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
         while found:
             at, length, kept = heapq.heappop(found)
-            file.write(struct.pack("<IIII", at // 1_000_000_000, at % 1_000_000_000, len(kept), length) + kept)
+            seconds, nanos = divmod(at, 1_000_000_000)
+            file.write(struct.pack("<IIII", seconds, nanos, len(kept), length) + kept)
 
 
 def headers(frame: bytes) -> int:
@@ -292,7 +295,8 @@ def stage() -> Iterator[None]:
             run(f"ip netns add {PREFIX}{name}")
             inside(name, "ip link set lo up")
         for left, left_name, right, right_name in links:
-            run(f"ip link add {left_name} netns {PREFIX}{left} type veth peer {right_name} netns {PREFIX}{right}")
+            right_end = f"{right_name} netns {PREFIX}{right}"
+            run(f"ip link add {left_name} netns {PREFIX}{left} type veth peer {right_end}")
             for name, interface in ((left, left_name), (right, right_name)):
                 inside(name, f"ethtool -K {interface} tso off gso off gro off sg off tx off rx off")
                 inside(name, f"ip link set {interface} up")

@@ -2,7 +2,8 @@
 
     python3 read_capture.py FILE
 
-Covers what the files at hand contain: pcap and pcapng, Ethernet with VLAN tags, raw IP, Linux cooked, loopback.
+Covers what the files at hand contain: pcap and pcapng; Ethernet with VLAN tags, raw IP, Linux cooked,
+loopback.
 """
 
 import ipaddress
@@ -13,7 +14,7 @@ NS = 10**9
 
 
 def frames(data):
-    """(link type, nanoseconds or None, bytes, length on the wire)"""
+    """Yield (link type, nanoseconds or None, bytes, length on the wire)."""
     if data[:4] == b"\x0a\x0d\x0d\x0a":
         yield from pcapng_frames(data)
         return

@@ -1,0 +1,18 @@
+//! Whatever a capture file holds, reading it ends with packets or one line that says why not.
+#![no_main]
+
+use aqm_sim::capture::Capture;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    match Capture::from_reader("fuzz", bytes) {
+        Ok(capture) => {
+            assert!(capture.packets().is_sorted_by_key(|packet| packet.time));
+            let counted: u64 = capture.flows().iter().map(|flow| flow.packets).sum();
+            assert_eq!(counted, capture.packets().len() as u64);
+            capture.summary().to_string();
+            assert!(capture.warnings().iter().all(|warning| !warning.contains('\n')));
+        }
+        Err(error) => assert!(!error.to_string().contains('\n')),
+    }
+});

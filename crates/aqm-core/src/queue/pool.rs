@@ -1,0 +1,136 @@
+//! One store of packets for many queues: chains of slots, linked by number.
+
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use alloc::vec::Vec;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// Packets of any number of chains, and how much they are together. It grows to the most packets that ever waited
+/// and allocates nothing after that.
+#[derive(Debug)]
+pub struct Pool {
+    slots: Vec<Slot>,
+    free: u32,
+    backlog: Backlog,
+}
+
+#[derive(Debug)]
+struct Slot {
+    packet: Option<Packet>,
+    /// The next slot of the chain or of the free list.
+    next: u32,
+}
+
+/// A queue whose packets are in a [`Pool`]. Always use it with the same pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    bytes: u64,
+    head: u32,
+    tail: u32,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool { slots: Vec::new(), free: NONE, backlog: Backlog::default() }
+    }
+}
+
+impl Default for Chain {
+    fn default() -> Chain {
+        Chain { bytes: 0, head: NONE, tail: NONE }
+    }
+}
+
+impl Chain {
+    /// Bytes that wait in this chain.
+    #[inline]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Pool {
+    /// What waits in all chains together.
+    #[inline]
+    pub const fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Appends `packet` to `chain`.
+    #[inline]
+    pub fn push(&mut self, chain: &mut Chain, packet: Packet) {
+        let length = u64::from(packet.length);
+        let number = self.store(packet);
+        match chain.tail {
+            NONE => chain.head = number,
+            tail => self.slots[tail as usize].next = number,
+        }
+        chain.tail = number;
+        chain.bytes += length;
+        self.backlog.bytes += length;
+        self.backlog.packets += 1;
+    }
+
+    /// Takes the oldest packet of `chain`.
+    #[inline]
+    pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
+        let number = chain.head;
+        let slot = self.slots.get_mut(number as usize)?;
+        let packet = slot.packet.take()?;
+        chain.head = core::mem::replace(&mut slot.next, self.free);
+        self.free = number;
+        if chain.head == NONE {
+            chain.tail = NONE;
+        }
+        let length = u64::from(packet.length);
+        chain.bytes -= length;
+        self.backlog.bytes -= length;
+        self.backlog.packets -= 1;
+        Some(packet)
+    }
+
+    /// Puts `packet` into a free slot.
+    #[inline]
+    fn store(&mut self, packet: Packet) -> u32 {
+        let number = self.free;
+        if let Some(slot) = self.slots.get_mut(number as usize) {
+            self.free = core::mem::replace(&mut slot.next, NONE);
+            slot.packet = Some(packet);
+            return number;
+        }
+        let number = u32::try_from(self.slots.len()).ok().filter(|number| *number != NONE);
+        self.slots.push(Slot { packet: Some(packet), next: NONE });
+        number.expect("fewer than 2^32 packets wait")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_keep_their_order_and_slots_are_used_again() {
+        let mut pool = Pool::default();
+        let (mut a, mut b) = (Chain::default(), Chain::default());
+        for cookie in 0..6 {
+            pool.push(if cookie % 2 == 0 { &mut a } else { &mut b }, Packet::new(cookie, 0, 100));
+        }
+        assert_eq!((pool.backlog().packets, pool.backlog().bytes, a.bytes()), (6, 600, 300));
+        let take = |pool: &mut Pool, chain: &mut Chain| pool.pop(chain).map(|packet| packet.cookie);
+        assert_eq!([take(&mut pool, &mut a), take(&mut pool, &mut a)], [Some(0), Some(2)]);
+        pool.push(&mut b, Packet::new(7, 0, 100));
+        pool.push(&mut b, Packet::new(8, 0, 100));
+        assert_eq!(pool.slots.len(), 6);
+        assert_eq!([take(&mut pool, &mut a), take(&mut pool, &mut a)], [Some(4), None]);
+        let rest: Vec<_> = core::iter::from_fn(|| take(&mut pool, &mut b)).collect();
+        assert_eq!(rest, [1, 3, 5, 7, 8]);
+        assert_eq!((pool.backlog(), a.bytes(), b.bytes()), (Backlog::default(), 0, 0));
+    }
+
+    #[test]
+    fn a_slot_is_one_cache_line() {
+        assert!(size_of::<Slot>() <= 64, "{}", size_of::<Slot>());
+    }
+}

@@ -25,6 +25,7 @@ use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
 use crate::signal::DropReason;
+use crate::sketch::mix;
 use crate::units::{Bytes, Size, Time};
 use alloc::boxed::Box;
 
@@ -186,14 +187,6 @@ impl FqCodel {
     }
 }
 
-/// Spreads the bits of a flow's hash, which may be a plain number (the finalizer of SplitMix64).
-#[inline]
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
-}
-
 impl Discipline for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
@@ -314,13 +307,5 @@ mod tests {
         // Flow 1 leaves one packet of 1514 bytes behind, which is no reason to drop, unless all 38 count.
         assert_eq!(run("fq_codel noecn"), [1]);
         assert_eq!(run("fq_codel:linux noecn"), [1, 101]);
-    }
-
-    #[test]
-    fn flow_numbers_spread_over_the_table() {
-        let mut hits = [0u32; 64];
-        (0..6400u64).for_each(|flow| hits[(mix(flow) >> 58) as usize] += 1);
-        // 100 expected in each; five standard deviations are 50.
-        assert!(hits.iter().all(|hits| (50..150).contains(hits)), "{hits:?}");
     }
 }

@@ -7,6 +7,7 @@ pub mod fifo;
 pub mod fq_codel;
 pub mod pie;
 pub mod red;
+pub mod s_pie;
 #[cfg(test)]
 mod testing;
 

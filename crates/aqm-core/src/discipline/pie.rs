@@ -135,14 +135,14 @@ pub(super) const MAX_BURST: ParamSpec = ParamSpec::new(
     "RFC 8033 section 4.4: 150 ms",
 );
 
-pub(super) const ECN: ParamSpec = ParamSpec::flag(
+const ECN: ParamSpec = ParamSpec::flag(
     "ecn",
     false,
     "Mark instead of drop where the transport understands it",
     "tc-pie(8): off",
 );
 
-pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
+const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "mark_threshold",
     Kind::Fraction,
     Value::Fraction(0.1),
@@ -151,10 +151,10 @@ pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "RFC 8033 section 5.1: 0.1",
 );
 
-pub(super) const BYTEMODE: ParamSpec =
+const BYTEMODE: ParamSpec =
     ParamSpec::flag("bytemode", false, "Multiply the probability by length / MTU", "tc-pie(8): off");
 
-pub(super) const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
+const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
     "dq_rate_estimator",
     false,
     "Estimate the delay from the departure rate instead of timestamps",
@@ -186,10 +186,10 @@ const ACTIVATE: ParamSpec = ParamSpec::flag(
     "RFC 8033 section 5.3",
 );
 
-pub(super) const DERANDOMIZE: ParamSpec =
+const DERANDOMIZE: ParamSpec =
     ParamSpec::flag("derandomize", true, "Space the drops", "RFC 8033 section 5.4");
 
-pub(super) const CAP: ParamSpec = ParamSpec::flag(
+const CAP: ParamSpec = ParamSpec::flag(
     "cap",
     true,
     "Let the probability rise by at most 0.02 per period once it is 0.1",
@@ -216,10 +216,9 @@ pub(super) fn probe(state: &State, sink: &mut dyn FnMut(&str, f64)) {
     sink("burst_allowance", state.burst_allowance().as_secs_f64());
 }
 
-/// Reads PIE's own parameters, `activate` and `code` apart.
-pub(super) fn law(params: &Params, link: &Link, activate: bool, code: Code) -> Law {
+/// Reads what S-PIE's controller has in common with PIE's; the rest is as in ns-3.27.
+pub(super) fn controller(params: &Params, link: &Link) -> Law {
     let threshold = params.bytes("dq_threshold").expect("dq_threshold has no auto").as_u64();
-    let estimator = Estimator { threshold, weight: params.number("dq_weight") };
     Law {
         pi: Pi {
             target: params.span("target").as_secs_f64(),
@@ -228,14 +227,14 @@ pub(super) fn law(params: &Params, link: &Link, activate: bool, code: Code) -> L
         },
         tupdate: params.span("tupdate"),
         max_burst: params.span("max_burst"),
-        estimator: params.flag("dq_rate_estimator").then_some(estimator),
-        mark_threshold: params.number("mark_threshold"),
-        activate,
-        derandomize: params.flag("derandomize"),
-        cap: params.flag("cap"),
-        byte_mode: params.flag("bytemode"),
+        estimator: Some(Estimator { threshold, weight: params.number("dq_weight") }),
+        mark_threshold: 0.0,
+        activate: false,
+        derandomize: false,
+        cap: true,
+        byte_mode: false,
         mtu: link.mtu,
-        code,
+        code: Code::Ns327,
     }
 }
 
@@ -256,12 +255,21 @@ struct Pie {
 }
 
 fn settings(params: &Params, link: &Link) -> (Size, bool, Law) {
-    let code = match params.choice("code") {
-        "linux" => Code::Linux,
-        "ns3.27" => Code::Ns327,
-        _ => Code::Rfc8033,
+    let common = controller(params, link);
+    let law = Law {
+        estimator: common.estimator.filter(|_| params.flag("dq_rate_estimator")),
+        mark_threshold: params.number("mark_threshold"),
+        activate: params.flag("activate"),
+        derandomize: params.flag("derandomize"),
+        cap: params.flag("cap"),
+        byte_mode: params.flag("bytemode"),
+        code: match params.choice("code") {
+            "linux" => Code::Linux,
+            "ns3.27" => Code::Ns327,
+            _ => Code::Rfc8033,
+        },
+        ..common
     };
-    let law = law(params, link, params.flag("activate"), code);
     (params.size("limit").expect("limit has no auto"), params.flag("ecn"), law)
 }
 

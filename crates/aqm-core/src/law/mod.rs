@@ -7,8 +7,10 @@ pub mod codel;
 mod pi;
 pub mod pie;
 pub mod red;
+mod share;
 
 pub use pi::Pi;
+pub use share::Shares;
 
 use crate::packet::Packet;
 

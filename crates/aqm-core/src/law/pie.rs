@@ -196,6 +196,13 @@ impl Params {
         verdict
     }
 
+    /// Whether plain chance hits a packet, burst allowance regarded but none of the safeguards: for laws that choose
+    /// themselves when chance applies.
+    #[inline]
+    pub fn toss(&self, state: &State, length: u32, uniform: impl FnOnce() -> f64) -> bool {
+        state.burst_allowance == Span::ZERO && uniform() < self.scaled(state.drop_prob, length)
+    }
+
     /// Starts a burst allowance if ns-3.27 would.
     pub fn protect(&self, state: &mut State) {
         if self.code == Code::Ns327 && state.burst == Burst::None && state.burst_allowance == Span::ZERO {

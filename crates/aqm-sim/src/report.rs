@@ -57,7 +57,9 @@ pub struct FlowRow {
     pub rtt_mean_ms: f64,
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Retransmission timeouts.
+    /// Windows in which loss was found by duplicate acknowledgments or SACK.
+    pub recoveries: u64,
+    /// Retransmission timeouts, those of the same segment counted once.
     pub timeouts: u64,
     /// Completion time of a finite flow; `NaN` otherwise.
     pub fct_s: f64,

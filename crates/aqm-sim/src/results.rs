@@ -6,6 +6,7 @@ use crate::metrics::{FlowMetrics, Metrics};
 use crate::network::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::{Endpoints, Flow};
+use crate::transport::Losses;
 use aqm_core::units::{Size, Time};
 use std::collections::BTreeMap;
 
@@ -181,9 +182,9 @@ impl Run<'_> {
         let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels).enumerate();
         all.map(|(id, ((metrics, flow), label))| {
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-            let (rtt, (timeouts, retransmissions)) = match &flow.endpoints {
+            let (rtt, losses) = match &flow.endpoints {
                 Endpoints::Tcp(connection) => (connection.sender.rtt().mean_ms(), connection.sender.losses()),
-                Endpoints::Datagrams => (None, (0, 0)),
+                Endpoints::Datagrams => (None, Losses::default()),
             };
             FlowRow {
                 id: id as u32,
@@ -200,8 +201,9 @@ impl Run<'_> {
                 owd_mean_ms: metrics.owd_sum.as_millis_f64() / metrics.delivered as f64,
                 qdelay_mean_ms: metrics.sojourn_mean_ms(),
                 rtt_mean_ms: rtt.unwrap_or(f64::NAN),
-                retransmissions,
-                timeouts,
+                retransmissions: losses.retransmissions,
+                recoveries: losses.recoveries,
+                timeouts: losses.timeouts,
                 fct_s: flow.finished.map_or(f64::NAN, |at| at.since(flow.start).as_secs_f64()),
             }
         })

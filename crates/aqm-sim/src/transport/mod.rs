@@ -11,4 +11,4 @@ mod scoreboard;
 mod sender;
 
 pub(crate) use receiver::{Acknowledgment, Receiver};
-pub(crate) use sender::{Sender, Settings};
+pub(crate) use sender::{Losses, Sender, Settings};

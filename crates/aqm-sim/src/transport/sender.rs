@@ -63,8 +63,18 @@ pub(crate) struct Sender {
     last_sent: Time,
     rtt: RttEstimator,
     deadline: Option<Time>,
-    timeouts: u64,
-    retransmissions: u64,
+    losses: Losses,
+}
+
+/// What went wrong since the statistics began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    /// Windows in which loss was found without a timeout.
+    pub(crate) recoveries: u64,
+    /// Retransmission timeouts, those of the same segment counted once.
+    pub(crate) timeouts: u64,
+    /// Segments sent again.
+    pub(crate) retransmissions: u64,
 }
 
 impl Sender {
@@ -90,8 +100,7 @@ impl Sender {
             last_sent: Time::ZERO,
             rtt: RttEstimator::new(Span::from_nanos(tcp.min_rto_ns)),
             deadline: None,
-            timeouts: 0,
-            retransmissions: 0,
+            losses: Losses::default(),
         }
     }
 
@@ -113,12 +122,12 @@ impl Sender {
     /// Starts the statistics anew (end of the warm-up).
     pub(crate) fn forget(&mut self) {
         self.rtt.forget();
-        (self.timeouts, self.retransmissions) = (0, 0);
+        self.losses = Losses::default();
     }
 
-    /// Timeouts and retransmitted segments since the statistics began.
-    pub(crate) fn losses(&self) -> (u64, u64) {
-        (self.timeouts, self.retransmissions)
+    /// What went wrong since the statistics began.
+    pub(crate) fn losses(&self) -> Losses {
+        self.losses
     }
 
     /// An acknowledgment arrives.
@@ -206,6 +215,7 @@ impl Sender {
         }
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
+        self.losses.recoveries += 1;
         self.phase = Phase::Recovery { point: self.next };
     }
 
@@ -223,7 +233,7 @@ impl Sender {
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
-        self.timeouts += 1;
+        self.losses.timeouts += u64::from(first);
         self.rtt.back_off();
         self.deadline = Some(now + self.rtt.rto());
     }
@@ -247,7 +257,7 @@ impl Sender {
             && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room)
         {
             self.retransmit_now = false;
-            self.retransmissions += 1;
+            self.losses.retransmissions += 1;
             return Some(self.sent(seq, payload, true, now));
         }
         let waiting = self.written - self.next;

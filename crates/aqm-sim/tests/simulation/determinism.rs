@@ -1,0 +1,61 @@
+//! Same scenario and seed: same bytes. Another AQM: same traffic.
+
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use aqm_sim::scenario::{CongestionControl, Distribution, FlowGroup, Scenario, Source};
+
+fn mixed(aqm: &str) -> Scenario {
+    let mut scenario = bottleneck(aqm);
+    scenario.duration_ns = 8 * SECOND;
+    scenario.warmup_ns = 2 * SECOND;
+    scenario.flows = vec![
+        bulk("cubic", 3, tcp(CongestionControl::Cubic)),
+        bulk("newreno", 2, tcp(CongestionControl::Newreno)),
+        onoff("bursts"),
+    ];
+    scenario
+}
+
+/// Datagrams in random bursts of 60 Mbit/s.
+fn onoff(name: &str) -> FlowGroup {
+    let mut flow = cbr(name, 60_000_000, 1000);
+    flow.start_ns = (0, SECOND);
+    flow.count = 4;
+    flow.source = Source::OnOff {
+        rate_bps: 60_000_000,
+        on: Distribution::Exponential { mean_ns: 50 * MS },
+        off: Distribution::Pareto { scale_ns: 30 * MS, shape: 1.5 },
+    };
+    flow
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_and_another_seed_another() {
+    let scenario = mixed("codel");
+    let text = |seed| format!("{:?}", run(&scenario, seed));
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+}
+
+#[test]
+fn changing_the_aqm_leaves_the_arrivals_of_open_loop_sources_unchanged() {
+    let arrivals = |aqm: &str| {
+        let mut scenario = mixed(aqm);
+        scenario.flows = vec![onoff("bursts"), cbr("steady", 20_000_000, 500)];
+        let report = run(&scenario, 5);
+        assert!(report.metrics["loss_ratio"] > 0.0, "{aqm} is not congested");
+        report.flows.iter().map(|flow| (flow.start_s, flow.packets_arrived)).collect::<Vec<_>>()
+    };
+    let fifo = arrivals("fifo limit 100p");
+    assert_eq!(fifo, arrivals("codel limit 100p"));
+    assert_eq!(fifo, arrivals("red limit 100p"));
+}
+
+#[test]
+fn adding_a_group_of_flows_leaves_the_others_traffic_unchanged() {
+    let mut scenario = mixed("fifo limit 100p");
+    scenario.flows = vec![onoff("bursts")];
+    let alone: Vec<_> = run(&scenario, 5).flows.iter().map(|flow| flow.packets_arrived).collect();
+    scenario.flows.push(cbr("more", 5_000_000, 1000));
+    let beside: Vec<_> = run(&scenario, 5).flows.iter().map(|flow| flow.packets_arrived).collect();
+    assert_eq!(alone[..], beside[..4]);
+}

@@ -1,0 +1,6 @@
+//! Whole simulations: TCP against the laws of the literature, determinism, and what must never happen.
+
+mod determinism;
+mod laws;
+mod paths;
+mod scenarios;

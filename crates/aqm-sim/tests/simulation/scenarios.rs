@@ -1,0 +1,77 @@
+//! Scenarios that the integration tests start from.
+
+use aqm_sim::report::{Monitor, Report};
+use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
+
+/// One millisecond in nanoseconds.
+pub(crate) const MS: u64 = 1_000_000;
+/// One second in nanoseconds.
+pub(crate) const SECOND: u64 = 1_000 * MS;
+
+/// Runs a scenario that is expected to work.
+pub(crate) fn run(scenario: &Scenario, seed: u64) -> Report {
+    aqm_sim::run(scenario, seed, &Monitor::default()).expect("the scenario runs")
+}
+
+/// A bottleneck of 100 Mbit/s and 40 ms with room for 1000 packets, and nothing on it.
+pub(crate) fn bottleneck(aqm: &str) -> Scenario {
+    Scenario {
+        aqm: aqm.to_owned(),
+        capacity: Capacity::RateBps(100_000_000),
+        rtt_ns: 40 * MS,
+        overhead_bytes: 14,
+        device_ring_packets: 1,
+        access_rate_bps: None,
+        duration_ns: 30 * SECOND,
+        warmup_ns: 5 * SECOND,
+        sample_ns: 100 * MS,
+        loss: 0.0,
+        jitter_ns: 0,
+        flows: Vec::new(),
+        captures: Vec::new(),
+    }
+}
+
+/// TCP as the contract's defaults have it.
+pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
+    Tcp {
+        congestion_control,
+        mss_bytes: 1448,
+        initial_window: 10,
+        sack: true,
+        ecn: EcnMode::Off,
+        delack_segments: 2,
+        delack_ns: 40 * MS,
+        min_rto_ns: 200 * MS,
+        window_bytes: None,
+        ipv6: false,
+    }
+}
+
+/// `count` endless flows that start within the first second.
+pub(crate) fn bulk(name: &str, count: u32, tcp: Tcp) -> FlowGroup {
+    FlowGroup {
+        name: name.to_owned(),
+        count,
+        start_ns: (0, SECOND),
+        rtt_ns: None,
+        transport: Transport::Tcp(tcp),
+        source: Source::Bulk { size_bytes: None },
+        class: 0,
+        dscp: 0,
+    }
+}
+
+/// One flow of datagrams at a constant rate.
+pub(crate) fn cbr(name: &str, rate_bps: u64, packet_bytes: u32) -> FlowGroup {
+    FlowGroup {
+        name: name.to_owned(),
+        count: 1,
+        start_ns: (0, 0),
+        rtt_ns: None,
+        transport: Transport::Udp { packet_bytes },
+        source: Source::Cbr { rate_bps },
+        class: 0,
+        dscp: 0,
+    }
+}

@@ -32,6 +32,7 @@ use scenario::Scenario;
 /// [`RunError::Input`] for what the user can mend, [`RunError::Check`] for what we must, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
+    scenario.check().map_err(RunError::Input)?;
     let mut dumbbell = dumbbell::Dumbbell::build(scenario, seed)?;
     let end = Time::from_nanos(scenario.duration_ns);
     let warmup = Time::from_nanos(scenario.warmup_ns);

@@ -44,6 +44,97 @@ pub struct Scenario {
     pub captures: Vec<String>,
 }
 
+impl Scenario {
+    /// Refuses what no simulation could end with: nothing to send, rates and lengths of zero, probabilities beyond one.
+    ///
+    /// # Errors
+    /// One line that names the key, the value and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        let positive = |key: &str, value: u64| {
+            if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
+        };
+        positive("duration_ns", self.duration_ns)?;
+        positive("sample_ns", self.sample_ns)?;
+        positive("device_ring_packets", u64::from(self.device_ring_packets))?;
+        if let Capacity::RateBps(rate_bps) = self.capacity {
+            positive("capacity.rate_bps", rate_bps)?;
+        }
+        if let Some(rate_bps) = self.access_rate_bps {
+            positive("access_rate_bps", rate_bps)?;
+        }
+        if self.warmup_ns >= self.duration_ns {
+            let (warmup, duration) = (self.warmup_ns, self.duration_ns);
+            return Err(format!("warmup_ns is {warmup}: it must be less than duration_ns, {duration}"));
+        }
+        if !(0.0..=1.0).contains(&self.loss) {
+            return Err(format!("loss is {}: it must be within 0 and 1", self.loss));
+        }
+        if self.flows.is_empty() && self.captures.is_empty() {
+            return Err("there are neither flows nor captures: nothing would be sent".to_owned());
+        }
+        self.flows.iter().try_for_each(|group| {
+            group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))
+        })
+    }
+}
+
+impl FlowGroup {
+    fn check(&self) -> Result<(), String> {
+        let positive = |key: &str, value: u64| {
+            if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
+        };
+        positive("count", u64::from(self.count))?;
+        if self.start_ns.1 < self.start_ns.0 {
+            return Err("start_ns: the latest start is before the earliest".to_owned());
+        }
+        match &self.transport {
+            Transport::Udp { packet_bytes } => {
+                if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
+                    return Err(format!(
+                        "packet_bytes is {packet_bytes}: it must be within {UDP_SMALLEST} (headers alone) and {LARGEST}"
+                    ));
+                }
+                if matches!(self.source, Source::Bulk { .. }) {
+                    return Err("udp needs a rate: a bulk source has none".to_owned());
+                }
+            }
+            Transport::Tcp(tcp) => {
+                if !(1..=LARGEST).contains(&tcp.mss_bytes) {
+                    return Err(format!("mss_bytes is {}: it must be within 1 and {LARGEST}", tcp.mss_bytes));
+                }
+                positive("initial_window", u64::from(tcp.initial_window))?;
+                positive("delack_segments", u64::from(tcp.delack_segments))?;
+                positive("min_rto_ns", tcp.min_rto_ns)?;
+                if let Some(window) = tcp.window_bytes
+                    && window < u64::from(tcp.mss_bytes)
+                {
+                    return Err(format!(
+                        "window_bytes is {window}: it must hold a segment of {}",
+                        tcp.mss_bytes
+                    ));
+                }
+                if tcp.congestion_control == CongestionControl::Fixed && tcp.window_bytes.is_none() {
+                    return Err("a fixed window needs window_bytes".to_owned());
+                }
+            }
+        }
+        match self.source {
+            Source::Bulk { size_bytes } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
+            Source::Cbr { rate_bps } => positive("rate_bps", rate_bps),
+            Source::OnOff { rate_bps, on, off } => {
+                positive("rate_bps", rate_bps)?;
+                on.check("on")?;
+                off.check("off")?;
+                positive("on", on.largest_ns())
+            }
+        }
+    }
+}
+
+/// IPv4 and UDP headers, and the largest IP packet that a link is expected to take.
+const UDP_SMALLEST: u32 = 28;
+const LARGEST: u32 = 65_000;
+
 /// Capacity of the bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -196,6 +287,30 @@ pub enum Distribution {
     },
 }
 
+impl Distribution {
+    fn check(&self, key: &str) -> Result<(), String> {
+        match *self {
+            Distribution::Uniform { low_ns, high_ns } if high_ns < low_ns => {
+                Err(format!("{key}: high_ns {high_ns} is below low_ns {low_ns}"))
+            }
+            Distribution::Pareto { shape, .. } if !(shape > 0.0 && shape.is_finite()) => {
+                Err(format!("{key}: shape is {shape}: it must be greater than zero"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Zero only if every value is.
+    fn largest_ns(&self) -> u64 {
+        match *self {
+            Distribution::Constant { value_ns } => value_ns,
+            Distribution::Uniform { high_ns, .. } => high_ns,
+            Distribution::Exponential { mean_ns } => mean_ns,
+            Distribution::Pareto { scale_ns, .. } => scale_ns,
+        }
+    }
+}
+
 mod defaults {
     pub(super) fn overhead_bytes() -> u32 {
         14
@@ -203,5 +318,40 @@ mod defaults {
 
     pub(super) fn device_ring_packets() -> u32 {
         1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(change: impl FnOnce(&mut serde_json::Value)) -> Result<(), String> {
+        let mut json = serde_json::json!({
+            "aqm": "fifo", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 1_000_000, "duration_ns": 2, "warmup_ns": 1,
+            "sample_ns": 1,
+            "flows": [{"name": "bursts", "count": 1, "start_ns": [0, 0], "transport": {"udp": {"packet_bytes": 100}},
+                "source": {"on_off": {"rate_bps": 1, "on": {"constant": {"value_ns": 1}}, "off": {"exponential": {"mean_ns": 0}}}}}],
+        });
+        change(&mut json);
+        serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
+    }
+
+    #[test]
+    fn what_could_never_end_is_refused_by_name() {
+        assert_eq!(scenario(|_| ()), Ok(()));
+        for (pointer, value, names) in [
+            ("/capacity/rate_bps", serde_json::json!(0), "capacity.rate_bps"),
+            ("/warmup_ns", serde_json::json!(2), "warmup_ns"),
+            ("/flows/0/count", serde_json::json!(0), "'bursts': count"),
+            ("/flows/0/transport/udp/packet_bytes", serde_json::json!(27), "packet_bytes"),
+            ("/flows/0/source/on_off/on/constant/value_ns", serde_json::json!(0), "on is 0"),
+            ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate_bps"),
+            ("/flows", serde_json::json!([]), "nothing would be sent"),
+        ] {
+            let problem = scenario(|json| *json.pointer_mut(pointer).unwrap() = value).unwrap_err();
+            assert!(problem.contains(names), "{pointer}: {problem}");
+        }
+        let unknown = scenario(|json| json["wramup_ns"] = serde_json::json!(1)).unwrap_err();
+        assert!(unknown.contains("wramup_ns"), "{unknown}");
     }
 }

@@ -5,6 +5,7 @@
 pub mod codel;
 pub mod fifo;
 pub mod fq_codel;
+pub mod pfifo_fast;
 pub mod pie;
 pub mod red;
 pub mod s_pie;

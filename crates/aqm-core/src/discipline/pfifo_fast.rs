@@ -1,0 +1,204 @@
+//! # What it does
+//! Three first-in-first-out bands under strict priority, chosen by the type of service; a full band drops the arriving
+//! packet.
+//!
+//! # Reference
+//! Linux `pfifo_fast`, tc-pfifo_fast(8) and tc-prio(8) (types of service, priorities and bands); RFC 1349 for the types
+//! of service. `ns3`: bands share their room, as in ns-3's `PfifoFastQueueDisc`.
+//!
+//! # Parameters
+//! See `aqmlab aqm show pfifo_fast`.
+//!
+//! # Deviations
+//! The band follows from the DSCP alone: sockets cannot set a priority here. `limit` holds for all bands together, as
+//! for every discipline here; Linux knows `band_limit` only (`txqueuelen`), so its whole limit is three times that.
+//!
+//! # Promises
+//! Order kept within a band, and so within a flow that keeps its DSCP; drops for want of room only; never marks.
+
+use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::queue::Fifo;
+use crate::signal::DropReason;
+use crate::units::{Size, Time};
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "pfifo_fast",
+    group: Group::Queue,
+    summary: "Three bands by type of service under strict priority, dropping only when full",
+    reference: "Linux pfifo_fast; tc-pfifo_fast(8), tc-prio(8)",
+    params: &[
+        LIMIT,
+        ParamSpec::new(
+            "band_limit",
+            Kind::Size,
+            Value::Auto,
+            (1.0, 1e12),
+            "Most packets or bytes that wait in one band",
+            "ns-3: the limit of all bands",
+        )
+        .or_auto("limit"),
+    ],
+    presets: &[
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_generic.c: each band has a ring of txqueuelen (1000) packets",
+            values: &[
+                ("limit", Value::Size(Size::Packets(3000))),
+                ("band_limit", Value::Size(Size::Packets(1000))),
+            ],
+        },
+        Preset {
+            name: "ns3",
+            source: "ns-3.27 src/traffic-control/model/pfifo-fast-queue-disc.cc: 1000 packets in all bands",
+            values: &[],
+        },
+    ],
+    probes: &[
+        ProbeSpec { name: "band_0", unit: "packets", help: "Packets in the band that goes first" },
+        ProbeSpec { name: "band_1", unit: "packets", help: "Packets in the middle band" },
+        ProbeSpec { name: "band_2", unit: "packets", help: "Packets in the band that goes last" },
+    ],
+    traits: Traits {
+        wakes: false,
+        ecn: false,
+        drops_queued: false,
+        reorders_flows: true,
+        quiet_packets: u64::MAX,
+        flow_state_bytes: 0,
+    },
+    deviations: "the band follows from the DSCP alone, not from a socket's priority; limit holds for all bands together",
+    build,
+};
+
+/// Band by the three lower bits of the DSCP, which are RFC 1349's delay, throughput and reliability: tc-prio(8).
+const BANDS: [usize; 8] = [
+    1, 1, // best effort
+    2, 2, // maximise throughput: bulk
+    0, 0, // minimise delay: interactive
+    1, 1, // both: interactive bulk
+];
+
+struct PfifoFast {
+    bands: [Fifo; 3],
+    limit: Size,
+    band_limit: Size,
+}
+
+fn limits(params: &Params) -> (Size, Size) {
+    let limit = params.size("limit").expect("limit has no auto");
+    (limit, params.size("band_limit").unwrap_or(limit))
+}
+
+fn build(params: &Params, _link: &Link) -> Built {
+    let (limit, band_limit) = limits(params);
+    Ok(Box::new(PfifoFast { bands: Default::default(), limit, band_limit }))
+}
+
+impl Discipline for PfifoFast {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        let band = &self.bands[BANDS[usize::from(packet.dscp & 7)]];
+        let full = band.backlog().would_exceed(self.band_limit, packet.length)
+            || self.backlog().would_exceed(self.limit, packet.length);
+        if full {
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        self.bands[BANDS[usize::from(packet.dscp & 7)]].push(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        self.bands.iter_mut().find_map(Fifo::pop)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.bands.iter().map(Fifo::backlog).fold(Backlog::default(), |sum, band| Backlog {
+            packets: sum.packets + band.packets,
+            bytes: sum.bytes + band.bytes,
+        })
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        (self.limit, self.band_limit) = limits(params);
+        // The first bands keep what they have and the last give way.
+        let mut room = self.limit.count();
+        for band in &mut self.bands {
+            band.trim(self.band_limit, cx);
+            band.trim(self.limit.with_count(room), cx);
+            room -= band.backlog().in_unit_of(self.limit);
+        }
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.bands.iter_mut().for_each(|band| band.purge(cx));
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        for (name, band) in ["band_0", "band_1", "band_2"].into_iter().zip(&self.bands) {
+            sink(name, band.len() as f64);
+        }
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<PfifoFast>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn put(host: &mut Host, cookie: u64, dscp: u8) {
+        let mut packet = Packet::new(cookie, 0, 1000);
+        packet.dscp = dscp;
+        host.enqueue(ms(0), packet);
+    }
+
+    fn rest(host: &mut Host) -> Vec<u64> {
+        core::iter::from_fn(|| host.get(ms(1))).collect()
+    }
+
+    #[test]
+    fn interactive_traffic_goes_first_and_bulk_last() {
+        // TOS 0x08 throughput, 0x10 delay, 0x18 both, 0x04 reliability, 0x00; EF is DSCP 46 = 0b101_110: both.
+        let mut host = Host::new("pfifo_fast");
+        for (cookie, tos) in [(0, 0x08), (1, 0x00), (2, 0x10), (3, 0x18), (4, 0x04), (5, 46 << 2), (6, 0x10)]
+        {
+            put(&mut host, cookie, tos >> 2);
+        }
+        assert_eq!(rest(&mut host), [2, 6, 1, 3, 4, 5, 0]);
+    }
+
+    #[test]
+    fn a_band_can_be_full_while_others_have_room() {
+        let fill = |spec: &str| {
+            let mut host = Host::new(spec);
+            for (cookie, dscp) in [(0, 0), (1, 2), (2, 0), (3, 4), (4, 0)] {
+                put(&mut host, cookie, dscp);
+            }
+            host.dropped()
+        };
+        assert_eq!(fill("pfifo_fast limit 6p band_limit 2p"), [4]);
+        assert_eq!(fill("pfifo_fast limit 2p"), [2, 3, 4]);
+    }
+
+    #[test]
+    fn a_lower_limit_takes_from_the_last_band_first() {
+        let mut host = Host::new("pfifo_fast limit 10p");
+        for (cookie, dscp) in [(0, 0), (1, 2), (2, 0), (3, 4), (4, 2)] {
+            put(&mut host, cookie, dscp);
+        }
+        host.qdisc.change(&[("limit", "2p")], ms(1), &mut host.log).unwrap();
+        assert_eq!(host.dropped(), [2, 4, 1]);
+        assert_eq!(rest(&mut host), [3, 0]);
+    }
+}

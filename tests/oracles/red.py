@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from workload import Oracle, Packet
+from workload import SECOND, Oracle, Packet
 
 
 @dataclass
 class Options:
-    """In packets, or in bytes with `by_bytes`; `slot` is the time of a typical packet in nanoseconds."""
+    """In packets, or in bytes with `by_bytes`."""
 
     limit: int = 1000
     minth: float = 200
@@ -29,7 +29,7 @@ class Options:
     wait: bool = False
     by_bytes: bool = False
     average_packet: int = 1000
-    slot: int = 800_000
+    bandwidth: int | None = None  # None: the link's
 
 
 class Red(Oracle):
@@ -55,7 +55,9 @@ class Red(Oracle):
         if q:
             self.avg = (1 - o.wq) * self.avg + o.wq * q
         else:
-            m = (now - self.q_time) // o.slot
+            # f(time - q_time): small packets that could have been sent, a slot rounded up to nanoseconds.
+            slot = -(-o.average_packet * 8 * SECOND // (o.bandwidth or self.rate))
+            m = (now - self.q_time) // slot
             self.avg = (1 - o.wq) ** m * self.avg
             self.q_time = now
         if len(self.queue) + 1 > o.limit:

@@ -50,11 +50,10 @@ CASES: dict[str, Callable[[], Oracle]] = {
             maxp=0.2,
             by_bytes=True,
             average_packet=800,
-            slot=640_000,
         )
     ),
     "red:ns3 limit 60p": lambda: red.Red(
-        red.Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500, slot=400_000)
+        red.Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500)
     ),
     "red:linux limit 60p min 4p max 30p bandwidth 5mbit ecn": lambda: red.Red(
         red.Options(
@@ -65,11 +64,13 @@ CASES: dict[str, Callable[[], Oracle]] = {
             gentle=False,
             harddrop=False,
             ecn=True,
-            slot=1_600_000,
+            bandwidth=5_000_000,
         )
     ),
     "pie limit 150p": lambda: pie.Pie(pie.Options(limit=150)),
-    "pie limit 150p ecn": lambda: pie.Pie(pie.Options(limit=150, ecn=True)),
+    "pie limit 150p ecn mark_threshold 0.5": lambda: pie.Pie(
+        pie.Options(limit=150, ecn=True, mark_ecnth=0.5)
+    ),
     "pie limit 100p noactivate noderandomize nocap": lambda: pie.Pie(
         pie.Options(limit=100, activate=False, derandomize=False, cap=False)
     ),
@@ -85,7 +86,9 @@ CASES: dict[str, Callable[[], Oracle]] = {
         )
     ),
     "pie limit 200p dq_rate_estimator": lambda: pie.Pie(pie.Options(limit=200, dq_threshold=16384)),
-    "pie:linux limit 200p ecn": lambda: pie.Linux(pie.Options(limit=200, ecn=True)),
+    "pie:linux limit 200p ecn mark_threshold 0.5": lambda: pie.Linux(
+        pie.Options(limit=200, ecn=True, mark_ecnth=0.5)
+    ),
     "pie:linux limit 400p dq_rate_estimator alpha 0.5": lambda: pie.Linux(
         pie.Options(limit=400, dq_threshold=16384, alpha=0.5)
     ),
@@ -112,6 +115,9 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
 }
 SEEDS = range(6)
+
+# The first test builds the example program, which can take minutes on a fresh checkout.
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="session")

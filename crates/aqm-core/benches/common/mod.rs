@@ -1,0 +1,126 @@
+//! Loads that the benchmarks share: one step is what a host does per packet that it sends.
+
+use aqm_core::discipline::Link;
+use aqm_core::packet::Packet;
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::Unobserved;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// A standing queue: how many flows, how many packets wait, how much time passes per packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    /// Its name.
+    pub(crate) name: &'static str,
+    flows: u64,
+    backlog: u64,
+    step: Span,
+}
+
+/// With 12 us per packet (1500 bytes at 1 Gbit/s) 100 packets wait 1.2 ms, below every target: laws watch. At 60 us,
+/// 500 packets wait 30 ms, beyond every target: laws act.
+pub(crate) const LOADS: [Load; 3] = [
+    Load { name: "1_flow", flows: 1, backlog: 100, step: Span::from_micros(12) },
+    Load { name: "1000_flows", flows: 1000, backlog: 100, step: Span::from_micros(12) },
+    Load { name: "congested", flows: 100, backlog: 500, step: Span::from_micros(60) },
+];
+
+/// A stage on which steps can be taken for ever.
+pub(crate) trait Stage {
+    /// One packet is sent.
+    fn step(&mut self);
+}
+
+/// A discipline under a load.
+pub(crate) struct Queue {
+    qdisc: Qdisc,
+    load: Load,
+    now: Time,
+    number: u64,
+}
+
+impl Queue {
+    /// `spec` with the load's backlog, warm.
+    pub(crate) fn new(spec: &Spec, load: Load) -> Queue {
+        let link = Link::new(Rate::from_bits_per_sec(1_000_000_000));
+        let qdisc = spec.build(link, Random::seeded(1)).expect("the registry's defaults can be built");
+        let mut queue = Queue { qdisc, load, now: Time::ZERO, number: 0 };
+        for _ in 0..load.backlog {
+            queue.arrive();
+        }
+        for _ in 0..20_000 {
+            queue.step();
+        }
+        queue
+    }
+
+    /// The discipline in its shell.
+    #[allow(dead_code, reason = "one of the two programs asks for its size")]
+    pub(crate) fn qdisc(&self) -> &Qdisc {
+        &self.qdisc
+    }
+
+    #[inline]
+    fn arrive(&mut self) {
+        self.number += 1;
+        let flow = hashed(self.number % self.load.flows);
+        self.qdisc.enqueue(Packet::new(self.number, flow, 1500), self.now, &mut Unobserved);
+    }
+}
+
+impl Stage for Queue {
+    #[inline]
+    fn step(&mut self) {
+        self.now += self.load.step;
+        if self.qdisc.wakes() && self.qdisc.next_wakeup().is_some_and(|due| due <= self.now) {
+            self.qdisc.wake(self.now, &mut Unobserved);
+        }
+        self.arrive();
+        // What the law dropped comes again, at most one per step.
+        if self.qdisc.backlog().packets < self.load.backlog {
+            self.arrive();
+        }
+        std::hint::black_box(self.qdisc.dequeue(self.now, &mut Unobserved));
+    }
+}
+
+/// The yardstick: the same record through a ring, nothing else.
+pub(crate) struct Ring {
+    packets: VecDeque<Packet>,
+    load: Load,
+    number: u64,
+}
+
+impl Ring {
+    /// A ring with the load's backlog.
+    pub(crate) fn new(load: Load) -> Ring {
+        let mut ring = Ring { packets: VecDeque::with_capacity(1024), load, number: 0 };
+        for _ in 0..load.backlog {
+            ring.push();
+        }
+        ring
+    }
+
+    #[inline]
+    fn push(&mut self) {
+        self.number += 1;
+        self.packets.push_back(Packet::new(self.number, hashed(self.number % self.load.flows), 1500));
+    }
+}
+
+impl Stage for Ring {
+    #[inline]
+    fn step(&mut self) {
+        self.push();
+        std::hint::black_box(self.packets.pop_front());
+    }
+}
+
+/// A number that looks like the hash of a 5-tuple.
+#[inline]
+fn hashed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}

@@ -1,0 +1,203 @@
+"""Changes the laws line by line and shows that the oracles, or the law's own unit tests, notice.
+
+    python tests/oracles/mutate.py [codel red pie ...]
+
+Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs`: another comparison, another operator, another
+constant, a statement left out. It is built in a copy of the sources. A mutant that neither the oracles' traces nor the
+unit tests of the law nor the golden runs notice is printed; it is either equivalent or a hole in the tests. Run by
+hand; not part of the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import test_oracles
+import workload
+
+SEEDS = range(6)
+LAWS = ("codel", "red", "pie")
+
+# What is replaced by what; every match on a line is one mutant.
+OPERATORS = [
+    (r" < ", " <= "),
+    (r" < ", " > "),
+    (r" <= ", " < "),
+    (r" > (?!\{)", " >= "),
+    (r" > (?!\{)", " < "),
+    (r" >= ", " > "),
+    (r" >= ", " < "),
+    (r" == ", " != "),
+    (r" != ", " == "),
+    (r" && ", " || "),
+    (r" \|\| ", " && "),
+    (r" \+ ", " - "),
+    (r" - ", " + "),
+    (r" \* ", " / "),
+    (r" / ", " * "),
+    (r" % ", " + "),
+    (r" \+= ", " -= "),
+    (r" -= ", " += "),
+    (r" \*= ", " /= "),
+    (r" << ", " >> "),
+    (r" >> ", " << "),
+    (r"\btrue\b", "false"),
+    (r"\bfalse\b", "true"),
+    (r"(?<=[( =])!(?=[a-z(])", ""),
+    (r"\bmin\(", "max("),
+    (r"\bmax\(", "min("),
+    (r"Verdict::Signal", "Verdict::Admit"),
+    (r"Verdict::Drop", "Verdict::Admit"),
+    (r"Verdict::Admit(?! =>)", "Verdict::Drop"),
+]
+NUMBER = re.compile(r"(?<![\w.])(\d[\d_]*(?:\.\d[\d_]*)?)(?![\w.])")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed line."""
+
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.before.strip()}  ->  {self.after.strip() or '(left out)'}"
+
+
+def mutants(text: str) -> Iterator[Mutant]:
+    """Every mutant of the code above the unit tests."""
+    code = text.split("#[cfg(test)]")[0].splitlines()
+    for number, line in enumerate(code, 1):
+        bare = line.split("//")[0]
+        if not bare.strip() or bare.strip().startswith(
+            ("use ", "#[", "pub fn", "fn ", "pub mod", "impl", "pub struct")
+        ):
+            continue
+        seen = set()
+        for pattern, replacement in OPERATORS:
+            for match in re.finditer(pattern, bare):
+                seen.add(bare[: match.start()] + replacement + bare[match.end() :])
+        for match in NUMBER.finditer(bare):
+            value = match.group(1)
+            other = (
+                f"{float(value.replace('_', '')) * 1.5 + 0.1}"
+                if "." in value
+                else f"{int(value.replace('_', '')) + 1}"
+            )
+            seen.add(bare[: match.start(1)] + other + bare[match.end(1) :])
+        if re.match(r"\s+[a-z_.*()]+ ?(=|\+=|-=|\*=) .*;$", bare) or re.match(
+            r"\s+(self|state)\.[\w.]+\(.*\);$", bare
+        ):
+            seen.add(re.match(r"\s*", bare).group())  # type: ignore[union-attr]
+        yield from (Mutant(number, line, after) for after in sorted(seen))
+
+
+class Workshop:
+    """A copy of the sources in which mutants are built."""
+
+    def __init__(self) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="aqm-mutants-"))
+        for name in ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml"):
+            shutil.copy(workload.ROOT / name, self.root)
+        shutil.copytree(workload.ROOT / "crates" / "aqm-core", self.root / "crates" / "aqm-core")
+        self.environment = {
+            **os.environ,
+            "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
+            "CARGO_PROFILE_DEV_DEBUG": "false",
+            "RUSTFLAGS": "-Awarnings --cap-lints warn",
+        }
+
+    def cargo(self, *words: str) -> bool:
+        """Whether a cargo command succeeds; a mutant that hangs has failed."""
+        try:
+            done = subprocess.run(
+                ["cargo", *words, "--quiet", "--package", "aqm-core"],
+                cwd=self.root,
+                env=self.environment,
+                capture_output=True,
+                timeout=180,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+    def write(self, law: str, text: str) -> None:
+        """Puts the text of a law in place."""
+        (self.root / "crates/aqm-core/src/law" / f"{law}.rs").write_text(text)
+
+    def build(self) -> bool:
+        """Builds the program that plays traces."""
+        return self.cargo("build", "--example", "trace_decisions")
+
+    @property
+    def program(self) -> Path:
+        """Where it is."""
+        return self.root / "target/debug/examples/trace_decisions"
+
+
+def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
+    """What the oracles expect for every case in which this law takes part."""
+    names = {"codel": ("codel", "fq_codel"), "pie": ("pie", "s-pie")}.get(law, (law,))
+    cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
+    traces = [workload.random_traffic(seed) for seed in SEEDS]
+    return [
+        (spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec in cases for trace in traces
+    ]
+
+
+def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:
+    """Who notices the mutant in the workshop."""
+    for spec, trace, decisions in expected:
+        try:
+            different = test_oracles.first_difference(
+                workload.rust(spec, trace, shop.program, timeout=20), decisions
+            )
+        except (AssertionError, subprocess.TimeoutExpired):
+            return "oracle"
+        if different:
+            return "oracle"
+    if not shop.cargo("test", "--lib"):
+        return "unit tests"
+    if not shop.cargo("test", "--test", "golden"):
+        return "golden runs"
+    return None
+
+
+def main() -> int:
+    """Tries every mutant of the laws named on the command line."""
+    shop = Workshop()
+    missed = 0
+    try:
+        for law in sys.argv[1:] or LAWS:
+            original = (workload.ROOT / "crates/aqm-core/src/law" / f"{law}.rs").read_text()
+            expected = expectations(law)
+            counts: dict[str, int] = {}
+            for mutant in mutants(original):
+                lines = original.splitlines()
+                lines[mutant.line - 1] = mutant.after
+                shop.write(law, "\n".join(lines) + "\n")
+                who = (noticed(shop, expected) or "nobody") if shop.build() else "compiler"
+                counts[who] = counts.get(who, 0) + 1
+                if who == "nobody":
+                    missed += 1
+                    print(f"{law}.rs:{mutant}", flush=True)
+            shop.write(law, original)
+            summary = ", ".join(f"{count} by {who}" for who, count in sorted(counts.items()))
+            print(f"{law}: {sum(counts.values())} mutants, noticed {summary}", flush=True)
+    finally:
+        shutil.rmtree(shop.root)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,9 @@
 """CoDel, line by line from the pseudocode of RFC 8289 section 5.
 
-Where the RFC leaves something open, the reading is that of `discipline/codel.rs`, given as an option: `maxpacket`
-is the largest packet accepted so far or a constant; with ECN the packet that would be dropped is marked and sent
-(RFC 8290 section 4.2 describes this); `newton` replaces the square root by one Newton step in 16 bits, as Linux does.
+Where the RFC leaves something open, the reading is that of `discipline/codel.rs`, given as an option:
+`maxpacket` is the largest packet accepted so far or a constant; with ECN the packet that would be dropped
+is marked and sent (RFC 8290 section 4.2 describes this); `newton` replaces the square root by one Newton
+step in 16 bits, as Linux does.
 """
 
 from __future__ import annotations
@@ -25,11 +26,24 @@ class Options:
     mtu: int | None = None  # None: maxpacket follows the largest packet seen
 
 
+class MaxPacket:
+    """`maxpacket`, which the queues of FQ-CoDel share."""
+
+    def __init__(self, mtu: int | None) -> None:
+        self.follow = mtu is None
+        self.bytes = mtu or 0
+
+    def see(self, packet: Packet) -> None:
+        """Follows the largest packet, unless it is a constant."""
+        if self.follow:
+            self.bytes = max(self.bytes, packet.length)
+
+
 class CoDelQueue:
     """`codel_queue_t`: section 5.2 onwards, names as there."""
 
-    def __init__(self, options: Options, log: Log) -> None:
-        self.options, self.log = options, log
+    def __init__(self, options: Options, log: Log, maxpacket: MaxPacket) -> None:
+        self.options, self.log, self.maxpacket = options, log, maxpacket
         self.queue: deque[Packet] = deque()
         self.bytes = 0
         self.first_above_time = 0
@@ -37,14 +51,20 @@ class CoDelQueue:
         self.count = 0
         self.lastcount = 0
         self.dropping = False
-        self.maxpacket = options.mtu or 0
         self.inverse_root = 0xFFFF  # of count, in 1/65536; newton only
 
     def push(self, packet: Packet) -> None:
-        if self.options.mtu is None:
-            self.maxpacket = max(self.maxpacket, packet.length)
+        self.maxpacket.see(packet)
         self.bytes += packet.length
         self.queue.append(packet)
+
+    def pop(self) -> Packet | None:
+        """The oldest packet, past the law."""
+        if not self.queue:
+            return None
+        packet = self.queue.popleft()
+        self.bytes -= packet.length
+        return packet
 
     def control_law(self, t: int, count: int) -> int:
         interval = self.options.interval
@@ -60,14 +80,13 @@ class CoDelQueue:
         self.inverse_root = (bracket * x >> 31) >> 16
 
     def dodequeue(self, now: int) -> tuple[Packet | None, bool]:
-        packet = self.queue.popleft() if self.queue else None
+        packet = self.pop()
         if packet is None:
             self.first_above_time = 0
             return None, False
-        self.bytes -= packet.length
         ok_to_drop = False
         sojourn_time = now - packet.arrival
-        if sojourn_time < self.options.target or self.bytes <= self.maxpacket:
+        if sojourn_time < self.options.target or self.bytes <= self.maxpacket.bytes:
             self.first_above_time = 0
         elif self.first_above_time == 0:
             self.first_above_time = now + self.options.interval
@@ -122,12 +141,12 @@ class CoDelQueue:
 
 
 class CoDel(Oracle):
-    """One CoDel queue with a limit in packets; the law knows nothing of drops at a full queue (section 5.4)."""
+    """One CoDel queue with a limit in packets; its drops are no concern of the law (section 5.4)."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
         self.options = options or Options()
-        self.codel = CoDelQueue(self.options, self.log)
+        self.codel = CoDelQueue(self.options, self.log, MaxPacket(self.options.mtu))
 
     def enqueue(self, packet: Packet, now: int) -> None:
         if len(self.codel.queue) + 1 > self.options.limit:

@@ -1,11 +1,11 @@
 """Changes the laws line by line and shows that the oracles, or the law's own unit tests, notice.
 
-    python tests/oracles/mutate.py [codel red pie ...]
+    python tests/oracles/mutate.py [LAW ...]
 
-Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs`: another comparison, another operator, another
-constant, a statement left out. It is built in a copy of the sources. A mutant that neither the oracles' traces nor the
-unit tests of the law nor the golden runs notice is printed; it is either equivalent or a hole in the tests. Run by
-hand; not part of the tests.
+Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs`: another comparison, another
+operator, another constant, a statement left out. It is built in a copy of the sources. A mutant that
+neither the oracles' traces nor the unit tests of the law nor the golden runs notice is printed; it is
+either equivalent or a hole in the tests. Run by hand; not part of the tests.
 """
 
 from __future__ import annotations

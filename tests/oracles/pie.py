@@ -1,9 +1,9 @@
 """PIE, from the pseudocode of RFC 8033 appendix A, with the elements of section 5 as options (appendix B).
 
-Names as there. Readings of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no delay; the
-probability decays while the delay is below half the reference (appendix B; appendix A: zero); it marks up to the
-threshold; it becomes active by what an arriving packet finds, and rests again only when a packet finds the queue
-empty (both pseudocodes would let it rest at once).
+Names as there. Readings of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no
+delay; the probability decays while the delay is below half the reference (appendix B; appendix A: zero); it
+marks up to the threshold; it becomes active by what an arriving packet finds, and rests again only when a
+packet finds the queue empty (both pseudocodes would let it rest at once).
 
 `Linux` and `Ns327` change what those programs do otherwise, as the presets' documentation says.
 """
@@ -208,7 +208,7 @@ class Pie(Oracle):
 
 
 class Linux(Pie):
-    """What the Linux qdisc does otherwise: first update after 500 ms, other decay, burst time by departures."""
+    """What Linux does otherwise: first update after 500 ms, other decay, burst time by departures."""
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)

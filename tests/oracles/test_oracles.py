@@ -16,8 +16,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import codel
+import fq_codel
 import pie
 import red
+import spie
 import workload
 from workload import MILLISECOND, Oracle
 
@@ -113,6 +115,24 @@ CASES: dict[str, Callable[[], Oracle]] = {
             dq_weight=0.5,
         )
     ),
+    "fq_codel flows 65536": lambda: fq_codel.FqCoDel(),
+    "fq_codel flows 65536 limit 120p noecn": lambda: fq_codel.FqCoDel(
+        fq_codel.Options(limit=120, codel=codel.Options())
+    ),
+    "fq_codel flows 65536 limit 90p drop_batch 3 quantum 300b": lambda: fq_codel.FqCoDel(
+        fq_codel.Options(limit=90, drop_batch=3, quantum=300)
+    ),
+    "s-pie limit 100p": lambda: spie.SPie(spie.Options(spie.printed(limit=100))),
+    "s-pie limit 100p target 5ms rule algorithm2 clear_period 300ms": lambda: spie.SPie(
+        spie.Options(
+            spie.printed(limit=100, qdelay_ref=5 * MILLISECOND),
+            text=False,
+            clear_period=300 * MILLISECOND,
+        )
+    ),
+    "s-pie limit 100p small_flows_use_p noguard": lambda: spie.SPie(
+        spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
+    ),
 }
 SEEDS = range(6)
 
@@ -160,6 +180,7 @@ def test_rust_and_the_oracle_decide_alike(spec: str, program: Path) -> None:
         difference = first_difference(workload.rust(spec, traffic, program), expected)
         assert difference is None, f"{spec}, seed {seed}: {difference}"
         kinds.update(kind(line) for line in expected)
-    wanted = ["departed", "enqueued", "dropped congestion"] + (["marked"] if " ecn" in spec else [])
+    reason = "unfair" if spec.startswith("s-pie") else "congestion"
+    wanted = ["departed", "enqueued", f"dropped {reason}"] + (["marked"] if " ecn" in spec else [])
     for name in wanted:
         assert kinds[name] >= 20, f"{spec}: the workloads hardly show '{name}': {kinds}"

@@ -151,8 +151,8 @@ def build() -> Path:
 def random_traffic(seed: int, flows: int = 12, probe_every: int = 40) -> Trace:
     """Random traffic: phases of overload, underload, silence and bursts; mixed sizes and ECN fields.
 
-    Every third trace is of a slow link, on which one packet takes longer than most laws' targets. Every step has an
-    instant of its own, odd or even by kind, so that no decision hangs on a tie.
+    Every third trace is of a slow link, on which one packet takes longer than most laws' targets. Every step
+    has an instant of its own, odd or even by kind, so that no decision hangs on a tie.
     """
     chance = random.Random(seed)
     rate, seconds = (1_000_000, 20) if seed % 3 == 2 else (10_000_000, 3)
@@ -163,7 +163,11 @@ def random_traffic(seed: int, flows: int = 12, probe_every: int = 40) -> Trace:
     steps = []
     for number, now in enumerate(arrivals):
         flow = 0 if chance.random() < 0.4 else chance.randrange(flows)
-        steps.append(Step("arrive", now, (number, flow, chance.choice(SIZES), chance.choice(ecn))))
+        steps.append(
+            Step(
+                "arrive", now, (number, flow, chance.choice(SIZES) - chance.randrange(24), chance.choice(ecn))
+            )
+        )
     steps += [Step("serve", now) for now in serves]
     steps.sort(key=lambda step: step.now)
     with_probes = []

@@ -74,37 +74,32 @@ impl Params {
         max_packet: u32,
         cx: &mut Cx<'_>,
     ) -> Option<Packet> {
-        let mut packet = head.pop();
-        let ok_to_drop = self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, cx.now);
-        if ok_to_drop {
-            packet = self.signal(state, packet, head, max_packet, cx);
+        if self.ok_to_drop(state, head, max_packet, cx.now) {
+            self.signal(state, head, max_packet, cx);
         } else {
             // Sojourn time below target, or nothing there: leave dropping state.
             state.dropping = false;
         }
-        if let (Some(threshold), Some(packet)) = (self.ce_threshold, packet.as_mut())
+        if let Some(threshold) = self.ce_threshold
+            && let Some(packet) = head.peek()
             && cx.now.since(packet.arrival) > threshold
         {
             cx.mark(packet, MarkReason::Threshold);
         }
-        packet
+        head.pop()
     }
 
     /// RFC 8289 section 5.6 (`dodequeue`): whether the sojourn time has been above the target for an interval.
     #[inline]
-    fn ok_to_drop(
-        &self,
-        state: &mut State,
-        packet: Option<&Packet>,
-        bytes_left: u64,
-        max_packet: u32,
-        now: Time,
-    ) -> bool {
-        let Some(packet) = packet else {
+    fn ok_to_drop<H: Head>(&self, state: &mut State, head: &mut H, max_packet: u32, now: Time) -> bool {
+        let bytes = head.bytes();
+        let Some(packet) = head.peek() else {
             // An empty queue cannot be above the target.
             state.first_above_time = Time::ZERO;
             return false;
         };
+        // The RFC asks for the bytes that the packet leaves behind.
+        let bytes_left = bytes - u64::from(packet.length);
         if now.since(packet.arrival) < self.target || bytes_left <= u64::from(max_packet) {
             state.first_above_time = Time::ZERO;
             return false;
@@ -116,39 +111,30 @@ impl Params {
         now >= state.first_above_time
     }
 
-    /// The rest of RFC 8289 section 5.5 (`deque`), for a `packet` that may be dropped: drops or marks if it is time
-    /// to, and returns the packet that goes out instead.
+    /// The rest of RFC 8289 section 5.5 (`deque`), when the packet at the head may be dropped: drops or marks if it is
+    /// time to, until the packet at the head is the one that goes out.
     #[cold]
-    fn signal<H: Head>(
-        &self,
-        state: &mut State,
-        mut packet: Option<Packet>,
-        head: &mut H,
-        max_packet: u32,
-        cx: &mut Cx<'_>,
-    ) -> Option<Packet> {
+    fn signal<H: Head>(&self, state: &mut State, head: &mut H, max_packet: u32, cx: &mut Cx<'_>) {
         let now = cx.now;
         if state.dropping {
             while state.dropping && now >= state.drop_next {
                 state.count = state.count.saturating_add(1);
                 self.step(state);
-                if self.mark(packet.as_mut(), cx) {
+                if self.hit(head, cx) == Hit::Marked {
                     state.drop_next = self.control_law(state.drop_next, state);
                     break;
                 }
-                packet = replace(packet, head, cx);
-                if self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, now) {
+                if self.ok_to_drop(state, head, max_packet, now) {
                     state.drop_next = self.control_law(state.drop_next, state);
                 } else {
                     state.dropping = false;
                 }
             }
-            return packet;
+            return;
         }
 
-        if !self.mark(packet.as_mut(), cx) {
-            packet = replace(packet, head, cx);
-            self.ok_to_drop(state, packet.as_ref(), head.bytes(), max_packet, now);
+        if self.hit(head, cx) == Hit::Dropped {
+            self.ok_to_drop(state, head, max_packet, now);
         }
         state.dropping = true;
         // If the last dropping state ended not long ago, its rate is a good one to start from.
@@ -162,11 +148,17 @@ impl Params {
         }
         state.drop_next = self.control_law(now, state);
         state.lastcount = state.count;
-        packet
     }
 
-    fn mark(&self, packet: Option<&mut Packet>, cx: &mut Cx<'_>) -> bool {
-        self.ecn && packet.is_some_and(|packet| cx.mark(packet, MarkReason::Congestion))
+    /// Marks the packet at the head where that is allowed, drops it otherwise.
+    fn hit<H: Head>(&self, head: &mut H, cx: &mut Cx<'_>) -> Hit {
+        if self.ecn && head.peek().is_some_and(|packet| cx.mark(packet, MarkReason::Congestion)) {
+            return Hit::Marked;
+        }
+        if let Some(packet) = head.pop() {
+            cx.drop(packet, DropReason::Congestion);
+        }
+        Hit::Dropped
     }
 
     /// `t + interval / sqrt(count)` (RFC 8289 section 5.4).
@@ -193,12 +185,11 @@ impl Params {
     }
 }
 
-/// Drops `packet` and takes the next one.
-fn replace<H: Head>(packet: Option<Packet>, head: &mut H, cx: &mut Cx<'_>) -> Option<Packet> {
-    if let Some(packet) = packet {
-        cx.drop(packet, DropReason::Congestion);
-    }
-    head.pop()
+/// What became of the packet at the head.
+#[derive(PartialEq, Eq)]
+enum Hit {
+    Marked,
+    Dropped,
 }
 
 #[cfg(test)]

@@ -16,6 +16,9 @@ use crate::packet::Packet;
 
 /// The head of a queue, as laws see it that decide when a packet leaves.
 pub trait Head {
+    /// The oldest packet.
+    fn peek(&mut self) -> Option<&mut Packet>;
+
     /// Takes the oldest packet.
     fn pop(&mut self) -> Option<Packet>;
 

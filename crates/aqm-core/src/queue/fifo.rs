@@ -77,6 +77,11 @@ impl Fifo {
 
 impl Head for Fifo {
     #[inline]
+    fn peek(&mut self) -> Option<&mut Packet> {
+        self.packets.front_mut()
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<Packet> {
         Fifo::pop(self)
     }

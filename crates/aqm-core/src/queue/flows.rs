@@ -65,6 +65,11 @@ pub struct FlowHead<'a> {
 
 impl Head for FlowHead<'_> {
     #[inline]
+    fn peek(&mut self) -> Option<&mut Packet> {
+        self.pool.peek(self.chain)
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<Packet> {
         self.pool.pop(self.chain)
     }

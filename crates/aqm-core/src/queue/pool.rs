@@ -73,6 +73,12 @@ impl Pool {
         self.backlog.packets += 1;
     }
 
+    /// The oldest packet of `chain`.
+    #[inline]
+    pub fn peek(&mut self, chain: &Chain) -> Option<&mut Packet> {
+        self.slots.get_mut(chain.head as usize)?.packet.as_mut()
+    }
+
     /// Takes the oldest packet of `chain`.
     #[inline]
     pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {

@@ -1,4 +1,4 @@
-//! The event queue: a 4-ary heap over (time, insertion number).
+//! The event queue: 4-ary heaps over (time, insertion number).
 //!
 //! Equal times leave in the order in which they were put in, so runs repeat. Four children share a cache line,
 //! which is what makes four better than two here.
@@ -65,11 +65,17 @@ impl Target {
 type Entry = u128;
 
 const TARGET_BITS: u32 = 24;
+/// Later than every event.
+const NEVER: Entry = Entry::MAX;
 
 /// Events waiting to happen.
+///
+/// Timers lie far ahead and mostly expire unneeded, while packets arrive by the million: timers have a heap of their own,
+/// and the other one stays as small as the lanes of packets are few.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
+    packets: Heap,
+    timers: Heap,
     inserted: u64,
 }
 
@@ -78,78 +84,113 @@ impl EventQueue {
     #[inline]
     pub(crate) fn push(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1, entry);
+        match target.kind() {
+            Kind::SenderTimer | Kind::ReceiverTimer => self.timers.push(entry),
+            _ => self.packets.push(entry),
+        }
     }
 
     /// The next event. It stays in place until [`pop`](Self::pop) or [`replace`](Self::replace); what is put in
     /// meanwhile, not being earlier, does not move it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, Target)> {
-        let entry = *self.heap.first()?;
+        let entry = self.packets.first().min(self.timers.first());
         let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
-        Some((Time::from_nanos((entry >> 64) as u64), target))
+        (entry != NEVER).then(|| (Time::from_nanos((entry >> 64) as u64), target))
     }
 
     /// Takes the next event out.
     #[inline]
     pub(crate) fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(last);
-        }
+        self.next_heap().pop();
     }
 
-    /// Takes the next event out and puts another in: cheaper than doing both.
+    /// Takes the next event out and puts another of the same kind in: cheaper than doing both.
     #[inline]
     pub(crate) fn replace(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
-        self.sift_down(entry);
+        self.next_heap().replace(entry);
     }
 
+    #[inline]
+    fn next_heap(&mut self) -> &mut Heap {
+        if self.timers.first() < self.packets.first() { &mut self.timers } else { &mut self.packets }
+    }
+
+    #[inline]
     fn entry(&mut self, time: Time, target: Target) -> Entry {
         self.inserted += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(self.inserted << TARGET_BITS | u64::from(target.0))
     }
+}
 
+/// A 4-ary heap, smallest first. Behind its last entry stand four that never come, so that every entry has four children.
+#[derive(Debug)]
+struct Heap {
+    entries: Vec<Entry>,
+    len: usize,
+}
+
+const CHILDREN: usize = 4;
+
+impl Default for Heap {
+    fn default() -> Heap {
+        Heap { entries: vec![NEVER; CHILDREN + 1], len: 0 }
+    }
+}
+
+impl Heap {
+    /// The smallest entry, or [`NEVER`].
     #[inline]
-    fn sift_up(&mut self, mut hole: usize, entry: Entry) {
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if entry > self.heap[parent] {
-                break;
-            }
-            self.heap[hole] = self.heap[parent];
-            hole = parent;
-        }
-        self.heap[hole] = entry;
+    fn first(&self) -> Entry {
+        self.entries[0]
     }
 
-    /// Places `entry` from the root downwards.
     #[inline]
-    fn sift_down(&mut self, entry: Entry) {
-        let heap = self.heap.as_mut_slice();
-        let mut hole = 0;
-        loop {
-            let first = 4 * hole + 1;
-            let smallest = if let Some(children) = heap.get(first..first + 4) {
-                let left = usize::from(children[1] < children[0]);
-                let right = 2 + usize::from(children[3] < children[2]);
-                first + if children[right] < children[left] { right } else { left }
-            } else if first < heap.len() {
-                let rest = &heap[first..];
-                first + (0..rest.len()).reduce(|a, b| if rest[b] < rest[a] { b } else { a }).unwrap_or(0)
-            } else {
-                break;
-            };
-            if heap[smallest] > entry {
+    fn push(&mut self, entry: Entry) {
+        let mut hole = self.len;
+        self.len += 1;
+        if self.entries.len() < CHILDREN * self.len + CHILDREN + 1 {
+            self.entries.resize(2 * CHILDREN * self.len + CHILDREN + 1, NEVER);
+        }
+        while hole > 0 {
+            let parent = (hole - 1) / CHILDREN;
+            if entry > self.entries[parent] {
                 break;
             }
-            heap[hole] = heap[smallest];
-            hole = smallest;
+            self.entries[hole] = self.entries[parent];
+            hole = parent;
         }
-        heap[hole] = entry;
+        self.entries[hole] = entry;
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.len -= 1;
+        let last = std::mem::replace(&mut self.entries[self.len], NEVER);
+        if self.len > 0 {
+            self.replace(last);
+        }
+    }
+
+    /// Puts `entry` in the place of the first and lets it sink.
+    #[inline]
+    fn replace(&mut self, entry: Entry) {
+        let entries = self.entries.as_mut_slice();
+        let mut hole = 0;
+        loop {
+            let first = CHILDREN * hole + 1;
+            let Some(&[a, b, c, d]) = entries.get(first..first + CHILDREN) else { break };
+            let (left, at_left) = if b < a { (b, first + 1) } else { (a, first) };
+            let (right, at_right) = if d < c { (d, first + 3) } else { (c, first + 2) };
+            let (smallest, at) = if right < left { (right, at_right) } else { (left, at_left) };
+            if entry < smallest {
+                break;
+            }
+            entries[hole] = smallest;
+            hole = at;
+        }
+        entries[hole] = entry;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::link_trace::Cursor;
 use crate::network::Capacity;
-use crate::packet::{PacketId, Slab};
+use crate::packet::PacketId;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 /// Stands for no link and for no packet.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A link. What every packet touches fits one cache line.
+/// A link: one cache line.
+#[repr(align(64))]
 pub(crate) struct Link {
     /// The lane that its packets share with those of like links.
     pub(crate) lane: u32,
@@ -22,13 +23,19 @@ pub(crate) struct Link {
     /// The only link that feeds this one, if both can become one event; else [`NONE`].
     pub(crate) fed_by: u32,
     last_span: Span,
-    /// Packets that went in, and those that came out at the far end or were lost on the way.
-    pub(crate) entered: u64,
-    pub(crate) left: u64,
-    /// The discipline and its device; plain links have none.
-    pub(crate) device: Option<Box<Device>>,
-    pub(crate) impairment: Option<Box<Impairment>>,
+    /// Packets that went in, less those that came out at the far end or were lost on the way.
+    pub(crate) balance: u64,
     rate: Rate,
+    /// What plain links do not have.
+    pub(crate) special: Option<Box<Special>>,
+}
+
+/// What only some links have.
+#[derive(Default)]
+pub(crate) struct Special {
+    /// The discipline and its device.
+    pub(crate) device: Option<Device>,
+    pub(crate) impairment: Option<Impairment>,
 }
 
 /// Random loss and jitter behind the queue.
@@ -75,11 +82,9 @@ impl Link {
             last_length: 0,
             fed_by: NONE,
             last_span: Span::ZERO,
-            entered: 0,
-            left: 0,
-            device: None,
-            impairment: None,
+            balance: 0,
             rate: capacity.mean_rate(),
+            special: None,
         }
     }
 
@@ -101,6 +106,24 @@ impl Link {
         self.busy_until
     }
 
+    /// The discipline and its device, if there is one.
+    #[inline]
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.special.as_ref()?.device.as_ref()
+    }
+
+    /// The same, to work with.
+    #[inline]
+    pub(crate) fn device_mut(&mut self) -> Option<&mut Device> {
+        self.special.as_mut()?.device.as_mut()
+    }
+
+    /// Random loss and jitter, if there are any.
+    #[inline]
+    pub(crate) fn impairment_mut(&mut self) -> Option<&mut Impairment> {
+        self.special.as_mut()?.impairment.as_mut()
+    }
+
     /// What links must have in common to share a lane with profit.
     pub(crate) fn likeness(&self, to: usize) -> (u32, usize, Span, Rate) {
         let end = if self.fed_by == NONE { to } else { 0 };
@@ -108,21 +131,23 @@ impl Link {
     }
 }
 
-/// Packets in flight in the order of their arrival, chained through the packets: the engine has one event for the first.
+/// Packets in flight in the order of their arrival: the engine has one event for the first.
 ///
 /// A link sends its packets along a lane shared with like links as long as that keeps the order of arrivals, and along
 /// one of its own otherwise. A dumbbell of any number of equal hosts so has a handful of pending events.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
-    first: PacketId,
-    last: PacketId,
+    flight: VecDeque<InFlight>,
     last_arrival: Time,
 }
 
-impl Default for Lane {
-    fn default() -> Lane {
-        Lane { first: NONE, last: NONE, last_arrival: Time::ZERO }
-    }
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InFlight {
+    pub(crate) at: Time,
+    pub(crate) id: PacketId,
+    /// The link that it is on.
+    pub(crate) link: u32,
 }
 
 impl Lane {
@@ -132,37 +157,33 @@ impl Lane {
         at >= self.last_arrival
     }
 
-    /// Puts a packet in flight, to arrive at `at`; answers whether it is the first there.
+    /// Puts a packet in flight; answers whether it is the first there.
     #[inline]
-    pub(crate) fn launch(&mut self, slab: &mut Slab, id: PacketId, at: Time) -> bool {
-        let packet = &mut slab[id];
-        (packet.arrival, packet.behind) = (at, NONE);
-        let alone = self.first == NONE;
-        if alone {
-            self.first = id;
-        } else {
-            slab[self.last].behind = id;
-        }
-        (self.last, self.last_arrival) = (id, at);
-        alone
+    pub(crate) fn launch(&mut self, packet: InFlight) -> bool {
+        self.last_arrival = packet.at;
+        self.flight.push_back(packet);
+        self.flight.len() == 1
     }
 
     /// Takes the first packet in flight, and answers when the next one arrives.
     #[inline]
-    pub(crate) fn land(&mut self, slab: &Slab) -> (PacketId, Option<Time>) {
-        let id = self.first;
-        self.first = slab[id].behind;
-        let next = (self.first != NONE).then(|| slab[self.first].arrival);
-        (id, next)
+    pub(crate) fn land(&mut self) -> Option<(InFlight, Option<Time>)> {
+        let packet = self.flight.pop_front()?;
+        Some((packet, self.flight.front().map(|next| next.at)))
     }
 
     /// Packets in flight in order.
-    pub(crate) fn packets<'a>(&self, slab: &'a Slab) -> impl Iterator<Item = PacketId> + use<'a> {
-        let mut id = self.first;
-        std::iter::from_fn(move || {
-            let this = (id != NONE).then_some(id)?;
-            id = slab[this].behind;
-            Some(this)
-        })
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &InFlight> + '_ {
+        self.flight.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_fits_one_cache_line() {
+        assert_eq!(size_of::<Link>(), 64);
     }
 }

@@ -21,9 +21,16 @@ pub(crate) enum Role {
     Datagram,
 }
 
-/// One packet.
+/// One packet: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Packet {
+    /// Sequence number of the first payload byte; of an acknowledgment, what it acknowledges.
+    pub(crate) number: u64,
+    /// When data was sent; of an acknowledgment, the timestamp that it echoes (RFC 7323).
+    pub(crate) stamp: Time,
+    /// SACK blocks as offsets from `number`: start and end.
+    pub(crate) sack: [(u32, u32); MAX_SACK_BLOCKS],
     /// Flow that it belongs to.
     pub(crate) flow: u32,
     /// Index of the next link in the table of routes.
@@ -32,19 +39,6 @@ pub(crate) struct Packet {
     pub(crate) length: u32,
     /// Payload bytes.
     pub(crate) payload: u32,
-    /// When it reaches the end of the link that it is on, and the packet behind it there.
-    pub(crate) arrival: Time,
-    pub(crate) behind: PacketId,
-    /// When it was sent.
-    pub(crate) sent_at: Time,
-    /// Sequence number of the first payload byte.
-    pub(crate) seq: u64,
-    /// Cumulative acknowledgment.
-    pub(crate) ack: u64,
-    /// Timestamp echoed (RFC 7323).
-    pub(crate) echo: Time,
-    /// SACK blocks as offsets from `ack`: start and end.
-    pub(crate) sack: [(u32, u32); MAX_SACK_BLOCKS],
     /// How many SACK blocks.
     pub(crate) sack_count: u8,
     /// TCP flags as on the wire.

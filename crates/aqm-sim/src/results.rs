@@ -25,7 +25,7 @@ pub(crate) fn report(dumbbell: Dumbbell, end: Time) -> Result<Report, RunError> 
     report.flows = run.rows();
     report.metrics.retain(|_, value| value.is_finite());
     for (link, name) in simulation.links.iter().zip(link_names) {
-        if let Some(device) = &link.device {
+        if let Some(device) = link.device() {
             let counters = device.qdisc.counters();
             report.queues.push(QueueRow {
                 link: name,

@@ -1,7 +1,7 @@
 //! The event loop: packets move from link to link, endpoints answer, the metrics look on.
 
 use crate::engine::{EventQueue, Kind, Target};
-use crate::link::{Device, Impairment, Lane, Link, NONE, TraceDevice};
+use crate::link::{Device, Impairment, InFlight, Lane, Link, NONE, Special, TraceDevice};
 use crate::link_trace::OPPORTUNITY_BYTES;
 use crate::metrics::Metrics;
 use crate::network::{Capacity, LinkId, Network, NodeId, Queue};
@@ -164,12 +164,12 @@ impl Simulation {
     ) -> Result<Simulation, SpecError> {
         let mut links = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
-            let mut link = Link::new(&spec.capacity, spec.delay);
+            let mut special = Special::default();
             let name = network.link_name(id);
             if spec.loss > 0.0 || spec.jitter > Span::ZERO {
                 let random = Random::stream(seed, &format!("{name} impairment"));
                 let (loss, jitter) = (spec.loss, spec.jitter);
-                link.impairment = Some(Box::new(Impairment { loss, jitter, random, alone: 0 }));
+                special.impairment = Some(Impairment { loss, jitter, random, alone: 0 });
             }
             if let Queue::Discipline { spec: aqm, ring_packets, random } = &spec.queue {
                 let served = discipline::Link { rate: spec.capacity.mean_rate(), mtu: 1500 + overhead };
@@ -180,7 +180,7 @@ impl Simulation {
                         Some(TraceDevice { cursor: trace.cursor(), budget: 0, sending: None })
                     }
                 };
-                link.device = Some(Box::new(Device {
+                special.device = Some(Device {
                     wakes: qdisc.wakes(),
                     qdisc,
                     ring: VecDeque::new(),
@@ -189,7 +189,11 @@ impl Simulation {
                     wake_at: Time::MAX,
                     trace,
                     measured: id == bottleneck,
-                }));
+                });
+            }
+            let mut link = Link::new(&spec.capacity, spec.delay);
+            if special.device.is_some() || special.impairment.is_some() {
+                link.special = Some(Box::new(special));
             }
             links.push(link);
         }
@@ -322,8 +326,8 @@ impl Simulation {
         for link in 0..self.links.len() {
             let this = &self.links[link];
             let shares = self.links.get(this.fed_by as usize).is_some_and(|feeder| {
-                let jitters = feeder.impairment.as_ref().is_some_and(|i| i.jitter > Span::ZERO);
-                this.device.is_none() && this.impairment.is_none() && !jitters
+                let impairment = feeder.special.as_ref().and_then(|special| special.impairment.as_ref());
+                this.special.is_none() && impairment.is_none_or(|i| i.jitter == Span::ZERO)
             });
             if !shares {
                 self.links[link].fed_by = NONE;
@@ -343,23 +347,17 @@ impl Simulation {
 
     /// The first packet in flight on a lane has arrived.
     fn on_arrival(&mut self, lane: usize) -> Option<Time> {
-        let (id, again) = self.lanes[lane].land(&self.slab);
-        let link = self.link_of(id);
-        self.links[link].left += 1;
-        self.forward(id);
+        let (packet, again) = self.lanes[lane].land()?;
+        self.links[packet.link as usize].balance -= 1;
+        self.forward(packet.id);
         again
-    }
-
-    /// The link that a packet is on.
-    fn link_of(&self, id: PacketId) -> LinkId {
-        self.routes[self.slab[id].next as usize - 1] as usize
     }
 
     /// A packet that travels alone has arrived.
     fn on_lone_arrival(&mut self, id: PacketId) -> Option<Time> {
-        let link = self.link_of(id);
-        self.links[link].left += 1;
-        if let Some(impairment) = &mut self.links[link].impairment {
+        let link = self.routes[self.slab[id].next as usize - 1] as usize;
+        self.links[link].balance -= 1;
+        if let Some(impairment) = self.links[link].impairment_mut() {
             impairment.alone -= 1;
         }
         self.forward(id);
@@ -376,8 +374,8 @@ impl Simulation {
         packet.next += 1;
         let (link, length) = (next as usize, packet.length);
         let this = &mut self.links[link];
-        this.entered += 1;
-        if this.device.is_some() {
+        this.balance += 1;
+        if this.device().is_some() {
             return self.enqueue(link, id);
         }
         let out = this.serialise(length, self.now);
@@ -386,11 +384,12 @@ impl Simulation {
 
     /// The last bit of a packet leaves `link` at `out`.
     fn depart(&mut self, mut link: LinkId, id: PacketId, out: Time) {
-        let this = &mut self.links[link];
+        let links = self.links.as_mut_slice();
+        let this = &mut links[link];
         let mut at = out + this.delay;
-        if let Some(impairment) = &mut this.impairment {
+        if let Some(impairment) = this.impairment_mut() {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
-                this.left += 1;
+                this.balance -= 1;
                 return self.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
@@ -400,21 +399,19 @@ impl Simulation {
             }
         }
         let packet = &mut self.slab[id];
-        loop {
-            let next = self.routes[packet.next as usize];
-            if next == END || self.links[next as usize].fed_by != link as u32 {
-                break;
-            }
-            self.links[link].left += 1;
-            link = next as usize;
-            packet.next += 1;
-            let following = &mut self.links[link];
-            following.entered += 1;
+        // The route is at hand: as far as links share this one's event, the packet goes on at once.
+        while let Some(following) = links.get_mut(self.routes[packet.next as usize] as usize)
+            && following.fed_by == link as u32
+        {
+            following.balance += 1;
             at = following.serialise(packet.length, at) + following.delay;
+            links[link].balance -= 1;
+            link = self.routes[packet.next as usize] as usize;
+            packet.next += 1;
         }
-        let shared = self.links[link].lane as usize;
+        let shared = links[link].lane as usize;
         let lane = if self.lanes[shared].admits(at) { shared } else { link };
-        if self.lanes[lane].launch(&mut self.slab, id, at) {
+        if self.lanes[lane].launch(InFlight { at, id, link: link as u32 }) {
             self.events.push(at, Target::new(Kind::Arrival, lane as u32));
         }
     }
@@ -433,8 +430,8 @@ impl Simulation {
             destination: if back { identity.source } else { identity.destination },
             length: packet.length,
             tcp: (identity.protocol == TCP).then_some(TcpView {
-                seq: packet.seq as u32,
-                ack: packet.ack as u32,
+                seq: if back { 0 } else { packet.number as u32 },
+                ack: if back { packet.number as u32 } else { packet.sack[0].0 },
                 payload: packet.payload as u16,
                 flags: packet.flags,
                 has_sack: packet.sack_count > 0,
@@ -444,7 +441,7 @@ impl Simulation {
             ecn: packet.ecn,
             protocol: identity.protocol,
         };
-        let device = self.links[link].device.as_mut().expect("only links with a device queue");
+        let device = self.links[link].device_mut().expect("only links with a device queue");
         let measured = device.measured;
         if measured {
             self.metrics.on_arrival(packet.flow, packet.length, now);
@@ -467,15 +464,15 @@ impl Simulation {
 
     /// The link can take a packet; answers when it can take the next one.
     fn serve(&mut self, link: LinkId) -> Option<Time> {
-        if self.links[link].device.as_ref()?.trace.is_some() {
+        if self.links[link].device()?.trace.is_some() {
             return self.serve_opportunity(link);
         }
         let id = self.next_packet(link);
         let this = &mut self.links[link];
-        this.device.as_mut()?.busy = id.is_some();
+        this.device_mut()?.busy = id.is_some();
         let id = id?;
         let out = self.now + this.serialisation(self.slab[id].length);
-        let this = self.links[link].device.as_ref()?;
+        let this = self.links[link].device()?;
         let (ring, wakes) = (this.ring_packets > 1, this.wakes);
         self.depart(link, id, out);
         if ring {
@@ -490,7 +487,7 @@ impl Simulation {
     /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
     fn serve_opportunity(&mut self, link: LinkId) -> Option<Time> {
         let now = self.now;
-        let device = self.links[link].device.as_mut()?;
+        let device = self.links[link].device_mut()?;
         let trace = device.trace.as_mut()?;
         if !device.busy {
             // Opportunities that found nobody waiting are gone.
@@ -501,15 +498,15 @@ impl Simulation {
         trace.cursor.next_opportunity();
         trace.budget += OPPORTUNITY_BYTES.as_u64();
         loop {
-            let sending = self.links[link].device.as_mut()?.trace.as_mut()?.sending.take();
+            let sending = self.links[link].device_mut()?.trace.as_mut()?.sending.take();
             let next = sending.or_else(|| {
                 let id = self.next_packet(link)?;
                 Some((id, u64::from(self.slab[id].length - self.overhead)))
             });
-            let trace = self.links[link].device.as_mut()?.trace.as_mut()?;
+            let trace = self.links[link].device_mut()?.trace.as_mut()?;
             let Some((id, left)) = next else {
                 trace.budget = 0;
-                self.links[link].device.as_mut()?.busy = false;
+                self.links[link].device_mut()?.busy = false;
                 self.arm_wakeup(link);
                 return None;
             };
@@ -528,7 +525,7 @@ impl Simulation {
 
     /// The next packet for the wire: from the ring, else from the discipline.
     fn next_packet(&mut self, link: LinkId) -> Option<PacketId> {
-        match self.links[link].device.as_mut()?.ring.pop_front() {
+        match self.links[link].device_mut()?.ring.pop_front() {
             Some(id) => Some(id),
             None => self.dequeue(link),
         }
@@ -537,12 +534,12 @@ impl Simulation {
     /// Lets the device take packets ahead of the wire.
     fn fill_ring(&mut self, link: LinkId) {
         loop {
-            let Some(device) = &self.links[link].device else { return };
+            let Some(device) = self.links[link].device() else { return };
             if device.ring.len() + 1 >= device.ring_packets as usize {
                 return;
             }
             let Some(id) = self.dequeue(link) else { return };
-            if let Some(device) = &mut self.links[link].device {
+            if let Some(device) = self.links[link].device_mut() {
                 device.ring.push_back(id);
             }
         }
@@ -551,7 +548,7 @@ impl Simulation {
     /// Takes a packet from the discipline.
     fn dequeue(&mut self, link: LinkId) -> Option<PacketId> {
         let now = self.now;
-        let device = self.links[link].device.as_mut()?;
+        let device = self.links[link].device_mut()?;
         let metrics = device.measured.then_some(&mut self.metrics);
         let mut watch = Watch { slab: &mut self.slab, metrics, now };
         let metadata = device.qdisc.dequeue(now, &mut watch)?;
@@ -567,7 +564,7 @@ impl Simulation {
 
     fn on_wakeup(&mut self, link: LinkId) -> Option<Time> {
         let now = self.now;
-        let device = self.links[link].device.as_mut()?;
+        let device = self.links[link].device_mut()?;
         if device.wake_at != now {
             return None;
         }
@@ -587,7 +584,7 @@ impl Simulation {
 
     /// Makes sure that an event stands for the discipline's next wake-up.
     fn arm_wakeup(&mut self, link: LinkId) {
-        let Some(device) = &mut self.links[link].device else { return };
+        let Some(device) = self.links[link].device_mut() else { return };
         if !device.wakes {
             return;
         }
@@ -610,11 +607,11 @@ impl Simulation {
         match (packet.role, &mut flow.endpoints) {
             (Role::Data, Endpoints::Tcp(connection)) => {
                 let receiver = &mut connection.receiver;
-                self.metrics.on_delivery(packet.flow, now.since(packet.sent_at));
+                self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
                 let answer = receiver.on_segment(
-                    packet.seq,
+                    packet.number,
                     packet.payload,
-                    packet.sent_at,
+                    packet.stamp,
                     packet.ecn,
                     packet.ecn_flag,
                     now,
@@ -631,8 +628,8 @@ impl Simulation {
             }
             (Role::Ack, Endpoints::Tcp(connection)) => {
                 let ack = Acknowledgment {
-                    ack: packet.ack,
-                    echo: packet.echo,
+                    ack: packet.number,
+                    echo: packet.stamp,
                     sack: packet.sack,
                     sack_count: packet.sack_count,
                     ece: packet.ecn_flag,
@@ -641,7 +638,7 @@ impl Simulation {
                 self.pump(number);
             }
             _ => {
-                self.metrics.on_delivery(packet.flow, now.since(packet.sent_at));
+                self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
                 self.metrics.flows[number].payload_total += u64::from(packet.payload);
             }
         }
@@ -659,8 +656,8 @@ impl Simulation {
                 next: flow.forward,
                 length: sent.payload + flow.headers + self.overhead,
                 payload: sent.payload,
-                sent_at: now,
-                seq: sent.seq,
+                stamp: now,
+                number: sent.seq,
                 role: Role::Data,
                 flags: TCP_ACK,
                 ecn: if sent.ect { Ecn::Ect0 } else { Ecn::NotEct },
@@ -689,9 +686,8 @@ impl Simulation {
             flow: number as u32,
             next: flow.reverse,
             length: flow.ack_bytes + sack_bytes + self.overhead,
-            sent_at: self.now,
-            ack: ack.ack,
-            echo: ack.echo,
+            number: ack.ack,
+            stamp: ack.echo,
             sack: ack.sack,
             sack_count: ack.sack_count,
             role: Role::Ack,
@@ -796,9 +792,10 @@ impl Simulation {
             next: self.flows[datagram.flow as usize].forward,
             length: datagram.ip_length + self.overhead,
             payload: datagram.payload,
-            sent_at: self.now,
-            seq: tcp.map_or(0, |tcp| u64::from(tcp.seq)),
-            ack: tcp.map_or(0, |tcp| u64::from(tcp.ack)),
+            stamp: self.now,
+            number: tcp.map_or(0, |tcp| u64::from(tcp.seq)),
+            // A recorded segment's acknowledgment number has no other place: its blocks are not replayed.
+            sack: [(tcp.map_or(0, |tcp| tcp.ack), 0), (0, 0), (0, 0)],
             flags: tcp.map_or(0, |tcp| tcp.flags),
             sack_count: tcp.map_or(0, |tcp| u8::from(tcp.has_sack)),
             role: Role::Datagram,
@@ -819,10 +816,11 @@ impl Simulation {
                     connection.sender.forget();
                 }
             }
+            self.check()?;
             return Ok(None);
         }
         let mut probes = Vec::new();
-        if let Some(device) = &self.links[self.bottleneck].device {
+        if let Some(device) = self.links[self.bottleneck].device() {
             device.qdisc.probe(self.now, &mut |name, value| probes.push((name.to_owned(), value)));
         }
         let windows = self.flows.iter().map(|flow| match &flow.endpoints {
@@ -830,41 +828,48 @@ impl Simulation {
             Endpoints::Datagrams => None,
         });
         self.metrics.sample(self.now, self.sample_period, &probes, windows);
-        self.check()?;
+        self.check_bottleneck()?;
         Ok(Some(self.now + self.sample_period))
     }
 
-    /// Packets are conserved at every queue and link, none was faster than light, and the metrics' backlog is the
-    /// discipline's own.
+    /// Packets and bytes are conserved at the bottleneck, and the metrics' backlog is the discipline's own.
+    fn check_bottleneck(&self) -> Result<(), RunError> {
+        let fail = |what: String| Err(RunError::Check(format!("at {}: {what}", self.now)));
+        let Some(device) = self.links[self.bottleneck].device() else { return Ok(()) };
+        if let Err(violation) = device.qdisc.check() {
+            return fail(violation.to_string());
+        }
+        let (queue, backlog) = (&self.metrics.queue, device.qdisc.backlog());
+        if (queue.packets, queue.bytes) != (backlog.packets, backlog.bytes) {
+            return fail(format!("the metrics and the discipline disagree about the backlog, {backlog:?}"));
+        }
+        Ok(())
+    }
+
+    /// Packets are conserved at every link, and none was faster than propagation.
     fn check(&self) -> Result<(), RunError> {
+        self.check_bottleneck()?;
         let fail = |what: String| Err(RunError::Check(format!("at {}: {what}", self.now)));
         let mut in_flight = vec![0_u64; self.links.len()];
-        for id in self.lanes.iter().flat_map(|lane| lane.packets(&self.slab)) {
-            in_flight[self.link_of(id)] += 1;
+        for packet in self.lanes.iter().flat_map(Lane::packets) {
+            in_flight[packet.link as usize] += 1;
         }
         let mut alive = 0;
-        for (number, link) in self.links.iter().enumerate() {
-            let lone = link.impairment.as_ref().map_or(0, |impairment| impairment.alone);
-            let (mut inside, mut dropped) = (in_flight[number] + lone, 0);
-            if let Some(device) = &link.device {
-                if let Err(violation) = device.qdisc.check() {
-                    return fail(violation.to_string());
-                }
-                let sending = device.trace.as_ref().is_some_and(|trace| trace.sending.is_some());
-                let backlog = device.qdisc.backlog();
-                inside += backlog.packets + device.ring.len() as u64 + u64::from(sending);
-                dropped = device.qdisc.counters().dropped_total();
-                let seen = (self.metrics.queue.packets, self.metrics.queue.bytes);
-                if device.measured && seen != (backlog.packets, backlog.bytes) {
-                    return fail(format!(
-                        "the metrics count a backlog of {seen:?}, the discipline {backlog:?}"
-                    ));
+        for (number, (link, mut inside)) in self.links.iter().zip(in_flight).enumerate() {
+            let mut dropped = 0;
+            if let Some(special) = &link.special {
+                inside += special.impairment.as_ref().map_or(0, |impairment| impairment.alone);
+                if let Some(device) = &special.device {
+                    let sending = device.trace.as_ref().is_some_and(|trace| trace.sending.is_some());
+                    let waiting = device.qdisc.backlog().packets + device.ring.len() as u64;
+                    inside += waiting + u64::from(sending);
+                    dropped = device.qdisc.counters().dropped_total();
                 }
             }
-            if link.entered != link.left + dropped + inside {
-                let (entered, left) = (link.entered, link.left);
+            if link.balance != dropped + inside {
+                let balance = link.balance;
                 return fail(format!(
-                    "link {number} does not conserve packets: {entered} entered, but {left} left, {dropped} were dropped and {inside} are inside"
+                    "link {number} does not conserve packets: {balance} more went in than came out, but {dropped} were dropped and {inside} are inside"
                 ));
             }
             alive += inside;

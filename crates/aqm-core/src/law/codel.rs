@@ -248,6 +248,15 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_queue_is_not_above_the_target() {
+        // It may have been emptied past the law, as a full FQ-CoDel does.
+        let mut state = State { first_above_time: Time::from_nanos(1), ..State::default() };
+        let mut queue = crate::queue::Fifo::default();
+        assert!(!PARAMS.ok_to_drop(&mut state, &mut queue, 1514, Time::from_nanos(2)));
+        assert_eq!(state.first_above_time, Time::ZERO);
+    }
+
+    #[test]
     fn the_state_of_a_queue_stays_small() {
         assert!(size_of::<State>() <= 32, "{}", size_of::<State>());
     }

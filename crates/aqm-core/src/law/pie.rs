@@ -699,6 +699,37 @@ mod tests {
     }
 
     #[test]
+    fn new_parameters_take_hold_of_a_running_state() {
+        let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
+        let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });
+        let measuring = Some(Measurement { start: ms(1), count: 100 });
+        let mut state = State {
+            next_update: ms(15),
+            average: 0.1,
+            measurement: measuring,
+            ..at(&RFC, 0.5, 0.025, 0.025)
+        };
+
+        RFC.adopt(&mut state, &RFC, ms(7));
+        assert_eq!((state.drop_prob, state.next_update, state.average), (0.5, ms(15), 0.1));
+        assert!(state.measurement.is_some());
+
+        let faster = Params { tupdate: Span::from_millis(3), ..RFC };
+        faster.adopt(&mut state, &RFC, ms(7));
+        assert_eq!(state.next_update, ms(10));
+        RFC.adopt(&mut state, &faster, ms(7)); // the update that was announced still comes
+        assert_eq!(state.next_update, ms(10));
+
+        // Another way to measure: what was measured is worth nothing.
+        for other in [Params { estimator, ..RFC }, Params { code: Code::Linux, ..RFC }] {
+            let mut state = state;
+            other.adopt(&mut state, &RFC, ms(7));
+            assert_eq!((state.average, state.measurement.is_none()), (0.0, true));
+            assert_eq!(state.drop_prob, 0.5);
+        }
+    }
+
+    #[test]
     fn linux_spends_its_burst_allowance_on_time_between_departures() {
         let linux = Params { code: Code::Linux, ..RFC };
         let mut state = linux.start();

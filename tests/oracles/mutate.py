@@ -1,6 +1,6 @@
 """Changes the laws line by line and shows that the oracles, or the law's own unit tests, notice.
 
-    python tests/oracles/mutate.py [LAW ...]
+    python tests/oracles/mutate.py [LAW ...] [--lines FROM TO]
 
 Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs`: another comparison, another
 operator, another constant, a statement left out. It is built in a copy of the sources. A mutant that
@@ -10,6 +10,7 @@ either equivalent or a hole in the tests. Run by hand; not part of the tests.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -175,14 +176,22 @@ def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]
 
 def main() -> int:
     """Tries every mutant of the laws named on the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("laws", nargs="*", metavar="LAW", help=f"default: {' '.join(LAWS)}")
+    parser.add_argument("--lines", nargs=2, type=int, default=(1, sys.maxsize), metavar=("FROM", "TO"))
+    options = parser.parse_args()
     shop = Workshop()
     missed = 0
     try:
-        for law in sys.argv[1:] or LAWS:
+        for law in options.laws or LAWS:
             original = (workload.ROOT / "crates/aqm-core/src/law" / f"{law}.rs").read_text()
             expected = expectations(law)
             counts: dict[str, int] = {}
             for mutant in mutants(original):
+                if not options.lines[0] <= mutant.line <= options.lines[1]:
+                    continue
                 lines = original.splitlines()
                 lines[mutant.line - 1] = mutant.after
                 shop.write(law, "\n".join(lines) + "\n")

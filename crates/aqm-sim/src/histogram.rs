@@ -13,12 +13,12 @@ const BUCKETS: usize = (30 - STEP_BITS as usize) * STEPS as usize + STEPS as usi
 /// Counts of delays.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    counts: Box<[u32]>,
+    counts: Box<[u32; BUCKETS]>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { counts: vec![0; BUCKETS].into() }
+        Histogram { counts: Box::new([0; BUCKETS]) }
     }
 }
 
@@ -36,7 +36,7 @@ impl Histogram {
 
     /// Adds the counts of another histogram.
     pub(crate) fn merge(&mut self, other: &Histogram) {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count += more;
         }
     }

@@ -19,33 +19,34 @@ pub(crate) struct Metrics {
     pub(crate) queue: QueueMetrics,
     pub(crate) series: Series,
     since: Time,
+    /// A flow with a packet that was faster than propagation: there must be none.
+    pub(crate) too_fast: Option<u32>,
 }
 
-/// One flow.
+/// One flow: two cache lines. Packets are counted in 32 bits.
 pub(crate) struct FlowMetrics {
-    pub(crate) group: usize,
     /// Propagation delay one way: no packet can be faster.
     pub(crate) propagation: Span,
-    pub(crate) arrived: u64,
-    pub(crate) dropped: u64,
-    pub(crate) marked: u64,
     pub(crate) bottleneck_bytes: u64,
-    pub(crate) delivered: u64,
     /// Payload delivered (in order, for TCP) since the start of the run.
     pub(crate) payload_total: u64,
     /// The same when measuring began.
     payload_before: u64,
     pub(crate) owd_sum: Span,
-    last_owd: Option<Span>,
+    /// [`Span::MAX`] before the first packet.
+    last_owd: Span,
     ipdv_sum: Span,
-    ipdv_count: u64,
     sojourn_sum: Span,
-    departed: u64,
     min_excess: Span,
     /// One-way delay beyond propagation.
     excess: Option<Histogram>,
-    /// Packets faster than propagation: must stay zero.
-    pub(crate) too_fast: u64,
+    pub(crate) group: u32,
+    pub(crate) arrived: u32,
+    pub(crate) dropped: u32,
+    pub(crate) marked: u32,
+    departed: u32,
+    pub(crate) delivered: u32,
+    ipdv_count: u32,
 }
 
 /// Flows of one group together.
@@ -101,60 +102,24 @@ impl Metrics {
             queue: QueueMetrics::new(full_packet),
             series: Series::default(),
             since: Time::ZERO,
+            too_fast: None,
         }
     }
 
     /// Adds a flow of group number `group`.
     pub(crate) fn add_flow(&mut self, group: usize, propagation: Span) {
-        self.flows.push(FlowMetrics {
-            group,
-            propagation,
-            arrived: 0,
-            dropped: 0,
-            marked: 0,
-            bottleneck_bytes: 0,
-            delivered: 0,
-            payload_total: 0,
-            payload_before: 0,
-            owd_sum: Span::ZERO,
-            last_owd: None,
-            ipdv_sum: Span::ZERO,
-            ipdv_count: 0,
-            sojourn_sum: Span::ZERO,
-            departed: 0,
-            min_excess: Span::MAX,
-            excess: None,
-            too_fast: 0,
-        });
+        self.flows.push(FlowMetrics::new(group as u32, propagation));
     }
 
     /// The warm-up is over: everything begins again, but for what is in the queue and in the series.
     pub(crate) fn restart(&mut self, now: Time) {
         self.since = now;
         for flow in &mut self.flows {
-            *flow = FlowMetrics {
-                group: flow.group,
-                propagation: flow.propagation,
-                payload_total: flow.payload_total,
-                payload_before: flow.payload_total,
-                last_owd: flow.last_owd,
-                too_fast: flow.too_fast,
-                min_excess: Span::MAX,
-                excess: flow.excess.take().map(|mut excess| {
-                    excess.clear();
-                    excess
-                }),
-                arrived: 0,
-                dropped: 0,
-                marked: 0,
-                bottleneck_bytes: 0,
-                delivered: 0,
-                owd_sum: Span::ZERO,
-                ipdv_sum: Span::ZERO,
-                ipdv_count: 0,
-                sojourn_sum: Span::ZERO,
-                departed: 0,
-            };
+            let fresh = FlowMetrics::new(flow.group, flow.propagation);
+            let old = std::mem::replace(flow, fresh);
+            flow.payload_total = old.payload_total;
+            flow.payload_before = old.payload_total;
+            flow.last_owd = old.last_owd;
         }
         self.groups.iter_mut().for_each(|group| group.sojourn.clear());
         self.queue.restart(now);
@@ -203,7 +168,7 @@ impl Metrics {
         metrics.bottleneck_bytes += u64::from(length);
         metrics.sojourn_sum += sojourn;
         metrics.departed += 1;
-        self.groups[metrics.group].sojourn.record(sojourn.as_nanos());
+        self.groups[metrics.group as usize].sojourn.record(sojourn.as_nanos());
         let queue = &mut self.queue;
         queue.sent_bytes += u64::from(length);
         queue.sent_ip_bytes += u64::from(ip_length);
@@ -219,16 +184,16 @@ impl Metrics {
         metrics.delivered += 1;
         metrics.owd_sum += owd;
         if owd < metrics.propagation {
-            metrics.too_fast += 1;
+            self.too_fast = Some(flow);
         }
         let excess = owd.saturating_sub(metrics.propagation);
         metrics.min_excess = metrics.min_excess.min(excess);
         metrics.excess.get_or_insert_default().record(excess.as_nanos());
-        if let Some(last) = metrics.last_owd {
-            metrics.ipdv_sum += Span::from_nanos(last.as_nanos().abs_diff(owd.as_nanos()));
+        if metrics.last_owd != Span::MAX {
+            metrics.ipdv_sum += Span::from_nanos(metrics.last_owd.as_nanos().abs_diff(owd.as_nanos()));
             metrics.ipdv_count += 1;
         }
-        metrics.last_owd = Some(owd);
+        metrics.last_owd = owd;
     }
 
     /// Adds a point to the time series; `probes` are the discipline's own variables, `windows` the congestion windows
@@ -251,7 +216,7 @@ impl Metrics {
         };
         let mut payload = vec![0; self.groups.len()];
         for flow in &self.flows {
-            payload[flow.group] += flow.payload_total;
+            payload[flow.group as usize] += flow.payload_total;
         }
         let series = &mut self.series;
         series.time_s.push(now.as_secs_f64());
@@ -311,7 +276,7 @@ impl Metrics {
     /// 4.2: delay beyond the flow's smallest).
     pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
         let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
-        for flow in self.flows.iter().filter(|flow| chosen(flow.group)) {
+        for flow in self.flows.iter().filter(|flow| chosen(flow.group as usize)) {
             let (base, min) = (flow.propagation.as_nanos(), flow.min_excess.as_nanos());
             for (excess, count) in flow.excess.iter().flat_map(Histogram::iter) {
                 owd.record_many(base + excess, count);
@@ -323,6 +288,28 @@ impl Metrics {
 }
 
 impl FlowMetrics {
+    fn new(group: u32, propagation: Span) -> FlowMetrics {
+        FlowMetrics {
+            propagation,
+            bottleneck_bytes: 0,
+            payload_total: 0,
+            payload_before: 0,
+            owd_sum: Span::ZERO,
+            last_owd: Span::MAX,
+            ipdv_sum: Span::ZERO,
+            sojourn_sum: Span::ZERO,
+            min_excess: Span::MAX,
+            excess: None,
+            group,
+            arrived: 0,
+            dropped: 0,
+            marked: 0,
+            departed: 0,
+            delivered: 0,
+            ipdv_count: 0,
+        }
+    }
+
     /// Payload delivered while measuring.
     pub(crate) fn payload(&self) -> u64 {
         self.payload_total - self.payload_before
@@ -330,17 +317,17 @@ impl FlowMetrics {
 
     /// Mean sojourn time in milliseconds.
     pub(crate) fn sojourn_mean_ms(&self) -> f64 {
-        self.sojourn_sum.as_millis_f64() / self.departed as f64
+        self.sojourn_sum.as_millis_f64() / f64::from(self.departed)
     }
 
     /// Sum and number of the sojourn times.
     pub(crate) fn sojourn_total(&self) -> (Span, u64) {
-        (self.sojourn_sum, self.departed)
+        (self.sojourn_sum, self.departed.into())
     }
 
     /// Sum and number of the delay variations between consecutive packets.
     pub(crate) fn ipdv_total(&self) -> (Span, u64) {
-        (self.ipdv_sum, self.ipdv_count)
+        (self.ipdv_sum, self.ipdv_count.into())
     }
 }
 

@@ -97,13 +97,13 @@ impl Run<'_> {
     fn flow_metrics(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool + Copy) {
         let flows = || {
             let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
-            all.filter(move |((metrics, _), _)| chosen(metrics.group))
+            all.filter(move |((metrics, _), _)| chosen(metrics.group as usize))
         };
         let sum =
             |value: fn(&FlowMetrics) -> u64| flows().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
         let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-        let (arrived, dropped) = (sum(|flow| flow.arrived), sum(|flow| flow.dropped));
-        let delivered = sum(|flow| flow.delivered);
+        let (arrived, dropped) = (sum(|flow| u64::from(flow.arrived)), sum(|flow| u64::from(flow.dropped)));
+        let delivered = sum(|flow| u64::from(flow.delivered));
         let sojourn = self.metrics.sojourn(chosen);
         let (owd, pdv) = self.metrics.one_way(chosen);
 
@@ -113,7 +113,7 @@ impl Run<'_> {
         put("packets_arrived", arrived as f64);
         put("packets_delivered", delivered as f64);
         put("loss_ratio", dropped as f64 / arrived as f64);
-        put("marks", sum(|flow| flow.marked) as f64);
+        put("marks", sum(|flow| u64::from(flow.marked)) as f64);
         let (sojourn_ns, departed) = flows()
             .map(|((metrics, _), _)| metrics.sojourn_total())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
@@ -139,7 +139,7 @@ impl Run<'_> {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
                 Endpoints::Datagrams => None,
             })
-            .fold((0, 0), |(sum, count), (ns, n)| (sum + ns, count + n));
+            .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put("rtt_mean_ms", rtt_ns as f64 / samples as f64 / 1e6);
         let base = flows().map(|((_, _), label)| label.rtt.as_millis_f64());
         put("rtt_base_ms", base.fold(f64::INFINITY, f64::min));
@@ -171,7 +171,7 @@ impl Run<'_> {
             .flows
             .iter()
             .zip(self.labels)
-            .filter(|(flow, label)| chosen(flow.group) && (only_recorded || !label.recorded))
+            .filter(|(flow, label)| chosen(flow.group as usize) && (only_recorded || !label.recorded))
             .map(|(flow, _)| flow.payload() as f64)
             .collect();
         let (sum, squares) = goodputs.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
@@ -194,11 +194,11 @@ impl Run<'_> {
                 rtt_base_ms: label.rtt.as_millis_f64(),
                 goodput_mbit: mbit(metrics.payload()),
                 throughput_mbit: mbit(metrics.bottleneck_bytes),
-                packets_arrived: metrics.arrived,
-                packets_dropped: metrics.dropped,
-                packets_delivered: metrics.delivered,
-                marks: metrics.marked,
-                owd_mean_ms: metrics.owd_sum.as_millis_f64() / metrics.delivered as f64,
+                packets_arrived: metrics.arrived.into(),
+                packets_dropped: metrics.dropped.into(),
+                packets_delivered: metrics.delivered.into(),
+                marks: metrics.marked.into(),
+                owd_mean_ms: metrics.owd_sum.as_millis_f64() / f64::from(metrics.delivered),
                 qdelay_mean_ms: metrics.sojourn_mean_ms(),
                 rtt_mean_ms: rtt.unwrap_or(f64::NAN),
                 retransmissions: losses.retransmissions,

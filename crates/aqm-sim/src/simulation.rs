@@ -877,7 +877,7 @@ impl Simulation {
         if alive != self.slab.alive() as u64 {
             return fail(format!("{} packets exist, but {alive} are somewhere", self.slab.alive()));
         }
-        if let Some(flow) = self.metrics.flows.iter().position(|flow| flow.too_fast > 0) {
+        if let Some(flow) = self.metrics.too_fast {
             return fail(format!("flow {flow} has packets faster than its propagation delay"));
         }
         Ok(())

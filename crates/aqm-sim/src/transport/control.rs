@@ -51,7 +51,7 @@ pub(crate) struct Control {
 #[derive(Clone, Debug)]
 enum Law {
     Newreno(Newreno),
-    Cubic(Cubic),
+    Cubic(Box<Cubic>),
     Fixed,
 }
 
@@ -60,7 +60,7 @@ impl Control {
         let mut window = Window::new(mss, initial_segments);
         let law = match kind {
             CongestionControl::Newreno => Law::Newreno(Newreno::default()),
-            CongestionControl::Cubic => Law::Cubic(Cubic::default()),
+            CongestionControl::Cubic => Law::Cubic(Box::default()),
             CongestionControl::Fixed => {
                 window.cwnd = u64::MAX;
                 Law::Fixed

@@ -16,9 +16,8 @@ pub(crate) struct RttEstimator {
     variation: Span,
     min_rto: Span,
     backoff: u32,
-    sum_ns: u128,
+    sum: Span,
     samples: u64,
-    min: Span,
 }
 
 impl RttEstimator {
@@ -28,9 +27,8 @@ impl RttEstimator {
             variation: Span::ZERO,
             min_rto,
             backoff: 0,
-            sum_ns: 0,
+            sum: Span::ZERO,
             samples: 0,
-            min: Span::MAX,
         }
     }
 
@@ -47,9 +45,8 @@ impl RttEstimator {
             self.variation = Span::from_nanos((3 * rttvar + srtt.abs_diff(r)) / 4);
             self.smoothed = Span::from_nanos((7 * srtt + r) / 8);
         }
-        self.sum_ns += u128::from(r);
+        self.sum += rtt;
         self.samples += 1;
-        self.min = self.min.min(rtt);
     }
 
     /// The timeout, backed off.
@@ -80,17 +77,17 @@ impl RttEstimator {
 
     /// Mean of the samples since the last [`forget`](Self::forget), in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64 / 1e6)
+        (self.samples > 0).then(|| self.sum.as_millis_f64() / self.samples as f64)
     }
 
-    /// Sum (nanoseconds) and number of the samples counted.
-    pub(crate) fn total(&self) -> (u128, u64) {
-        (self.sum_ns, self.samples)
+    /// Sum and number of the samples counted.
+    pub(crate) fn total(&self) -> (Span, u64) {
+        (self.sum, self.samples)
     }
 
     /// Starts the mean anew (end of the warm-up); the estimate stays.
     pub(crate) fn forget(&mut self) {
-        (self.sum_ns, self.samples) = (0, 0);
+        (self.sum, self.samples) = (Span::ZERO, 0);
     }
 }
 

@@ -167,6 +167,11 @@ impl Scoreboard {
         self.retransmit_from = 0;
     }
 
+    /// Gives back memory that a larger window needed: a ring walks through all that it has, and the caches with it.
+    pub(crate) fn shrink(&mut self) {
+        self.segments.shrink_to(2 * self.segments.len());
+    }
+
     /// RFC 6675 section 4, NextSeg rule 1: the first lost segment not yet sent again. It counts as sent.
     pub(crate) fn next_retransmission(&mut self, room: u64) -> Option<(u64, u32)> {
         let first = self.index_of(self.retransmit_from);

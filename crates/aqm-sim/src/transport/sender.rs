@@ -216,6 +216,7 @@ impl Sender {
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
         self.losses.recoveries += 1;
+        self.board.shrink();
         self.phase = Phase::Recovery { point: self.next };
     }
 
@@ -234,6 +235,7 @@ impl Sender {
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
         self.losses.timeouts += u64::from(first);
+        self.board.shrink();
         self.rtt.back_off();
         self.deadline = Some(now + self.rtt.rto());
     }

@@ -699,6 +699,19 @@ mod tests {
     }
 
     #[test]
+    fn at_the_thresholds_of_derandomization_the_lot_is_cast_and_the_drop_is_forced() {
+        let params = Params { derandomize: true, ..RFC };
+        let hit = |accu_prob: f64, drop_prob: f64, lot: f64| {
+            let mut state = State { accu_prob, ..at(&params, drop_prob, 0.03, 0.03) };
+            params.drop_early(&mut state, BUSY, 1000, || lot)
+        };
+        assert!(!hit(0.25, 0.5, 0.0)); // 0.75: too early
+        assert!(hit(0.0, 0.85, 0.0)); // 0.85: from here on the lot decides
+        assert!(hit(8.0, 0.5, 0.9)); // 8.5: dropped whatever the lot says
+        assert!(!hit(7.75, 0.5, 0.9)); // 8.25: spared by the lot
+    }
+
+    #[test]
     fn new_parameters_take_hold_of_a_running_state() {
         let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
         let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });

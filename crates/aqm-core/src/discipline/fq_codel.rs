@@ -9,7 +9,8 @@
 //!
 //! # Deviations
 //! A flow gives way when its credits are used up, zero included (RFC 8290 section 4.2 says "negative", and explains it
-//! as "at least a quantum"). `memory_limit` counts the bytes of packets, not of buffers. `linux`: a drop of a batch does
+//! as "at least a quantum"). A full queue drops half of the flow's bytes, as Linux does (section 4.1: half of its
+//! packets). `memory_limit` counts the bytes of packets, not of buffers. `linux`: a drop of a batch does
 //! not raise CoDel's count. The number of flows cannot change while running (as in Linux).
 //!
 //! # Promises
@@ -115,7 +116,7 @@ pub static INFO: Info = Info {
         quiet_packets: 1,
         flow_state_bytes: size_of::<Flow<State>>(),
     },
-    deviations: "credits of zero end a turn; memory_limit counts packet bytes; linux: batch drops do not raise CoDel's count",
+    deviations: "credits of zero end a turn; a full queue drops half of a flow's bytes, not packets; memory_limit counts packet bytes; linux: batch drops do not raise CoDel's count",
     build,
 };
 

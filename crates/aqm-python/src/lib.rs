@@ -5,6 +5,7 @@
 
 mod describe;
 mod error;
+mod files;
 mod run;
 mod units;
 
@@ -17,6 +18,8 @@ mod _native {
     use crate::describe::{build_info, check_spec, disciplines, parse_spec, version};
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
+    #[pymodule_export]
+    use crate::files::{capture, link_trace};
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
     #[pymodule_export]

@@ -89,6 +89,7 @@ impl Run {
         columns.set_item("qdelay_mean_ms", real(|row| row.qdelay_mean_ms))?;
         columns.set_item("rtt_mean_ms", real(|row| row.rtt_mean_ms))?;
         columns.set_item("retransmissions", count(|row| row.retransmissions))?;
+        columns.set_item("recoveries", count(|row| row.recoveries))?;
         columns.set_item("timeouts", count(|row| row.timeouts))?;
         columns.set_item("fct_s", real(|row| row.fct_s))?;
         Ok(columns)
@@ -105,7 +106,7 @@ impl Run {
         Ok(columns)
     }
 
-    /// Histogram name to its upper bucket ends (nanoseconds) and counts, each as the bytes of 64-bit whole numbers,
+    /// Histogram name to the middles of its buckets (nanoseconds) and counts, each as the bytes of 64-bit whole numbers,
     /// little-endian.
     #[getter]
     fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -12,11 +12,13 @@ __all__ = [
     "Monitor",
     "Run",
     "build_info",
+    "capture",
     "check_spec",
     "disciplines",
     "format_bytes",
     "format_rate",
     "format_span",
+    "link_trace",
     "parse_bytes",
     "parse_fraction",
     "parse_rate",
@@ -75,6 +77,12 @@ def format_span(nanos: int) -> str:
 def format_bytes(number: int) -> str:
     """Write bytes in the largest unit that needs no rounding."""
 
+def link_trace(path: str) -> str:
+    """Read a link trace in mahimahi's format; return its period, mean rate and opportunities as JSON."""
+
+def capture(path: str) -> str:
+    """Read a capture (pcap, pcapng); return it in figures, and what to know before trusting it, as JSON."""
+
 @final
 class Monitor:
     """Watches a run from another thread, and can stop it."""
@@ -101,7 +109,7 @@ class Run:
         """Columns of the time series (``time_s`` first), as the bytes of little-endian 64-bit floats."""
     @property
     def histograms(self) -> dict[str, tuple[bytes, bytes]]:
-        """Histogram name to upper bucket ends (nanoseconds) and counts, as little-endian 64-bit integers."""
+        """Histogram name to middles of its buckets (nanoseconds) and counts, as little-endian 64-bit integers."""
     @property
     def queues(self) -> dict[str, list[Any]]:
         """Columns of the queues, one entry per queue."""

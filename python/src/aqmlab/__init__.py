@@ -1,6 +1,11 @@
 """The laboratory for active queue management.
 
-Importing is cheap: frames, statistics and plots are loaded when first used.
+    >>> import aqmlab
+    >>> r = aqmlab.compare(rate="10mbit", rtt="40ms", aqm=["fifo", "codel"], duration="2s", seeds=2)
+    >>> sorted(r.summary["aqm"].unique())
+    ['codel', 'fifo']
+
+Importing is cheap: frames, statistics and figures are loaded when first used.
 """
 
 from __future__ import annotations
@@ -12,7 +17,9 @@ from aqmlab import _native
 
 if TYPE_CHECKING:
     from aqmlab.errors import Cancelled, CheckError, InputError
+    from aqmlab.experiment import compare, load, run
     from aqmlab.registry import disciplines
+    from aqmlab.results import Result
 
 __version__: str = _native.version()
 
@@ -20,10 +27,24 @@ _HOME = {
     "Cancelled": "errors",
     "CheckError": "errors",
     "InputError": "errors",
+    "Result": "results",
+    "compare": "experiment",
     "disciplines": "registry",
+    "load": "experiment",
+    "run": "experiment",
 }
 
-__all__ = ["Cancelled", "CheckError", "InputError", "__version__", "disciplines"]
+__all__ = [
+    "Cancelled",
+    "CheckError",
+    "InputError",
+    "Result",
+    "__version__",
+    "compare",
+    "disciplines",
+    "load",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

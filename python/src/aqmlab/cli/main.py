@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm
+from aqmlab.cli import aqm, compare, folders
 from aqmlab.errors import CheckError, InputError
 
 app = typer.Typer(
@@ -22,6 +22,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.add_typer(aqm.app, name="aqm")
+app.command()(compare.compare)
+app.command()(compare.run)
+app.command()(folders.report)
+app.command()(folders.plot)
+app.command()(folders.export)
 
 FAILED_CHECK = 1
 BAD_INPUT = 2

@@ -1,0 +1,170 @@
+"""``aqmlab compare`` and ``aqmlab run``: experiments from the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab import scenario
+from aqmlab.errors import CheckError, InputError
+from aqmlab.scenario import OPTIONS, Experiment
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+INTERRUPTED = 130
+
+_HELP = {option.name: option.help for option in OPTIONS}
+_DEFAULT = {option.name: option.default for option in OPTIONS}
+
+
+def _option(name: str, metavar: str) -> typer.models.OptionInfo:
+    default = f" (default {_DEFAULT[name]})" if _DEFAULT[name] else ""
+    info: typer.models.OptionInfo = typer.Option(
+        f"--{name.replace('_', '-')}", metavar=metavar, help=f"{_HELP[name]}{default}", show_default=False
+    )
+    return info
+
+
+Many = list[str] | None
+One = str | None
+Seeds = Annotated[One, _option("seeds", "N")]
+Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Folder for the result; a dated one under results/ unless given."),
+]
+Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
+
+
+def compare(
+    aqm: Annotated[Many, _option("aqm", "SPEC")] = None,
+    rate: Annotated[One, _option("rate", "R")] = None,
+    rtt: Annotated[One, _option("rtt", "T")] = None,
+    buffer: Annotated[One, _option("buffer", "B")] = None,
+    flows: Annotated[Many, _option("flows", "SPEC")] = None,
+    link_trace: Annotated[One, _option("link_trace", "FILE")] = None,
+    capture: Annotated[Many, _option("capture", "FILE")] = None,
+    overhead: Annotated[One, _option("overhead", "B")] = None,
+    device_ring: Annotated[One, _option("device_ring", "N")] = None,
+    access_rate: Annotated[One, _option("access_rate", "R")] = None,
+    loss: Annotated[One, _option("loss", "P")] = None,
+    jitter: Annotated[One, _option("jitter", "T")] = None,
+    duration: Annotated[One, _option("duration", "T")] = None,
+    warmup: Annotated[One, _option("warmup", "T|auto")] = None,
+    seeds: Seeds = None,
+    allow_unequal_buffers: Annotated[
+        bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")
+    ] = False,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    r"""Compare queue disciplines on one bottleneck, over seeds.
+
+    For example:
+
+    aqmlab compare --rate 10mbit --rtt 40ms --flows "10*cubic" --aqm fifo,codel,pie
+
+    aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
+    """
+    values = {
+        "aqm": aqm or None,
+        "rate": rate,
+        "rtt": rtt,
+        "buffer": buffer,
+        "flows": flows or None,
+        "link_trace": link_trace,
+        "capture": capture or None,
+        "overhead": overhead,
+        "device_ring": device_ring,
+        "access_rate": access_rate,
+        "loss": loss,
+        "jitter": jitter,
+        "duration": duration,
+        "warmup": warmup,
+        "seeds": seeds,
+    }
+    options = scenario.from_values(values, place="--", title="Comparison", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(Experiment("Comparison", (options,)), "compare", jobs, out, as_json, quiet)
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT.toml", help="The experiment, as data.")],
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment file: the options of compare as TOML, and sweeps over them."""
+    overrides = {} if seeds is None else {"seeds": seeds}
+    conduct(scenario.load(experiment, overrides), "run", jobs, out, as_json, quiet)
+
+
+def conduct(
+    experiment: Experiment, command: str, jobs: int | None, out: Path | None, as_json: str | None, quiet: bool
+) -> None:
+    """Run an experiment, show it, write it, and leave with its status."""
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs: '{jobs}' is out of range: allowed is 1 or more")
+    _check_target(as_json)
+    from aqmlab.cli import show
+    from aqmlab.experiment import Watcher
+    from aqmlab.experiment import conduct as _conduct
+    from aqmlab.results import store
+
+    folder = store.dated(command) if out is None else out
+    bar = None if quiet or not sys.stderr.isatty() else show.Bar()
+    try:
+        result = _conduct(experiment, command, jobs, folder, bar or Watcher())
+    finally:
+        if bar:
+            bar.close()
+    _write_json(result, as_json)
+    if not quiet:
+        show.console(to_stderr=as_json == "-").print(show.result(result, folder))
+    elif as_json != "-":
+        typer.echo(str(folder))
+    failures = result.manifest["failures"]
+    if failures:
+        raise CheckError("; ".join(failures))
+    if result.is_partial:
+        print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _check_target(as_json: str | None) -> None:
+    """Find out before the runs, not after them, that the JSON cannot be written."""
+    if as_json in (None, "-"):
+        return
+    path = Path(str(as_json))
+    if path.is_dir():
+        raise InputError(f"--json: '{path}' is a folder")
+    if not path.parent.is_dir():
+        raise InputError(f"--json: '{path}' cannot be written: there is no folder '{path.parent}'")
+
+
+def _write_json(result: Result, as_json: str | None) -> None:
+    if as_json is None:
+        return
+    text = result.to_json()
+    if as_json == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(as_json)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"--json: '{path}' cannot be written: {error.strerror}") from None
+
+
+__all__ = ["compare", "conduct", "run"]

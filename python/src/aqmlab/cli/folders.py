@@ -1,0 +1,63 @@
+"""``aqmlab report``, ``plot`` and ``export``: result folders read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.errors import InputError, unknown
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
+
+
+def report(folder: Folder) -> None:
+    """Write the report and the figures of a result folder anew."""
+    from aqmlab.results import store
+
+    store.write(store.load(folder), folder)
+    typer.echo(str(folder / store.REPORT))
+
+
+def plot(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, timeseries or tradeoff.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn together.")],
+    column: Annotated[str | None, typer.Option("--column", help="What to draw, as qdelay_ms or owd_ms.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the figure and its CSV go.")] = Path("."),
+) -> None:
+    """Draw a figure from one or more results, as SVG with its numbers beside it as CSV."""
+    from aqmlab import plots
+    from aqmlab.results import store
+
+    if kind not in plots.KINDS:
+        raise unknown("kind of figure", kind, plots.KINDS)
+    store.check_writable(out)
+    figures = plots.figures(kind, [store.load(folder) for folder in folders], column)
+    for path in plots.write(figures, out):
+        typer.echo(str(path))
+
+
+def export(
+    folder: Folder,
+    csv: Annotated[bool, typer.Option("--csv", help="One CSV file per frame.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv unless given.")] = None,
+) -> None:
+    """Write a result's frames in another format."""
+    import polars as pl
+
+    from aqmlab.results import store
+    from aqmlab.results.frames import FRAMES
+
+    if not csv:
+        raise InputError("export: name the format: --csv")
+    result = store.load(folder)
+    target = folder / "csv" if out is None else out
+    store.check_writable(target)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FRAMES:
+        frame: pl.DataFrame = getattr(result.frames, name)
+        lists = [column for column, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
+        path = target / f"{name}.csv"
+        frame.with_columns(pl.col(lists).list.join("; ")).write_csv(path)
+        typer.echo(str(path))

@@ -1,0 +1,138 @@
+"""How a result looks in a terminal: table, differences in words, settings, and what to open."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from aqmlab import experiment, runner
+from aqmlab.results import Result
+from aqmlab.results.settings import settings
+from aqmlab.results.summary import Comparison, Row
+from aqmlab.results.tables import COLUMNS, Cell, cells
+
+WIDTH_ELSEWHERE = 130
+
+
+def console(to_stderr: bool = False) -> Console:
+    """Return a console; in files and pipes, whose width nobody chose, it is wide enough for the table."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_ELSEWHERE
+    return Console(file=stream, width=width, highlight=False)
+
+
+class Bar(experiment.Watcher):
+    """A progress bar on standard error: simulated time, speed and remaining time."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[runs]}"),
+            TextColumn("[dim]{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def on_plan(self, tasks: int, found: int) -> None:
+        """Show the bar."""
+        if found:
+            self._progress.console.print(f"{found} finished runs were found and are not repeated")
+        if tasks:
+            self._task = self._progress.add_task("simulating", runs=f"0/{tasks} runs", speed="", total=None)
+            self._progress.start()
+
+    def on_progress(self, progress: runner.Progress) -> None:
+        """Move the bar."""
+        if self._task is None:
+            return
+        elapsed_s = self._progress.tasks[0].elapsed or 0.0
+        speed = f"{progress.simulated_s / elapsed_s:.0f} simulated s per s" if elapsed_s > 1.0 else ""
+        self._progress.update(
+            self._task,
+            completed=progress.simulated_s,
+            total=progress.total_s,
+            runs=f"{progress.finished}/{progress.total} runs",
+            speed=speed,
+        )
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+
+def result(shown: Result, folder: Path) -> RenderableType:
+    """Return a whole result for a terminal."""
+    parts: list[RenderableType] = []
+    for number, point in enumerate(shown.points):
+        rows = [row for row in shown.rows if row.point == number]
+        comparisons = [one for one in shown.comparisons if one.point == number]
+        if point:
+            parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
+        parts += [_table(shown.aqms, rows), ""]
+        if comparisons:
+            parts += [*_differences(comparisons), ""]
+    parts.append(_settings(shown))
+    parts += [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
+    parts += ["", Text.assemble("open ", (str(folder / "report.html"), "bold"))]
+    return Group(*parts)
+
+
+def _table(aqms: Sequence[str], rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("AQM")
+    columns = [column for column in COLUMNS if any(row.metric == column.metric for row in rows)]
+    for column in columns:
+        heading = Text.assemble(column.title, "\n", (column.unit, "not bold dim"))
+        table.add_column(heading, justify="right", no_wrap=True)
+    for aqm, by_metric in cells(aqms, rows).items():
+        table.add_row(Text(aqm), *(_cell(by_metric[column.metric]) for column in columns))
+    n = max((row.estimate.n for row in rows), default=0)
+    table.caption = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed, hence no intervals"
+    table.caption_justify = "left"
+    table.caption_style = "dim"
+    return table
+
+
+def _cell(cell: Cell) -> Text:
+    return Text.assemble(cell.value, (f" ± {cell.half}", "dim")) if cell.half else Text(cell.value)
+
+
+def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for aqm in dict.fromkeys(one.aqm for one in comparisons):
+        lines = Text()
+        for one in (one for one in comparisons if one.aqm == aqm):
+            lines.append("\n" if lines else "")
+            lines.append(one.words, style="" if one.difference.is_distinguishable else "dim")
+        grid.add_row(Text(aqm), lines)
+    reference = comparisons[0].reference
+    note = f" (paired over the seeds, Holm-corrected; 95 % interval, share of {reference}'s value)"
+    return [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
+
+
+def _settings(shown: Result) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column()
+    for setting in settings(shown):
+        note = f" ({setting.note})" if setting.note else ""
+        grid.add_row(setting.name, Text.assemble(setting.value, (note, "dim")))
+    for aqm in shown.scenarios[0]["aqm"]:
+        grid.add_row("aqm", Text(aqm["spec"]))
+    return Group(Text("Scenario", style="bold"), grid)
+
+
+__all__ = ["Bar", "console", "result"]

@@ -1,0 +1,102 @@
+"""The metrics: what each is called, its unit, how it is shown, and how it is summed up over seeds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric. ``histogram`` and ``quantile`` say where a percentile over all seeds comes from."""
+
+    name: str
+    label: str
+    unit: str
+    decimals: int
+    better: str = ""
+    histogram: str = ""
+    quantile: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """The label with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    @property
+    def is_percentile(self) -> bool:
+        """Whether the metric is a percentile, which is never averaged."""
+        return bool(self.histogram)
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("goodput_mbit", "Goodput", "Mbit/s", 3, "higher"),
+    Metric("throughput_mbit", "Throughput", "Mbit/s", 3, "higher"),
+    Metric("utilization", "Utilization", "", 4, "higher"),
+    Metric("queue_mean_packets", "Mean queue", "packets", 1, "lower"),
+    Metric("queue_mean_bytes", "Mean queue", "bytes", 0, "lower"),
+    Metric("queue_max_packets", "Longest queue", "packets", 0, "lower"),
+    Metric("queue_ewma_packets", "Weighted mean queue", "packets", 1, "lower"),
+    Metric("qdelay_mean_ms", "Mean queue delay", "ms", 2, "lower"),
+    Metric("qdelay_p50_ms", "Median queue delay", "ms", 2, "lower", "qdelay", 0.5),
+    Metric("qdelay_p95_ms", "95th percentile of queue delay", "ms", 2, "lower", "qdelay", 0.95),
+    Metric("qdelay_p99_ms", "99th percentile of queue delay", "ms", 2, "lower", "qdelay", 0.99),
+    Metric("qdelay_p999_ms", "99.9th percentile of queue delay", "ms", 2, "lower", "qdelay", 0.999),
+    Metric("owd_mean_ms", "Mean one-way delay", "ms", 2, "lower"),
+    Metric("owd_p99_ms", "99th percentile of one-way delay", "ms", 2, "lower", "owd", 0.99),
+    Metric("jitter_ipdv_mean_ms", "Mean delay variation", "ms", 3, "lower"),
+    Metric("jitter_pdv_p99_ms", "99th percentile of delay variation", "ms", 2, "lower", "pdv", 0.99),
+    Metric("rtt_mean_ms", "Mean round-trip time", "ms", 2, "lower"),
+    Metric("rtt_base_ms", "Base round-trip time", "ms", 2),
+    Metric("loss_ratio", "Loss", "", 5, "lower"),
+    Metric("drops_early", "Drops by the AQM", "packets", 0),
+    Metric("drops_overflow", "Drops for want of room", "packets", 0),
+    Metric("marks", "CE marks", "packets", 0),
+    Metric("jain_index", "Jain index", "", 4, "higher"),
+    Metric("fct_mean_s", "Mean completion time", "s", 3, "lower"),
+    Metric("fct_p99_s", "99th percentile of completion time", "s", 3, "lower", "fct", 0.99),
+    Metric("completed_flows", "Completed flows", "", 0, "higher"),
+    Metric("packets_arrived", "Packets arrived", "packets", 0),
+    Metric("packets_delivered", "Packets delivered", "packets", 0),
+)
+_BY_NAME = {metric.name: metric for metric in METRICS}
+_ORDER = {metric.name: number for number, metric in enumerate(METRICS)}
+
+# What `compare` tests for differences between AQMs: means over a run, never percentiles.
+COMPARED = ("goodput_mbit", "utilization", "qdelay_mean_ms", "loss_ratio", "jain_index")
+
+
+def find(name: str) -> Metric:
+    """Return the metric of this name, its group's prefix included; an unknown one explains itself by its name."""
+    prefix, plain = split(name)
+    known = _BY_NAME.get(plain)
+    if known is None:
+        return Metric(name, name, "", 4)
+    if not prefix:
+        return known
+    group = prefix.removeprefix("class.").removesuffix(".")
+    histogram = f"{prefix}{known.histogram}" if known.histogram else ""
+    return Metric(
+        name, f"{known.label} of {group}", known.unit, known.decimals, known.better, histogram, known.quantile
+    )
+
+
+def split(name: str) -> tuple[str, str]:
+    """Split a name into its group's prefix and the plain name.
+
+    >>> split("class.cubic.goodput_mbit"), split("loss_ratio")
+    (('class.cubic.', 'goodput_mbit'), ('', 'loss_ratio'))
+
+    """
+    match = re.fullmatch(r"(class\.[^.]+\.)(.+)", name)
+    return (match.group(1), match.group(2)) if match else ("", name)
+
+
+def ordered(names: set[str]) -> list[str]:
+    """Return names in the order of the table, then by name; groups come after the whole."""
+
+    def rank(name: str) -> tuple[str, int, str]:
+        prefix, plain = split(name)
+        return (prefix, _ORDER.get(plain, len(_ORDER)), plain)
+
+    return sorted(names, key=rank)

@@ -1,0 +1,123 @@
+"""Figures, declared as data over the columns of results.
+
+Every figure is drawn from one table, which is written beside it as CSV: what is seen can be read and computed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab.errors import InputError
+from aqmlab.plots import cdf, timeseries, tradeoff
+from aqmlab.plots.model import Curve, Figure, Kind, caption
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from aqmlab.results import Result
+
+__all__ = ["KINDS", "Figure", "Plotter", "figures", "standard", "write"]
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (cdf.KIND, timeseries.KIND, tradeoff.KIND)}
+
+# A result folder has the figures of so many scenarios of a sweep; `aqmlab plot` draws any.
+MOST_POINTS = 12
+
+
+def figures(kind: str, results: Sequence[Result], column: str | None = None) -> list[Figure]:
+    """Return the figures of a kind: one per scenario of a sweep, or one that lays several results together.
+
+    Raises:
+        InputError: if the results hold no such column.
+
+    """
+    chosen = KINDS[kind]
+    if len(results) > 1:
+        curves = [
+            Curve(f"{aqm} ({_place(result, point)})", aqm, point, result)
+            for result in results
+            for point in range(len(result.points))
+            for aqm in result.aqms
+        ]
+        return [_figure(chosen, curves, column, chosen.name)]
+    result = results[0]
+    swept = len(result.points) > 1
+    return [
+        _figure(
+            chosen,
+            [Curve(aqm, aqm, point, result) for aqm in result.aqms],
+            column,
+            f"{chosen.name}-{point + 1}" if swept else chosen.name,
+        )
+        for point in range(len(result.points))
+    ]
+
+
+def standard(result: Result) -> list[Figure]:
+    """Return the figures that every result folder and report has."""
+    return [figure for kind in KINDS for figure in figures(kind, [result])[:MOST_POINTS]]
+
+
+def write(drawn: Sequence[Figure], folder: Path) -> list[Path]:
+    """Write figures as SVG, each with its table as CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for figure in drawn:
+        svg, csv = (folder / f"{figure.name}.{ending}" for ending in ("svg", "csv"))
+        svg.write_text(figure.svg, encoding="utf-8")
+        figure.table.write_csv(csv)
+        paths += [svg, csv]
+    return paths
+
+
+@dataclass(frozen=True)
+class Plotter:
+    """Figures of one result, as matplotlib figures: notebooks show them, ``savefig`` keeps them."""
+
+    _result: Result
+
+    def cdf(self, column: str = "qdelay_ms", point: int = 0) -> Canvas:
+        """Draw the distribution of a delay (``qdelay_ms``, ``owd_ms``, ``pdv_ms``) or of a column of the flows."""
+        return self._draw("cdf", column, point)
+
+    def timeseries(self, column: str = "qdelay_ms", point: int = 0) -> Canvas:
+        """Draw a column of the series and the goodput over time, averaged over the seeds."""
+        return self._draw("timeseries", column, point)
+
+    def tradeoff(self, column: str = "qdelay_mean_ms", point: int = 0) -> Canvas:
+        """Draw goodput against a metric, one dot per run with its ellipse (RFC 7928 section 2.7)."""
+        return self._draw("tradeoff", column, point)
+
+    def _draw(self, kind: str, column: str, point: int) -> Canvas:
+        drawn = figures(kind, [self._result], column)
+        if not 0 <= point < len(drawn):
+            raise InputError(f"point: '{point}' is out of range: allowed is 0 to {len(drawn) - 1}")
+        return drawn[point].draw()
+
+
+def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) -> Figure:
+    drawn = [curve for curve in curves if not curve.runs.is_empty()]
+    if not drawn:
+        raise InputError("there is nothing to draw: no run is finished")
+    column = column or kind.column
+    labels = [curve.label for curve in curves]
+    warmup_s = curves[0].result.warmup_s(curves[0].point)
+    point = curves[0].result.points[curves[0].point]
+    alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
+    place = ", ".join(f"{key} {value}" for key, value in point.items()) if alone else ""
+    return Figure(
+        name=name,
+        title=f"{kind.title}: {place}" if place else kind.title,
+        caption=f"{caption(drawn)}{kind.note}",
+        table=kind.table(drawn, column),
+        painter=lambda table: kind.draw(table, labels, column, warmup_s),
+    )
+
+
+def _place(result: Result, point: int) -> str:
+    folder = result.folder.name if result.folder else result.title
+    swept = ", ".join(result.points[point].values())
+    return f"{folder}: {swept}" if swept else folder

@@ -1,0 +1,90 @@
+"""The share of packets (or flows) up to a value, all seeds together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from aqmlab import metrics
+from aqmlab.errors import InputError, did_you_mean
+from aqmlab.plots import style
+from aqmlab.plots.model import Curve, Kind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
+# Shares at which a curve has a point: evenly spread, and finer in the last hundredth.
+SHARES = np.unique(np.concatenate([np.linspace(0.0, 0.99, 300), 1.0 - np.geomspace(0.01, 1e-5, 60), [1.0]]))
+# The axis is logarithmic where the medians lie further apart than this.
+WIDE = 8.0
+
+
+def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    parts = [_thinned(*_counts(curve, column), column) for curve in curves]
+    labelled = zip(curves, parts, strict=True)
+    return pl.concat([part.select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve, part in labelled])
+
+
+def _counts(curve: Curve, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values, ascending, and how often each came."""
+    delay = column.removesuffix("_ms")
+    delays = curve.result.histograms["name"].unique().sort().to_list()
+    if delay in delays:
+        rows = curve.of(curve.result.histograms).filter(pl.col("name") == delay)
+        merged = rows.group_by("value_ns").agg(pl.col("count").sum()).sort("value_ns")
+        return merged["value_ns"].to_numpy() / 1e6, merged["count"].to_numpy()
+    flows = curve.of(curve.result.flows)
+    if flows.schema.get(column) == pl.Float64:
+        return np.unique(flows[column].drop_nulls().to_numpy(), return_counts=True)
+    reals = [name for name, dtype in flows.schema.items() if dtype == pl.Float64]
+    known = [*(f"{name}_ms" for name in delays), *reals]
+    raise InputError(f"cdf: there is no '{column}'{did_you_mean(column, known)}; there are {', '.join(known)}")
+
+
+def _thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFrame:
+    if not len(values):
+        return pl.DataFrame(schema={column: pl.Float64, "share": pl.Float64})
+    share = np.cumsum(counts) / counts.sum()
+    kept = np.unique(np.searchsorted(share, SHARES).clip(0, len(share) - 1))
+    return pl.DataFrame({column: values[kept].astype(float), "share": share[kept]})
+
+
+def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> Canvas:
+    del warmup_s
+    canvas, (axes,) = style.canvas()
+    colours, dashes = style.colours(labels), style.dashes(labels)
+    for label in labels:
+        rows = table.filter(pl.col("aqm") == label)
+        if len(rows):
+            values, share = rows[column].to_numpy(), rows["share"].to_numpy()
+            line = {"color": colours[label], "linestyle": dashes[label], "label": label}
+            axes.step(np.insert(values, 0, values[0]), np.insert(share, 0, 0.0), where="post", **line)
+    axes.set_ylim(0, 1.02)
+    _choose_scale(axes, table, column)
+    group, _, delay = column.removesuffix("_ms").rpartition(".")
+    of_group = f" of {group.removeprefix('class.')}" if group else ""
+    title = f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
+    axes.set_xlabel(title)
+    axes.set_ylabel("Share of packets" if delay in LABELS else "Share of flows")
+    style.legend(canvas, axes)
+    return canvas
+
+
+def _choose_scale(axes: Axes, table: pl.DataFrame, column: str) -> None:
+    medians = table.filter(pl.col("share") >= 0.5).group_by("aqm").agg(pl.col(column).min())[column].to_numpy()
+    largest = table[column].to_numpy().max(initial=0.0)
+    if largest <= 0.0 or (medians.min() > 0.0 and medians.max() / medians.min() <= WIDE):
+        axes.set_xlim(left=0)
+        return
+    least = medians[medians > 0.0].min(initial=largest)
+    axes.set_xscale("log")
+    axes.set_xlim(left=max(least / 20, largest / 1e4))
+    axes.xaxis.set_major_formatter(lambda value, position: f"{value:g}")
+
+
+KIND = Kind("cdf", "How long packets wait", "qdelay_ms", "", _table, _draw)

@@ -1,0 +1,86 @@
+"""How all figures look: one colour per AQM, safe for colour-blind eyes, the same in every figure of a result."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+# Okabe and Ito 2008, ordered for contrast on white and without the yellow that white swallows.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F6A4D")
+DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
+INK = "#24292f"
+FAINT = "#59636e"
+
+_RC: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#8c959f",
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10.5,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.facecolor": "white",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
+    "font.size": 10,
+    "grid.color": "#d8dee4",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.color": FAINT,
+    "ytick.labelcolor": INK,
+}
+_CAPTION_WIDTH = 105
+
+
+def canvas(rows: int = 1, height_in: float = 4.4) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure with axes under each other that share their x axis."""
+    with mpl.rc_context(_RC):
+        figure = Figure(figsize=(7.0, height_in), layout="constrained")
+        FigureCanvasSVG(figure)
+        axes = figure.subplots(rows, 1, sharex=True, squeeze=False)
+        return figure, [axes[row][0] for row in range(rows)]
+
+
+def colours(labels: Sequence[str]) -> dict[str, str]:
+    """Return the colour of each label, by its place."""
+    return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(labels)}
+
+
+def dashes(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the line style of each label: colours come again with another dash."""
+    return {label: DASHES[place // len(PALETTE) % len(DASHES)] for place, label in enumerate(labels)}
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """Put the legend above, where it covers nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    longest = max(map(len, labels), default=1)
+    columns = max(1, min(len(labels), 100 // (longest + 5)))
+    with mpl.rc_context(_RC):
+        figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=1.6, columnspacing=1.4)
+
+
+def caption(figure: Figure, text: str) -> None:
+    """Write under a figure what it shows."""
+    with mpl.rc_context(_RC):
+        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=7.5, color=FAINT)
+
+
+def svg(figure: Figure, salt: str) -> str:
+    """Return a figure as SVG that depends on nothing but what is drawn."""
+    with mpl.rc_context({**_RC, "svg.hashsalt": salt}):
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
+    return buffer.getvalue()

@@ -1,0 +1,68 @@
+"""The report: one HTML page that holds everything it shows, readable without a network and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from aqmlab.plots import Figure, standard, style
+from aqmlab.results.settings import settings
+from aqmlab.results.tables import COLUMNS, cells
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+__all__ = ["render", "summary_table"]
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
+    """Return the report of a result."""
+    drawn = standard(result) if figures is None else figures
+    return _ENVIRONMENT.get_template("report.html").render(
+        result=result,
+        manifest=result.manifest,
+        colours=style.colours(result.aqms),
+        points=[_point(result, number) for number in range(len(result.points))],
+        scenario=result.scenarios[0],
+        settings=settings(result),
+        figures=[(figure, _inline(figure.svg, figure.title)) for figure in drawn],
+    )
+
+
+def summary_table(result: Result, point: int = 0) -> str:
+    """Return the summary of one scenario as an HTML table."""
+    table = _ENVIRONMENT.get_template("table.html")
+    return table.render(point=_point(result, point), colours=style.colours(result.aqms))
+
+
+def _point(result: Result, number: int) -> dict[str, Any]:
+    rows = [row for row in result.rows if row.point == number]
+    return {
+        "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
+        "columns": [column for column in COLUMNS if any(row.metric == column.metric for row in rows)],
+        "cells": cells(result.aqms, rows),
+        "comparisons": [one for one in result.comparisons if one.point == number],
+        "n": max((row.estimate.n for row in rows), default=0),
+    }
+
+
+def _inline(svg: str, title: str) -> Markup:
+    """Return an SVG to stand inside a page: no prologue, as wide as the page, with a name for screen readers."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r'\swidth="[^"]*"|\sheight="[^"]*"', "", body[: body.index(">")]) + body[body.index(">") :]
+    named = f'<svg role="img" aria-label="{Markup.escape(title)}"'
+    # The figure is ours: matplotlib escapes the text in it.
+    return Markup(body.replace("<svg", named, 1))

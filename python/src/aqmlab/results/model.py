@@ -1,0 +1,221 @@
+"""A result: what was asked, what came out, and what it means."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from aqmlab.results import summary as _summary
+from aqmlab.results.frames import Frames, metric_names
+from aqmlab.results.summary import Comparison, Row
+from aqmlab.units import parse_span
+
+if TYPE_CHECKING:
+    from aqmlab.plots import Plotter
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """Runs of one or more scenarios, with everything needed to read them again.
+
+    Frames: `runs` (one row per run), `flows` (per flow and run), `series` (long form), `queues`, `histograms`.
+    """
+
+    manifest: dict[str, Any]
+    frames: Frames
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What the experiment is called."""
+        return str(self.manifest["title"])
+
+    @property
+    def scenarios(self) -> list[dict[str, Any]]:
+        """The resolved scenarios, with units; one unless something was swept."""
+        return [point["scenario"] for point in self.manifest["points"]]
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """What each scenario of a sweep varies; one empty entry if nothing is swept."""
+        return [point["point"] for point in self.manifest["points"]]
+
+    def warmup_s(self, point: int = 0) -> float:
+        """How much was cut off the front of a scenario's runs, in seconds."""
+        return parse_span(self.scenarios[point]["warmup"]) / 1e9
+
+    @property
+    def aqms(self) -> list[str]:
+        """The AQMs as the user named them, in order."""
+        return [str(aqm["label"]) for aqm in self.scenarios[0]["aqm"]]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, the same for every AQM."""
+        return list(self.scenarios[0]["seeds"])
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether runs are missing, because of an interrupt or a failed check."""
+        return bool(self.manifest["partial"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know."""
+        return list(self.manifest["warnings"])
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: its metrics, and the processor time that it took."""
+        return self.frames.runs
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow and run."""
+        return self.frames.flows
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Time series in long form: `time_s`, `name`, `value`."""
+        return self.frames.series
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Counters of every queue, one row per queue and run."""
+        return self.frames.queues
+
+    @property
+    def histograms(self) -> pl.DataFrame:
+        """Delay histograms: middles of buckets in nanoseconds, and counts."""
+        return self.frames.histograms
+
+    @functools.cached_property
+    def rows(self) -> list[Row]:
+        """The summary, line by line."""
+        return _summary.summarise(self.frames, range(len(self.points)), self.aqms)
+
+    @functools.cached_property
+    def comparisons(self) -> list[Comparison]:
+        """Paired differences against the first AQM."""
+        return _summary.compare(self.frames, range(len(self.points)), self.aqms)
+
+    @functools.cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every metric of every AQM with its 95 % interval over the seeds."""
+        return _summary.table(self.rows, self.points)
+
+    @functools.cached_property
+    def differences(self) -> pl.DataFrame:
+        """Paired differences against the first AQM, corrected by Holm, in numbers and in words."""
+        return pl.DataFrame(
+            [{**self.points[one.point], **_difference(one)} for one in self.comparisons],
+            infer_schema_length=None,
+        )
+
+    @property
+    def plot(self) -> Plotter:
+        """Figures of this result: `plot.cdf()`, `plot.timeseries()`, `plot.tradeoff()`."""
+        from aqmlab.plots import Plotter
+
+        return Plotter(self)
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as plain data; `docs` of the JSON: format_version, scenario, runs, summary."""
+        swept = len(self.points) > 1 or self.points[0]
+        scenario = {"sweep": self.manifest["points"]} if swept else self.scenarios[0]
+        return {
+            "format_version": FORMAT_VERSION,
+            "command": self.manifest["command"],
+            "aqmlab": self.manifest["aqmlab"],
+            "title": self.title,
+            "scenario": scenario,
+            "partial": self.is_partial,
+            "warnings": self.warnings,
+            "runs": [self._tagged(run["point"], self._run(run)) for run in self.runs.iter_rows(named=True)],
+            "summary": [self._tagged(row.point, _estimate(row)) for row in self.rows],
+            "differences": [self._tagged(one.point, _difference(one)) for one in self.comparisons],
+        }
+
+    def to_json(self) -> str:
+        """Return the document as JSON."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the result with its figures and its report into a new folder.
+
+        Raises:
+            InputError: if the folder exists and is not empty, or cannot be written.
+
+        """
+        from aqmlab.results.store import save
+
+        return save(self, Path(folder))
+
+    def report(self) -> str:
+        """Return the report: one self-contained HTML page."""
+        from aqmlab.report import render
+
+        return render(self)
+
+    def _run(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        here = (pl.col("point") == run["point"]) & (pl.col("aqm") == run["aqm"]) & (pl.col("seed") == run["seed"])
+        flows = self.flows.filter(here).drop("point", "aqm", "seed")
+        return {
+            "aqm": run["aqm"],
+            "seed": run["seed"],
+            "metrics": _present({name: run[name] for name in metric_names(self.runs)}),
+            "flows": [_present(flow) for flow in flows.iter_rows(named=True)],
+            "cpu_s": run["cpu_s"],
+            "events": run["events"],
+            "bottleneck_packets": run["bottleneck_packets"],
+        }
+
+    def _tagged(self, point: int, entry: dict[str, Any]) -> dict[str, Any]:
+        return {"point": self.points[point], **entry} if self.points[point] else entry
+
+    def __repr__(self) -> str:
+        state = ", partial" if self.is_partial else ""
+        return f"<aqmlab result '{self.title}': {', '.join(self.aqms)}; {len(self.runs)} runs{state}>"
+
+    def _repr_html_(self) -> str:
+        from aqmlab.report import summary_table
+
+        return f"<p><b>{html.escape(self.title)}</b></p>{summary_table(self)}"
+
+
+def _present(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if value is not None}
+
+
+def _estimate(row: Row) -> dict[str, Any]:
+    ends = {"ci95_low": row.estimate.low, "ci95_high": row.estimate.high}
+    entry = {"aqm": row.aqm, "metric": row.metric, "mean": row.estimate.value, **ends, "n": row.estimate.n}
+    return {**_present(entry), "method": row.method}
+
+
+def _difference(one: Comparison) -> dict[str, Any]:
+    estimate = one.difference.estimate
+    return _present(
+        {
+            "aqm": one.aqm,
+            "reference": one.reference,
+            "metric": one.metric,
+            "difference": estimate.value,
+            "ci95_low": estimate.low,
+            "ci95_high": estimate.high,
+            "n": estimate.n,
+            "p": one.difference.p_value,
+            "p_holm": one.difference.p_holm,
+            "distinguishable": one.difference.is_distinguishable,
+            "words": one.words,
+        }
+    )

@@ -1,0 +1,168 @@
+"""What the runs say: metrics with intervals, and differences against the first AQM in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from aqmlab import metrics, statistics
+from aqmlab.metrics import Metric
+from aqmlab.results.frames import Frames, metric_names
+from aqmlab.statistics import Difference, Estimate, Reals
+
+NANOS_PER_MS = 1e6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the summary."""
+
+    point: int
+    aqm: str
+    metric: str
+    method: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One difference against the first AQM."""
+
+    point: int
+    aqm: str
+    reference: str
+    metric: str
+    reference_value: float
+    difference: Difference
+
+    @property
+    def words(self) -> str:
+        """The difference in words."""
+        return _words(metrics.find(self.metric), self)
+
+
+def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> list[Row]:
+    """Return every metric of every AQM with its 95 % interval over the seeds."""
+    rows = []
+    for point in points:
+        for aqm in aqms:
+            here = (pl.col("point") == point) & (pl.col("aqm") == aqm)
+            runs = frames.runs.filter(here)
+            if runs.is_empty():
+                continue
+            pooled = _Pool(frames.histograms.filter(here), frames.flows.filter(here), runs["seed"].to_list())
+            for name in metric_names(runs):
+                values = runs[name].drop_nulls().to_list()
+                if values:
+                    rows.append(_row(point, aqm, metrics.find(name), values, pooled))
+    return rows
+
+
+def compare(
+    frames: Frames, points: Sequence[int], aqms: Sequence[str], names: Sequence[str] = metrics.COMPARED
+) -> list[Comparison]:
+    """Return paired differences against the first AQM; Holm's correction spans all of them."""
+    found: list[Comparison] = []
+    for point in points:
+        runs = frames.runs.filter(pl.col("point") == point)
+        first = runs.filter(pl.col("aqm") == aqms[0])
+        for aqm in aqms[1:]:
+            other = runs.filter(pl.col("aqm") == aqm)
+            for name in names:
+                if name not in runs.columns:
+                    continue
+                pairs = first.select("seed", name).join(other.select("seed", name), on="seed", suffix="_other")
+                pairs = pairs.drop_nulls().sort("seed")
+                if pairs.is_empty():
+                    continue
+                reference, values = pairs[name].to_list(), pairs[f"{name}_other"].to_list()
+                difference = statistics.paired(values, reference)
+                base = sum(reference) / len(reference)
+                found.append(Comparison(point, aqm, aqms[0], name, base, difference))
+    corrected = statistics.holm([one.difference for one in found])
+    return [
+        Comparison(one.point, one.aqm, one.reference, one.metric, one.reference_value, difference)
+        for one, difference in zip(found, corrected, strict=True)
+    ]
+
+
+class _Pool:
+    """Histograms of one AQM, one row per run, laid side by side when first asked for."""
+
+    def __init__(self, histograms: pl.DataFrame, flows: pl.DataFrame, seeds: Sequence[int]) -> None:
+        self._histograms = histograms
+        self._flows = flows
+        self._seeds = {seed: row for row, seed in enumerate(seeds)}
+        self._ready: dict[str, tuple[Reals, Reals] | None] = {}
+
+    def get(self, name: str) -> tuple[Reals, Reals] | None:
+        """Return counts (runs x buckets) and values (ms; s for completion times), if there are any."""
+        if name not in self._ready:
+            self._ready[name] = self._build(name)
+        return self._ready[name]
+
+    def _build(self, name: str) -> tuple[Reals, Reals] | None:
+        if name == "fct" or name.endswith(".fct"):
+            rows = self._flows.drop_nulls("fct_s")
+            if name != "fct":
+                rows = rows.filter(pl.col("group") == name.removeprefix("class.").removesuffix(".fct"))
+            values, weights = rows["fct_s"].to_numpy(), np.ones(len(rows))
+        else:
+            rows = self._histograms.filter(pl.col("name") == name)
+            values, weights = rows["value_ns"].to_numpy() / NANOS_PER_MS, rows["count"].to_numpy()
+        if not len(rows):
+            return None
+        buckets, columns = np.unique(values, return_inverse=True)
+        counts = np.zeros((len(self._seeds), len(buckets)))
+        places = np.array([self._seeds[seed] for seed in rows["seed"].to_list()])
+        np.add.at(counts, (places, columns), weights)
+        return counts, buckets
+
+
+def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _Pool) -> Row:
+    if metric.is_percentile:
+        merged = pool.get(metric.histogram)
+        if merged is not None:
+            estimate = statistics.percentile(*merged, metric.quantile)
+            return Row(point, aqm, metric.name, "percentile of all runs, bootstrap", estimate)
+    return Row(point, aqm, metric.name, "mean of the runs, Student-t", statistics.mean(values))
+
+
+def _words(metric: Metric, comparison: Comparison) -> str:
+    difference, estimate = comparison.difference, comparison.difference.estimate
+    name, unit = metric.label.lower(), f" {metric.unit}" if metric.unit else ""
+    if estimate.low is None or estimate.high is None:
+        return f"{name} differs by {estimate.value:+.{metric.decimals}f}{unit}; one run says nothing about chance"
+    if estimate.value == 0.0 and estimate.low == estimate.high:
+        return f"{name} is equal in every run"
+    if not difference.is_distinguishable:
+        low, high = (f"{end:+.{metric.decimals}f}" for end in (estimate.low, estimate.high))
+        corrected = f", p {difference.p_holm:.2f} after correction" if estimate.low * estimate.high > 0 else ""
+        return f"{name} is not distinguishable ({low} to {high}{unit}{corrected})"
+    size, ends = abs(estimate.value), sorted((abs(estimate.low), abs(estimate.high)))
+    direction = "higher" if estimate.value > 0 else "lower"
+    relative = size / abs(comparison.reference_value) if comparison.reference_value else 0.0
+    share = f", {relative:.{0 if relative >= 0.01 else 1}%}" if comparison.reference_value else ""
+    interval = f"{ends[0]:.{metric.decimals}f} to {ends[1]:.{metric.decimals}f}"
+    return f"{name} is {size:.{metric.decimals}f}{unit} {direction} ({interval}{share})"
+
+
+def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:
+    """Return the summary as a frame; what a sweep varies comes first."""
+    keys = list(points[0]) if points else []
+    columns = {key: [points[row.point][key] for row in rows] for key in keys}
+    return pl.DataFrame(
+        {
+            **columns,
+            "aqm": pl.Series([row.aqm for row in rows], dtype=pl.String),
+            "metric": pl.Series([row.metric for row in rows], dtype=pl.String),
+            "mean": pl.Series([row.estimate.value for row in rows], dtype=pl.Float64),
+            "ci95_low": pl.Series([row.estimate.low for row in rows], dtype=pl.Float64),
+            "ci95_high": pl.Series([row.estimate.high for row in rows], dtype=pl.Float64),
+            "n": pl.Series([row.estimate.n for row in rows], dtype=pl.UInt32),
+            "method": pl.Series([row.method for row in rows], dtype=pl.String),
+        }
+    )

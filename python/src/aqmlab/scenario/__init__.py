@@ -1,0 +1,17 @@
+"""What is compared: options as people write them, checked and resolved to what the simulator takes."""
+
+from aqmlab.scenario.files import Experiment, load
+from aqmlab.scenario.options import OPTIONS, Option, Options, from_values
+from aqmlab.scenario.resolve import Contestant, Plan, resolve
+
+__all__ = [
+    "OPTIONS",
+    "Contestant",
+    "Experiment",
+    "Option",
+    "Options",
+    "Plan",
+    "from_values",
+    "load",
+    "resolve",
+]

@@ -1,0 +1,436 @@
+"""What people write about flows: ``COUNT*KIND[:key=value]...``, as in ``10*newreno:rtt=20ms:start=2s``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab.errors import InputError, did_you_mean, unknown
+from aqmlab.units import (
+    format_bytes,
+    format_rate,
+    format_span,
+    parse_bytes,
+    parse_rate,
+    parse_size,
+    parse_span,
+)
+
+SECOND_NS = 1_000_000_000
+TCP = ("newreno", "cubic", "fixed")
+TRANSPORTS = ("udp", "newreno", "cubic")
+LARGEST_COUNT = 100_000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of flow: what it sends (``bulk``, ``cbr``, ``onoff``) and over what unless told otherwise."""
+
+    name: str
+    source: str
+    transport: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a flow spec. ``of`` says which flows have it; a default of ``None`` means that there is none."""
+
+    name: str
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+    default: str | None
+    of: str
+    takes: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Window:
+    """A cap on a window, in segments or in bytes."""
+
+    count: int
+    in_packets: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows that are alike, every key resolved."""
+
+    count: int
+    kind: str
+    values: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the group in metrics."""
+        return str(self.values["name"])
+
+    @property
+    def reacts(self) -> bool:
+        """Whether the flows react to the network (TCP)."""
+        return str(self.values["transport"]) != "udp"
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """The base round-trip time of these flows; ``None`` means the scenario's."""
+        rtt = self.values["rtt"]
+        return None if rtt is None else int(rtt)
+
+    @property
+    def latest_start_ns(self) -> int:
+        """When the last of the flows has started."""
+        return int(self.values["start"][1])
+
+    @property
+    def window_bytes(self) -> int | None:
+        """The cap on the window in bytes of payload; ``None`` means that there is none."""
+        window: Window | None = self.values.get("window")
+        if window is None:
+            return None
+        return window.count * int(self.values["mss"] if window.in_packets else 1)
+
+    def __str__(self) -> str:
+        """Write the group with every key that applies, defaults included; this reads back as the same group."""
+        keys = [key for key in KEYS if key.name in self.values and self.values[key.name] is not None]
+        return ":".join([f"{self.count}*{self.kind}", *(f"{k.name}={k.write(self.values[k.name])}" for k in keys)])
+
+    def engine(self) -> dict[str, Any]:
+        """Return the group as the simulator takes it."""
+        values = self.values
+        return {
+            "name": self.name,
+            "count": self.count,
+            "start_ns": list(values["start"]),
+            "rtt_ns": self.rtt_ns,
+            "transport": {"tcp": self._tcp()} if self.reacts else {"udp": {"packet_bytes": values["packet"]}},
+            "source": self._source(),
+            "class": values["class"],
+            "dscp": values["dscp"],
+        }
+
+    def _tcp(self) -> dict[str, Any]:
+        values = self.values
+        segments, delay_ns = values["delack"]
+        return {
+            "congestion_control": values["transport"],
+            "mss_bytes": values["mss"],
+            "initial_window": values["iw"],
+            "sack": values["sack"],
+            "ecn": values["ecn"],
+            "delack_segments": segments,
+            "delack_ns": delay_ns,
+            "min_rto_ns": values["minrto"],
+            "window_bytes": self.window_bytes,
+            "ipv6": values["ipv6"],
+        }
+
+    def _source(self) -> dict[str, Any]:
+        values = self.values
+        match KINDS[self.kind].source:
+            case "bulk":
+                return {"bulk": {"size_bytes": values["size"]}}
+            case "cbr":
+                return {"cbr": {"rate_bps": values["rate"]}}
+            case _:
+                return {"on_off": {"rate_bps": values["rate"], "on": values["on"], "off": values["off"]}}
+
+
+def parse(text: str) -> Group:
+    """Read a flow spec.
+
+    Raises:
+        InputError: naming the key, the value, what is allowed and the nearest known name.
+
+    >>> parse("2*cbr:rate=3mbit:packet=1000b").values["rate"]
+    3000000
+
+    """
+    head, *pairs = (part.strip() for part in text.strip().split(":"))
+    count, kind = _head(text, head)
+    given: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not equals or not value:
+            raise InputError(f"flows '{text}': '{pair}' is not key=value")
+        if key not in _KEYS:
+            raise InputError(f"flows '{text}': {unknown('key', key, keys_of(kind))}")
+        if key in given:
+            raise InputError(f"flows '{text}': '{key}' is given twice")
+        given[key] = value
+    transport = given.get("transport", kind.transport)
+    if transport not in (*TRANSPORTS, kind.transport):
+        known = ", ".join(TRANSPORTS)
+        hint = did_you_mean(transport, TRANSPORTS)
+        raise InputError(f"flows '{text}': transport '{transport}' is not one of {known}{hint}")
+    values: dict[str, Any] = {}
+    applicable = keys_of(kind, transport)
+    for name in given:
+        if name not in applicable:
+            raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name} over {transport}")
+    for name in applicable:
+        written = given.get(name, kind.name if name == "name" else _KEYS[name].default)
+        values[name] = None if written is None else _read(text, _KEYS[name], written)
+    values["transport"] = transport
+    for name in _needed(kind):
+        if values[name] is None:
+            raise InputError(f"flows '{text}': {kind.name} needs {name}=, {_KEYS[name].takes}")
+    group = Group(count=count, kind=kind.name, values=values)
+    if group.window_bytes is not None and group.window_bytes < values["mss"]:
+        raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
+    return group
+
+
+def keys_of(kind: Kind, transport: str | None = None) -> list[str]:
+    """Return the keys that a kind of flow takes, over one transport or over any."""
+    tags = {"any", kind.source}
+    if kind.source != "bulk":
+        tags.add("paced")
+    transports = (transport,) if transport else (kind.transport, *(TRANSPORTS if kind.source != "bulk" else ()))
+    tags.update("udp" if name == "udp" else "tcp" for name in transports)
+    return [key.name for key in KEYS if key.of in tags]
+
+
+def _head(text: str, head: str) -> tuple[int, Kind]:
+    match = re.fullmatch(r"(?:([^*]*)\*)?\s*([^*]*)", head)
+    if match is None:
+        raise InputError(f"flows '{text}': write COUNT*KIND[:key=value]..., as in 10*newreno:rtt=20ms")
+    count_text, name = match.group(1), match.group(2).strip().lower()
+    if name not in KINDS:
+        raise InputError(f"flows '{text}': {unknown('kind', name, KINDS)}")
+    count_text = "1" if count_text is None else count_text.strip()
+    if not count_text.isascii() or not count_text.isdigit() or not 1 <= int(count_text) <= LARGEST_COUNT:
+        raise InputError(f"flows '{text}': count '{count_text}' is not a whole number from 1 to {LARGEST_COUNT}")
+    return int(count_text), KINDS[name]
+
+
+def _needed(kind: Kind) -> list[str]:
+    if kind.name == "fixed":
+        return ["window"]
+    return [] if kind.source == "bulk" else ["rate"]
+
+
+def _read(text: str, key: Key, written: str) -> Any:
+    try:
+        return key.read(written)
+    except ValueError as error:
+        raise InputError(f"flows '{text}': {key.name}: {error}") from None
+
+
+def _between(read: Callable[[str], int], low: int, high: int, takes: str) -> Callable[[str], int]:
+    def checked(text: str) -> int:
+        value = read(text)
+        if not low <= value <= high:
+            raise ValueError(f"'{text}' is out of range: allowed is {takes}")
+        return value
+
+    return checked
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"'{text}' is not a whole number")
+    return int(text)
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in ("on", "off"):
+        raise ValueError(f"'{text}' is neither 'on' nor 'off'")
+    return text.lower() == "on"
+
+
+def _word(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError(f"'{text}' is not one of {', '.join(words)}{did_you_mean(text, words)}")
+        return text.lower()
+
+    return read
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", text):
+        raise ValueError(f"'{text}' is not a name: a letter, then letters, digits, '-' and '_'")
+    return text
+
+
+def _bounds(text: str) -> tuple[int, int]:
+    """Read ``LOW..HIGH``; LOW may leave its unit to HIGH."""
+    low, high = (part.strip() for part in text.split("..", 1))
+    unit = re.sub(r"[0-9.\s]", "", high)
+    low_ns = parse_span(low + unit if re.fullmatch(r"[0-9.]+", low) else low)
+    high_ns = parse_span(high)
+    if low_ns > high_ns:
+        raise ValueError(f"'{text}' runs backwards")
+    return low_ns, high_ns
+
+
+def _start(text: str) -> tuple[int, int]:
+    if ".." in text:
+        return _bounds(text)
+    instant = parse_span(text)
+    return instant, instant
+
+
+def _write_start(start: tuple[int, int]) -> str:
+    low, high = start
+    return format_span(low) if low == high else f"{format_span(low)}..{format_span(high)}"
+
+
+def _delack(text: str) -> tuple[int, int]:
+    if text.lower() == "off":
+        return 1, 40_000_000
+    delay = parse_span(text)
+    if delay == 0:
+        raise ValueError(f"'{text}' is zero: write 'off' for an acknowledgment of every segment")
+    return 2, delay
+
+
+def _write_delack(delack: tuple[int, int]) -> str:
+    segments, delay_ns = delack
+    return "off" if segments == 1 else format_span(delay_ns)
+
+
+def _window(text: str) -> Window:
+    count, in_packets = parse_size(text)
+    if count == 0:
+        raise ValueError(f"'{text}' is zero")
+    return Window(count, in_packets)
+
+
+def _write_window(window: Window) -> str:
+    return f"{window.count}p" if window.in_packets else format_bytes(window.count)
+
+
+def _length(text: str) -> dict[str, dict[str, Any]]:
+    """Read how long ON or OFF periods are: ``1s``, ``0..1s``, ``exp(1s)``, ``pareto(100ms,1.5)``."""
+    call = re.fullmatch(r"(exp|pareto)\((.*)\)", text.lower())
+    if call is not None:
+        name, inside = call.groups()
+        arguments = [argument.strip() for argument in inside.split(",")]
+        if name == "exp" and len(arguments) == 1:
+            return {"exponential": {"mean_ns": _positive_span(arguments[0])}}
+        if name == "pareto" and len(arguments) == 2:
+            shape = float(arguments[1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", arguments[1]) else 0.0
+            if shape <= 0.0:
+                raise ValueError(f"'{text}': shape '{arguments[1]}' is not a number above 0")
+            return {"pareto": {"scale_ns": _positive_span(arguments[0]), "shape": shape}}
+        raise ValueError(f"'{text}' is not exp(MEAN) or pareto(SMALLEST,SHAPE)")
+    if ".." in text:
+        low, high = _bounds(text)
+        if high == 0:
+            raise ValueError(f"'{text}' is always zero")
+        return {"uniform": {"low_ns": low, "high_ns": high}}
+    return {"constant": {"value_ns": _positive_span(text)}}
+
+
+def _write_length(length: dict[str, dict[str, Any]]) -> str:
+    match length:
+        case {"constant": {"value_ns": value}}:
+            return format_span(value)
+        case {"uniform": {"low_ns": low, "high_ns": high}}:
+            return f"{format_span(low)}..{format_span(high)}"
+        case {"exponential": {"mean_ns": mean}}:
+            return f"exp({format_span(mean)})"
+        case _:
+            pareto = length["pareto"]
+            return f"pareto({format_span(pareto['scale_ns'])},{pareto['shape']})"
+
+
+def _positive_span(text: str) -> int:
+    span = parse_span(text)
+    if span == 0:
+        raise ValueError(f"'{text}' is zero")
+    return span
+
+
+def _positive_rate(text: str) -> int:
+    rate = parse_rate(text)
+    if rate == 0:
+        raise ValueError(f"'{text}' is zero")
+    return rate
+
+
+def _on_off(on: bool) -> str:
+    return "on" if on else "off"
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("newreno", "bulk", "newreno", "TCP NewReno (RFC 5681, RFC 6582) that always has something to send"),
+        Kind("cubic", "bulk", "cubic", "TCP CUBIC (RFC 9438) that always has something to send"),
+        Kind("fixed", "bulk", "fixed", "a window that stays at its cap whatever happens: an instrument"),
+        Kind("cbr", "cbr", "udp", "a constant rate"),
+        Kind("onoff", "onoff", "udp", "a constant rate while ON, nothing while OFF"),
+    )
+}
+
+_LENGTHS = "a time, 0..1s (uniform), exp(MEAN) or pareto(SMALLEST,SHAPE)"
+
+# Every key once: its reader, writer, default, which flows have it, what it takes and what it means.
+KEYS: tuple[Key, ...] = (
+    Key("name", _name, str, None, "any", "a name", "name of the group in metrics; the kind unless given"),
+    Key("start", _start, _write_start, "0..1s", "any", "a time, or 0..500ms (uniform)", "when the flows start"),
+    Key("rtt", _positive_span, format_span, None, "any", "a time", "base round-trip time; --rtt unless given"),
+    Key("class", _between(_whole, 0, 65535, "0 to 65535"), str, "0", "any", "0 to 65535", "traffic class"),
+    Key("dscp", _between(_whole, 0, 63, "0 to 63"), str, "0", "any", "0 to 63", "DiffServ code point"),
+    Key(
+        "transport",
+        str,
+        str,
+        None,
+        "paced",
+        "udp, newreno or cubic",
+        "what carries the data; udp unless given",
+    ),
+    Key("rate", _positive_rate, format_rate, None, "paced", "a rate such as 3mbit", "rate while sending"),
+    Key("on", _length, _write_length, "1s", "onoff", _LENGTHS, "how long ON periods are"),
+    Key("off", _length, _write_length, "1s", "onoff", _LENGTHS, "how long OFF periods are"),
+    Key(
+        "packet",
+        _between(parse_bytes, 28, 65000, "28b to 65000b"),
+        format_bytes,
+        "1500b",
+        "udp",
+        "28b to 65000b",
+        "bytes of each IP packet, headers included",
+    ),
+    Key(
+        "size",
+        _between(parse_bytes, 1, 2**53, "1b or more"),
+        format_bytes,
+        None,
+        "bulk",
+        "bytes such as 1mb",
+        "payload of a finite flow; without end unless given",
+    ),
+    Key(
+        "mss",
+        _between(parse_bytes, 1, 65000, "1b to 65000b"),
+        format_bytes,
+        "1448b",
+        "tcp",
+        "1b to 65000b",
+        "payload of a full segment",
+    ),
+    Key(
+        "iw",
+        _between(_whole, 1, 10000, "1 to 10000"),
+        str,
+        "10",
+        "tcp",
+        "segments",
+        "initial window (RFC 6928)",
+    ),
+    Key("sack", _switch, _on_off, "on", "tcp", "on or off", "selective acknowledgments (RFC 2018)"),
+    Key("ecn", _word("off", "classic"), str, "off", "tcp", "off or classic", "ECN; classic is RFC 3168"),
+    Key("delack", _delack, _write_delack, "40ms", "tcp", "a time, or off", "longest delay of ACKs (RFC 1122)"),
+    Key("minrto", _positive_span, format_span, "200ms", "tcp", "a time", "smallest retransmission timeout"),
+    Key("window", _window, _write_window, None, "tcp", "20p or 64kb", "cap on the window; none unless given"),
+    Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
+)
+
+_KEYS = {key.name: key for key in KEYS}

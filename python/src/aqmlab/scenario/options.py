@@ -1,0 +1,101 @@
+"""The options of a comparison: one table for the command line, for files and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.units import as_text
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its default in tc's notation (empty: none) and what it means."""
+
+    name: str
+    default: str
+    help: str
+    many: bool = False
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option("aqm", "", "queue discipline in tc's notation, as 'pie target 15ms ecn'; name:preset", many=True),
+    Option("rate", "", "rate of the bottleneck, as 10mbit"),
+    Option("rtt", "", "base (propagation) round-trip time, as 40ms"),
+    Option("buffer", "1bdp", "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)"),
+    Option("flows", "1*cubic", "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms", many=True),
+    Option("link_trace", "", "delivery opportunities in mahimahi's format, instead of a rate"),
+    Option("capture", "", "recorded traffic (pcap, pcapng) to replay through the bottleneck", many=True),
+    Option("overhead", "14b", "link-layer bytes added to every IP packet"),
+    Option("device_ring", "1p", "packets that the device takes ahead of the wire, the one being sent included"),
+    Option("access_rate", "10x", "rate of every access link; ten times the bottleneck's unless given"),
+    Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%"),
+    Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue"),
+    Option("duration", "30s", "simulated time"),
+    Option("warmup", "auto", "time cut off the front before anything is measured, or auto"),
+    Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds"),
+)
+BY_NAME = {option.name: option for option in OPTIONS}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user said, as text; what is absent takes its default. ``place`` leads every message."""
+
+    given: Mapping[str, tuple[str, ...]]
+    place: str = ""
+    allow_unequal_buffers: bool = False
+    title: str = ""
+    point: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return the value of an option that is given at most once."""
+        values = self.given.get(name, ())
+        return values[0] if values else BY_NAME[name].default
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return the values of an option that may be repeated, without its default."""
+        return self.given.get(name, ())
+
+    def is_given(self, name: str) -> bool:
+        """Whether the user gave this option."""
+        return bool(self.given.get(name))
+
+    def label(self, name: str) -> str:
+        """Return the option as the user wrote it, for messages."""
+        return f"--{name.replace('_', '-')}" if self.place == "--" else f"{self.place}{name}"
+
+    def error(self, name: str, problem: object) -> InputError:
+        """Return the error about an option."""
+        return InputError(f"{self.label(name)}: {problem}")
+
+
+def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Options:
+    """Return options from values that are given by name, each alone or (where it may be repeated) in a list.
+
+    Raises:
+        InputError: for an unknown option, or a list where one value is meant.
+
+    """
+    given: dict[str, tuple[str, ...]] = {}
+    for name, value in values.items():
+        if name not in BY_NAME:
+            raise InputError(f"{place}{unknown('key', name, BY_NAME)}")
+        if value is None:
+            continue
+        many = not isinstance(value, str) and isinstance(value, Sequence)
+        if many and not BY_NAME[name].many:
+            raise InputError(f"{place}{name}: takes one value, not a list")
+        entries = value if many else [value]
+        if name in ("aqm", "flows", "capture") and not all(_is_textual(entry) for entry in entries):
+            raise InputError(f"{place}{name}: '{value}' is not text")
+        given[name] = tuple(as_text(entry) for entry in entries)
+    return Options(given=given, place=place, **rest)
+
+
+def _is_textual(value: object) -> bool:
+    import os
+
+    return isinstance(value, str | os.PathLike)

@@ -1,0 +1,372 @@
+"""From what the user said to what is simulated: every default filled in, every contradiction refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aqmlab import _native
+from aqmlab.errors import InputError
+from aqmlab.registry import Spec, find
+from aqmlab.scenario import flows
+from aqmlab.scenario.options import OPTIONS, Options
+from aqmlab.units import (
+    Size,
+    format_bytes,
+    format_rate,
+    format_span,
+    parse_bytes,
+    parse_fraction,
+    parse_rate,
+    parse_span,
+)
+
+FULL_IP_PACKET_BYTES = 1500
+SMALLEST_BUFFER_PACKETS = 20
+SHORTEST_WARMUP_NS = 5_000_000_000
+WARMUP_RTTS = 20
+MILLISECOND_NS = 1_000_000
+SHORTEST_SAMPLE_NS = 10 * MILLISECOND_NS
+SAMPLES = 300
+LARGEST_SEEDS = 10_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One AQM of a comparison: as the user named it, and as it runs."""
+
+    label: str
+    spec: Spec
+
+    @property
+    def buffer(self) -> str:
+        """The limit of its queue, canonical; empty if it has none."""
+        return self.spec.params.get("limit", "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One scenario, resolved, for several AQMs and seeds."""
+
+    contestants: tuple[Contestant, ...]
+    seeds: tuple[int, ...]
+    base: dict[str, Any]
+    files: dict[str, str]
+    echo: dict[str, Any]
+    warnings: tuple[str, ...]
+
+    def engine(self, contestant: Contestant) -> str:
+        """Return the scenario as the simulator takes it."""
+        return json.dumps({"aqm": contestant.spec.canonical, **self.base})
+
+    def key(self, contestant: Contestant, seed: int, code: str) -> str:
+        """Return the hash of everything that decides a run: scenario, files by their content, code, seed."""
+        parts = [self.engine(contestant), json.dumps(self.files, sort_keys=True), str(seed), code]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def resolve(options: Options) -> Plan:
+    """Resolve options.
+
+    Raises:
+        InputError: naming the option, its value, what is wrong with it and what is allowed.
+
+    """
+    link = _capacity(options)
+    overhead = _read(options, "overhead", parse_bytes, lambda n: n <= 1000, "0b to 1000b")
+    rtt_ns = _read(options, "rtt", parse_span, lambda n: n > 0, "a time above zero") if _needs(options, "rtt") else 0
+    captures = _captures(options)
+    groups = _groups(options, bool(captures))
+    duration_ns = _read(options, "duration", parse_span, lambda n: n > 0, "a time above zero")
+    longest_rtt_ns = max([rtt_ns, *(group.rtt_ns or 0 for group in groups)])
+    warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
+    buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, FULL_IP_PACKET_BYTES + overhead)
+    contestants, warnings = _contestants(options, buffer, link)
+    access_rate = _access_rate(options)
+    ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
+    loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
+    jitter_ns = _read(options, "jitter", parse_span, lambda n: n >= 0, "a time")
+    seeds = _read(options, "seeds", _whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
+    sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
+    warnings += _late_starts(groups, duration_ns)
+    warnings += [warning for capture in captures for warning in capture["warnings"]]
+
+    base: dict[str, Any] = {
+        "capacity": {"trace": link.trace} if link.trace else {"rate_bps": link.rate_bps},
+        "rtt_ns": rtt_ns,
+        "overhead_bytes": overhead,
+        "device_ring_packets": ring,
+        "access_rate_bps": access_rate,
+        "duration_ns": duration_ns,
+        "warmup_ns": warmup_ns,
+        "sample_ns": sample_ns,
+        "loss": loss,
+        "jitter_ns": jitter_ns,
+        "flows": [group.engine() for group in groups],
+        "captures": [capture["path"] for capture in captures],
+    }
+    echo = {
+        "rate": None if link.trace else format_rate(link.rate_bps),
+        "link_trace": link.trace,
+        "link_trace_mean_rate": _mbit(link.rate_bps) if link.trace else None,
+        "rtt": format_span(rtt_ns),
+        "buffer": str(buffer),
+        "flows": [str(group) for group in groups],
+        "capture": [capture["path"] for capture in captures],
+        "capture_figures": [_figures(capture) for capture in captures],
+        "overhead": format_bytes(overhead),
+        "device_ring": f"{ring}p",
+        "access_rate": "10x" if access_rate is None else format_rate(access_rate),
+        "loss": f"{loss * 100:g}%",
+        "jitter": format_span(jitter_ns),
+        "duration": format_span(duration_ns),
+        "warmup": format_span(warmup_ns),
+        "sample": format_span(sample_ns),
+        "seeds": list(range(1, seeds + 1)),
+        "aqm": [
+            {
+                "label": contestant.label,
+                "name": contestant.spec.name,
+                "preset": contestant.spec.preset,
+                "spec": contestant.spec.canonical,
+                "params": contestant.spec.params,
+            }
+            for contestant in contestants
+        ],
+        "rules": {"buffer": buffer_rule, "warmup": warmup_rule},
+        "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
+    }
+    files = {path: _digest(path) for path in [*base["captures"], *([link.trace] if link.trace else [])]}
+    return Plan(contestants, tuple(range(1, seeds + 1)), base, files, echo, tuple(warnings))
+
+
+@dataclass(frozen=True)
+class _Link:
+    rate_bps: int
+    trace: str | None
+
+
+def _capacity(options: Options) -> _Link:
+    if options.is_given("rate") and options.is_given("link_trace"):
+        raise options.error("rate", f"contradicts {options.label('link_trace')}: give one of them")
+    if options.is_given("link_trace"):
+        path = options.text("link_trace")
+        summary = _file(options, "link_trace", path, _native.link_trace)
+        return _Link(int(json.loads(summary)["mean_rate_bps"]), path)
+    if not options.is_given("rate"):
+        other = options.label("link_trace")
+        raise options.error("rate", f"is missing: give the bottleneck's rate, as 10mbit, or a recorded link ({other})")
+    return _Link(_read(options, "rate", parse_rate, lambda n: n > 0, "a rate above zero"), None)
+
+
+def _needs(options: Options, name: str) -> bool:
+    if not options.is_given(name):
+        raise options.error(name, "is missing: give the base round-trip time, as 40ms")
+    return True
+
+
+def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
+    texts = options.texts("flows")
+    if not texts and not has_captures:
+        texts = (options.text("flows"),)
+    try:
+        return tuple(flows.parse(text) for text in texts)
+    except ValueError as error:
+        text = str(error).removeprefix("flows ")
+        raise options.error("flows", text) from None
+
+
+def _captures(options: Options) -> tuple[dict[str, Any], ...]:
+    found = []
+    for path in options.texts("capture"):
+        summary = json.loads(_file(options, "capture", path, _native.capture))
+        found.append({"path": path, **summary})
+    return tuple(found)
+
+
+def _figures(capture: dict[str, Any]) -> str:
+    rate_bps = capture["mean_rate_bps"]
+    rate = "" if rate_bps is None else f", {_mbit(rate_bps)} on average"
+    flows = ", ".join(f"{count} {protocol}" for protocol, count in capture["flows"].items())
+    return f"{capture['packets']} packets in {capture['duration_ns'] / 1e9:.1f}s{rate}; flows: {flows}"
+
+
+def _file(options: Options, name: str, path: str, read: Callable[[str], str]) -> str:
+    try:
+        return read(path)
+    except ValueError as error:
+        raise options.error(name, error) from None
+
+
+def _warmup(options: Options, duration_ns: int, rtt_ns: int, groups: tuple[flows.Group, ...]) -> tuple[int, str]:
+    if options.text("warmup") != "auto":
+        allowed = f"a time below the duration ({format_span(duration_ns)}), or auto"
+        return _read(options, "warmup", parse_span, lambda n: n < duration_ns, allowed), "as given"
+    if not any(group.reacts for group in groups):
+        return 0, "auto: none, since nothing reacts to the network"
+    warmup_ns = max(SHORTEST_WARMUP_NS, WARMUP_RTTS * rtt_ns)
+    rule = "auto: the longer of 5s and 20 round trips"
+    if warmup_ns > duration_ns // 3:
+        warmup_ns = duration_ns // 3 // MILLISECOND_NS * MILLISECOND_NS or duration_ns // 3
+        rule = "auto: a third of the duration, which is less than 5s or 20 round trips"
+    latest_ns = max(group.latest_start_ns for group in groups)
+    if warmup_ns < latest_ns < duration_ns // 2:
+        return latest_ns, "auto: until the last flow has started"
+    return warmup_ns, rule
+
+
+def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tuple[Size, str]:
+    """Resolve ``1000p``, ``64kb``, ``200ms`` and ``1bdp``.
+
+    The last two follow the rate: packets of full size, or bytes where the rate is a trace's mean.
+    """
+    text = options.text("buffer").strip().lower()
+    bdp = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*bdp", text)
+    if bdp is not None:
+        bits = float(bdp.group(1)) * link.rate_bps * rtt_ns / 1e9
+        smallest, rule = SMALLEST_BUFFER_PACKETS, f"{bdp.group(1)}bdp at {format_span(rtt_ns)}"
+    elif re.fullmatch(r"[0-9.]+\s*(ns|us|ms|s|nsecs?|usecs?|msecs?|secs?)", text):
+        span_ns = _read(options, "buffer", parse_span, lambda n: n > 0, "a buffer above zero")
+        bits = float(link.rate_bps) * span_ns / 1e9
+        smallest, rule = 1, f"{format_span(span_ns)} at the bottleneck's rate"
+    else:
+        size = _read(options, "buffer", _size, lambda size: size.count > 0, "a buffer above zero")
+        return size, "as given"
+    full = bits / 8 / packet_bytes
+    # Rounded up; the small allowance keeps 20.000000001 at 20.
+    packets = max(-int(-(full - 1e-6) // 1), 0)
+    if packets < smallest:
+        packets, rule = smallest, f"{rule} would be {packets}p: at least {smallest}p"
+    if link.trace:
+        size = Size(max(round(bits / 8), smallest * packet_bytes), in_packets=False)
+        return size, f"{rule}, of the trace's mean rate {_mbit(link.rate_bps)}"
+    return Size(packets, in_packets=True), f"{rule}, in packets of {packet_bytes}b"
+
+
+def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
+    texts = [" ".join(part.split()) for text in options.texts("aqm") for part in _split(text)]
+    if not texts:
+        raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")
+    contestants: list[Contestant] = []
+    warnings: list[str] = []
+    for text in texts:
+        if any(text == other.label for other in contestants):
+            raise options.error("aqm", f"'{text}' is given twice")
+        try:
+            spec = Spec.parse(text)
+            has_limit = find(spec.name).has_limit
+            if has_limit and "limit" not in spec.given:
+                spec = Spec.parse(f"{text} limit {buffer}")
+            _native.check_spec(spec.canonical, link.rate_bps)
+        except ValueError as error:
+            raise options.error("aqm", error) from None
+        _check_buffer(options, text, spec, buffer, has_limit)
+        contestants.append(Contestant(text, spec))
+    _check_equal(options, contestants)
+    if len({contestant.buffer for contestant in contestants}) > 1:
+        buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)
+        warnings.append(f"the buffers are unequal: {buffers}")
+    return tuple(contestants), warnings
+
+
+def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size, has_limit: bool) -> None:
+    """An explicit buffer and an explicit limit must not contradict each other."""
+    if options.allow_unequal_buffers or not options.is_given("buffer"):
+        return
+    limit = spec.params.get("limit", "")
+    if has_limit and limit != str(buffer):
+        label = options.label("buffer")
+        raise options.error("aqm", f"'{text}' has limit {limit}, but {label} is {buffer}: give one of them")
+
+
+def _check_equal(options: Options, contestants: list[Contestant]) -> None:
+    """RFC 7928 section 3.2: the buffer is the same for all AQMs that are compared."""
+    first = contestants[0]
+    for other in contestants[1:]:
+        if other.buffer != first.buffer and not options.allow_unequal_buffers:
+            first_buffer, other_buffer = (one.buffer or "a buffer of its own" for one in (first, other))
+            raise options.error(
+                "aqm",
+                f"'{other.label}' has {other_buffer} of buffer and '{first.label}' {first_buffer}: give all the "
+                f"same limit, or {_unequal(options)}",
+            )
+
+
+def _unequal(options: Options) -> str:
+    if options.place == "--":
+        return "--allow-unequal-buffers"
+    return "allow_unequal_buffers = true" if options.place else "allow_unequal_buffers=True"
+
+
+def _split(text: str) -> list[str]:
+    """A bare list of names may be written with commas."""
+    return text.split(",") if "," in text and " " not in text.strip() else [text]
+
+
+def _access_rate(options: Options) -> int | None:
+    if not options.is_given("access_rate"):
+        return None
+    return _read(options, "access_rate", parse_rate, lambda n: n > 0, "a rate above zero")
+
+
+def _late_starts(groups: tuple[flows.Group, ...], duration_ns: int) -> list[str]:
+    return [
+        f"flows '{group.name}' may start as late as {format_span(group.latest_start_ns)}, "
+        f"when the run of {format_span(duration_ns)} is over"
+        for group in groups
+        if group.latest_start_ns >= duration_ns
+    ]
+
+
+def _read(options: Options, name: str, read: Callable[[str], T], allowed: Callable[[T], bool], what: str) -> T:
+    text = options.text(name)
+    try:
+        value = read(text)
+    except ValueError as error:
+        raise options.error(name, error) from None
+    if not allowed(value):
+        raise options.error(name, f"'{text}' is out of range: allowed is {what}")
+    return value
+
+
+def _size(text: str) -> Size:
+    try:
+        return Size.parse(text)
+    except ValueError:
+        raise InputError(f"'{text}' is not a buffer such as 1000p, 64kb, 200ms or 1bdp") from None
+
+
+def _packets(text: str) -> int:
+    size = Size.parse(text if re.search("[a-zA-Z]", text) else f"{text}p")
+    if not size.in_packets:
+        raise InputError(f"'{text}' is not a number of packets such as 1p")
+    return size.count
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f"'{text}' is not a whole number")
+    return int(text)
+
+
+def _mbit(bits_per_sec: int) -> str:
+    return f"{bits_per_sec / 1e6:.4g}mbit"
+
+
+def _defaulted(options: Options, name: str) -> bool:
+    needless = name in ("aqm", "rate", "rtt", "link_trace", "capture")
+    if name == "flows" and options.is_given("capture"):
+        return False
+    return not needless and not options.is_given(name)
+
+
+def _digest(path: str) -> str:
+    with open(os.fspath(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

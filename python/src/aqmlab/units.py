@@ -1,0 +1,73 @@
+"""tc's notation for quantities: ``10mbit``, ``20ms``, ``64kb``, ``1000p``, ``10%``.
+
+Values are whole numbers in base units: bit/s, nanoseconds, bytes, packets. The one parser is the core's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from aqmlab import _native
+from aqmlab._native import (
+    format_bytes,
+    format_rate,
+    format_span,
+    parse_bytes,
+    parse_fraction,
+    parse_rate,
+    parse_size,
+    parse_span,
+)
+
+__all__ = [
+    "Size",
+    "as_text",
+    "format_bytes",
+    "format_rate",
+    "format_span",
+    "parse_bytes",
+    "parse_fraction",
+    "parse_rate",
+    "parse_size",
+    "parse_span",
+]
+
+NANOS_PER_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """A queue size in packets or in bytes."""
+
+    count: int
+    in_packets: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Size:
+        """Read a size.
+
+        >>> str(Size.parse("65536b")), str(Size.parse("50p"))
+        ('64kb', '50p')
+
+        """
+        return cls(*_native.parse_size(text))
+
+    def __str__(self) -> str:
+        return f"{self.count}p" if self.in_packets else format_bytes(self.count)
+
+
+def as_text(value: object) -> str:
+    """Return a quantity given to the Python interface in tc's notation.
+
+    Text stays as it is; a `datetime.timedelta` becomes a time. Bare numbers stay bare, so that readers of
+    dimensional values refuse them.
+
+    >>> as_text(timedelta(milliseconds=40))
+    '40ms'
+
+    """
+    if isinstance(value, timedelta):
+        micros = value // timedelta(microseconds=1)
+        return format_span(micros * 1000) if micros >= 0 else f"{micros}us"
+    return str(value)

@@ -6,7 +6,6 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
 BIN := .venv/bin
-DEMO := results/demo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test bench lint lock clean tools
@@ -17,7 +16,7 @@ help: ## this list
 setup: .venv/native ## build everything into .venv; the command is then .venv/bin/aqmlab
 
 demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
-	@sh scripts/demo.sh $(DEMO)
+	@sh scripts/demo.sh
 
 test: lint ## all tests, Rust and Python
 	cargo test --locked --workspace -q

@@ -41,7 +41,7 @@ def compare(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
-    title: str = "Comparison",
+    title: str = "",
     **options: Any,
 ) -> Result:
     """Compare queue disciplines on one bottleneck, over seeds.
@@ -53,7 +53,7 @@ def compare(
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
-        title: what the report is called.
+        title: what the report is called; it names the AQMs unless given.
         options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``link_trace``, ``capture``, ``overhead``,
             ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
 
@@ -67,7 +67,7 @@ def compare(
 
     """
     values = {"aqm": aqm, **options}
-    chosen = scenario.from_values(values, title=title, allow_unequal_buffers=allow_unequal_buffers)
+    chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
     return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out)))
 
@@ -186,7 +186,7 @@ def _manifest(experiment: Experiment, command: str, plans: Sequence[Plan]) -> di
     return {
         "format_version": FORMAT_VERSION,
         "command": command,
-        "title": experiment.title,
+        "title": experiment.title or _title([contestant.label for contestant in plans[0].contestants]),
         "aqmlab": _native.version(),
         "code": code_version(),
         "build": json.loads(_native.build_info()),
@@ -199,6 +199,10 @@ def _manifest(experiment: Experiment, command: str, plans: Sequence[Plan]) -> di
             for options, plan in zip(experiment.points, plans, strict=True)
         ],
     }
+
+
+def _title(aqms: Sequence[str]) -> str:
+    return aqms[0] if len(aqms) == 1 else f"{', '.join(aqms[:-1])} and {aqms[-1]} compared"
 
 
 def _concluded(

@@ -24,6 +24,11 @@ class Metric:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     @property
+    def phrase(self) -> str:
+        """The label in the middle of a sentence."""
+        return self.label if self.label.split()[0] in ("CE", "Jain") else f"{self.label[0].lower()}{self.label[1:]}"
+
+    @property
     def is_percentile(self) -> bool:
         """Whether the metric is a percentile, which is never averaged."""
         return bool(self.histogram)

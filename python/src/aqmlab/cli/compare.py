@@ -90,8 +90,8 @@ def compare(
         "warmup": warmup,
         "seeds": seeds,
     }
-    options = scenario.from_values(values, place="--", title="Comparison", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("Comparison", (options,)), "compare", jobs, out, as_json, quiet)
+    options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet)
 
 
 def run(

@@ -16,7 +16,7 @@ from aqmlab import experiment, runner
 from aqmlab.results import Result
 from aqmlab.results.settings import settings
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import COLUMNS, Cell, cells
+from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Cell, Column, Lines, cells, filled, group_cells
 
 WIDTH_ELSEWHERE = 130
 
@@ -88,19 +88,26 @@ def result(shown: Result, folder: Path) -> RenderableType:
     return Group(*parts)
 
 
-def _table(aqms: Sequence[str], rows: Sequence[Row]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("AQM")
-    columns = [column for column in COLUMNS if any(row.metric == column.metric for row in rows)]
-    for column in columns:
-        heading = Text.assemble(column.title, "\n", (column.unit, "not bold dim"))
-        table.add_column(heading, justify="right", no_wrap=True)
-    for aqm, by_metric in cells(aqms, rows).items():
-        table.add_row(Text(aqm), *(_cell(by_metric[column.metric]) for column in columns))
+def _table(aqms: Sequence[str], rows: Sequence[Row]) -> RenderableType:
+    table = _aligned(("AQM",), COLUMNS, cells(aqms, rows))
     n = max((row.estimate.n for row in rows), default=0)
     table.caption = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed, hence no intervals"
     table.caption_justify = "left"
     table.caption_style = "dim"
+    groups = group_cells(aqms, rows)
+    return Group(table, "", _aligned(("Flows", "AQM"), GROUP_COLUMNS, groups)) if groups else table
+
+
+def _aligned(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(head)
+    shown = filled(columns, lines)
+    for column in shown:
+        heading = Text.assemble(column.title, "\n", (column.unit, "not bold dim"))
+        table.add_column(heading, justify="right", no_wrap=True)
+    for names, line in lines.items():
+        table.add_row(*map(Text, names), *(_cell(line[column.metric]) for column in shown))
     return table
 
 

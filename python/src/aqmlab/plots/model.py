@@ -62,15 +62,20 @@ class Figure:
     painter: Callable[[pl.DataFrame], Canvas]
 
     def draw(self) -> Canvas:
-        """Return the figure with its title and caption."""
+        """Return the figure with its caption under it."""
         canvas = self.painter(self.table)
         style.caption(canvas, self.caption)
         return canvas
 
     @functools.cached_property
     def svg(self) -> str:
-        """The figure as SVG."""
+        """The figure with its caption as SVG."""
         return style.svg(self.draw(), self.name)
+
+    @functools.cached_property
+    def bare_svg(self) -> str:
+        """The figure alone as SVG, for a page that sets the caption itself."""
+        return style.svg(self.painter(self.table), self.name)
 
 
 def caption(curves: Sequence[Curve]) -> str:

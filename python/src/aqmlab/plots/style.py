@@ -41,13 +41,13 @@ _RC: Any = {
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
 }
-_CAPTION_WIDTH = 105
+_CAPTION_WIDTH = 108
 
 
-def canvas(rows: int = 1, height_in: float = 4.4) -> tuple[Figure, list[Axes]]:
+def canvas(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes under each other that share their x axis."""
     with mpl.rc_context(_RC):
-        figure = Figure(figsize=(7.0, height_in), layout="constrained")
+        figure = Figure(figsize=(6.0, height_in), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.subplots(rows, 1, sharex=True, squeeze=False)
         return figure, [axes[row][0] for row in range(rows)]
@@ -67,7 +67,7 @@ def legend(figure: Figure, axes: Axes) -> None:
     """Put the legend above, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     longest = max(map(len, labels), default=1)
-    columns = max(1, min(len(labels), 100 // (longest + 5)))
+    columns = max(1, min(len(labels), 80 // (longest + 5)))
     with mpl.rc_context(_RC):
         figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=1.6, columnspacing=1.4)
 
@@ -75,7 +75,7 @@ def legend(figure: Figure, axes: Axes) -> None:
 def caption(figure: Figure, text: str) -> None:
     """Write under a figure what it shows."""
     with mpl.rc_context(_RC):
-        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=7.5, color=FAINT)
+        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=7, color=FAINT)
 
 
 def svg(figure: Figure, salt: str) -> str:

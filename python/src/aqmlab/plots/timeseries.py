@@ -13,9 +13,12 @@ from aqmlab.plots import style
 from aqmlab.plots.model import Curve, Kind
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 GOODPUT = "goodput_mbit"
+# The delay axis is logarithmic where the highest peak is this many times the median.
+WIDE = 30.0
 LABELS = {
     "qdelay_ms": "Queue delay (ms)",
     "queue_packets": "Queue (packets)",
@@ -67,8 +70,11 @@ def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: flo
             band = rows.drop_nulls("ci95_low")
             low = band["ci95_low"].clip(lower_bound=0.0)
             axes.fill_between(band["time_s"], low, band["ci95_high"], color=colour, alpha=0.13, linewidth=0)
+        if name != GOODPUT:
+            _choose_scale(axes, table.filter(pl.col("name") == name)["mean"])
         axes.set_ylabel(LABELS.get(name, metrics.find(name).title))
-        axes.set_ylim(bottom=0)
+        if axes.get_yscale() == "linear":
+            axes.set_ylim(bottom=0)
         axes.margins(x=0)
         if warmup_s > 0:
             axes.axvspan(0, warmup_s, color=style.FAINT, alpha=0.1, linewidth=0)
@@ -77,6 +83,15 @@ def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: flo
     panels[-1].set_xlabel("Time (s)")
     style.legend(canvas, panels[0])
     return canvas
+
+
+def _choose_scale(axes: Axes, means: pl.Series) -> None:
+    """Use a logarithmic axis where peaks would flatten everything else."""
+    median, largest = means.drop_nulls().median(), means.max()
+    if isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=median / 50)
+        axes.yaxis.set_major_formatter(lambda value, position: f"{value:g}")
 
 
 KIND = Kind(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from markupsafe import Markup
 
 from aqmlab.plots import Figure, standard, style
 from aqmlab.results.settings import settings
-from aqmlab.results.tables import COLUMNS, cells
+from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Column, Lines, cells, filled, group_cells
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -38,25 +39,34 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         points=[_point(result, number) for number in range(len(result.points))],
         scenario=result.scenarios[0],
         settings=settings(result),
-        figures=[(figure, _inline(figure.svg, figure.title)) for figure in drawn],
+        figures=[(figure, _inline(figure.bare_svg, figure.title)) for figure in drawn],
     )
 
 
 def summary_table(result: Result, point: int = 0) -> str:
     """Return the summary of one scenario as an HTML table."""
     table = _ENVIRONMENT.get_template("table.html")
-    return table.render(point=_point(result, point), colours=style.colours(result.aqms))
+    return table.render(table=_point(result, point)["summary"], colours=style.colours(result.aqms))
 
 
 def _point(result: Result, number: int) -> dict[str, Any]:
     rows = [row for row in result.rows if row.point == number]
+    lines = cells(result.aqms, rows)
+    groups = group_cells(result.aqms, rows)
     return {
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
-        "columns": [column for column in COLUMNS if any(row.metric == column.metric for row in rows)],
-        "cells": cells(result.aqms, rows),
+        "summary": _Table(("AQM",), filled(COLUMNS, lines), lines),
+        "groups": _Table(("Flows", "AQM"), filled(GROUP_COLUMNS, groups), groups),
         "comparisons": [one for one in result.comparisons if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
     }
+
+
+@dataclass(frozen=True)
+class _Table:
+    heads: Sequence[str]
+    columns: Sequence[Column]
+    lines: Lines
 
 
 def _inline(svg: str, title: str) -> Markup:

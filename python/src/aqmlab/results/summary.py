@@ -14,6 +14,7 @@ from aqmlab.results.frames import Frames, metric_names
 from aqmlab.statistics import Difference, Estimate, Reals
 
 NANOS_PER_MS = 1e6
+SHARES = ("utilization", "loss_ratio")
 
 
 @dataclass(frozen=True)
@@ -133,21 +134,31 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
 
 def _words(metric: Metric, comparison: Comparison) -> str:
     difference, estimate = comparison.difference, comparison.difference.estimate
-    name, unit = metric.label.lower(), f" {metric.unit}" if metric.unit else ""
+    # Shares are shown in percent, hence their differences in points.
+    scale, unit, decimals = (
+        (100.0, " points", 2) if metric.name in SHARES else (1.0, f" {metric.unit}", metric.decimals)
+    )
+    unit = unit.rstrip()
+
+    def number(value: float, sign: str = "") -> str:
+        return f"{value * scale:{sign}.{decimals}f}"
+
     if estimate.low is None or estimate.high is None:
-        return f"{name} differs by {estimate.value:+.{metric.decimals}f}{unit}; one run says nothing about chance"
+        return f"{metric.phrase} differs by {number(estimate.value, '+')}{unit}; one run says nothing about chance"
     if estimate.value == 0.0 and estimate.low == estimate.high:
-        return f"{name} is equal in every run"
+        return f"{metric.phrase} is equal in every run"
+    low, high = estimate.low, estimate.high
     if not difference.is_distinguishable:
-        low, high = (f"{end:+.{metric.decimals}f}" for end in (estimate.low, estimate.high))
-        corrected = f", p {difference.p_holm:.2f} after correction" if estimate.low * estimate.high > 0 else ""
-        return f"{name} is not distinguishable ({low} to {high}{unit}{corrected})"
-    size, ends = abs(estimate.value), sorted((abs(estimate.low), abs(estimate.high)))
+        corrected = f", p {difference.p_holm:.2f} after correction" if low * high > 0 else ""
+        return f"{metric.phrase} is not distinguishable ({number(low, '+')} to {number(high, '+')}{unit}{corrected})"
     direction = "higher" if estimate.value > 0 else "lower"
-    relative = size / abs(comparison.reference_value) if comparison.reference_value else 0.0
-    share = f", {relative:.{0 if relative >= 0.01 else 1}%}" if comparison.reference_value else ""
-    interval = f"{ends[0]:.{metric.decimals}f} to {ends[1]:.{metric.decimals}f}"
-    return f"{name} is {size:.{metric.decimals}f}{unit} {direction} ({interval}{share})"
+    nearer, farther = sorted((abs(low), abs(high)))
+    relative = abs(estimate.value / comparison.reference_value) if comparison.reference_value else 0.0
+    share = f", {relative:.{0 if relative >= 0.01 else 1}%}" if relative else ""
+    return (
+        f"{metric.phrase} is {number(abs(estimate.value))}{unit} {direction} "
+        f"({number(nearer)} to {number(farther)}{share})"
+    )
 
 
 def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from aqmlab.metrics import split
 from aqmlab.results.summary import Row
 
 
@@ -37,13 +39,49 @@ COLUMNS = (
     Column("marks", "CE marks", "packets", 1.0, 0),
     Column("jain_index", "Jain index", "0 to 1", 1.0, 3),
 )
+# What is shown of each group of flows where there are several.
+GROUP_COLUMNS = (
+    COLUMNS[0],
+    *COLUMNS[2:3],
+    *COLUMNS[4:6],
+    Column("fct_mean_s", "Completion", "mean, s", 1.0, 2),
+    Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
+    COLUMNS[-1],
+)
 ABSENT = Cell("-", "")
 
 
-def cells(aqms: Sequence[str], rows: Sequence[Row]) -> dict[str, dict[str, Cell]]:
-    """Return the cells of one scenario by AQM and metric; every AQM has every column."""
-    by_key = {(row.aqm, row.metric): row for row in rows}
-    return {aqm: {column.metric: _cell(by_key.get((aqm, column.metric)), column) for column in COLUMNS} for aqm in aqms}
+# The cells of a table: what heads a line (AQM, or group of flows and AQM), then metric.
+Lines: TypeAlias = Mapping[tuple[str, ...], Mapping[str, Cell]]
+
+
+def cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+    """Return the lines of one scenario, one per AQM; each has every column."""
+    return {(aqm,): _cells([row for row in rows if row.aqm == aqm], "", COLUMNS) for aqm in aqms}
+
+
+def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+    """Return the lines of one scenario, one per group of flows and AQM; none if there is one group only."""
+    prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix)
+    if len(prefixes) < 2:
+        return {}
+    return {
+        (prefix.removeprefix("class.").removesuffix("."), aqm): _cells(
+            [row for row in rows if row.aqm == aqm], prefix, GROUP_COLUMNS
+        )
+        for prefix in prefixes
+        for aqm in aqms
+    }
+
+
+def filled(columns: Sequence[Column], lines: Lines) -> list[Column]:
+    """Return the columns in which some line has a value."""
+    return [column for column in columns if any(line[column.metric] != ABSENT for line in lines.values())]
+
+
+def _cells(rows: Sequence[Row], prefix: str, columns: Sequence[Column]) -> dict[str, Cell]:
+    by_metric = {row.metric: row for row in rows}
+    return {column.metric: _cell(by_metric.get(f"{prefix}{column.metric}"), column) for column in columns}
 
 
 def _cell(row: Row | None, column: Column) -> Cell:

@@ -47,7 +47,6 @@ class Options:
     given: Mapping[str, tuple[str, ...]]
     place: str = ""
     allow_unequal_buffers: bool = False
-    title: str = ""
     point: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:

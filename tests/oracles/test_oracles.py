@@ -69,14 +69,15 @@ CASES: dict[str, Callable[[], Oracle]] = {
             bandwidth=5_000_000,
         )
     ),
-    "pie limit 150p": lambda: pie.Pie(pie.Options(limit=150)),
-    "pie limit 150p ecn mark_threshold 0.5": lambda: pie.Pie(
+    "pie limit 150p": lambda: pie.Pie(pie.Options(limit=150, activate=False)),
+    "pie limit 150p activate": lambda: pie.Pie(pie.Options(limit=150)),
+    "pie limit 150p activate ecn mark_threshold 0.5": lambda: pie.Pie(
         pie.Options(limit=150, ecn=True, mark_ecnth=0.5)
     ),
-    "pie limit 100p noactivate noderandomize nocap": lambda: pie.Pie(
+    "pie limit 100p noderandomize nocap": lambda: pie.Pie(
         pie.Options(limit=100, activate=False, derandomize=False, cap=False)
     ),
-    "pie limit 100p ecn target 5ms tupdate 7ms max_burst 20ms bytemode mark_threshold 0.4": lambda: pie.Pie(
+    "pie limit 100p activate ecn target 5ms tupdate 7ms max_burst 20ms bytemode mark_threshold 0.4": lambda: pie.Pie(
         pie.Options(
             limit=100,
             ecn=True,
@@ -87,7 +88,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
             mark_ecnth=0.4,
         )
     ),
-    "pie limit 200p dq_rate_estimator": lambda: pie.Pie(pie.Options(limit=200, dq_threshold=16384)),
+    "pie limit 200p activate dq_rate_estimator": lambda: pie.Pie(pie.Options(limit=200, dq_threshold=16384)),
     "pie:linux limit 200p ecn mark_threshold 0.5": lambda: pie.Linux(
         pie.Options(limit=200, ecn=True, mark_ecnth=0.5)
     ),

@@ -59,7 +59,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "Linux 6.1 net/sched/sch_pie.c (behaviour and defaults)",
-            values: &[("activate", Value::Flag(false)), ("code", Value::Choice("linux"))],
+            values: &[("code", Value::Choice("linux"))],
         },
         Preset {
             name: "ns3.27",
@@ -71,7 +71,6 @@ pub static INFO: Info = Info {
                 ("dq_rate_estimator", Value::Flag(true)),
                 ("dq_threshold", Value::Bytes(Bytes::new(10_000))),
                 ("dq_weight", Value::Fraction(0.5)),
-                ("activate", Value::Flag(false)),
                 ("derandomize", Value::Flag(false)),
                 ("code", Value::Choice("ns3.27")),
             ],
@@ -181,9 +180,9 @@ pub(super) const DQ_WEIGHT: ParamSpec = ParamSpec::new(
 
 const ACTIVATE: ParamSpec = ParamSpec::flag(
     "activate",
-    true,
+    false,
     "Rest until a third of the limit is taken (code rfc8033)",
-    "RFC 8033 section 5.3",
+    "RFC 8033 section 5.3: optional, and off here, since with a deep buffer PIE would rest far beyond its target",
 );
 
 const DERANDOMIZE: ParamSpec =
@@ -381,20 +380,20 @@ mod tests {
     }
 
     #[test]
-    fn the_rfcs_law_rests_until_a_third_of_the_limit_is_taken() {
-        let mut host = Host::new("pie limit 30p");
+    fn a_law_that_activates_rests_until_a_third_of_the_limit_is_taken() {
+        let mut host = Host::new("pie activate limit 30p");
         (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
         assert_eq!(host.qdisc.next_wakeup(), None);
         host.put(ms(3), 10, 0, 1000); // finds ten
         assert_eq!(host.qdisc.next_wakeup(), Some(ms(18)));
-        assert_eq!(Host::new("pie noactivate").qdisc.next_wakeup(), Some(ms(15)));
+        assert_eq!(Host::new("pie").qdisc.next_wakeup(), Some(ms(15)));
         assert_eq!(Host::new("pie:linux").qdisc.next_wakeup(), Some(ms(500)));
         assert_eq!(Host::new("pie:ns3.27").qdisc.next_wakeup(), Some(ms(0)));
     }
 
     #[test]
     fn parameters_can_change_on_the_way() {
-        let mut host = Host::new("pie limit 30p");
+        let mut host = Host::new("pie activate limit 30p");
         (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
         host.qdisc.change(&[("activate", "off"), ("limit", "8p")], ms(4), &mut host.log).unwrap();
         assert_eq!(host.log.dropped, [(9, DropReason::Reconfigured), (8, DropReason::Reconfigured)]);

@@ -29,6 +29,9 @@ RING = "plain_ring"
 ALLOWED = {
     "fifo": 3.0,
     "red": 6.0,
+    "ared": 6.0,
+    "feng_ared": 6.0,
+    "nlred": 6.0,
     "codel": 6.0,
     "pie": 6.0,
     "pfifo_fast": 6.0,
@@ -152,9 +155,7 @@ def slow(figures: Figures) -> list[str]:
 
 def main() -> int:
     """Measures, prints, writes."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer samples")
     parser.add_argument("--check", action="store_true", help="fail if a discipline is slower than allowed")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench" / "core.json")

@@ -25,7 +25,7 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("codel", "red", "pie")
+LAWS = ("codel", "max_p", "pie", "red")
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [
@@ -90,14 +90,10 @@ def mutants(text: str) -> Iterator[Mutant]:
         for match in NUMBER.finditer(bare):
             value = match.group(1)
             other = (
-                f"{float(value.replace('_', '')) * 1.5 + 0.1}"
-                if "." in value
-                else f"{int(value.replace('_', '')) + 1}"
+                f"{float(value.replace('_', '')) * 1.5 + 0.1}" if "." in value else f"{int(value.replace('_', '')) + 1}"
             )
             seen.add(bare[: match.start(1)] + other + bare[match.end(1) :])
-        if re.match(r"\s+[a-z_.*()]+ ?(=|\+=|-=|\*=) .*;$", bare) or re.match(
-            r"\s+(self|state)\.[\w.]+\(.*\);$", bare
-        ):
+        if re.match(r"\s+[a-z_.*()]+ ?(=|\+=|-=|\*=) .*;$", bare) or re.match(r"\s+(self|state)\.[\w.]+\(.*\);$", bare):
             seen.add(re.match(r"\s*", bare).group())  # type: ignore[union-attr]
         yield from (Mutant(number, line, after) for after in sorted(seen))
 
@@ -148,21 +144,22 @@ class Workshop:
 
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """What the oracles expect for every case in which this law takes part."""
-    names = {"codel": ("codel", "fq_codel"), "pie": ("pie", "s-pie")}.get(law, (law,))
+    names = {
+        "codel": ("codel", "fq_codel"),
+        "max_p": ("ared", "feng_ared"),
+        "pie": ("pie", "s-pie"),
+        "red": ("red", "ared", "feng_ared", "nlred"),
+    }.get(law, (law,))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [workload.random_traffic(seed) for seed in SEEDS]
-    return [
-        (spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec in cases for trace in traces
-    ]
+    return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec in cases for trace in traces]
 
 
 def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:
     """Who notices the mutant in the workshop."""
     for spec, trace, decisions in expected:
         try:
-            different = test_oracles.first_difference(
-                workload.rust(spec, trace, shop.program, timeout=20), decisions
-            )
+            different = test_oracles.first_difference(workload.rust(spec, trace, shop.program, timeout=20), decisions)
         except (AssertionError, subprocess.TimeoutExpired):
             return "oracle"
         if different:
@@ -176,9 +173,7 @@ def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]
 
 def main() -> int:
     """Tries every mutant of the laws named on the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("laws", nargs="*", metavar="LAW", help=f"default: {' '.join(LAWS)}")
     parser.add_argument("--lines", nargs=2, type=int, default=(1, sys.maxsize), metavar=("FROM", "TO"))
     options = parser.parse_args()

@@ -32,6 +32,7 @@ class Options:
     by_bytes: bool = False
     average_packet: int = 1000
     bandwidth: int | None = None  # None: the link's
+    square: bool = False  # NLRED (Zhou 2006): 1.5 maxp ((avg - minth) / (maxth - minth))^2
 
 
 class Red(Oracle):
@@ -62,6 +63,15 @@ class Red(Oracle):
             m = (now - self.q_time) // slot
             self.avg = (1 - o.wq) ** m * self.avg
             self.q_time = now
+        self.averaged(now)
+        self.admit(packet)
+
+    def averaged(self, now: int) -> None:
+        """There is a new average; adaptive REDs look at it."""
+
+    def admit(self, packet: Packet) -> None:
+        """Drops, marks or enqueues by the average."""
+        o = self.options
         if len(self.queue) + 1 > o.limit:
             self.log("dropped", packet.number, "overlimit")
             return
@@ -85,10 +95,12 @@ class Red(Oracle):
         """Whether the packet is hit; counts the packets between two hits."""
         o = self.options
         self.count += 1
+        end = min(1.5 * o.maxp, 1) if o.square else o.maxp
         if self.avg < o.maxth:
-            pb = o.maxp * (self.avg - o.minth) / (o.maxth - o.minth)
+            way = (self.avg - o.minth) / (o.maxth - o.minth)
+            pb = end * (way**2 if o.square else way)
         else:
-            pb = o.maxp + (1 - o.maxp) * (self.avg - o.maxth) / o.maxth
+            pb = end + (1 - end) * (self.avg - o.maxth) / o.maxth
         if o.by_bytes:
             pb = pb * packet.length / o.average_packet
         self.pb = pb

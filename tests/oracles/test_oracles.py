@@ -15,6 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import ared
 import codel
 import fq_codel
 import pie
@@ -29,9 +30,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "codel limit 60p target 2ms interval 20ms": lambda: codel.CoDel(
         codel.Options(limit=60, target=2 * MILLISECOND, interval=20 * MILLISECOND)
     ),
-    "codel ecn ce_threshold 30ms": lambda: codel.CoDel(
-        codel.Options(ecn=True, ce_threshold=30 * MILLISECOND)
-    ),
+    "codel ecn ce_threshold 30ms": lambda: codel.CoDel(codel.Options(ecn=True, ce_threshold=30 * MILLISECOND)),
     "codel:linux": lambda: codel.CoDel(codel.Options(newton=True, mtu=1514)),
     "codel:linux ecn interval 30ms": lambda: codel.CoDel(
         codel.Options(newton=True, mtu=1514, ecn=True, interval=30 * MILLISECOND)
@@ -71,9 +70,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "pie limit 150p": lambda: pie.Pie(pie.Options(limit=150, activate=False)),
     "pie limit 150p activate": lambda: pie.Pie(pie.Options(limit=150)),
-    "pie limit 150p activate ecn mark_threshold 0.5": lambda: pie.Pie(
-        pie.Options(limit=150, ecn=True, mark_ecnth=0.5)
-    ),
+    "pie limit 150p activate ecn mark_threshold 0.5": lambda: pie.Pie(pie.Options(limit=150, ecn=True, mark_ecnth=0.5)),
     "pie limit 100p noderandomize nocap": lambda: pie.Pie(
         pie.Options(limit=100, activate=False, derandomize=False, cap=False)
     ),
@@ -89,9 +86,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         )
     ),
     "pie limit 200p activate dq_rate_estimator": lambda: pie.Pie(pie.Options(limit=200, dq_threshold=16384)),
-    "pie:linux limit 200p ecn mark_threshold 0.5": lambda: pie.Linux(
-        pie.Options(limit=200, ecn=True, mark_ecnth=0.5)
-    ),
+    "pie:linux limit 200p ecn mark_threshold 0.5": lambda: pie.Linux(pie.Options(limit=200, ecn=True, mark_ecnth=0.5)),
     "pie:linux limit 400p dq_rate_estimator alpha 0.5": lambda: pie.Linux(
         pie.Options(limit=400, dq_threshold=16384, alpha=0.5)
     ),
@@ -135,6 +130,8 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
+for module in (ared,):
+    CASES |= module.CASES
 SEEDS = range(6)
 
 # The first test builds the example program, which can take minutes on a fresh checkout.

@@ -164,9 +164,7 @@ def random_traffic(seed: int, flows: int = 12, probe_every: int = 40) -> Trace:
     for number, now in enumerate(arrivals):
         flow = 0 if chance.random() < 0.4 else chance.randrange(flows)
         steps.append(
-            Step(
-                "arrive", now, (number, flow, chance.choice(SIZES) - chance.randrange(24), chance.choice(ecn))
-            )
+            Step("arrive", now, (number, flow, chance.choice(SIZES) - chance.randrange(24), chance.choice(ecn)))
         )
     steps += [Step("serve", now) for now in serves]
     steps.sort(key=lambda step: step.now)

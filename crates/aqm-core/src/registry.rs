@@ -1,12 +1,22 @@
 //! The list of disciplines. The command line, files, Python, documentation, conformance, golden runs and benches
 //! all follow from it.
 
-use crate::discipline::{Info, codel, fifo, fq_codel, pfifo_fast, pie, red, s_pie};
+use crate::discipline::{Info, ared, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pie, red, s_pie};
 use crate::params::same_name;
 
 /// Every discipline, one word each, grouped as listed to users.
-pub static DISCIPLINES: &[&Info] =
-    &[&fifo::INFO, &pfifo_fast::INFO, &red::INFO, &codel::INFO, &pie::INFO, &fq_codel::INFO, &s_pie::INFO];
+pub static DISCIPLINES: &[&Info] = &[
+    &fifo::INFO,
+    &pfifo_fast::INFO,
+    &red::INFO,
+    &ared::INFO,
+    &feng_ared::INFO,
+    &nlred::INFO,
+    &codel::INFO,
+    &pie::INFO,
+    &fq_codel::INFO,
+    &s_pie::INFO,
+];
 
 /// The discipline of this name; hyphens, underscores and case do not matter.
 pub fn find(name: &str) -> Option<&'static Info> {

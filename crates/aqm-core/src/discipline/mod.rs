@@ -2,9 +2,12 @@
 //!
 //! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
 
+pub mod ared;
 pub mod codel;
+pub mod feng_ared;
 pub mod fifo;
 pub mod fq_codel;
+pub mod nlred;
 pub mod pfifo_fast;
 pub mod pie;
 pub mod red;

@@ -21,7 +21,8 @@
 use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::Verdict;
-use crate::law::red::{Params as Law, State};
+use crate::law::max_p::{Adaptation, Rule};
+use crate::law::red::{Params as Law, Shape, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -35,84 +36,7 @@ pub static INFO: Info = Info {
     group: Group::QueueLength,
     summary: "Random Early Detection: drops at random as the average queue grows",
     reference: "Floyd and Jacobson 1993; gentle: Floyd 2000",
-    params: &[
-        LIMIT,
-        ParamSpec::new(
-            "min",
-            Kind::Size,
-            Value::Auto,
-            (0.0, 1e12),
-            "Average queue below which nothing is dropped",
-            "Floyd, \"RED: Discussions of Setting Parameters\" (1997): max is three times min",
-        )
-        .or_auto("20 % of limit"),
-        ParamSpec::new(
-            "max",
-            Kind::Size,
-            Value::Auto,
-            (1.0, 1e12),
-            "Average queue at which the probability reaches its parameter",
-            "Floyd 1997: three times min",
-        )
-        .or_auto("60 % of limit"),
-        ParamSpec::new(
-            "probability",
-            Kind::Fraction,
-            Value::Fraction(0.1),
-            (0.0, 1.0),
-            "Drop probability at max (max_p)",
-            "Floyd 1997: 0.1",
-        ),
-        ParamSpec::new(
-            "w",
-            Kind::Fraction,
-            Value::Fraction(0.002),
-            (1e-9, 1.0),
-            "Weight of a sample in the average (w_q)",
-            "Floyd and Jacobson 1993: 0.002",
-        ),
-        ParamSpec::flag(
-            "gentle",
-            true,
-            "Raise the probability to 1 between max and twice max",
-            "Floyd 2000: on",
-        ),
-        ParamSpec::flag(
-            "ecn",
-            false,
-            "Mark instead of drop where the transport understands it",
-            "tc-red(8): off",
-        ),
-        ParamSpec::flag(
-            "harddrop",
-            true,
-            "Drop even ECN-capable packets where every packet is hit",
-            "RFC 3168 section 7: on",
-        ),
-        ParamSpec::flag(
-            "wait",
-            false,
-            "Wait 1/p packets before the next drop",
-            "Floyd and Jacobson 1993: off",
-        ),
-        ParamSpec::new(
-            "avpkt",
-            Kind::Bytes,
-            Value::Bytes(Bytes::new(1000)),
-            (1.0, 1e6),
-            "Mean packet, for the decay on an idle link and for byte mode",
-            "tc-red(8): 1000 is a good value",
-        ),
-        ParamSpec::new(
-            "bandwidth",
-            Kind::Rate,
-            Value::Auto,
-            (1.0, 1e15),
-            "Link rate, for the decay on an idle link",
-            "tc-red(8)",
-        )
-        .or_auto("the link's rate"),
-    ],
+    params: &[LIMIT, MIN, MAX, PROBABILITY, W, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH],
     presets: &[
         Preset {
             name: "floyd",
@@ -140,43 +64,151 @@ pub static INFO: Info = Info {
             ],
         },
     ],
-    probes: &[
-        ProbeSpec { name: "average_queue", unit: "packets or bytes", help: "Weighted average of the queue" },
-        ProbeSpec { name: "drop_probability", unit: "fraction", help: "Read from the curve (p_b)" },
-    ],
-    traits: Traits {
-        wakes: false,
-        ecn: true,
-        drops_queued: false,
-        reorders_flows: false,
-        // The average may be above min when the queue is empty; only a queue that was never used is surely quiet.
-        quiet_packets: 0,
-        flow_state_bytes: 0,
-    },
+    probes: &[AVERAGE_QUEUE, DROP_PROBABILITY],
+    traits: TRAITS,
     deviations: "byte mode scales by avpkt; a full queue is tested first; ns3 and linux: parameters, not the code's own order",
     build,
 };
 
-struct Settings {
-    limit: Size,
+pub(super) const MIN: ParamSpec = ParamSpec::new(
+    "min",
+    Kind::Size,
+    Value::Auto,
+    (0.0, 1e12),
+    "Average queue below which nothing is dropped",
+    "Floyd, \"RED: Discussions of Setting Parameters\" (1997): max is three times min",
+)
+.or_auto("20 % of limit");
+
+pub(super) const MAX: ParamSpec = ParamSpec::new(
+    "max",
+    Kind::Size,
+    Value::Auto,
+    (1.0, 1e12),
+    "Average queue at which the probability reaches its parameter",
+    "Floyd 1997: three times min",
+)
+.or_auto("60 % of limit");
+
+pub(super) const PROBABILITY: ParamSpec = ParamSpec::new(
+    "probability",
+    Kind::Fraction,
+    Value::Fraction(0.1),
+    (0.0, 1.0),
+    "Drop probability at max (max_p)",
+    "Floyd 1997: 0.1",
+);
+
+pub(super) const W: ParamSpec = ParamSpec::new(
+    "w",
+    Kind::Fraction,
+    Value::Fraction(0.002),
+    (1e-9, 1.0),
+    "Weight of a sample in the average (w_q)",
+    "Floyd and Jacobson 1993: 0.002",
+);
+
+pub(super) const GENTLE: ParamSpec =
+    ParamSpec::flag("gentle", true, "Raise the probability to 1 between max and twice max", "Floyd 2000: on");
+
+pub(super) const ECN: ParamSpec = ParamSpec::flag(
+    "ecn",
+    false,
+    "Mark instead of drop where the transport understands it",
+    "tc-red(8): off",
+);
+
+pub(super) const HARDDROP: ParamSpec = ParamSpec::flag(
+    "harddrop",
+    true,
+    "Drop even ECN-capable packets where every packet is hit",
+    "RFC 3168 section 7: on",
+);
+
+pub(super) const WAIT: ParamSpec =
+    ParamSpec::flag("wait", false, "Wait 1/p packets before the next drop", "Floyd and Jacobson 1993: off");
+
+pub(super) const AVPKT: ParamSpec = ParamSpec::new(
+    "avpkt",
+    Kind::Bytes,
+    Value::Bytes(Bytes::new(1000)),
+    (1.0, 1e6),
+    "Mean packet, for the decay on an idle link and for byte mode",
+    "tc-red(8): 1000 is a good value",
+);
+
+pub(super) const BANDWIDTH: ParamSpec = ParamSpec::new(
+    "bandwidth",
+    Kind::Rate,
+    Value::Auto,
+    (1.0, 1e15),
+    "Link rate, for the decay on an idle link",
+    "tc-red(8)",
+)
+.or_auto("the link's rate");
+
+pub(super) const AVERAGE_QUEUE: ProbeSpec =
+    ProbeSpec { name: "average_queue", unit: "packets or bytes", help: "Weighted average of the queue" };
+
+pub(super) const DROP_PROBABILITY: ProbeSpec =
+    ProbeSpec { name: "drop_probability", unit: "fraction", help: "Read from the curve (p_b)" };
+
+pub(super) const MAX_P: ProbeSpec =
+    ProbeSpec { name: "max_p", unit: "fraction", help: "Drop probability at max, as it is now" };
+
+/// What every member of RED's family does on arrival and no other way.
+pub(super) const TRAITS: Traits = Traits {
+    wakes: false,
+    ecn: true,
+    drops_queued: false,
+    reorders_flows: false,
+    // The average may be above min when the queue is empty; only a queue that was never used is surely quiet.
+    quiet_packets: 0,
+    flow_state_bytes: 0,
+};
+
+/// What the parameters say.
+pub(super) struct Settings {
+    pub(super) limit: Size,
     /// The unit of the average.
-    unit: Size,
-    law: Law,
-    ecn: bool,
-    harddrop: bool,
+    pub(super) unit: Size,
+    pub(super) law: Law,
+    pub(super) rule: Option<Rule>,
+    pub(super) ecn: bool,
+    pub(super) harddrop: bool,
 }
 
-struct Red {
-    queue: Fifo,
-    settings: Settings,
-    state: State,
+/// How one member of the family reads its parameters.
+pub(super) type Read = fn(&Params, &Link) -> Result<Settings, ParamError>;
+
+/// A queue under RED, with or without a rule that moves `max_p`.
+pub(super) struct Red {
+    pub(super) queue: Fifo,
+    pub(super) settings: Settings,
+    pub(super) state: State,
+    /// `max_p` as the parameters say.
+    max_p: f64,
+    adaptation: Adaptation,
     link: Link,
+    read: Read,
 }
 
-fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+/// Reads what the family has in common; thresholds that are `auto` come from the limit.
+pub(super) fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let limit = params.size("limit").expect("limit has no auto");
     let share = |fifths: u64, least: u64| limit.with_count((limit.count() * fifths / 5).max(least));
     let (min, max) = (params.size("min").unwrap_or(share(1, 1)), params.size("max").unwrap_or(share(3, 2)));
+    settings_between(params, link, min, max, params.number("w"))
+}
+
+/// The same with given thresholds and weight.
+pub(super) fn settings_between(
+    params: &Params,
+    link: &Link,
+    min: Size,
+    max: Size,
+    weight: f64,
+) -> Result<Settings, ParamError> {
     if core::mem::discriminant(&min) != core::mem::discriminant(&max) {
         return Err(ParamError::relation("max", max, format_args!("and min {min} must be in the same unit")));
     }
@@ -188,27 +220,52 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         min: min.count() as f64,
         max: max.count() as f64,
         max_p: params.number("probability"),
-        weight: params.number("w"),
+        weight,
+        shape: Shape::Linear,
         gentle: params.flag("gentle"),
         wait: params.flag("wait"),
         mean_packet: matches!(min, Size::Bytes(_)).then_some(avpkt.as_u64() as f64),
         packet_time: params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt),
     };
-    Ok(Settings { limit, unit: min, law, ecn: params.flag("ecn"), harddrop: params.flag("harddrop") })
+    let limit = params.size("limit").expect("limit has no auto");
+    Ok(Settings {
+        limit,
+        unit: min,
+        law,
+        rule: None,
+        ecn: params.flag("ecn"),
+        harddrop: params.flag("harddrop"),
+    })
 }
 
 fn build(params: &Params, link: &Link) -> Built {
-    let settings = settings(params, link)?;
-    Ok(Box::new(Red { queue: Fifo::default(), settings, state: State::default(), link: *link }))
+    Ok(Box::new(Red::new(params, link, settings)?))
 }
 
-impl Discipline for Red {
+impl Red {
+    /// An empty queue.
+    pub(super) fn new(params: &Params, link: &Link, read: Read) -> Result<Red, ParamError> {
+        let settings = read(params, link)?;
+        let max_p = settings.law.max_p;
+        let (queue, state, adaptation) = (Fifo::default(), State::default(), Adaptation::default());
+        Ok(Red { queue, settings, state, max_p, adaptation, link: *link, read })
+    }
+
+    /// Takes the queue that an arriving packet finds into the average.
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        let Settings { limit, unit, law, ecn, harddrop } = &self.settings;
-        let backlog = self.queue.backlog();
-        law.sample(&mut self.state, backlog.in_unit_of(*unit), cx.now);
-        if backlog.would_exceed(*limit, packet.length) {
+    pub(super) fn sample(&mut self, now: Time) {
+        let Settings { law, unit, rule, .. } = &mut self.settings;
+        law.sample(&mut self.state, self.queue.backlog().in_unit_of(*unit), now);
+        if let Some(rule) = rule {
+            rule.adapt(&mut self.adaptation, law, self.state.average(), now);
+        }
+    }
+
+    /// Lets `packet` in, marks it or drops it.
+    #[inline]
+    pub(super) fn admit(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        let Settings { limit, law, ecn, harddrop, .. } = &self.settings;
+        if self.queue.backlog().would_exceed(*limit, packet.length) {
             return cx.drop(packet, DropReason::Overlimit);
         }
         let mut verdict = law.decide(&mut self.state, packet.length, || cx.uniform());
@@ -221,6 +278,14 @@ impl Discipline for Red {
             _ => return cx.drop(packet, DropReason::Congestion),
         }
         self.queue.push(packet);
+    }
+}
+
+impl Discipline for Red {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        self.sample(cx.now);
+        self.admit(packet, cx);
     }
 
     #[inline]
@@ -237,10 +302,16 @@ impl Discipline for Red {
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        let settings = settings(params, &self.link)?;
+        let mut settings = (self.read)(params, &self.link)?;
         if settings.law.mean_packet.is_some() != self.settings.law.mean_packet.is_some() {
             // An average in packets says nothing about bytes.
             self.state = State::default();
+        }
+        if settings.law.max_p == self.max_p {
+            // What the rule has learned stays, unless the user says otherwise.
+            settings.law.max_p = self.settings.law.max_p;
+        } else {
+            self.max_p = settings.law.max_p;
         }
         self.settings = settings;
         self.queue.trim(self.settings.limit, cx);
@@ -255,6 +326,9 @@ impl Discipline for Red {
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
         sink("average_queue", self.state.average());
         sink("drop_probability", self.state.probability());
+        if self.settings.rule.is_some() {
+            sink("max_p", self.settings.law.max_p);
+        }
     }
 
     fn state_bytes(&self) -> usize {

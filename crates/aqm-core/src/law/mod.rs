@@ -4,6 +4,8 @@
 //! one set of parameters can serve a thousand states.
 
 pub mod codel;
+pub mod exponential;
+pub mod max_p;
 mod pi;
 pub mod pie;
 pub mod red;

@@ -1,5 +1,6 @@
 //! RED (Floyd and Jacobson 1993, "Random Early Detection Gateways for Congestion Avoidance"), with the gentle curve of
-//! Floyd (2000, "Recommendation on using the 'gentle_' variant of RED").
+//! Floyd (2000, "Recommendation on using the 'gentle_' variant of RED"); as a square, NLRED (Zhou, Yeung and Li 2006,
+//! "Nonlinear RED: A simple yet efficient active queue management scheme").
 //!
 //! Random numbers: [`Params::decide`] draws one when the average lies between `min` and the end of the curve, none
 //! otherwise.
@@ -18,7 +19,9 @@ pub struct Params {
     pub max_p: f64,
     /// Weight of a new sample in the average (`w_q`).
     pub weight: f64,
-    /// Let the probability rise from `max_p` to 1 between `max` and `2 max` instead of jumping there.
+    /// How the probability rises from `min` to `max`.
+    pub shape: Shape,
+    /// Let the probability rise on to 1 between `max` and `2 max` instead of jumping there.
     pub gentle: bool,
     /// Space drops further apart (ns-2 and ns-3 call it `wait`): none before `1/p_b` packets, then uniform.
     pub wait: bool,
@@ -26,6 +29,15 @@ pub struct Params {
     pub mean_packet: Option<f64>,
     /// How long a typical packet takes to send: one step of the average's decay on an idle link (`s`).
     pub packet_time: Span,
+}
+
+/// How the probability rises from `min` to `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// In a straight line up to `max_p` (RED).
+    Linear,
+    /// As a square up to `1.5 max_p`, which gives the same mean over the range (NLRED, eqs. 2 and 3).
+    Square,
 }
 
 /// What the law remembers.
@@ -100,11 +112,26 @@ impl Params {
     /// `p_b` for an average of at least `min`; `None` where every packet goes.
     fn curve(&self, average: f64) -> Option<f64> {
         if average < self.max {
-            Some(self.max_p * (average - self.min) / (self.max - self.min))
+            Some(match self.shape {
+                Shape::Linear => self.max_p * (average - self.min) / (self.max - self.min),
+                Shape::Square => {
+                    let x = (average - self.min) / (self.max - self.min);
+                    self.top() * x * x
+                }
+            })
         } else if self.gentle && average < 2.0 * self.max {
-            Some(self.max_p + (1.0 - self.max_p) * (average - self.max) / self.max)
+            let top = self.top();
+            Some(top + (1.0 - top) * (average - self.max) / self.max)
         } else {
             None
+        }
+    }
+
+    /// The probability at `max`.
+    fn top(&self) -> f64 {
+        match self.shape {
+            Shape::Linear => self.max_p,
+            Shape::Square => (1.5 * self.max_p).min(1.0),
         }
     }
 
@@ -142,6 +169,7 @@ mod tests {
         max: 15.0,
         max_p: 0.1,
         weight: 0.5,
+        shape: Shape::Linear,
         gentle: true,
         wait: false,
         mean_packet: None,
@@ -172,6 +200,17 @@ mod tests {
         assert_eq!(PARAMS.curve(22.5), Some(0.55)); // 0.1 + 0.9 * 7.5 / 15
         assert_eq!(PARAMS.curve(30.0), None);
         assert_eq!(Params { gentle: false, ..PARAMS }.curve(15.0), None);
+    }
+
+    #[test]
+    fn the_square_curve_starts_slowly_and_ends_higher() {
+        let square = Params { shape: Shape::Square, ..PARAMS };
+        assert_eq!(square.curve(5.0), Some(0.0));
+        assert_eq!(square.curve(10.0), Some(0.150_000_000_000_000_02 * 0.25)); // 1.5 * 0.1 * (1/2)^2
+        assert_eq!(square.curve(15.0), Some(0.150_000_000_000_000_02));
+        assert_eq!(square.curve(22.5), Some(0.575)); // 0.15 + 0.85 / 2
+        // A probability never exceeds 1.
+        assert_eq!(Params { max_p: 0.9, ..square }.curve(15.0), Some(1.0));
     }
 
     #[test]

@@ -55,12 +55,17 @@ extern "C" fn main() -> i32 {
     for info in DISCIPLINES {
         let Ok(spec) = Spec::parse(info.name) else { return 1 };
         let Ok(mut qdisc) = spec.build(link, Random::seeded(1)) else { return 2 };
+        let mut sent = 0;
         for number in 0..1000 {
             let now = Time::from_nanos(number * 500_000);
             qdisc.enqueue(Packet::new(number, number % 7, 1000), now, &mut Unobserved);
-            if number % 2 == 0 && qdisc.dequeue(now, &mut Unobserved).is_none() {
-                return 3;
+            if number % 2 == 0 && qdisc.dequeue(now, &mut Unobserved).is_some() {
+                sent += 1;
             }
+        }
+        // A law may drop until its queue runs empty, but not for long.
+        if sent < 250 {
+            return 3;
         }
         if qdisc.check().is_err() {
             return 4;

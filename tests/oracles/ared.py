@@ -1,0 +1,127 @@
+"""Adaptive REDs: figure 2 of Floyd, Gummadi and Shenker (2001), and figure 4 of Feng et al. (1999).
+
+`maxp` moves when the average was updated, which is when a packet arrives. Readings of the Rust files: Floyd's
+interval begins when the average was last looked at; Feng's `maxp` stays between `bottom` and 1 and its status
+begins as "Below".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import exp
+
+import red
+from workload import MILLISECOND, SECOND, Oracle
+
+
+@dataclass
+class Floyd:
+    """Parameters of figure 2; times in nanoseconds."""
+
+    target: int | None = None  # a delay; None: thresholds are given
+    interval: int = 500 * MILLISECOND
+    alpha: float = 0.01
+    beta: float = 0.9
+    bottom: float = 0.01
+    top: float = 0.5
+
+
+class Ared(red.Red):
+    """RED with the timer of figure 2."""
+
+    def __init__(self, options: red.Options, floyd: Floyd) -> None:
+        super().__init__(replace(options))
+        self.floyd = floyd
+        self.last = 0
+
+    def averaged(self, now: int) -> None:
+        """Every interval seconds."""
+        o, f = self.options, self.floyd
+        if now - self.last < f.interval:
+            return
+        self.last = now
+        low = o.minth + 0.4 * (o.maxth - o.minth)
+        high = o.minth + 0.6 * (o.maxth - o.minth)
+        if self.avg > high and o.maxp <= f.top:
+            o.maxp += min(f.alpha, o.maxp / 4)
+        elif self.avg < low and o.maxp >= f.bottom:
+            o.maxp *= f.beta
+
+    def probes(self) -> dict[str, float]:
+        """RED's, and the probability that moves."""
+        return super().probes() | {"max_p": self.options.maxp}
+
+
+class AutomaticAred(Ared):
+    """Thresholds and weight from the link, as in section 5."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "rate" and value and self.floyd.target is not None:
+            o = self.options
+            capacity = (o.bandwidth or self.rate) / (8 * o.average_packet)
+            o.minth = max(5, int(self.floyd.target / SECOND * capacity / 2))
+            o.maxth = 3 * o.minth
+            o.wq = 1 - exp(-1 / capacity)
+
+
+class FengAred(red.Red):
+    """RED with the rule of figure 4."""
+
+    def __init__(self, options: red.Options, alpha: float = 3, beta: float = 2, bottom: float = 0.01) -> None:
+        super().__init__(replace(options))
+        self.alpha, self.beta, self.bottom = alpha, beta, bottom
+        self.status = "Below"
+
+    def averaged(self, now: int) -> None:
+        """Every update of the average."""
+        o = self.options
+        if o.minth <= self.avg <= o.maxth:
+            self.status = "Between"
+        if self.avg < o.minth and self.status != "Below":
+            self.status = "Below"
+            o.maxp = max(o.maxp / self.alpha, self.bottom)
+        if self.avg > o.maxth and self.status != "Above":
+            self.status = "Above"
+            o.maxp = min(o.maxp * self.beta, 1.0)
+
+    def probes(self) -> dict[str, float]:
+        """RED's, and the probability that moves."""
+        return super().probes() | {"max_p": self.options.maxp}
+
+
+def automatic(options: red.Options, target: int = 5 * MILLISECOND) -> Oracle:
+    """ARED whose thresholds follow from the trace's link."""
+    return AutomaticAred(options, Floyd(target=target))
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "ared limit 100p w 0.05": lambda: Ared(red.Options(limit=100, minth=5, maxth=15, wq=0.05), Floyd()),
+    "ared limit 200p min 10p max 40p w 0.1 interval 40ms alpha 0.05 bottom 0.05 top 0.2 ecn": lambda: Ared(
+        red.Options(limit=200, minth=10, maxth=40, wq=0.1, ecn=True),
+        Floyd(interval=40 * MILLISECOND, alpha=0.05, bottom=0.05, top=0.2),
+    ),
+    "ared limit 300p target 40ms": lambda: automatic(red.Options(limit=300), 40 * MILLISECOND),
+    "ared:ns3 limit 60p": lambda: automatic(red.Options(limit=60, maxp=0.02, wait=True, average_packet=500)),
+    "feng_ared limit 100p w 0.05": lambda: FengAred(red.Options(limit=100, minth=20, maxth=60, wq=0.05)),
+    "feng_ared limit 100p min 5p max 20p w 0.2 alpha 2 beta 1.5 bottom 0.02 ecn": lambda: FengAred(
+        red.Options(limit=100, minth=5, maxth=20, wq=0.2, ecn=True), alpha=2, beta=1.5, bottom=0.02
+    ),
+    "nlred limit 100p w 0.02": lambda: red.Red(
+        red.Options(limit=100, minth=20, maxth=60, wq=0.02, gentle=False, square=True)
+    ),
+    "nlred:ns3 limit 60p w 0.01 probability 0.3 ecn": lambda: red.Red(
+        red.Options(
+            limit=60,
+            minth=5,
+            maxth=15,
+            maxp=0.3,
+            wq=0.01,
+            wait=True,
+            average_packet=500,
+            ecn=True,
+            square=True,
+        )
+    ),
+}

@@ -712,6 +712,34 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_of_the_tuning_table_belongs_to_the_step_above() {
+        let rfc =
+            [(0.000_001, 512.0), (0.000_01, 128.0), (0.000_1, 32.0), (0.001, 8.0), (0.01, 2.0), (0.1, 1.0)];
+        for (p, divisor) in rfc {
+            assert_eq!(RFC.divisor(p), divisor, "{p}");
+        }
+        for (p, divisor) in [(0.001, 8.0), (0.01, 2.0), (0.1, 0.5), (1.0, 0.125), (10.0, 0.031_25)] {
+            assert_eq!(NS3.divisor(p), divisor, "{p}");
+        }
+    }
+
+    #[test]
+    fn linux_hastens_beyond_a_quarter_of_a_second_and_forgets_when_calm() {
+        let linux = Params { code: Code::Linux, ..RFC };
+        // Delay unchanged: 0.125 * (0.25 - 0.015) = 0.029375, capped at 0.02; above 0.25 s another 0.02.
+        let mut state = at(&linux, 0.5, 0.25, 0.25);
+        linux.update(&mut state, 50_000);
+        close(state.drop_prob, 0.52);
+        let mut state = at(&linux, 0.5, 0.251, 0.251);
+        linux.update(&mut state, 50_000);
+        close(state.drop_prob, 0.54);
+
+        let mut state = State { accu_prob: 0.5, ..at(&linux, 0.0, 0.001, 0.001) };
+        linux.update(&mut state, 1000);
+        assert_eq!((state.accu_prob, state.burst_allowance), (0.0, linux.max_burst));
+    }
+
+    #[test]
     fn new_parameters_take_hold_of_a_running_state() {
         let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
         let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });

@@ -1,0 +1,221 @@
+//! Packets at the ends of their routes: senders, receivers, sources, timers.
+
+use super::{Endpoints, Recorded, Simulation};
+use crate::engine::{Kind, Target};
+use crate::packet::{Packet, PacketId, Role};
+use crate::transport::Acknowledgment;
+use aqm_core::packet::Ecn;
+use aqm_core::units::{Span, Time};
+
+/// The ACK flag, set on every segment of an established connection.
+const TCP_ACK: u8 = 16;
+
+impl Simulation {
+    /// A packet has reached the end of its route.
+    pub(super) fn deliver(&mut self, id: PacketId) {
+        let packet = self.slab[id];
+        self.slab.remove(id);
+        let (number, now) = (packet.flow as usize, self.now);
+        let flow = &mut self.flows[number];
+        match (packet.role, &mut flow.endpoints) {
+            (Role::Data, Endpoints::Tcp(connection)) => {
+                let receiver = &mut connection.receiver;
+                self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+                let answer = receiver.on_segment(
+                    packet.number,
+                    packet.payload,
+                    packet.stamp,
+                    packet.ecn,
+                    packet.ecn_flag,
+                    now,
+                );
+                let delivered = receiver.delivered();
+                self.metrics.flows[number].payload_total = delivered;
+                if flow.finished.is_none() && flow.size.is_some_and(|size| delivered >= size) {
+                    flow.finished = Some(now);
+                }
+                match answer {
+                    Some(ack) => self.acknowledge(number, &ack),
+                    None => self.arm_receiver(number),
+                }
+            }
+            (Role::Ack, Endpoints::Tcp(connection)) => {
+                let ack = Acknowledgment {
+                    ack: packet.number,
+                    echo: packet.stamp,
+                    sack: packet.sack,
+                    sack_count: packet.sack_count,
+                    ece: packet.ecn_flag,
+                };
+                connection.sender.on_ack(&ack, now);
+                self.pump(number);
+            }
+            _ => {
+                self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+                self.metrics.flows[number].payload_total += u64::from(packet.payload);
+            }
+        }
+    }
+
+    /// Sends what the sender may send now.
+    pub(super) fn pump(&mut self, number: usize) {
+        let now = self.now;
+        loop {
+            let flow = &mut self.flows[number];
+            let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+            let Some(sent) = connection.sender.poll(now) else { break };
+            let packet = Packet {
+                flow: number as u32,
+                next: flow.forward,
+                length: sent.payload + flow.headers + self.overhead,
+                payload: sent.payload,
+                stamp: now,
+                number: sent.seq,
+                role: Role::Data,
+                flags: TCP_ACK,
+                ecn: if sent.ect { Ecn::Ect0 } else { Ecn::NotEct },
+                ecn_flag: sent.cwr,
+                ..Packet::default()
+            };
+            let id = self.slab.insert(packet);
+            self.forward(id);
+        }
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return };
+        if let Some(deadline) = connection.sender.deadline()
+            && deadline < flow.sender_timer
+        {
+            flow.sender_timer = deadline;
+            self.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+        }
+    }
+
+    /// Sends an acknowledgment back.
+    pub(super) fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
+        let flow = &self.flows[number];
+        // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
+        let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: flow.ack_bytes + sack_bytes + self.overhead,
+            number: ack.ack,
+            stamp: ack.echo,
+            sack: ack.sack,
+            sack_count: ack.sack_count,
+            role: Role::Ack,
+            flags: TCP_ACK,
+            ecn_flag: ack.ece,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+
+    /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.
+    pub(super) fn arm_receiver(&mut self, number: usize) {
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return };
+        if let Some(deadline) = connection.receiver.deadline()
+            && deadline < flow.receiver_timer
+        {
+            flow.receiver_timer = deadline;
+            self.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
+        }
+    }
+
+    pub(super) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
+        let flow = &mut self.flows[number];
+        if flow.sender_timer != self.now {
+            return None;
+        }
+        flow.sender_timer = Time::MAX;
+        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+            connection.sender.on_timer(self.now);
+        }
+        self.pump(number);
+        None
+    }
+
+    pub(super) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
+        let flow = &mut self.flows[number];
+        if flow.receiver_timer != self.now {
+            return None;
+        }
+        flow.receiver_timer = Time::MAX;
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return None };
+        match connection.receiver.on_timer(self.now) {
+            Some(ack) => self.acknowledge(number, &ack),
+            None => self.arm_receiver(number),
+        }
+        None
+    }
+
+    /// A source has something to send.
+    pub(super) fn on_source(&mut self, index: usize) -> Option<Time> {
+        if index >= self.flows.len() {
+            return self.on_replay(index - self.flows.len());
+        }
+        let now = self.now;
+        let flow = &mut self.flows[index];
+        let Some(source) = &mut flow.source else {
+            if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+                connection.sender.write(flow.size.unwrap_or(u64::MAX));
+            }
+            self.pump(index);
+            return None;
+        };
+        let again = now + source.next_gap();
+        match &mut flow.endpoints {
+            Endpoints::Tcp(connection) => {
+                connection.sender.write(u64::from(flow.piece));
+                self.pump(index);
+            }
+            Endpoints::Datagrams => {
+                let ip_length = flow.piece;
+                let payload = ip_length - flow.headers;
+                let recorded = Recorded {
+                    at: Span::ZERO,
+                    flow: index as u32,
+                    ip_length,
+                    payload,
+                    ecn: Ecn::NotEct,
+                    tcp: None,
+                };
+                self.send_datagram(recorded);
+            }
+        }
+        Some(again)
+    }
+
+    pub(super) fn on_replay(&mut self, index: usize) -> Option<Time> {
+        let replay = &mut self.replays[index];
+        let recorded = replay.packets[replay.next];
+        replay.next += 1;
+        let again = replay.packets.get(replay.next).map(|next| replay.start + next.at);
+        self.send_datagram(recorded);
+        again
+    }
+
+    /// Sends what nothing reacts to.
+    pub(super) fn send_datagram(&mut self, datagram: Recorded) {
+        let tcp = datagram.tcp.as_ref();
+        let packet = Packet {
+            flow: datagram.flow,
+            next: self.flows[datagram.flow as usize].forward,
+            length: datagram.ip_length + self.overhead,
+            payload: datagram.payload,
+            stamp: self.now,
+            number: tcp.map_or(0, |tcp| u64::from(tcp.seq)),
+            // A recorded segment's acknowledgment number has no other place: its blocks are not replayed.
+            sack: [(tcp.map_or(0, |tcp| tcp.ack), 0), (0, 0), (0, 0)],
+            flags: tcp.map_or(0, |tcp| tcp.flags),
+            sack_count: tcp.map_or(0, |tcp| u8::from(tcp.has_sack)),
+            role: Role::Datagram,
+            ecn: datagram.ecn,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+}

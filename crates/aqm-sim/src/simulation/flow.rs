@@ -1,0 +1,86 @@
+//! What a flow is: its way, its identity, both of its ends; and recorded packets that are played back.
+
+use crate::network::LinkId;
+use crate::traffic::Paced;
+use crate::transport::{Receiver, Sender, Settings};
+use aqm_core::packet::{Ecn, TcpView};
+use aqm_core::units::{Span, Time};
+
+/// One flow: where it goes, what it carries, both ends of it.
+pub(crate) struct Flow {
+    pub(super) forward: u32,
+    pub(super) reverse: u32,
+    pub(super) identity: Identity,
+    /// Bytes of a data packet's IP and transport headers.
+    pub(super) headers: u32,
+    /// Bytes of an acknowledgment without SACK blocks.
+    pub(super) ack_bytes: u32,
+    pub(crate) endpoints: Endpoints,
+    pub(super) source: Option<Paced>,
+    /// Bytes that the source hands over at a time.
+    pub(super) piece: u32,
+    pub(crate) start: Time,
+    /// Payload of a finite flow.
+    pub(crate) size: Option<u64>,
+    pub(crate) finished: Option<Time>,
+    pub(super) sender_timer: Time,
+    pub(super) receiver_timer: Time,
+}
+
+/// What a discipline sees of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub(crate) hash: u64,
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    pub(crate) class: u16,
+    pub(crate) dscp: u8,
+    pub(crate) protocol: u8,
+}
+
+/// Both ends of a flow.
+pub(crate) enum Endpoints {
+    /// A TCP connection.
+    Tcp(Box<Connection>),
+    /// Datagrams.
+    Datagrams,
+}
+
+/// Both ends of a TCP connection, side by side in memory.
+pub(crate) struct Connection {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+}
+
+/// What a flow is made of.
+pub(crate) struct FlowSetup<'a> {
+    pub(crate) group: usize,
+    pub(crate) forward: &'a [LinkId],
+    pub(crate) reverse: &'a [LinkId],
+    pub(crate) propagation: Span,
+    pub(crate) identity: Identity,
+    pub(crate) tcp: Option<&'a Settings>,
+    pub(crate) headers: u32,
+    pub(crate) source: Option<Paced>,
+    pub(crate) piece: u32,
+    pub(crate) start: Time,
+    pub(crate) size: Option<u64>,
+}
+
+/// Recorded packets, in order of time, and how far they have been sent.
+pub(crate) struct Replay {
+    pub(crate) packets: Vec<Recorded>,
+    pub(crate) next: usize,
+    pub(crate) start: Time,
+}
+
+/// A recorded packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) at: Span,
+    pub(crate) flow: u32,
+    pub(crate) ip_length: u32,
+    pub(crate) payload: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) tcp: Option<TcpView>,
+}

@@ -32,7 +32,7 @@ def _option(name: str, metavar: str) -> typer.models.OptionInfo:
 Many = list[str] | None
 One = str | None
 Seeds = Annotated[One, _option("seeds", "N")]
-Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
+Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Folder for the result; a dated one under results/ unless given."),
@@ -108,11 +108,11 @@ def run(
 
 
 def conduct(
-    experiment: Experiment, command: str, jobs: int | None, out: Path | None, as_json: str | None, quiet: bool
+    experiment: Experiment, command: str, jobs: str | None, out: Path | None, as_json: str | None, quiet: bool
 ) -> None:
     """Run an experiment, show it, write it, and leave with its status."""
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs: '{jobs}' is out of range: allowed is 1 or more")
+    if jobs is not None and (not jobs.isascii() or not jobs.isdigit() or int(jobs) < 1):
+        raise InputError(f"--jobs: '{jobs}' is not a whole number from 1")
     _check_target(as_json)
     from aqmlab.cli import show
     from aqmlab.experiment import Watcher
@@ -122,7 +122,7 @@ def conduct(
     folder = store.dated(command) if out is None else out
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(experiment, command, jobs, folder, bar or Watcher())
+        result = _conduct(experiment, command, None if jobs is None else int(jobs), folder, bar or Watcher())
     finally:
         if bar:
             bar.close()

@@ -51,20 +51,32 @@ def _root(
 def main() -> None:
     """Run the command line and leave with its status: 0 done, 1 a run failed its own checks, 2 bad input."""
     try:
-        app(standalone_mode=True)
+        # Errors come here instead of being printed in a box: one line each, whatever is wrong.
+        sys.exit(app(standalone_mode=False))
     except InputError as error:
         _leave(BAD_INPUT, error)
     except CheckError as error:
         _leave(FAILED_CHECK, error)
-    except KeyboardInterrupt:
-        _leave(INTERRUPTED, "interrupted")
+    except (KeyboardInterrupt, typer.Abort):
+        _leave(INTERRUPTED, "interrupted; nothing was finished")
+    except typer.TyperException as error:
+        _leave(BAD_INPUT, _usage(error))
     except BrokenPipeError:
         # The reader (a pager, head) has left: nobody is there to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
 
 
+def _usage(error: typer.TyperException) -> str:
+    """Return what is wrong with the command itself, and where help is."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "aqmlab"
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    return f"{message.rstrip('.')} ('{command} --help' lists what there is)" if message.strip() else ""
+
+
 def _leave(status: int, why: Exception | str) -> None:
     line = " ".join(str(why).split())
-    print(f"aqmlab: {line}", file=sys.stderr)
+    if line:
+        print(f"aqmlab: {line}", file=sys.stderr)
     sys.exit(status)

@@ -94,7 +94,8 @@ class Group:
 
     def __str__(self) -> str:
         """Write the group with every key that applies, defaults included; this reads back as the same group."""
-        keys = [key for key in KEYS if key.name in self.values and self.values[key.name] is not None]
+        applicable = keys_of(KINDS[self.kind], str(self.values["transport"]))
+        keys = [key for key in KEYS if key.name in applicable and self.values[key.name] is not None]
         return ":".join([f"{self.count}*{self.kind}", *(f"{k.name}={k.write(self.values[k.name])}" for k in keys)])
 
     def engine(self) -> dict[str, Any]:
@@ -167,9 +168,10 @@ def parse(text: str) -> Group:
         raise InputError(f"flows '{text}': transport '{transport}' is not one of {known}{hint}")
     values: dict[str, Any] = {}
     applicable = keys_of(kind, transport)
+    over = "" if kind.source == "bulk" else f" over {transport}"
     for name in given:
         if name not in applicable:
-            raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name} over {transport}")
+            raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name}{over}")
     for name in applicable:
         written = given.get(name, kind.name if name == "name" else _KEYS[name].default)
         values[name] = None if written is None else _read(text, _KEYS[name], written)

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import ROOT, Command
+
+import aqmlab as package
+
+BASE = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--seeds", "2")
+CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
+TRACE = ROOT / "data" / "link-traces" / "aqmlab-lte.down"
+
+
+# --- what the commands do --------------------------------------------------------------------------------------------
+
+
+def list_names_every_discipline(aqmlab: Command) -> None:
+    ended = aqmlab("aqm", "list")
+    assert ended.status == 0
+    for discipline in package.disciplines():
+        assert f"  {discipline.name} " in ended.out
+
+
+def list_as_json_holds_every_parameter_with_its_reference(aqmlab: Command) -> None:
+    listed = json.loads(aqmlab("aqm", "list", "--json").out)
+    assert [one["name"] for one in listed] == [one.name for one in package.disciplines()]
+    for one in listed:
+        assert one["reference"]
+        for param in one["params"]:
+            assert {"name", "unit", "default", "allowed", "help", "reference"} <= set(param)
+
+
+@pytest.mark.parametrize("name", [discipline.name for discipline in package.disciplines()])
+def show_explains_every_discipline_and_preset(aqmlab: Command, name: str) -> None:
+    discipline = next(one for one in package.disciplines() if one.name == name)
+    for preset in discipline.presets:
+        ended = aqmlab("aqm", "show", f"{name}:{preset.name}")
+        assert ended.status == 0
+        assert f"{name}:{preset.name}" in ended.out
+        for param in discipline.params:
+            assert param.name in ended.out
+
+
+def compare_prints_table_differences_settings_and_what_to_open(aqmlab: Command, tmp_path: Path) -> None:
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", "out")
+    assert ended.status == 0
+    for wanted in ("Goodput", "Mbit/s", "Queue delay", "99 %, ms", "Jain", "±", "Against fifo", "over 2 seeds"):
+        assert wanted in ended.out
+    for setting in ("rate", "10mbit", "buffer", "1bdp at 40ms", "warmup", "overhead", "14b (default)", "1 to 2"):
+        assert setting in ended.out
+    assert ended.out.endswith("open out/report.html\n")
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def compare_writes_into_a_dated_folder_unless_told_otherwise(aqmlab: Command, tmp_path: Path) -> None:
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--quiet")
+    (folder,) = (tmp_path / "results").iterdir()
+    assert folder.name.startswith("compare-")
+    assert ended.out == f"results/{folder.name}\n"
+
+
+def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--json", "-")
+    document = json.loads(ended.out)
+    assert len(document["runs"]) == 4
+    assert "Goodput" in ended.err
+    quiet = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--json", "-", "--quiet")
+    assert json.loads(quiet.out)
+    assert quiet.err == ""
+
+
+def json_goes_to_a_file(aqmlab: Command, tmp_path: Path) -> None:
+    aqmlab("compare", *BASE, "--aqm", "fifo", "--json", "r.json")
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["command"] == "compare"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.json", "results"]
+
+
+def captures_and_link_traces_may_be_combined_with_flows(aqmlab: Command) -> None:
+    ended = aqmlab(
+        "compare", "--link-trace", TRACE, "--capture", CAPTURE, "--flows", "1*newreno", "--rtt", "40ms",
+        "--duration", "9s", "--seeds", "1", "--aqm", "fifo", "--json", "-",
+    )  # fmt: skip
+    assert ended.status == 0
+    document = json.loads(ended.out)
+    metrics = document["runs"][0]["metrics"]
+    assert metrics["class.capture.goodput_mbit"] > 0
+    assert metrics["class.newreno.goodput_mbit"] > 0
+    assert document["scenario"]["link_trace"] == str(TRACE)
+    assert document["scenario"]["rate"] is None
+
+
+def run_takes_a_file_and_overrides(aqmlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "exp.toml").write_text('aqm = "fifo"\nrate = "5mbit"\nrtt = "20ms"\nduration = "2s"\n')
+    ended = aqmlab("run", "exp.toml", "--seeds", "3", "--json", "-", "--quiet")
+    document = json.loads(ended.out)
+    assert document["command"] == "run"
+    assert document["title"] == "exp"
+    assert [run["seed"] for run in document["runs"]] == [1, 2, 3]
+
+
+def folders_are_reported_plotted_and_exported_again(aqmlab: Command, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", name, "--quiet")
+    (tmp_path / "one" / "report.html").unlink()
+    assert aqmlab("report", "one").out == "one/report.html\n"
+    assert (tmp_path / "one" / "report.html").exists()
+
+    drawn = aqmlab("plot", "cdf", "one", "two", "--column", "owd_ms", "--out", "figures")
+    assert drawn.out.split() == ["figures/cdf.svg", "figures/cdf.csv"]
+    table = pl.read_csv(tmp_path / "figures" / "cdf.csv")
+    assert table["aqm"].unique(maintain_order=True).to_list() == [
+        "fifo (one)", "codel (one)", "fifo (two)", "codel (two)",
+    ]  # fmt: skip
+
+    aqmlab("export", "one", "--csv")
+    assert len(pl.read_csv(tmp_path / "one" / "csv" / "runs.csv")) == 4
+
+
+# --- bad input: one clear line, status 2, nothing written ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([*BASE, "--aqm", "codle"], "--aqm: unknown discipline 'codle', did you mean 'codel'?; known are"),
+        ([*BASE, "--aqm", "codel tagret 5ms"], "--aqm: codel: parameter 'tagret' is unknown, did you mean 'target'?"),
+        (
+            [*BASE, "--aqm", "codel target 5mbit"],
+            "--aqm: codel: parameter 'target': '5mbit' has an unknown unit 'mbit'",
+        ),
+        ([*BASE, "--aqm", "fifo limit 0p"], "--aqm: fifo: parameter 'limit': '0p' is out of range: allowed is 1 to"),
+        ([*BASE], "--aqm: is missing"),
+        (["--rtt", "40ms", "--aqm", "fifo"], "--rate: is missing"),
+        (["--rate", "1mbit", "--aqm", "fifo"], "--rtt: is missing"),
+        (["--rate", "10", "--rtt", "1ms", "--aqm", "fifo"], "--rate: '10' has no unit: give a rate such as 10mbit"),
+        (["--rate", "-1mbit", "--rtt", "1ms", "--aqm", "fifo"], "--rate: '-1mbit' is negative"),
+        (["--rate", "0mbit", "--rtt", "1ms", "--aqm", "fifo"], "--rate: '0mbit' is out of range"),
+        ([*BASE, "--aqm", "fifo", "--buffer", "0p"], "--buffer: '0p' is out of range"),
+        ([*BASE, "--aqm", "fifo", "--link-trace", TRACE], "--rate: contradicts --link-trace: give one of them"),
+        ([*BASE, "--aqm", "fifo", "--aqm", "codel limit 9p"], "or --allow-unequal-buffers"),
+        ([*BASE, "--aqm", "fifo", "--flows", "1*cubic:rrt=1ms"], "--flows: '1*cubic:rrt=1ms': unknown key 'rrt'"),
+        ([*BASE, "--aqm", "fifo", "--jobs", "0"], "--jobs: '0' is not a whole number from 1"),
+        ([*BASE, "--aqm", "fifo", "--seeds", "x"], "--seeds: 'x' is not a whole number"),
+        ([*BASE, "--aqm", "fifo", "--bufer", "1p"], "No such option: --bufer"),
+        ([*BASE, "--aqm", "fifo", "--json", "none/r.json"], "--json: 'none/r.json' cannot be written"),
+        ([*BASE, "--aqm", "fifo", "--out", "/proc/here"], "/proc/here: cannot be written: "),
+        ([*BASE, "--aqm", "fifo", "--out", "/dev/null"], "/dev/null: is a file, not a folder"),
+    ],
+)
+def bad_options_end_in_one_line(aqmlab: Command, tmp_path: Path, arguments: list[object], wanted: str) -> None:
+    ended = aqmlab("compare", *arguments)
+    assert ended.status == 2
+    assert wanted in ended.line
+    assert ended.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def _capture(cut_to: int) -> bytes:
+    return CAPTURE.read_bytes()[:cut_to]
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "wanted"),
+    [
+        ("--capture", None, "cannot be read: No such file"),
+        ("--capture", b"", ""),
+        ("--capture", b"not a capture, but a letter to a friend\n", ""),
+        ("--capture", _capture(20), ""),
+        ("--capture", b"\x0a\x0d\x0d\x0a" + b"\xff" * 60, ""),
+        ("--link-trace", None, "cannot be read: No such file"),
+        ("--link-trace", b"", "is empty"),
+        ("--link-trace", b"5\n4\n", "line 2: 4 comes after 5: numbers must not decrease"),
+        ("--link-trace", b"1\nabc\n", "line 2: 'abc' is not one"),
+        ("--link-trace", b"-1\n", "line 1: '-1' is negative"),
+        ("--link-trace", b"\xff\xfe\x00", "is not text"),
+    ],
+)
+def a_bad_file_ends_in_one_line_that_names_it(
+    aqmlab: Command, tmp_path: Path, option: str, content: bytes | None, wanted: str
+) -> None:
+    file = tmp_path / "input"
+    if content is not None:
+        file.write_bytes(content)
+    rate = [] if option == "--link-trace" else ["--rate", "10mbit"]
+    ended = aqmlab("compare", *rate, "--rtt", "40ms", "--aqm", "fifo", option, file)
+    assert ended.status == 2
+    assert ended.line.startswith(f"{option}: {file}")
+    assert wanted in ended.line
+    assert [path.name for path in tmp_path.iterdir()] == ([] if content is None else ["input"])
+
+
+def a_capture_that_was_cut_off_is_used_as_far_as_it_goes_and_warned_about(aqmlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "cut.pcap").write_bytes(_capture(200_000))
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--capture", "cut.pcap", "--json", "-", "--quiet")
+    assert ended.status == 0
+    assert json.loads(ended.out)["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["aqm", "show", "pi"], "unknown discipline 'pi'"),
+        (["aqm", "shwo"], "No such command 'shwo'"),
+        (["run", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["run"], "Missing argument"),
+        (["report", "none"], "none: is not a result folder"),
+        (["plot", "cfd", "none"], "unknown kind of figure 'cfd', did you mean 'cdf'?"),
+        (["plot", "cdf", "none"], "none: is not a result folder"),
+        (["export", "none"], "export: name the format: --csv"),
+        (["compair"], "No such command 'compair'"),
+    ],
+)
+def bad_commands_end_in_one_line(aqmlab: Command, tmp_path: Path, arguments: list[str], wanted: str) -> None:
+    ended = aqmlab(*arguments)
+    assert ended.status == 2
+    assert wanted in ended.line
+    assert list(tmp_path.iterdir()) == []
+
+
+def a_column_that_is_not_there_is_refused_with_those_that_are(aqmlab: Command) -> None:
+    aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
+    for kind, wanted in (("cdf", "qdelay_ms"), ("timeseries", "queue_packets"), ("tradeoff", "loss_ratio")):
+        ended = aqmlab("plot", kind, "out", "--column", f"{wanted}x")
+        assert ended.status == 2
+        assert f"{kind}: there is no '{wanted}x', did you mean '{wanted}'?" in ended.line
+
+
+# --- the real program ------------------------------------------------------------------------------------------------
+
+
+def _program(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "aqmlab"), *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def the_program_leaves_with_the_statuses_of_the_contract(tmp_path: Path) -> None:
+    version = _program("--version", cwd=tmp_path)
+    assert (version.returncode, version.stdout) == (0, f"aqmlab {package.__version__}\n")
+    done = _program("compare", *BASE, "--aqm", "fifo,codel", "--json", "-", "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["format_version"] == 1
+    bad = _program("compare", *BASE, "--aqm", "codle", cwd=tmp_path)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("aqmlab: --aqm: unknown discipline 'codle'")
+    assert bad.stderr.count("\n") == 1
+
+
+def a_failed_check_leaves_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fake import fake_run
+
+    def fail(scenario: str, seed: int, monitor: object) -> object:
+        if seed == 2:
+            raise package.CheckError("check failed: made up")
+        return fake_run(scenario, seed, monitor)
+
+    monkeypatch.setattr("aqmlab.runner.native_run", fail)
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
+    assert ended.status == 1
+    assert ended.line == "fifo, seed 2: check failed: made up"
+    assert package.load(tmp_path / "out").is_partial
+
+
+def starting_loads_neither_frames_nor_figures_nor_statistics() -> None:
+    code = "import sys, aqmlab.cli; print([m for m in ('polars', 'matplotlib', 'scipy', 'numpy') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"

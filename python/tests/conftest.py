@@ -1,0 +1,76 @@
+"""What tests share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake import fake_run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> list[Any] | None:
+    """Collect the functions that a test file defines, not those that it imports."""
+    del name
+    imported = getattr(obj, "__module__", None) != collector.obj.__name__
+    return [] if callable(obj) and imported else None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line on standard error."""
+        assert self.err.endswith("\n")
+        assert self.err.count("\n") == 1, self.err
+        assert "Traceback" not in self.err
+        return self.err.removeprefix("aqmlab: ").rstrip("\n")
+
+
+Command = Callable[..., Ended]
+
+
+@pytest.fixture
+def aqmlab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """The command line, run in this process, in an empty folder."""
+    from aqmlab.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+
+    def run(*arguments: object) -> Ended:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["aqmlab", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        return Ended(int(left.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let made-up reports take the place of the simulator's."""
+    monkeypatch.setattr("aqmlab.runner.native_run", fake_run)
+
+
+@pytest.fixture(scope="session")
+def result() -> Any:
+    """A small result, simulated: two AQMs, three seeds."""
+    import aqmlab
+
+    return aqmlab.compare(
+        rate="10mbit", rtt="40ms", aqm=["fifo", "codel"], flows=["2*cubic", "1*cbr:rate=1mbit"], duration="6s", seeds=3
+    )

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aqmlab import InputError
+from aqmlab.scenario.flows import KEYS, KINDS, LARGEST_COUNT, keys_of, parse
+from aqmlab.units import format_rate, format_span
+
+
+def a_flow_spec_gives_every_key_its_default() -> None:
+    group = parse("10*newreno")
+    assert (group.count, group.kind, group.name) == (10, "newreno", "newreno")
+    assert group.engine() == {
+        "name": "newreno",
+        "count": 10,
+        "start_ns": [0, 1_000_000_000],
+        "rtt_ns": None,
+        "transport": {
+            "tcp": {
+                "congestion_control": "newreno",
+                "mss_bytes": 1448,
+                "initial_window": 10,
+                "sack": True,
+                "ecn": "off",
+                "delack_segments": 2,
+                "delack_ns": 40_000_000,
+                "min_rto_ns": 200_000_000,
+                "window_bytes": None,
+                "ipv6": False,
+            }
+        },
+        "source": {"bulk": {"size_bytes": None}},
+        "class": 0,
+        "dscp": 0,
+    }
+
+
+def given_keys_replace_defaults() -> None:
+    group = parse(
+        "5*cubic:rtt=20ms:start=2s:mss=1000b:iw=3:sack=off:ecn=classic:delack=off:minrto=1s:window=20p:size=1mb"
+    )
+    tcp = group.engine()["transport"]["tcp"]
+    assert group.rtt_ns == 20_000_000
+    assert group.engine()["start_ns"] == [2_000_000_000, 2_000_000_000]
+    assert (tcp["mss_bytes"], tcp["initial_window"], tcp["sack"], tcp["ecn"]) == (1000, 3, False, "classic")
+    assert (tcp["delack_segments"], tcp["min_rto_ns"], tcp["window_bytes"]) == (1, 1_000_000_000, 20_000)
+    assert group.engine()["source"] == {"bulk": {"size_bytes": 1 << 20}}
+
+
+def udp_sources_have_rates_and_packets() -> None:
+    cbr = parse("60*cbr:rate=3mbit:packet=1000b").engine()
+    assert cbr["transport"] == {"udp": {"packet_bytes": 1000}}
+    assert cbr["source"] == {"cbr": {"rate_bps": 3_000_000}}
+    onoff = parse("50*onoff:name=small:rate=1mbit:on=0..1s:off=exp(2s):transport=newreno").engine()
+    assert onoff["name"] == "small"
+    assert onoff["transport"]["tcp"]["congestion_control"] == "newreno"
+    assert onoff["source"]["on_off"] == {
+        "rate_bps": 1_000_000,
+        "on": {"uniform": {"low_ns": 0, "high_ns": 1_000_000_000}},
+        "off": {"exponential": {"mean_ns": 2_000_000_000}},
+    }
+    pareto = parse("1*onoff:rate=1mbit:off=pareto(100ms,1.5)").engine()["source"]["on_off"]["off"]
+    assert pareto == {"pareto": {"scale_ns": 100_000_000, "shape": 1.5}}
+
+
+def a_range_may_leave_its_first_unit_to_its_second() -> None:
+    assert parse("1*cubic:start=100..500ms").engine()["start_ns"] == [100_000_000, 500_000_000]
+    assert parse("1*cubic:start=1s..2500ms").engine()["start_ns"] == [1_000_000_000, 2_500_000_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("10*reno", "unknown kind 'reno', did you mean 'newreno'?; known are newreno, cubic, fixed, cbr, onoff"),
+        ("ten*cubic", "count 'ten' is not a whole number from 1 to 100000"),
+        ("0*cubic", "count '0' is not a whole number"),
+        ("-1*cubic", "count '-1' is not a whole number"),
+        ("1*cubic:rrt=20ms", "unknown key 'rrt', did you mean 'rtt'?"),
+        ("1*cubic:rtt", "'rtt' is not key=value"),
+        ("1*cubic:rtt=", "'rtt=' is not key=value"),
+        ("1*cubic:rtt=20", "rtt: '20' has no unit: give a time such as 20ms, 100us or 2s"),
+        ("1*cubic:rtt=20mbit", "rtt: '20mbit' has an unknown unit 'mbit'"),
+        ("1*cubic:rtt=0ms", "rtt: '0ms' is zero"),
+        ("1*cubic:rtt=20ms:rtt=30ms", "'rtt' is given twice"),
+        ("1*cubic:rate=1mbit", "'rate' means nothing for cubic"),
+        ("1*cbr", "cbr needs rate=, a rate such as 3mbit"),
+        ("1*cbr:rate=0mbit", "rate: '0mbit' is zero"),
+        ("1*cbr:rate=-1mbit", "rate: '-1mbit' is negative"),
+        ("1*cbr:rate=1mbit:mss=1000b", "'mss' means nothing for cbr over udp"),
+        ("1*cbr:rate=1mbit:transport=newreno:packet=100b", "'packet' means nothing for cbr over newreno"),
+        ("1*cbr:rate=1mbit:transport=tcp", "transport 'tcp' is not one of udp, newreno, cubic"),
+        ("1*cbr:rate=1mbit:packet=27b", "packet: '27b' is out of range: allowed is 28b to 65000b"),
+        ("1*fixed", "fixed needs window=, 20p or 64kb"),
+        ("1*fixed:window=0p", "window: '0p' is zero"),
+        ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
+        ("1*cubic:ecn=l4s", "ecn: 'l4s' is not one of off, classic"),
+        ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),
+        ("1*cubic:iw=0", "iw: '0' is out of range: allowed is 1 to 10000"),
+        ("1*cubic:dscp=64", "dscp: '64' is out of range: allowed is 0 to 63"),
+        ("1*cubic:start=2s..1s", "start: '2s..1s' runs backwards"),
+        ("1*cubic:delack=0ms", "delack: '0ms' is zero: write 'off'"),
+        ("1*cubic:name=a.b", "name: 'a.b' is not a name"),
+        ("1*onoff:rate=1mbit:on=exp(1s,2s)", "is not exp(MEAN) or pareto(SMALLEST,SHAPE)"),
+        ("1*onoff:rate=1mbit:on=pareto(1s,0)", "shape '0' is not a number above 0"),
+        ("1*onoff:rate=1mbit:on=0..0s", "is always zero"),
+    ],
+)
+def a_bad_flow_spec_is_refused_by_key_and_value(text: str, wanted: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert f"flows '{text}': " in str(error.value)
+    assert wanted in str(error.value)
+
+
+def every_key_has_a_unit_and_help_and_belongs_to_a_kind() -> None:
+    for key in KEYS:
+        assert key.takes
+        assert key.help
+        assert any(key.name in keys_of(kind) for kind in KINDS.values())
+
+
+_spans = st.integers(1, 10**12).map(format_span)
+_rates = st.integers(1, 10**12).map(format_rate)
+_ranges = st.tuples(st.integers(0, 10**10), st.integers(0, 10**10)).map(
+    lambda pair: f"{format_span(min(pair))}..{format_span(max(pair))}"
+)
+_tcp_keys = {
+    "start": st.one_of(_spans, _ranges),
+    "rtt": _spans,
+    "mss": st.integers(1, 65000).map(lambda n: f"{n}b"),
+    "iw": st.integers(1, 10000).map(str),
+    "sack": st.sampled_from(["on", "off"]),
+    "ecn": st.sampled_from(["off", "classic"]),
+    "delack": st.one_of(st.just("off"), _spans),
+    "minrto": _spans,
+    "window": st.integers(1, 10**6).map(lambda n: f"{n}p"),
+    "dscp": st.integers(0, 63).map(str),
+    "size": st.integers(1, 10**9).map(lambda n: f"{n}b"),
+    "name": st.from_regex(r"\A[A-Za-z][A-Za-z0-9_-]{0,8}\Z"),
+}
+
+
+@given(
+    st.integers(1, LARGEST_COUNT),
+    st.sampled_from(["newreno", "cubic"]),
+    st.fixed_dictionaries({}, optional=_tcp_keys),
+    st.randoms(use_true_random=False),
+)
+def what_is_written_reads_back_whatever_the_order(count: int, kind: str, keys: dict[str, str], random: object) -> None:
+    pairs = [f"{key}={value}" for key, value in keys.items()]
+    random.shuffle(pairs)  # type: ignore[attr-defined]
+    group = parse(":".join([f"{count}*{kind}", *pairs]))
+    assert parse(str(group)) == group
+
+
+@given(_rates, st.one_of(_spans, _ranges.filter(lambda text: not text.endswith("..0s"))), st.integers(28, 65000))
+def udp_specs_read_back_too(rate: str, on: str, packet: int) -> None:
+    group = parse(f"3*onoff:rate={rate}:on={on}:packet={packet}b")
+    assert parse(str(group)) == group
+
+
+@given(st.text(max_size=30))
+def any_text_is_a_group_or_one_clear_refusal(text: str) -> None:
+    refusal = "flows '"
+    try:
+        parse(text)
+    except InputError as error:
+        refusal = str(error)
+    assert refusal.startswith("flows '")

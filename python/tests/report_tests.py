@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+import aqmlab
+from aqmlab import InputError, Result, plots
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def _columns(kind: str) -> list[str]:
+    return {
+        "cdf": ["qdelay_ms", "owd_ms", "pdv_ms", "goodput_mbit", "class.cubic.qdelay_ms"],
+        "timeseries": ["qdelay_ms", "goodput_mbit", "queue_packets", "drops"],
+        "tradeoff": ["qdelay_mean_ms", "loss_ratio", "owd_p99_ms"],
+    }[kind]
+
+
+CASES = [(kind, column) for kind in plots.KINDS for column in _columns(kind)]
+
+
+@pytest.mark.parametrize(("kind", "column"), CASES)
+def every_figure_is_drawn_from_a_table_that_stands_beside_it(
+    result: Result, tmp_path: Path, kind: str, column: str
+) -> None:
+    (figure,) = plots.figures(kind, [result], column)
+    svg, csv = plots.write([figure], tmp_path)
+    ElementTree.parse(svg)
+    text = svg.read_text()
+    for aqm in result.aqms:
+        assert f">{aqm}<" in text
+    assert "10mbit, 40ms base RTT" in text
+    assert "3 seeds" in text
+    table = pl.read_csv(csv)
+    assert table.columns[0] == "aqm"
+    assert set(table["aqm"]) == set(result.aqms)
+
+
+def a_distribution_rises_to_one(result: Result) -> None:
+    (figure,) = plots.figures("cdf", [result])
+    for aqm in result.aqms:
+        share = figure.table.filter(pl.col("aqm") == aqm)["share"]
+        assert share.is_sorted()
+        assert share[-1] == 1.0
+
+
+def an_aqm_has_one_colour_in_every_figure_and_all_differ(result: Result) -> None:
+    from aqmlab.plots import style
+
+    colours = style.colours(result.aqms)
+    assert len(set(colours.values())) == len(colours)
+    for figure in plots.standard(result):
+        for colour in colours.values():
+            assert colour.lower() in figure.svg
+
+
+def a_notebook_gets_figures_and_a_table(result: Result) -> None:
+    from matplotlib.figure import Figure
+
+    assert isinstance(result.plot.cdf("owd_ms"), Figure)
+    assert isinstance(result.plot.timeseries(), Figure)
+    assert isinstance(result.plot.tradeoff(), Figure)
+    assert "<table>" in result._repr_html_()
+    with pytest.raises(InputError, match="point: '1' is out of range: allowed is 0 to 0"):
+        result.plot.cdf(point=1)
+
+
+class _Page(HTMLParser):
+    """Collects what a page would load, its text, and whether its tags are closed in order."""
+
+    VOID = ("meta", "br", "link", "img", "input", "hr")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.VOID:
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def the_report_is_one_page_that_loads_nothing(result: Result) -> None:
+    page = _Page(result.report())
+    assert page.open == []
+    assert all(link.startswith("#") for link in page.links)
+    assert "<script" not in result.report()
+
+
+def the_report_says_what_was_run_and_what_came_out(result: Result) -> None:
+    text = re.sub(r"\s+", " ", _Page(result.report()).text)
+    for wanted in ("fifo and codel compared", "Goodput", "Against fifo", "1bdp at 40ms", "1 to 3", "codel:rfc8289 limit 34p"):
+        assert wanted in text
+    for one in result.comparisons:
+        assert one.words in text
+
+
+def text_of_the_user_cannot_become_markup() -> None:
+    title = "<script>alert('1')</script> & co"
+    result = aqmlab.compare(rate="10mbit", rtt="40ms", aqm="fifo", duration="2s", seeds=1, title=title)
+    assert "<script" not in result.report()
+    assert "<script" not in result._repr_html_()
+    assert "&lt;script&gt;" in result.report()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: .ci/run installs it")
+@pytest.mark.parametrize("width", [390, 1200])
+def a_browser_shows_the_report_without_errors(result: Result, tmp_path: Path, width: int) -> None:
+    folder = result.save(tmp_path / "out")
+    # The page itself says how wide it came out and whether its figures have an area.
+    probe = (
+        "<script>addEventListener('load', () => { document.title = JSON.stringify({"
+        "wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,"
+        "figures: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100),"
+        "rows: document.querySelectorAll('tbody tr').length}) })</script></body>"
+    )
+    page = tmp_path / "probe.html"
+    page.write_text((folder / "report.html").read_text().replace("</body>", probe))
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900",
+        "--virtual-time-budget=3000", "--enable-logging=stderr", "--dump-dom", page.as_uri(),
+    ]  # fmt: skip
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    assert '"wide":0,"figures":[true,true,true]' in shown.stdout
+    assert "CONSOLE" not in shown.stderr

@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fake import fake_run
+
+import aqmlab
+from aqmlab import CheckError, InputError, Result, runner
+from aqmlab.experiment import conduct
+from aqmlab.results import store
+from aqmlab.results.frames import FRAMES
+from aqmlab.runner import Task
+from aqmlab.scenario import Experiment, from_values
+
+SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
+
+
+def _conduct(folder: Path | None, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
+    values = {**SMALL, "aqm": list(aqm), **options}
+    return conduct(Experiment("", (from_values(values),)), "compare", 2, folder)
+
+
+# --- what a result holds ---------------------------------------------------------------------------------------------
+
+
+def a_result_has_a_row_per_run_in_the_order_of_aqm_and_seed(result: Result) -> None:
+    assert result.runs.select("aqm", "seed").rows() == [(aqm, seed) for aqm in ("fifo", "codel") for seed in (1, 2, 3)]
+    assert result.aqms == ["fifo", "codel"]
+    assert result.seeds == [1, 2, 3]
+    assert not result.is_partial
+    assert len(result.flows) == 6 * 3
+
+
+def the_summary_is_the_mean_of_the_runs(result: Result) -> None:
+    row = result.summary.filter((pl.col("aqm") == "codel") & (pl.col("metric") == "goodput_mbit")).row(0, named=True)
+    runs = result.runs.filter(pl.col("aqm") == "codel")["goodput_mbit"]
+    assert row["mean"] == pytest.approx(runs.mean())
+    assert row["n"] == 3
+    assert row["ci95_low"] < row["mean"] < row["ci95_high"]
+
+
+def percentiles_come_from_all_runs_together(result: Result) -> None:
+    row = result.summary.filter((pl.col("aqm") == "fifo") & (pl.col("metric") == "qdelay_p99_ms")).row(0, named=True)
+    merged = result.histograms.filter((pl.col("aqm") == "fifo") & (pl.col("name") == "qdelay")).sort("value_ns")
+    share = merged["count"].cum_sum() / merged["count"].sum()
+    assert row["mean"] == pytest.approx(merged.filter(share >= 0.99)["value_ns"][0] / 1e6)
+    assert row["method"] == "percentile of all runs, bootstrap"
+
+
+def the_histogram_of_one_run_has_the_percentile_that_the_simulator_says(result: Result) -> None:
+    for run in result.runs.iter_rows(named=True):
+        one = (pl.col("aqm") == run["aqm"]) & (pl.col("seed") == run["seed"]) & (pl.col("name") == "qdelay")
+        merged = result.histograms.filter(one).sort("value_ns")
+        share = merged["count"].cum_sum() / merged["count"].sum()
+        assert merged.filter(share >= 0.5)["value_ns"][0] / 1e6 == pytest.approx(run["qdelay_p50_ms"], rel=0.02)
+
+
+def differences_are_in_words_and_against_the_first(result: Result) -> None:
+    (delay,) = (one for one in result.comparisons if one.metric == "qdelay_mean_ms")
+    assert (delay.aqm, delay.reference) == ("codel", "fifo")
+    assert delay.difference.estimate.value < 0
+    if delay.difference.is_distinguishable:
+        assert delay.words.startswith("mean queue delay is ")
+        assert "ms lower (" in delay.words
+    assert set(result.differences["aqm"]) == {"codel"}
+
+
+def equal_aqms_are_not_distinguishable() -> None:
+    result = aqmlab.compare(**SMALL, aqm=["fifo", "fifo:tail"])
+    assert {one.words.split(" is ")[1] for one in result.comparisons} == {"equal in every run"}
+
+
+def one_seed_has_no_interval_and_says_so() -> None:
+    result = aqmlab.compare(**{**SMALL, "seeds": 1}, aqm=["fifo", "codel"])
+    assert result.summary["ci95_low"].null_count() == len(result.summary)
+    assert all("one run says nothing about chance" in one.words for one in result.comparisons)
+
+
+def json_follows_the_contract(result: Result) -> None:
+    document = json.loads(result.to_json())
+    assert document["format_version"] == 1
+    assert document["command"] == "compare"
+    assert document["aqmlab"] == aqmlab.__version__
+    assert document["scenario"]["rate"] == "10mbit"
+    run = document["runs"][0]
+    assert {"aqm", "seed", "metrics", "flows", "cpu_s", "events", "bottleneck_packets"} == set(run)
+    assert run["flows"][0]["kind"] == "cubic"
+    assert None not in run["metrics"].values()
+    assert {"aqm", "metric", "mean", "ci95_low", "ci95_high", "n"} <= set(document["summary"][0])
+
+
+@pytest.mark.usefixtures("made_up")
+def what_cannot_be_is_absent_from_the_json() -> None:
+    document = _conduct(None).document()
+    assert "fct_mean_s" not in document["runs"][0]["metrics"]
+    assert "fct_s" not in document["runs"][0]["flows"][0]
+    assert "fct_mean_s" not in {row["metric"] for row in document["summary"]}
+
+
+def a_sweep_says_for_every_number_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "exp.toml"
+    path.write_text('aqm = "fifo"\nrtt = "40ms"\nduration = "6s"\nseeds = 2\n[sweep]\nrate = ["5mbit", "10mbit"]\n')
+    result = aqmlab.run(path, out=tmp_path / "out")
+    assert result.summary.columns[0] == "rate"
+    goodput = result.summary.filter(pl.col("metric") == "goodput_mbit")
+    assert goodput["rate"].to_list() == ["5mbit", "10mbit"]
+    assert goodput["mean"][1] > 1.5 * goodput["mean"][0]
+    document = result.document()
+    assert {run["point"]["rate"] for run in document["runs"]} == {"5mbit", "10mbit"}
+    assert {"cdf-1.svg", "cdf-2.svg"} <= {path.name for path in (tmp_path / "out" / "figures").iterdir()}
+
+
+# --- determinism -----------------------------------------------------------------------------------------------------
+
+
+def _without_times(result: Result) -> str:
+    document = result.document()
+    for run in document["runs"]:
+        del run["cpu_s"]
+    return json.dumps(document)
+
+
+def the_number_of_jobs_changes_nothing_but_times() -> None:
+    options = {**SMALL, "seeds": 3, "flows": ["2*cubic", "1*onoff:rate=1mbit:on=exp(200ms):off=0..1s"]}
+    one, two, again = (
+        _without_times(aqmlab.compare(**options, aqm=["fifo", "codel"], jobs=jobs)) for jobs in (1, 2, 2)
+    )
+    assert one == two == again
+
+
+def figures_are_the_same_bytes_each_time(result: Result) -> None:
+    from aqmlab import plots
+
+    for kind in plots.KINDS:
+        first, second = (plots.figures(kind, [result])[0].svg for _ in range(2))
+        assert first == second
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+
+def a_folder_reads_back_as_it_was_written(result: Result, tmp_path: Path) -> None:
+    folder = result.save(tmp_path / "out")
+    assert {path.name for path in folder.iterdir()} == {
+        "manifest.json", "report.html", "figures", *(f"{name}.parquet" for name in FRAMES),
+    }  # fmt: skip
+    read = aqmlab.load(folder)
+    assert read.to_json() == result.to_json()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def a_folder_is_never_overwritten(result: Result, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds files already, and results are never overwritten"):
+        result.save(tmp_path / "out")
+    with pytest.raises(InputError, match="never overwritten"):
+        _conduct(tmp_path / "out")
+    assert (tmp_path / "out" / "thesis.txt").read_text() == "mine"
+
+
+def a_folder_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
+    _conduct(tmp_path / "out")
+    before = (tmp_path / "out" / "runs.parquet").read_bytes()
+    with pytest.raises(InputError, match="holds another experiment"):
+        _conduct(tmp_path / "out", seeds=3)
+    assert (tmp_path / "out" / "runs.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("manifest", "wanted"),
+    [
+        ('{"format_version": 2}', "has format version 2, and this aqmlab reads up to 1: use a newer one"),
+        ("{", "is damaged"),
+        ("[]", "is damaged"),
+    ],
+)
+def a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, manifest: str, wanted: str) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(InputError) as error:
+        aqmlab.load(tmp_path)
+    assert wanted in str(error.value)
+
+
+def a_damaged_frame_is_named(result: Result, tmp_path: Path) -> None:
+    folder = result.save(tmp_path / "out")
+    (folder / "series.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"series\.parquet: cannot be read"):
+        aqmlab.load(folder)
+
+
+def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(scenario: str, seed: int, monitor: object) -> object:
+        calls.append(seed)
+        if len(calls) == 3:
+            raise CheckError("check failed: made up")
+        return fake_run(scenario, seed, monitor)
+
+    monkeypatch.setattr("aqmlab.runner.native_run", counted)
+    values = {**SMALL, "aqm": ["fifo", "codel"]}
+    experiment = Experiment("", (from_values(values),))
+    first = conduct(experiment, "compare", 1, tmp_path / "out")
+    assert first.is_partial
+    assert len(first.runs) == 3
+    assert first.warnings[0] == "partial result: 3 of 4 runs are finished"
+    assert "PARTIAL RESULT" in (tmp_path / "out" / "figures" / "cdf.svg").read_text()
+    assert "Partial result" in (tmp_path / "out" / "report.html").read_text()
+    second = conduct(experiment, "compare", 1, tmp_path / "out")
+    assert len(calls) == 5
+    assert not second.is_partial
+    assert second.runs.select("aqm", "seed").rows() == [("fifo", 1), ("fifo", 2), ("codel", 1), ("codel", 2)]
+    conduct(experiment, "compare", 1, tmp_path / "out")
+    assert len(calls) == 5
+
+
+def a_dated_folder_is_always_new(tmp_path: Path) -> None:
+    names = set()
+    for _ in range(3):
+        folder = store.dated("compare", tmp_path)
+        folder.mkdir()
+        names.add(folder.name)
+    assert len(names) == 3
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def _task(seed: int, duration_ns: int = 10**15) -> Task:
+    from aqmlab import scenario
+
+    plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo"}))
+    engine = json.loads(plan.engine(plan.contestants[0]))
+    engine["duration_ns"] = duration_ns
+    return Task(0, "fifo", seed, json.dumps(engine), duration_ns, str(seed))
+
+
+def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
+    tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
+    main = threading.main_thread()
+
+    def interrupt() -> None:
+        time.sleep(1.0)
+        signal.pthread_kill(main.ident or 0, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    outcome = runner.execute(tasks, 1)
+    assert outcome.interrupted
+    assert [one.task.seed for one in outcome.done] == [1]
+
+
+def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [
+        sys.executable, "-m", "aqmlab", "compare", "--rate", "100mbit", "--rtt", "20ms", "--aqm", "fifo",
+        "--flows", "20*cubic", "--duration", "20s", "--seeds", "1000", "--jobs", "2", "--out", str(out), "--quiet",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(5.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err == f"aqmlab: interrupted: {out} holds the runs that were finished\n"
+    result = aqmlab.load(out)
+    assert result.is_partial
+    assert 0 < len(result.runs) < 1000
+    assert "Partial result" in (out / "report.html").read_text()
+
+
+def a_run_that_refuses_its_input_ends_everything_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(scenario: str, seed: int, monitor: object) -> object:
+        del scenario, seed, monitor
+        raise InputError("file x, key y")
+
+    monkeypatch.setattr("aqmlab.runner.native_run", refuse)
+    with pytest.raises(InputError, match="file x, key y"):
+        _conduct(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def a_failed_check_is_an_error_in_python() -> None:
+    with pytest.raises(InputError, match="scenario: "):
+        runner.native_run("{}", 1, aqmlab._native.Monitor())
+
+
+@pytest.mark.usefixtures("made_up")
+def warnings_of_runs_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(scenario: str, seed: int, monitor: object) -> object:
+        run = fake_run(scenario, seed, monitor)
+        run.warnings = ["all alike", *(["codel's own"] if "codel" in scenario else [])]
+        return run
+
+    monkeypatch.setattr("aqmlab.runner.native_run", warn)
+    assert _conduct(None).warnings == ["all alike", "codel: codel's own"]

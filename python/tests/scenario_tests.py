@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+from aqmlab import InputError, scenario
+from aqmlab.scenario import Plan
+from aqmlab.units import Size, as_text
+
+
+def _plan(**options: Any) -> Plan:
+    unequal = options.pop("allow_unequal_buffers", False)
+    values = {"rate": "10mbit", "rtt": "40ms", "aqm": "fifo", **options}
+    return scenario.resolve(scenario.from_values(values, allow_unequal_buffers=unequal))
+
+
+def _refusal(**options: Any) -> str:
+    with pytest.raises(InputError) as error:
+        _plan(**options)
+    return str(error.value)
+
+
+def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
+    plan = _plan()
+    echo = plan.echo
+    assert (echo["duration"], echo["overhead"], echo["device_ring"]) == ("30s", "14b", "1p")
+    assert plan.seeds == tuple(range(1, 11))
+    assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
+    assert echo["defaults"] == [
+        "buffer", "flows", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup", "seeds",
+    ]  # fmt: skip
+    assert json.loads(plan.engine(plan.contestants[0])) == {
+        "aqm": "fifo:tail limit 34p",
+        "capacity": {"rate_bps": 10_000_000},
+        "rtt_ns": 40_000_000,
+        "overhead_bytes": 14,
+        "device_ring_packets": 1,
+        "access_rate_bps": None,
+        "duration_ns": 30_000_000_000,
+        "warmup_ns": 5_000_000_000,
+        "sample_ns": 100_000_000,
+        "loss": 0.0,
+        "jitter_ns": 0,
+        "flows": json.loads(plan.engine(plan.contestants[0]))["flows"],
+        "captures": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("buffer", "options", "limit"),
+    [
+        ("1000p", {}, "1000p"),
+        ("64kb", {}, "64kb"),
+        # 10 Mbit/s * 40 ms = 400 000 bit = 50 000 bytes = 33.03 packets of 1514.
+        ("1bdp", {}, "34p"),
+        ("2bdp", {}, "67p"),
+        ("1bdp", {"rtt": "4ms"}, "20p"),
+        ("1bdp", {"flows": "1*cubic:rtt=80ms"}, "67p"),
+        ("1bdp", {"overhead": "0b", "rate": "12mbit", "rtt": "100ms"}, "100p"),
+        ("200ms", {}, "166p"),
+        ("1ms", {}, "1p"),
+    ],
+)
+def the_buffer_becomes_the_limit(buffer: str, options: dict[str, str], limit: str) -> None:
+    assert _plan(buffer=buffer, **options).contestants[0].buffer == limit
+
+
+def under_a_trace_the_buffer_counts_bytes_by_its_mean_rate(tmp_path: Path) -> None:
+    trace = tmp_path / "two.down"
+    trace.write_text("6\n12\n")  # 2 * 1500 bytes every 12 ms: 2 Mbit/s
+    plan = _plan(rate=None, link_trace=str(trace), rtt="400ms")
+    assert plan.contestants[0].buffer == str(Size(100_000, in_packets=False))
+    assert plan.echo["link_trace_mean_rate"] == "2mbit"
+    short = _plan(rate=None, link_trace=str(trace), rtt="4ms")
+    assert short.contestants[0].buffer == str(Size(20 * 1514, in_packets=False))
+    assert "at least 20p" in short.echo["rules"]["buffer"]
+
+
+@pytest.mark.parametrize(
+    ("options", "warmup", "rule"),
+    [
+        ({}, "5s", "5s and 20 round trips"),
+        ({"rtt": "400ms"}, "8s", "5s and 20 round trips"),
+        ({"duration": "12s"}, "4s", "a third of the duration"),
+        ({"flows": "1*cubic:start=9s"}, "9s", "until the last flow has started"),
+        ({"flows": "1*cubic:start=20s"}, "5s", "5s and 20 round trips"),
+        ({"flows": "1*cbr:rate=1mbit"}, "0s", "nothing reacts"),
+        ({"warmup": "3s"}, "3s", "as given"),
+    ],
+)
+def the_warm_up_follows_its_rule_and_says_so(options: dict[str, str], warmup: str, rule: str) -> None:
+    echo = _plan(**options).echo
+    assert echo["warmup"] == warmup
+    assert rule in echo["rules"]["warmup"]
+
+
+def samples_are_a_three_hundredth_of_the_run_but_not_below_10_ms() -> None:
+    assert _plan(duration="60s").echo["sample"] == "200ms"
+    assert _plan(duration="1s").echo["sample"] == "10ms"
+    assert _plan(duration="20s").echo["sample"] == "66ms"
+
+
+def a_bare_list_of_names_may_have_commas() -> None:
+    assert [one.label for one in _plan(aqm="fifo,codel,pie").contestants] == ["fifo", "codel", "pie"]
+
+
+def times_may_be_timedeltas() -> None:
+    assert _plan(rtt=timedelta(milliseconds=40)).echo["rtt"] == "40ms"
+    assert as_text(timedelta(microseconds=1500)) == "1500us"
+    assert "is negative" in _refusal(rtt=timedelta(seconds=-1))
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"aqm": "codle"}, "aqm: unknown discipline 'codle', did you mean 'codel'?"),
+        ({"aqm": "codel:linx"}, "aqm: codel has no preset 'linx', did you mean 'linux'?"),
+        ({"aqm": "codel tagret 5ms"}, "aqm: codel: parameter 'tagret' is unknown, did you mean 'target'?"),
+        ({"aqm": "codel target 5"}, "aqm: codel: parameter 'target': '5' has no unit"),
+        ({"aqm": "fifo limit 0p"}, "aqm: fifo: parameter 'limit': '0p' is out of range"),
+        ({"aqm": []}, "aqm: is missing: name at least one discipline"),
+        ({"aqm": ["fifo", "fifo"]}, "aqm: 'fifo' is given twice"),
+        ({"aqm": ["fifo", "codel limit 5p"]}, "give all the same limit, or allow_unequal_buffers=True"),
+        ({"aqm": "fifo limit 5p", "buffer": "6p"}, "aqm: 'fifo limit 5p' has limit 5p, but buffer is 6p"),
+        ({"aqm": "red min 50p max 40p"}, "aqm: red: parameter"),
+        ({"rate": None}, "rate: is missing: give the bottleneck's rate"),
+        ({"rate": "10"}, "rate: '10' has no unit: give a rate such as 10mbit"),
+        ({"rate": "10ms"}, "rate: '10ms' has an unknown unit 'ms'"),
+        ({"rate": "0mbit"}, "rate: '0mbit' is out of range: allowed is a rate above zero"),
+        ({"rate": "-1mbit"}, "rate: '-1mbit' is negative"),
+        ({"rate": 10}, "rate: '10' has no unit"),
+        ({"rtt": None}, "rtt: is missing"),
+        ({"rtt": "0ms"}, "rtt: '0ms' is out of range: allowed is a time above zero"),
+        ({"buffer": "0p"}, "buffer: '0p' is out of range: allowed is a buffer above zero"),
+        ({"buffer": "big"}, "buffer: 'big' is not a buffer such as 1000p, 64kb, 200ms or 1bdp"),
+        ({"buffer": "0ms"}, "buffer: '0ms' is out of range"),
+        ({"duration": "0s"}, "duration: '0s' is out of range"),
+        ({"warmup": "30s"}, "warmup: '30s' is out of range: allowed is a time below the duration (30s), or auto"),
+        ({"seeds": "0"}, "seeds: '0' is out of range: allowed is 1 to 10000"),
+        ({"seeds": "ten"}, "seeds: 'ten' is not a whole number"),
+        ({"device_ring": "0p"}, "device_ring: '0p' is out of range: allowed is 1p to 10000p"),
+        ({"device_ring": "1kb"}, "device_ring: '1kb' is not a number of packets"),
+        ({"loss": "100%"}, "loss: '100%' is out of range"),
+        ({"loss": "x"}, "loss: 'x' is not a fraction such as 0.1 or 10%"),
+        ({"overhead": "1mb"}, "overhead: '1mb' is out of range: allowed is 0b to 1000b"),
+        ({"access_rate": "0mbit"}, "access_rate: '0mbit' is out of range"),
+        ({"flows": "1*cubic:rrt=1ms"}, "flows: '1*cubic:rrt=1ms': unknown key 'rrt', did you mean 'rtt'?"),
+        ({"rtt": ["1ms", "2ms"]}, "rtt: takes one value, not a list"),
+        ({"rtts": "1ms"}, "unknown key 'rtts', did you mean 'rtt'?"),
+        ({"link_trace": "x"}, "rate: contradicts link_trace: give one of them"),
+    ],
+)
+def a_bad_option_is_refused_by_name_and_value(options: dict[str, Any], wanted: str) -> None:
+    assert wanted in _refusal(**options)
+
+
+def unequal_buffers_are_allowed_on_request_and_warned_about() -> None:
+    plan = _plan(aqm=["fifo", "codel limit 5p"], allow_unequal_buffers=True)
+    assert [one.buffer for one in plan.contestants] == ["34p", "5p"]
+    assert plan.warnings == ("the buffers are unequal: fifo 34p, codel limit 5p 5p",)
+
+
+def a_late_flow_is_warned_about() -> None:
+    assert "flows 'cubic' may start as late as 40s" in _plan(flows="1*cubic:start=40s").warnings[0]
+
+
+def the_key_of_a_run_changes_with_what_decides_it(tmp_path: Path) -> None:
+    plan, trace = _plan(), tmp_path / "a.down"
+    one = plan.contestants[0]
+    keys = {plan.key(one, 1, "v1"), plan.key(one, 2, "v1"), plan.key(one, 1, "v2")}
+    keys.add(_plan(rtt="41ms").key(one, 1, "v1"))
+    assert len(keys) == 4
+    assert plan.key(one, 1, "v1") == _plan().key(one, 1, "v1")
+    contents = []
+    for text in ("6\n12\n", "5\n12\n"):
+        trace.write_text(text)
+        traced = _plan(rate=None, link_trace=str(trace))
+        contents.append(traced.key(traced.contestants[0], 1, "v1"))
+    assert contents[0] != contents[1]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "exp.toml"
+    path.write_text(text)
+    return path
+
+
+GOOD = 'aqm = ["fifo", "codel"]\nrate = "10mbit"\nrtt = "40ms"\n'
+
+
+def a_file_holds_the_options_of_compare(tmp_path: Path) -> None:
+    path = _file(tmp_path, f'title = "Two"\n{GOOD}flows = ["2*cubic", "1*cbr:rate=1mbit"]\nseeds = 3\n')
+    experiment = scenario.load(path)
+    assert experiment.title == "Two"
+    (options,) = experiment.points
+    plan = scenario.resolve(options)
+    assert [one.label for one in plan.contestants] == ["fifo", "codel"]
+    assert plan.seeds == (1, 2, 3)
+    assert scenario.resolve(scenario.load(path, {"seeds": "2"}).points[0]).seeds == (1, 2)
+
+
+def a_sweep_is_the_cross_product_of_its_lists(tmp_path: Path) -> None:
+    text = (
+        'aqm = "fifo"\nrtt = "40ms"\n[sweep]\n'
+        'rate = ["5mbit", "10mbit"]\nflows = ["1*cubic", ["1*cubic", "2*newreno"]]\n'
+    )
+    experiment = scenario.load(_file(tmp_path, text))
+    assert [dict(point.point) for point in experiment.points] == [
+        {"rate": "5mbit", "flows": "1*cubic"},
+        {"rate": "5mbit", "flows": "1*cubic + 2*newreno"},
+        {"rate": "10mbit", "flows": "1*cubic"},
+        {"rate": "10mbit", "flows": "1*cubic + 2*newreno"},
+    ]
+    assert len(scenario.resolve(experiment.points[1]).base["flows"]) == 2
+
+
+def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
+    (tmp_path / "a.down").write_text("6\n12\n")
+    path = _file(tmp_path, 'aqm = "fifo"\nrtt = "40ms"\nlink_trace = "a.down"\n')
+    assert scenario.resolve(scenario.load(path).points[0]).echo["link_trace"] == str(tmp_path / "a.down")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("aqm = [", "is not TOML: "),
+        (f"{GOOD}rtts = '1ms'", "unknown key 'rtts', did you mean 'rtt'?"),
+        (f"{GOOD}buffer = 100", "buffer: '100' is not text with a unit, as in quotes: \"1bdp\""),
+        (f"{GOOD}duration = 1.5", "duration: '1.5' is not text with a unit"),
+        (f"{GOOD}loss = true", "loss: 'True' is not text with a unit"),
+        (f"{GOOD}duration = '0s'", "duration: '0s' is out of range"),
+        (f"{GOOD}title = 3", "title: '3' is not text"),
+        (f"{GOOD}allow_unequal_buffers = 'yes'", "allow_unequal_buffers: 'yes' is neither true nor false"),
+        (f"{GOOD}sweep = 3", "sweep: is a table of lists"),
+        (f"{GOOD}[sweep]\nbufer = ['1p']", "sweep: unknown key 'bufer', did you mean 'buffer'?"),
+        (f"{GOOD}[sweep]\nrate = ['1mbit']", "sweep: 'rate' is given outside the sweep too"),
+        (f"{GOOD}[sweep]\nbuffer = []", "sweep: buffer: is a list of values"),
+        (f"{GOOD}[sweep]\nbuffer = ['1p', '1p']", "sweep: buffer: holds a value twice"),
+        (f"{GOOD}[sweep]\nseeds = [1]", "sweep: 'seeds' cannot be swept"),
+    ],
+)
+def a_bad_file_is_refused_by_file_key_and_value(tmp_path: Path, text: str, wanted: str) -> None:
+    path = _file(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        scenario.resolve(scenario.load(path).points[0])
+    assert str(error.value).startswith(f"{path}: ")
+    assert wanted in str(error.value)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("experiments/**/*.toml")), ids=lambda path: path.stem)
+def every_experiment_of_the_project_resolves(path: Path) -> None:
+    for options in scenario.load(path).points:
+        scenario.resolve(options)

@@ -740,6 +740,36 @@ mod tests {
     }
 
     #[test]
+    fn a_delay_of_half_the_target_is_not_low() {
+        assert!(RFC.low(0.007_499) && !RFC.low(0.007_5));
+    }
+
+    #[test]
+    fn a_measurement_takes_its_threshold_in_full() {
+        let estimator = Some(Estimator { threshold: 1000, weight: 0.25 });
+        let params = Params { estimator, activate: true, ..RFC };
+        let mut state = params.start();
+        params.activate(&mut state, Time::ZERO);
+        let leave = |state: &mut State, length: u32, bytes_left: u64, nanos: u64| {
+            params.depart(state, &Packet::new(0, 0, length), bytes_left, Time::from_nanos(nanos));
+        };
+        leave(&mut state, 999, 0, 1_000_000);
+        assert_eq!(state.average, 0.0); // one byte is missing
+        leave(&mut state, 1, 999, 2_000_000);
+        close(state.average, 0.002);
+        assert!(state.measurement.is_none()); // 999 bytes are too few for another
+        leave(&mut state, 1, 1000, 3_000_000);
+        assert!(state.measurement.is_some());
+    }
+
+    #[test]
+    fn ns3_27_takes_no_rate_from_a_packet_that_is_a_measurement_by_itself() {
+        let mut state = NS3.start();
+        NS3.depart(&mut state, &Packet::new(0, 0, 10_000), 10_000, Time::from_nanos(5));
+        assert_eq!(state.average, 0.0);
+    }
+
+    #[test]
     fn new_parameters_take_hold_of_a_running_state() {
         let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
         let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });

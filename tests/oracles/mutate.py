@@ -25,7 +25,7 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("codel", "max_p", "pie", "red")
+LAWS = ("blue", "cobalt", "codel", "max_p", "pie", "red")
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [
@@ -145,6 +145,7 @@ class Workshop:
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """What the oracles expect for every case in which this law takes part."""
     names = {
+        "blue": ("blue", "cobalt"),
         "codel": ("codel", "fq_codel"),
         "max_p": ("ared", "feng_ared"),
         "pie": ("pie", "s-pie"),

@@ -16,6 +16,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import ared
+import blue
+import cobalt
 import codel
 import fq_codel
 import pie
@@ -130,7 +132,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared,):
+for module in (ared, blue, cobalt):
     CASES |= module.CASES
 SEEDS = range(6)
 

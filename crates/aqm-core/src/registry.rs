@@ -1,7 +1,9 @@
 //! The list of disciplines. The command line, files, Python, documentation, conformance, golden runs and benches
 //! all follow from it.
 
-use crate::discipline::{Info, ared, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pie, red, s_pie};
+use crate::discipline::{
+    Info, ared, blue, cobalt, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pie, red, s_pie,
+};
 use crate::params::same_name;
 
 /// Every discipline, one word each, grouped as listed to users.
@@ -12,7 +14,9 @@ pub static DISCIPLINES: &[&Info] = &[
     &ared::INFO,
     &feng_ared::INFO,
     &nlred::INFO,
+    &blue::INFO,
     &codel::INFO,
+    &cobalt::INFO,
     &pie::INFO,
     &fq_codel::INFO,
     &s_pie::INFO,

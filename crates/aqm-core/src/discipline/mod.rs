@@ -3,6 +3,8 @@
 //! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
 
 pub mod ared;
+pub mod blue;
+pub mod cobalt;
 pub mod codel;
 pub mod feng_ared;
 pub mod fifo;

@@ -163,13 +163,13 @@ impl Params {
 
     /// `t + interval / sqrt(count)` (RFC 8289 section 5.4).
     fn control_law(&self, t: Time, state: &State) -> Time {
-        let interval = self.interval.as_nanos();
-        let wait = match self.root {
-            // floor(I / sqrt(c)) = isqrt(floor(I^2 / c)); I^2 fits for I < 2^32 ns.
-            Root::Exact => (interval * interval / u64::from(state.count)).isqrt(),
-            Root::Newton => (interval * (u64::from(state.rec_inv_sqrt) << 16)) >> 32,
-        };
-        t + Span::from_nanos(wait)
+        t + match self.root {
+            Root::Exact => spacing(self.interval, state.count),
+            Root::Newton => {
+                let interval = self.interval.as_nanos();
+                Span::from_nanos((interval * (u64::from(state.rec_inv_sqrt) << 16)) >> 32)
+            }
+        }
     }
 
     /// One step of Newton's iteration `x <- x (3 - count x^2) / 2` towards `1 / sqrt(count)`, in Q0.32.
@@ -183,6 +183,13 @@ impl Params {
         // The bracket has up to 34 bits: two of them go first, or the product would not fit.
         state.rec_inv_sqrt = ((((bracket >> 2) * x) >> 31) >> 16) as u16;
     }
+}
+
+/// `interval / sqrt(count)`, rounded down to the nanosecond, for an interval below 4.2 s.
+pub(super) fn spacing(interval: Span, count: u32) -> Span {
+    // floor(I / sqrt(c)) = isqrt(floor(I^2 / c)); I^2 fits for I < 2^32 ns.
+    let square = interval.as_nanos() * interval.as_nanos();
+    Span::from_nanos((square / u64::from(count)).isqrt())
 }
 
 /// What became of the packet at the head.
@@ -204,7 +211,7 @@ mod tests {
         root: Root::Exact,
     };
 
-    fn spacing(params: &Params, count: u32) -> u64 {
+    fn wait(params: &Params, count: u32) -> u64 {
         let state = State { count, ..State::default() };
         params.control_law(Time::ZERO, &state).as_nanos()
     }
@@ -212,12 +219,12 @@ mod tests {
     #[test]
     fn drops_come_closer_with_the_square_root_of_the_count() {
         // 100 ms / sqrt(1), / sqrt(2) = 70.710678118.. ms, / sqrt(3) = 57.735026918.. ms, / sqrt(4), / sqrt(100)
-        assert_eq!(spacing(&PARAMS, 1), 100_000_000);
-        assert_eq!(spacing(&PARAMS, 2), 70_710_678);
-        assert_eq!(spacing(&PARAMS, 3), 57_735_026);
-        assert_eq!(spacing(&PARAMS, 4), 50_000_000);
-        assert_eq!(spacing(&PARAMS, 100), 10_000_000);
-        assert_eq!(spacing(&PARAMS, u32::MAX), 1_525); // 1e8 / 65535.99999
+        assert_eq!(wait(&PARAMS, 1), 100_000_000);
+        assert_eq!(wait(&PARAMS, 2), 70_710_678);
+        assert_eq!(wait(&PARAMS, 3), 57_735_026);
+        assert_eq!(wait(&PARAMS, 4), 50_000_000);
+        assert_eq!(wait(&PARAMS, 100), 10_000_000);
+        assert_eq!(wait(&PARAMS, u32::MAX), 1_525); // 1e8 / 65535.99999
     }
 
     #[test]
@@ -240,8 +247,7 @@ mod tests {
             state.count = count;
             newton.step(&mut state);
             if count > 8 {
-                let (is, exact) =
-                    (newton.control_law(Time::ZERO, &state).as_nanos(), spacing(&PARAMS, count));
+                let (is, exact) = (newton.control_law(Time::ZERO, &state).as_nanos(), wait(&PARAMS, count));
                 assert!(is.abs_diff(exact) * 100 <= exact, "count {count}: {is} against {exact}");
             }
         }

@@ -3,6 +3,8 @@
 //! Each law is a `Params` (what was asked for), a `State` (what it remembers) and plain functions of the two, so that
 //! one set of parameters can serve a thousand states.
 
+pub mod blue;
+pub mod cobalt;
 pub mod codel;
 pub mod exponential;
 pub mod max_p;

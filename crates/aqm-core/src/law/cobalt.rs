@@ -1,0 +1,205 @@
+//! COBALT, the law of Linux `sch_cake` (J. Morton; described in T. Høiland-Jørgensen, D. Täht and J. Morton 2018, "Piece
+//! of CAKE", section 4): CoDel, whose count decays step by step when the delay is low again, and BLUE against what does
+//! not respond.
+//!
+//! One instant, `drop_next`, says when the next signal is due while the delay is high, when the count decays while it
+//! is low, and, with a count of zero, how long the queue must be active before the first signal.
+//!
+//! Random numbers: one per packet that CoDel lets pass while BLUE's probability is above zero.
+
+use super::{Head, blue, codel};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Span, Time};
+
+/// The settings of a queue, or of all queues of FQ-COBALT and CAKE.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Acceptable standing delay.
+    pub target: Span,
+    /// About the largest usual round-trip time, below 4.2 s.
+    pub interval: Span,
+    /// Mark packets of ECN-capable transports where CoDel would drop them; BLUE drops all the same.
+    pub ecn: bool,
+    /// BLUE's steps and freeze time (in `sch_cake`: the target).
+    pub blue: blue::Params,
+}
+
+/// What one queue remembers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    drop_next: Time,
+    count: u32,
+    dropping: bool,
+    blue: blue::State,
+}
+
+impl State {
+    /// CoDel's count.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether the delay was above the target last time.
+    pub const fn dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// BLUE's probability.
+    pub const fn probability(&self) -> f64 {
+        self.blue.probability()
+    }
+}
+
+/// What CoDel says of the packet at the head.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hit {
+    Nothing,
+    Marked,
+    Drop,
+}
+
+impl Params {
+    /// Takes the next packet from `head`, dropping or marking as the law says; never the last one. No packet is too
+    /// late that waited at most `floor`.
+    #[inline]
+    pub fn dequeue<H: Head>(
+        &self,
+        state: &mut State,
+        head: &mut H,
+        floor: Span,
+        cx: &mut Cx<'_>,
+    ) -> Option<Packet> {
+        loop {
+            let bytes = head.bytes();
+            let Some(packet) = head.peek() else {
+                self.emptied(state, cx.now);
+                return None;
+            };
+            let last = u64::from(packet.length) == bytes;
+            let drop = self.judge(state, packet, last, floor, cx);
+            let packet = head.pop()?;
+            if !drop || last {
+                return Some(packet);
+            }
+            cx.drop(packet, DropReason::Congestion);
+        }
+    }
+
+    /// The queue had no room for a packet: BLUE's probability rises, and CoDel's next signal is due at once.
+    pub fn overflowed(&self, state: &mut State, now: Time) {
+        self.blue.overload(&mut state.blue, now);
+        (state.dropping, state.drop_next, state.count) = (true, now, state.count.max(1));
+    }
+
+    /// The queue has nothing to send: BLUE's probability falls, and CoDel's count as well if it is time to.
+    pub fn emptied(&self, state: &mut State, now: Time) {
+        self.blue.idle(&mut state.blue, now);
+        state.dropping = false;
+        if state.count > 0 && now >= state.drop_next {
+            self.advance(state, state.count - 1);
+        }
+    }
+
+    /// Whether the packet at the head is to be dropped.
+    #[inline]
+    fn judge(
+        &self,
+        state: &mut State,
+        packet: &mut Packet,
+        last: bool,
+        floor: Span,
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        let now = cx.now;
+        let sojourn = now.since(packet.arrival);
+        let late = sojourn > self.target && sojourn > floor;
+        // Entering dropping state moves `drop_next`, but what was due stays due.
+        let due = state.count > 0 && now >= state.drop_next;
+        let mut overdue = now > state.drop_next;
+        if late {
+            if !state.dropping {
+                state.drop_next = now + self.spacing(state.count);
+            }
+            state.count = state.count.max(1);
+        }
+        state.dropping = late;
+
+        let mut hit = Hit::Nothing;
+        if due {
+            if late {
+                let marked = self.ecn && !last && cx.mark(packet, MarkReason::Congestion);
+                hit = if marked { Hit::Marked } else { Hit::Drop };
+                self.advance(state, state.count.saturating_add(1));
+            } else {
+                while state.count > 0 && now >= state.drop_next {
+                    self.advance(state, state.count - 1);
+                }
+            }
+            overdue = now > state.drop_next;
+        }
+        let p = state.blue.probability();
+        let drop = hit == Hit::Drop || (p > 0.0 && cx.uniform() < p);
+        if state.count == 0 {
+            state.drop_next = now + self.interval;
+        } else if overdue && !drop {
+            state.drop_next = now;
+        }
+        drop
+    }
+
+    /// Sets the count and moves `drop_next` on by the time between signals at that count.
+    fn advance(&self, state: &mut State, count: u32) {
+        state.count = count;
+        state.drop_next += self.spacing(count);
+    }
+
+    /// `interval / sqrt(count)`; a count of zero is like one.
+    fn spacing(&self, count: u32) -> Span {
+        codel::spacing(self.interval, count.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: Params = Params {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        ecn: true,
+        blue: blue::Params { increment: 0.25, decrement: 0.125, freeze_time: Span::from_millis(5) },
+    };
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn an_overflow_makes_the_next_signal_due_and_an_empty_queue_takes_it_back() {
+        let mut state = State::default();
+        PARAMS.overflowed(&mut state, at(10));
+        assert_eq!((state.count, state.dropping, state.drop_next), (1, true, at(10)));
+        assert_eq!(state.probability(), 0.25);
+        PARAMS.overflowed(&mut state, at(15)); // frozen for 5 ms
+        assert_eq!((state.count, state.probability(), state.drop_next), (1, 0.25, at(15)));
+        PARAMS.emptied(&mut state, at(16)); // 16 >= 15: the count falls, next 100 ms later
+        assert_eq!((state.count, state.dropping, state.drop_next), (0, false, at(115)));
+        assert_eq!(state.probability(), 0.125);
+    }
+
+    #[test]
+    fn an_empty_queue_waits_for_the_time_of_the_next_step() {
+        let mut state = State { count: 4, drop_next: at(50), ..State::default() };
+        PARAMS.emptied(&mut state, at(49));
+        assert_eq!(state.count, 4);
+        PARAMS.emptied(&mut state, at(50)); // 100 ms / sqrt(3) = 57.735026 ms
+        assert_eq!((state.count, state.drop_next), (3, Time::from_nanos(107_735_026)));
+    }
+
+    #[test]
+    fn the_state_of_a_queue_stays_small() {
+        assert!(size_of::<State>() <= 32, "{}", size_of::<State>());
+    }
+}

@@ -8,7 +8,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench lint lock clean tools
+.PHONY: help setup demo test bench validate-ns3 lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -32,6 +32,10 @@ lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findi
 
 bench: tools ## speed, printed and written to target/criterion
 	cargo bench --locked --workspace
+
+validate-ns3: .venv/native ## compare with ns-3 (installs g++ and libns3-dev; ten minutes)
+	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
+	$(BIN)/python validate/ns3/compare.py
 
 lock: tools ## write the lock files of the Python packages anew, from pyproject.toml
 	sh scripts/lock.sh $(PYTHON)

@@ -124,7 +124,8 @@ impl EventQueue {
     }
 }
 
-/// A 4-ary heap, smallest first. Behind its last entry stand four that never come, so that every entry has four children.
+/// A 4-ary heap, smallest first. Behind its last entry stand some that never come, so that every group of children is
+/// whole.
 #[derive(Debug)]
 struct Heap {
     entries: Vec<Entry>,
@@ -150,8 +151,8 @@ impl Heap {
     fn push(&mut self, entry: Entry) {
         let mut hole = self.len;
         self.len += 1;
-        if self.entries.len() < CHILDREN * self.len + CHILDREN + 1 {
-            self.entries.resize(2 * CHILDREN * self.len + CHILDREN + 1, NEVER);
+        if self.entries.len() < self.len + CHILDREN {
+            self.entries.resize(2 * self.len + CHILDREN, NEVER);
         }
         while hole > 0 {
             let parent = (hole - 1) / CHILDREN;
@@ -176,11 +177,12 @@ impl Heap {
     /// Puts `entry` in the place of the first and lets it sink.
     #[inline]
     fn replace(&mut self, entry: Entry) {
-        let entries = self.entries.as_mut_slice();
+        let (len, entries) = (self.len, self.entries.as_mut_slice());
         let mut hole = 0;
-        loop {
-            let first = CHILDREN * hole + 1;
-            let Some(&[a, b, c, d]) = entries.get(first..first + CHILDREN) else { break };
+        let mut first = 1;
+        while first < len
+            && let Some(&[a, b, c, d]) = entries.get(first..first + CHILDREN)
+        {
             let (left, at_left) = if b < a { (b, first + 1) } else { (a, first) };
             let (right, at_right) = if d < c { (d, first + 3) } else { (c, first + 2) };
             let (smallest, at) = if right < left { (right, at_right) } else { (left, at_left) };
@@ -189,6 +191,7 @@ impl Heap {
             }
             entries[hole] = smallest;
             hole = at;
+            first = CHILDREN * hole + 1;
         }
         entries[hole] = entry;
     }

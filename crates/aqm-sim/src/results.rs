@@ -146,9 +146,9 @@ impl Run<'_> {
         put("jain_index", self.jain(chosen));
 
         let mut completed: Vec<f64> = flows()
-            .filter_map(|((_, flow), _)| Some(flow.finished?.since(flow.start).as_secs_f64()))
+            .filter_map(|((_, flow), _)| Some(flow.session.finished?.since(flow.session.start).as_secs_f64()))
             .collect();
-        if flows().any(|((_, flow), _)| flow.size.is_some()) {
+        if flows().any(|((_, flow), _)| flow.is_finite()) {
             put("completed_flows", completed.len() as f64);
         }
         if !completed.is_empty() {
@@ -190,7 +190,7 @@ impl Run<'_> {
                 id: id as u32,
                 group: label.group.clone(),
                 kind: label.kind.to_owned(),
-                start_s: flow.start.as_secs_f64(),
+                start_s: flow.session.start.as_secs_f64(),
                 rtt_base_ms: label.rtt.as_millis_f64(),
                 goodput_mbit: mbit(metrics.payload()),
                 throughput_mbit: mbit(metrics.bottleneck_bytes),
@@ -204,7 +204,10 @@ impl Run<'_> {
                 retransmissions: losses.retransmissions,
                 recoveries: losses.recoveries,
                 timeouts: losses.timeouts,
-                fct_s: flow.finished.map_or(f64::NAN, |at| at.since(flow.start).as_secs_f64()),
+                fct_s: flow
+                    .session
+                    .finished
+                    .map_or(f64::NAN, |at| at.since(flow.session.start).as_secs_f64()),
             }
         })
         .collect()

@@ -31,8 +31,8 @@ impl Simulation {
                 );
                 let delivered = receiver.delivered();
                 self.metrics.flows[number].payload_total = delivered;
-                if flow.finished.is_none() && flow.size.is_some_and(|size| delivered >= size) {
-                    flow.finished = Some(now);
+                if delivered >= flow.size {
+                    flow.session.finished.get_or_insert(now);
                 }
                 match answer {
                     Some(ack) => self.acknowledge(number, &ack),
@@ -81,11 +81,11 @@ impl Simulation {
             self.forward(id);
         }
         let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &flow.endpoints else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         if let Some(deadline) = connection.sender.deadline()
-            && deadline < flow.sender_timer
+            && deadline < connection.sender_timer
         {
-            flow.sender_timer = deadline;
+            connection.sender_timer = deadline;
             self.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
         }
     }
@@ -98,7 +98,7 @@ impl Simulation {
         let packet = Packet {
             flow: number as u32,
             next: flow.reverse,
-            length: flow.ack_bytes + sack_bytes + self.overhead,
+            length: flow.headers + sack_bytes + self.overhead,
             number: ack.ack,
             stamp: ack.echo,
             sack: ack.sack,
@@ -115,35 +115,32 @@ impl Simulation {
     /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.
     pub(super) fn arm_receiver(&mut self, number: usize) {
         let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &flow.endpoints else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         if let Some(deadline) = connection.receiver.deadline()
-            && deadline < flow.receiver_timer
+            && deadline < connection.receiver_timer
         {
-            flow.receiver_timer = deadline;
+            connection.receiver_timer = deadline;
             self.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
         }
     }
 
     pub(super) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
-        let flow = &mut self.flows[number];
-        if flow.sender_timer != self.now {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        if connection.sender_timer != self.now {
             return None;
         }
-        flow.sender_timer = Time::MAX;
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-            connection.sender.on_timer(self.now);
-        }
+        connection.sender_timer = Time::MAX;
+        connection.sender.on_timer(self.now);
         self.pump(number);
         None
     }
 
     pub(super) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
-        let flow = &mut self.flows[number];
-        if flow.receiver_timer != self.now {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        if connection.receiver_timer != self.now {
             return None;
         }
-        flow.receiver_timer = Time::MAX;
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return None };
+        connection.receiver_timer = Time::MAX;
         match connection.receiver.on_timer(self.now) {
             Some(ack) => self.acknowledge(number, &ack),
             None => self.arm_receiver(number),
@@ -158,9 +155,9 @@ impl Simulation {
         }
         let now = self.now;
         let flow = &mut self.flows[index];
-        let Some(source) = &mut flow.source else {
+        let Some(source) = &mut flow.session.source else {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-                connection.sender.write(flow.size.unwrap_or(u64::MAX));
+                connection.sender.write(flow.size);
             }
             self.pump(index);
             return None;

@@ -6,25 +6,37 @@ use crate::transport::{Receiver, Sender, Settings};
 use aqm_core::packet::{Ecn, TcpView};
 use aqm_core::units::{Span, Time};
 
-/// One flow: where it goes, what it carries, both ends of it.
+/// One flow: where it goes, what it carries, both ends of it. What every packet touches is one cache line.
+#[repr(align(64))]
 pub(crate) struct Flow {
+    pub(crate) endpoints: Endpoints,
+    pub(super) identity: Identity,
     pub(super) forward: u32,
     pub(super) reverse: u32,
-    pub(super) identity: Identity,
-    /// Bytes of a data packet's IP and transport headers.
+    /// Bytes of the IP and transport headers of a packet without SACK blocks.
     pub(super) headers: u32,
-    /// Bytes of an acknowledgment without SACK blocks.
-    pub(super) ack_bytes: u32,
-    pub(crate) endpoints: Endpoints,
-    pub(super) source: Option<Paced>,
     /// Bytes that the source hands over at a time.
     pub(super) piece: u32,
+    /// Payload of a finite flow, [`ENDLESS`] otherwise.
+    pub(super) size: u64,
+    pub(crate) session: Box<Session>,
+}
+
+/// Size of a flow without end.
+pub(super) const ENDLESS: u64 = u64::MAX;
+
+/// The application's side of a flow: touched at its start and end only.
+pub(crate) struct Session {
+    pub(super) source: Option<Paced>,
     pub(crate) start: Time,
-    /// Payload of a finite flow.
-    pub(crate) size: Option<u64>,
     pub(crate) finished: Option<Time>,
-    pub(super) sender_timer: Time,
-    pub(super) receiver_timer: Time,
+}
+
+impl Flow {
+    /// Whether the flow has a size.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.size != ENDLESS
+    }
 }
 
 /// What a discipline sees of a flow.
@@ -50,6 +62,9 @@ pub(crate) enum Endpoints {
 pub(crate) struct Connection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
+    /// The events that stand for their timers, [`Time::MAX`] for none.
+    pub(super) sender_timer: Time,
+    pub(super) receiver_timer: Time,
 }
 
 /// What a flow is made of.
@@ -83,4 +98,14 @@ pub(crate) struct Recorded {
     pub(crate) payload: u32,
     pub(crate) ecn: Ecn,
     pub(crate) tcp: Option<TcpView>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_fits_one_cache_line() {
+        assert_eq!(size_of::<Flow>(), 64);
+    }
 }

@@ -4,7 +4,7 @@ mod endpoints;
 mod flow;
 mod links;
 
-pub(crate) use flow::{Connection, Endpoints, Flow, FlowSetup, Identity, Recorded, Replay};
+pub(crate) use flow::{Endpoints, Flow, FlowSetup, Identity, Recorded, Replay};
 
 use crate::engine::{EventQueue, Kind, Target};
 use crate::link::{Device, Impairment, Lane, Link, NONE, Special, TraceDevice};
@@ -19,6 +19,7 @@ use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, MarkReason, Observer};
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
+use flow::{Connection, ENDLESS, Session};
 use std::collections::{BTreeMap, VecDeque};
 
 /// End of a route.
@@ -147,23 +148,23 @@ impl Simulation {
             Some(tcp) => {
                 let delack = Span::from_nanos(tcp.delack_ns);
                 let receiver = Receiver::new(tcp.sack, tcp.delack_segments, delack);
-                Endpoints::Tcp(Box::new(Connection { sender: Sender::new(tcp), receiver }))
+                Endpoints::Tcp(Box::new(Connection {
+                    sender: Sender::new(tcp),
+                    receiver,
+                    sender_timer: Time::MAX,
+                    receiver_timer: Time::MAX,
+                }))
             }
         };
         self.flows.push(Flow {
+            endpoints,
+            identity: setup.identity,
             forward,
             reverse,
-            identity: setup.identity,
             headers: setup.headers,
-            ack_bytes: setup.headers,
-            endpoints,
-            source: setup.source,
             piece: setup.piece,
-            start: setup.start,
-            size: setup.size,
-            finished: None,
-            sender_timer: Time::MAX,
-            receiver_timer: Time::MAX,
+            size: setup.size.unwrap_or(ENDLESS),
+            session: Box::new(Session { source: setup.source, start: setup.start, finished: None }),
         });
         (self.flows.len() - 1) as u32
     }
@@ -196,7 +197,7 @@ impl Simulation {
         self.settle_links();
         self.sample_period = sample;
         for flow in 0..self.flows.len() {
-            self.events.push(self.flows[flow].start, Target::new(Kind::Source, flow as u32));
+            self.events.push(self.flows[flow].session.start, Target::new(Kind::Source, flow as u32));
         }
         for (index, replay) in self.replays.iter().enumerate() {
             if let Some(first) = replay.packets.first() {

@@ -1,5 +1,6 @@
 //! Parameters: declared once, and from that declaration read, checked, printed and documented everywhere.
 
+use crate::spec::Spec;
 use crate::units::{Bytes, Rate, Size, Span, parse};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -30,6 +31,72 @@ pub enum Value {
     Flag(bool),
     /// One of a few words.
     Choice(&'static str),
+    /// Whole numbers, one for each class; further classes take the last.
+    Counts(Counts),
+    /// Disciplines in notation, one for each class; further classes take the last.
+    Children(Text),
+}
+
+/// Up to 16 whole numbers, held in place so that values stay plain copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    numbers: [u32; 16],
+    length: usize,
+}
+
+impl Counts {
+    /// These numbers; `None` if there are none or too many.
+    pub const fn new(numbers: &[u32]) -> Option<Counts> {
+        let mut counts = Counts { numbers: [0; 16], length: numbers.len() };
+        if numbers.is_empty() || numbers.len() > counts.numbers.len() {
+            return None;
+        }
+        let mut index = 0;
+        while index < numbers.len() {
+            counts.numbers[index] = numbers[index];
+            index += 1;
+        }
+        Some(counts)
+    }
+
+    /// The numbers.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.numbers[..self.length]
+    }
+
+    /// The number of class `class`: the last where the list is shorter.
+    pub fn of_class(&self, class: usize) -> u32 {
+        self.numbers[class.min(self.length - 1)]
+    }
+}
+
+/// A text of up to 120 bytes, held in place so that values stay plain copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    bytes: [u8; 120],
+    length: u8,
+}
+
+impl Text {
+    /// `text`, unless it is too long.
+    pub const fn new(text: &str) -> Option<Text> {
+        let mut bytes = [0; 120];
+        let given = text.as_bytes();
+        if given.len() > bytes.len() {
+            return None;
+        }
+        let mut index = 0;
+        while index < given.len() {
+            bytes[index] = given[index];
+            index += 1;
+        }
+        Some(Text { bytes, length: given.len() as u8 })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..usize::from(self.length)]).expect("it was made from text")
+    }
 }
 
 /// What kind of value a parameter takes.
@@ -53,6 +120,11 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// Whole numbers, separated by commas.
+    Counts,
+    /// Disciplines with their parameters, separated by commas: `codel:linux/target=10ms/ecn,fifo`. The notation has
+    /// no brackets, so a child that is classful itself cannot be given lists.
+    Children,
 }
 
 impl Kind {
@@ -68,6 +140,8 @@ impl Kind {
             Kind::Count => "count",
             Kind::Flag => "on/off",
             Kind::Choice(_) => "choice",
+            Kind::Counts => "counts",
+            Kind::Children => "disciplines",
         }
     }
 }
@@ -125,6 +199,12 @@ impl ParamSpec {
         ParamSpec::new(name, Kind::Choice(words), default, (0.0, 0.0), help, reference)
     }
 
+    /// Declares the disciplines inside a classful one, `fifo` unless said otherwise.
+    pub const fn children(name: &'static str, help: &'static str, reference: &'static str) -> ParamSpec {
+        let default = Value::Children(Text::new("fifo").expect("it is short"));
+        ParamSpec::new(name, Kind::Children, default, (0.0, 1.0), help, reference)
+    }
+
     /// Allows `auto`, derived as `how` says.
     pub const fn or_auto(mut self, how: &'static str) -> ParamSpec {
         self.auto = how;
@@ -133,10 +213,20 @@ impl ParamSpec {
 
     /// Checks that `value` is of this parameter's kind and within its range.
     pub fn check(&self, value: Value) -> Result<Value, ParamError> {
+        let (min, max) = self.range;
         let magnitude = match (self.kind, value) {
             (_, Value::Auto) if !self.auto.is_empty() => return Ok(value),
             (Kind::Flag, Value::Flag(_)) => return Ok(value),
             (Kind::Choice(words), Value::Choice(word)) if words.contains(&word) => return Ok(value),
+            (Kind::Children, Value::Children(text)) => {
+                read_children(text.as_str()).map_err(|problem| self.error(value.to_string(), problem))?;
+                return Ok(value);
+            }
+            (Kind::Counts, Value::Counts(counts)) => {
+                let numbers = || counts.as_slice().iter().map(|number| f64::from(*number));
+                let outside = numbers().find(|number| *number < min || *number > max);
+                outside.unwrap_or(f64::from(counts.of_class(0)))
+            }
             (Kind::Span, Value::Span(span)) => span.as_nanos() as f64,
             (Kind::Rate, Value::Rate(rate)) => rate.as_bits_per_sec() as f64,
             (Kind::Bytes, Value::Bytes(bytes)) => bytes.as_u64() as f64,
@@ -145,7 +235,6 @@ impl ParamSpec {
             (Kind::Count, Value::Count(count)) => count as f64,
             _ => return Err(self.error(value.to_string(), format!("is not a {}", self.kind.unit()))),
         };
-        let (min, max) = self.range;
         if magnitude >= min && magnitude <= max {
             Ok(value)
         } else {
@@ -189,6 +278,21 @@ impl ParamSpec {
                     return Err(self.error(text.to_owned(), problem));
                 }
             },
+            Kind::Counts => {
+                let numbers = text.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>();
+                match numbers.ok().and_then(|numbers| Counts::new(&numbers)) {
+                    Some(counts) => Value::Counts(counts),
+                    None => {
+                        let problem =
+                            "is not a list of 1 to 16 whole numbers, separated by commas".to_owned();
+                        return Err(self.error(text.to_owned(), problem));
+                    }
+                }
+            }
+            Kind::Children => match Text::new(text) {
+                Some(text) => Value::Children(text),
+                None => return Err(self.error(text.to_owned(), "has more than 120 bytes".to_owned())),
+            },
         };
         self.check(value)
     }
@@ -205,6 +309,10 @@ impl ParamSpec {
         let plain = match self.kind {
             Kind::Flag => "on, off".to_owned(),
             Kind::Choice(words) => words.join(", "),
+            Kind::Children => {
+                "NAME[:PRESET][/PARAMETER=VALUE]..., for each class, separated by commas".to_owned()
+            }
+            Kind::Counts => format!("{} to {} for each class, separated by commas", show(min), show(max)),
             _ => format!("{} to {}", show(min), show(max)),
         };
         if self.auto.is_empty() { plain } else { format!("{plain}, or auto") }
@@ -228,8 +336,22 @@ impl fmt::Display for Value {
             Value::Count(count) => write!(f, "{count}"),
             Value::Flag(on) => f.write_str(if *on { "on" } else { "off" }),
             Value::Choice(word) => f.write_str(word),
+            Value::Counts(counts) => {
+                let words: Vec<_> = counts.as_slice().iter().map(u32::to_string).collect();
+                f.write_str(&words.join(","))
+            }
+            Value::Children(text) => f.write_str(text.as_str()),
         }
     }
+}
+
+/// The disciplines in `text`, or what is wrong with it.
+fn read_children(text: &str) -> Result<Vec<Spec>, String> {
+    let child = |text: &str| {
+        let words: Vec<&str> = text.split('/').flat_map(|word| word.splitn(2, '=')).collect();
+        Spec::from_words(&words).map_err(|error| format!("cannot be a child: {error}"))
+    };
+    text.split(',').map(child).collect()
 }
 
 /// A named set of values and where they come from.
@@ -403,6 +525,22 @@ impl Params {
         }
     }
 
+    /// Whole numbers for each class.
+    pub fn counts(&self, name: &str) -> Counts {
+        match self.get(name) {
+            Value::Counts(counts) => counts,
+            other => wrong_kind(name, other),
+        }
+    }
+
+    /// The disciplines inside a classful one.
+    pub fn children(&self, name: &str) -> Vec<Spec> {
+        match self.get(name) {
+            Value::Children(text) => read_children(text.as_str()).expect("checked when it was set"),
+            other => wrong_kind(name, other),
+        }
+    }
+
     fn index(&self, name: &str) -> Option<usize> {
         self.specs.iter().position(|spec| same_name(spec.name, name))
     }
@@ -456,4 +594,56 @@ fn edits(left: &str, right: &str) -> usize {
         }
     }
     row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHILD: ParamSpec = ParamSpec::children("child", "What serves each class", "none");
+    const WEIGHT: ParamSpec = ParamSpec::new(
+        "weight",
+        Kind::Counts,
+        Value::Counts(Counts::new(&[1]).expect("one number")),
+        (1.0, 100.0),
+        "Share of each class",
+        "none",
+    );
+
+    fn refusal(declared: &ParamSpec, text: &str) -> String {
+        declared.parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_list_has_a_number_for_each_class_and_every_one_is_checked() {
+        let Ok(Value::Counts(weights)) = WEIGHT.parse("4,2,1") else { panic!("it is a list") };
+        assert_eq!((weights.as_slice(), weights.of_class(1), weights.of_class(7)), (&[4, 2, 1][..], 2, 1));
+        assert_eq!(
+            refusal(&WEIGHT, "4,101,1"),
+            "parameter 'weight': '4,101,1' is out of range: allowed is 1 to 100 for each class, separated by commas"
+        );
+        for text in ["", "1,", "1;2", "1, 2", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"] {
+            assert!(refusal(&WEIGHT, text).contains("is not a list of 1 to 16 whole numbers"), "{text}");
+        }
+    }
+
+    #[test]
+    fn children_are_read_with_presets_parameters_and_flags() {
+        let text = "codel:linux/target=10ms/ecn,fifo/limit=5p";
+        let children = read_children(text).unwrap();
+        let shown: Vec<_> = children.iter().map(Spec::to_string).collect();
+        assert_eq!(shown, ["codel:linux target 10ms ecn", "fifo:tail limit 5p"]);
+        assert_eq!(CHILD.parse(text).unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn a_refused_child_says_which_of_its_parameters_is_wrong() {
+        let error = refusal(&CHILD, "fifo,codel/tarjet=10ms");
+        let expected = "parameter 'child': 'fifo,codel/tarjet=10ms' cannot be a child: codel: parameter 'tarjet' is unknown, did you mean 'target'?";
+        assert!(error.starts_with(expected), "{error}");
+        assert!(refusal(&CHILD, "codell").contains("did you mean 'codel'?"));
+        assert!(refusal(&CHILD, "codel/limit").contains("parameter 'limit' needs a value"));
+        assert!(refusal(&CHILD, "fifo,").contains("unknown discipline ''"));
+        assert!(refusal(&CHILD, &"fifo,".repeat(25)).contains("has more than 120 bytes"));
+    }
 }

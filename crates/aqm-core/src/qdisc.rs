@@ -91,6 +91,7 @@ pub struct Qdisc {
     discipline: Box<dyn Discipline>,
     info: &'static Info,
     params: Params,
+    wakes: bool,
     link: Link,
     random: Random,
     counters: Counters,
@@ -102,8 +103,8 @@ impl Qdisc {
     /// Builds `spec` for `link`.
     pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
         let discipline = (spec.info.build)(&spec.params, &link)?;
-        let (info, params) = (spec.info, spec.params.clone());
-        Ok(Qdisc { discipline, info, params, link, random, counters: Counters::default(), held: None })
+        let (info, params, wakes) = (spec.info, spec.params.clone(), spec.wakes());
+        Ok(Qdisc { discipline, info, params, wakes, link, random, counters: Counters::default(), held: None })
     }
 
     /// A packet arrives.
@@ -168,9 +169,9 @@ impl Qdisc {
         self.discipline.next_wakeup()
     }
 
-    /// Whether the discipline ever asks for wake-ups.
+    /// Whether the discipline, or one inside it, ever asks for wake-ups.
     pub fn wakes(&self) -> bool {
-        self.info.traits.wakes
+        self.wakes
     }
 
     /// Lets the discipline do what is due by now; calling too often is harmless.

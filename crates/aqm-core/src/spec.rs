@@ -1,7 +1,7 @@
 //! tc's way of naming a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`.
 
 use crate::discipline::{Info, Link};
-use crate::params::{Kind, ParamError, Params, Preset, did_you_mean};
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, did_you_mean};
 use crate::qdisc::Qdisc;
 use crate::random::Random;
 use crate::registry;
@@ -64,8 +64,13 @@ impl Spec {
     /// assert!(Spec::parse("fiffo").unwrap_err().to_string().contains("did you mean 'fifo'"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
-        let mut words = text.split_whitespace();
-        let head = words.next().unwrap_or("");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Spec::from_words(&words)
+    }
+
+    /// Reads the words of a spec.
+    pub fn from_words(words: &[&str]) -> Result<Spec, SpecError> {
+        let (head, mut rest) = words.split_first().map_or(("", words), |(head, rest)| (*head, rest));
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
         let info =
             registry::find(name).ok_or_else(|| SpecError::UnknownDiscipline { name: name.to_owned() })?;
@@ -76,8 +81,6 @@ impl Spec {
                 .ok_or_else(|| SpecError::UnknownPreset { name: info.name, preset: preset.to_owned() })?,
         };
         let mut spec = Spec { info, preset, params: Params::new(info.params, preset) };
-        let words: Vec<&str> = words.collect();
-        let mut rest = words.as_slice();
         while let [param, tail @ ..] = rest {
             rest = spec.take(param, tail)?;
         }
@@ -106,6 +109,14 @@ impl Spec {
         };
         self.params.set_text(param, value).map_err(|error| SpecError::Param { name, error })?;
         Ok(rest)
+    }
+
+    /// Whether the discipline, or one inside it, ever asks for wake-ups.
+    pub fn wakes(&self) -> bool {
+        let inside = |(declared, _): (&ParamSpec, _)| {
+            declared.kind == Kind::Children && self.params.children(declared.name).iter().any(Spec::wakes)
+        };
+        self.info.traits.wakes || self.params.iter().any(inside)
     }
 
     /// Builds the discipline in its shell, with its own stream of random numbers.

@@ -1,6 +1,6 @@
 //! Values of parameters: allowed ones, forbidden ones, and the limit.
 
-use aqm_core::params::{Kind, ParamSpec, Params, Value};
+use aqm_core::params::{Counts, Kind, ParamSpec, Params, Text, Value};
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
 /// Values that the declaration allows: default, both ends of the range, something between, every word.
@@ -13,6 +13,10 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     match spec.kind {
         Kind::Flag => values.extend([Value::Flag(true), Value::Flag(false)]),
         Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
+        Kind::Children => values.extend(
+            ["fifo", "codel:linux/target=10ms/ecn", "red,fifo/limit=5p"]
+                .map(|text| Value::Children(Text::new(text).expect("it is short"))),
+        ),
         // Below its geometric mean a wide range is more interesting than at the middle.
         kind => {
             for magnitude in [min, max, (min.max(1e-3) * max).sqrt().clamp(min, max)] {
@@ -38,6 +42,9 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     }
     match spec.kind {
         Kind::Flag | Kind::Choice(_) => Vec::new(),
+        Kind::Children => ["codel/target=0s", "codel/limit", "fifo,,fifo", "fifo/speed=1", "codell"]
+            .map(|text| Value::Children(Text::new(text).expect("it is short")))
+            .to_vec(),
         kind => magnitudes.into_iter().flat_map(|magnitude| of_magnitude(kind, magnitude)).collect(),
     }
 }
@@ -53,7 +60,10 @@ fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
         Kind::Fraction => vec![Value::Fraction(magnitude)],
         Kind::Number => vec![Value::Number(magnitude)],
         Kind::Count => vec![Value::Count(whole)],
-        Kind::Flag | Kind::Choice(_) => Vec::new(),
+        Kind::Counts => [&[whole as u32][..], &[1, whole as u32]]
+            .map(|numbers| Value::Counts(Counts::new(numbers).expect("one or two")))
+            .to_vec(),
+        Kind::Flag | Kind::Choice(_) | Kind::Children => Vec::new(),
     }
 }
 

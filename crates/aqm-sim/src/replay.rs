@@ -30,9 +30,10 @@ pub(crate) fn add(
     capture: &Capture,
 ) {
     let first = labels.len() as u32;
-    for (number, flow) in capture.flows().iter().enumerate() {
-        let dscp =
-            capture.packets().iter().find(|packet| packet.flow as usize == number).map_or(0, |p| p.dscp);
+    // A flow has the DSCP of its first packet.
+    let mut dscps = vec![0; capture.flows().len()];
+    capture.packets().iter().rev().for_each(|packet| dscps[packet.flow as usize] = packet.dscp);
+    for (flow, dscp) in capture.flows().iter().zip(dscps) {
         simulation.add_flow(FlowSetup {
             group,
             forward: &way.forward,

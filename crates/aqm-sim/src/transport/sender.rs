@@ -167,20 +167,27 @@ impl Sender {
         // RFC 6298 (5.2), (5.3)
         self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
         match self.phase {
-            Phase::Recovery { point } | Phase::Loss { point } if ack.ack >= point => {
-                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window.
+            Phase::Recovery { point } if ack.ack >= point => {
+                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh, no more.
                 self.inflation = 0;
                 self.phase = Phase::Open;
-            }
-            Phase::Recovery { .. } if !self.sack => {
-                // Partial acknowledgment: the next segment is lost too; deflate by what was acknowledged.
-                self.board.mark_first_lost();
-                self.retransmit_now = true;
-                self.inflation = self.inflation.saturating_sub(bytes) + u64::from(self.mss);
                 return;
             }
-            Phase::Recovery { .. } => return,
+            Phase::Recovery { .. } => {
+                if !self.sack {
+                    // Partial acknowledgment: the next segment is lost too; deflate by what was acknowledged.
+                    self.board.mark_first_lost();
+                    self.retransmit_now = true;
+                    self.inflation = self.inflation.saturating_sub(bytes) + u64::from(self.mss);
+                }
+                return;
+            }
+            Phase::Loss { point } if ack.ack >= point => self.phase = Phase::Open,
             Phase::Open | Phase::Loss { .. } => {}
+        }
+        // RFC 3168 section 6.1.2: an echo does not let the window grow.
+        if self.ecn && ack.ece {
+            return;
         }
         // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
         let window = &self.control.window;
@@ -226,7 +233,8 @@ impl Sender {
             return;
         }
         let first = !matches!(self.phase, Phase::Loss { .. });
-        self.control.on_timeout(self.next - self.una, first);
+        // What lies beyond a hole has arrived: of the data sent since, only the pipe is a measure of the window.
+        self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
         self.board.mark_all_lost();
         self.inflation = 0;
         self.duplicates = 0;
@@ -303,3 +311,6 @@ impl Sender {
         self.control.window.cwnd.min(self.window_cap)
     }
 }
+
+#[cfg(test)]
+mod tests;

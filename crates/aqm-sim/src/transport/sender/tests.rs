@@ -1,0 +1,210 @@
+//! A sender alone: acknowledgments in, segments out, by hand.
+
+use super::*;
+use crate::scenario::CongestionControl;
+
+const MSS: u64 = 100;
+
+fn settings() -> Tcp {
+    Tcp {
+        congestion_control: CongestionControl::Newreno,
+        mss_bytes: MSS as u32,
+        initial_window: 10,
+        sack: true,
+        ecn: EcnMode::Off,
+        delack_segments: 1,
+        delack_ns: 0,
+        min_rto_ns: 200_000_000,
+        window_bytes: None,
+        ipv6: false,
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// What the sender sends now: numbers of segments, retransmissions included.
+fn sent(sender: &mut Sender, ms: u64) -> Vec<u64> {
+    std::iter::from_fn(|| sender.poll(at(ms))).map(|segment| segment.seq / MSS).collect()
+}
+
+/// An acknowledgment of `segments` whole segments, with blocks of segments beyond.
+fn ack(sender: &mut Sender, ms: u64, segments: u64, blocks: &[(u64, u64)]) {
+    let mut ack = Acknowledgment { ack: segments * MSS, echo: at(ms - 50), ..Acknowledgment::default() };
+    for (slot, (first, last)) in ack.sack.iter_mut().zip(blocks) {
+        *slot = (((first - segments) * MSS) as u32, ((last + 1 - segments) * MSS) as u32);
+        ack.sack_count += 1;
+    }
+    sender.on_ack(&ack, at(ms));
+}
+
+fn bulk(tcp: &Tcp) -> Sender {
+    let mut sender = Sender::new(tcp);
+    sender.write(u64::MAX);
+    sender
+}
+
+#[test]
+fn slow_start_sends_two_segments_for_each_one_acknowledged() {
+    let mut sender = bulk(&settings());
+    assert_eq!(sent(&mut sender, 0), (0..10).collect::<Vec<_>>());
+    ack(&mut sender, 50, 1, &[]);
+    assert_eq!(sent(&mut sender, 50), [10, 11]);
+    ack(&mut sender, 51, 3, &[]);
+    assert_eq!(sent(&mut sender, 51), [12, 13, 14, 15]);
+}
+
+#[test]
+fn three_sacked_segments_bring_back_the_one_below_and_halve_the_window() {
+    let mut sender = bulk(&settings());
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 0, &[(1, 1)]);
+    // The pipe is one segment shorter: limited transmit.
+    assert_eq!(sent(&mut sender, 50), [10]);
+    ack(&mut sender, 51, 0, &[(1, 2)]);
+    assert_eq!(sent(&mut sender, 51), [11]);
+    ack(&mut sender, 52, 0, &[(1, 3)]);
+    // Twelve outstanding: ssthresh 6. Three sacked and one lost leave eight in the pipe: only the retransmission.
+    assert_eq!(sent(&mut sender, 52), [0]);
+    assert_eq!(sender.cwnd(), 6 * MSS);
+    // Each further block takes one from the pipe of nine; the fourth makes room.
+    for (ms, last) in [(53, 4), (54, 5), (55, 6)] {
+        ack(&mut sender, ms, 0, &[(1, last)]);
+        assert!(sent(&mut sender, ms).is_empty());
+    }
+    ack(&mut sender, 56, 0, &[(1, 7)]);
+    assert_eq!(sent(&mut sender, 56), [12]);
+    // The retransmission arrives: recovery lasts until segment 11, sent before it began, is acknowledged.
+    ack(&mut sender, 102, 8, &[]);
+    assert_eq!(sender.losses().recoveries, 1);
+    assert_eq!(sender.cwnd(), 6 * MSS);
+}
+
+#[test]
+fn without_sack_each_partial_acknowledgment_brings_back_one_segment() {
+    let mut sender = bulk(&Tcp { sack: false, ..settings() });
+    sent(&mut sender, 0);
+    // Segments 0 and 4 are lost. RFC 3042: the first two duplicates release a new segment each.
+    ack(&mut sender, 50, 0, &[]);
+    assert_eq!(sent(&mut sender, 50), [10]);
+    ack(&mut sender, 51, 0, &[]);
+    assert_eq!(sent(&mut sender, 51), [11]);
+    ack(&mut sender, 52, 0, &[]);
+    // Twelve outstanding: ssthresh 6, window 6 + 3.
+    assert_eq!(sent(&mut sender, 52), [0]);
+    // Each duplicate inflates by one; twelve are in flight, so the fourth one makes room.
+    for ms in 53..56 {
+        ack(&mut sender, ms, 0, &[]);
+        assert!(sent(&mut sender, ms).is_empty());
+    }
+    ack(&mut sender, 56, 0, &[]);
+    assert_eq!(sent(&mut sender, 56), [12]);
+    // Partial: 0 to 3 arrived. 4 comes back; the window deflates by four and inflates by one.
+    ack(&mut sender, 102, 4, &[]);
+    assert_eq!(sent(&mut sender, 102), [4, 13]);
+    // Full: all that was outstanding when the loss was found.
+    ack(&mut sender, 152, 12, &[]);
+    assert_eq!(sender.cwnd(), 6 * MSS);
+    assert_eq!(sent(&mut sender, 152), [14, 15, 16, 17]);
+    assert_eq!((sender.losses().recoveries, sender.losses().retransmissions), (1, 2));
+}
+
+#[test]
+fn a_timeout_starts_over_from_one_segment_and_doubles_the_timer() {
+    let mut sender = bulk(&settings());
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 2, &[]);
+    sent(&mut sender, 50);
+    // SRTT 50 ms, RTTVAR 25 ms: 150 ms, but at least 200 ms.
+    assert_eq!(sender.deadline(), Some(at(250)));
+    sender.on_timer(at(249));
+    assert_eq!(sender.losses().timeouts, 0);
+    sender.on_timer(at(250));
+    assert_eq!(sent(&mut sender, 250), [2]);
+    assert_eq!(sender.cwnd(), MSS);
+    assert_eq!(sender.deadline(), Some(at(650)));
+    sender.on_timer(at(650));
+    assert_eq!(sent(&mut sender, 650), [2]);
+    assert_eq!((sender.losses().timeouts, sender.deadline()), (1, Some(at(1450))));
+    // Slow start from there; what was sent before is sent again in order.
+    ack(&mut sender, 700, 3, &[]);
+    assert_eq!(sent(&mut sender, 700), [3, 4]);
+}
+
+#[test]
+fn a_timeout_behind_a_hole_does_not_count_what_has_arrived_beyond_it() {
+    let mut sender = bulk(&settings());
+    sent(&mut sender, 0);
+    // Segment 0 is lost, and so is its retransmission; meanwhile everything else arrives for two hundred milliseconds.
+    let mut last = 9;
+    for step in 0..3 {
+        ack(&mut sender, 50 + 50 * step, 0, &[(1, last)]);
+        last = sent(&mut sender, 50 + 50 * step).into_iter().max().unwrap_or(last);
+    }
+    assert!(last > 15, "new data went on beyond the hole, to {last}");
+    let deadline = sender.deadline().unwrap();
+    sender.on_timer(deadline);
+    // The window was halved to five when the loss was found: half of at most five is left, not half of all since.
+    assert!(sender.control.window.ssthresh <= 3 * MSS, "{}", sender.control.window.ssthresh);
+}
+
+#[test]
+fn an_echo_halves_the_window_once_a_round_trip_and_is_answered_on_new_data() {
+    let mut sender = bulk(&Tcp { ecn: EcnMode::Classic, ..settings() });
+    sent(&mut sender, 0);
+    let echo = |sender: &mut Sender, ms, segments: u64| {
+        let ack =
+            Acknowledgment { ack: segments * MSS, echo: at(ms - 50), ece: true, ..Acknowledgment::default() };
+        sender.on_ack(&ack, at(ms));
+        std::iter::from_fn(|| sender.poll(at(ms))).map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>()
+    };
+    // Ten outstanding when the echo comes: window 5, pipe 9.
+    assert!(echo(&mut sender, 50, 1).is_empty());
+    assert_eq!(sender.cwnd(), 5 * MSS);
+    // Still the same window of data.
+    assert!(echo(&mut sender, 51, 5).is_empty());
+    assert_eq!(sender.cwnd(), 5 * MSS);
+    assert_eq!(echo(&mut sender, 52, 6), [(10, true, true)]);
+    assert_eq!(echo(&mut sender, 53, 7), [(11, true, false)]);
+    assert_eq!(sender.cwnd(), 5 * MSS);
+    // Segment 10 was sent after the reduction: its echo is news.
+    echo(&mut sender, 102, 11);
+    assert!(sender.cwnd() < 5 * MSS);
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut sender = Sender::new(&settings());
+    for step in 0..20 {
+        sender.write(2 * MSS);
+        assert_eq!(sent(&mut sender, 100 * step).len(), 2);
+        ack(&mut sender, 100 * step + 50, 2 * (step + 1), &[]);
+    }
+    assert_eq!(sender.cwnd(), 10 * MSS);
+}
+
+#[test]
+fn an_idle_connection_starts_again_from_the_initial_window() {
+    let mut sender = Sender::new(&settings());
+    sender.write(30 * MSS);
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 10, &[]);
+    // One acknowledgment grows the window by two segments at most: twelve more.
+    assert_eq!(sent(&mut sender, 50).len(), 12);
+    ack(&mut sender, 100, 22, &[]);
+    assert_eq!(sent(&mut sender, 100).len(), 8);
+    ack(&mut sender, 150, 30, &[]);
+    let grown = sender.cwnd();
+    assert!(grown > 10 * MSS);
+    sender.write(30 * MSS);
+    assert_eq!(sent(&mut sender, 1000).len(), 10);
+}
+
+#[test]
+fn the_cap_on_the_window_bounds_what_is_outstanding() {
+    let mut sender = bulk(&Tcp { window_bytes: Some(4 * MSS), ..settings() });
+    assert_eq!(sent(&mut sender, 0), [0, 1, 2, 3]);
+    ack(&mut sender, 50, 1, &[]);
+    assert_eq!(sent(&mut sender, 50), [4]);
+}

@@ -32,7 +32,7 @@ OVERHEAD_BYTES, DEVICE_RING = 2, 2
 SPECS = {
     "fifo": "fifo",
     "codel": "codel:rfc8289",
-    "pie": "pie:rfc8033 noderandomize",
+    "pie": "pie:rfc8033",
     "red": "red min 100p max 300p probability 0.1",
     "fq_codel": f"fq_codel quantum {1500 + OVERHEAD_BYTES}b",
 }

@@ -5,6 +5,7 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
+PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
@@ -21,17 +22,19 @@ demo: .venv/native ## compare six disciplines on recorded traffic over a recorde
 test: lint ## all tests, Rust and Python
 	cargo test --locked --workspace -q
 	$(BIN)/pytest
+	$(BIN)/pytest tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
 
 lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -q -- -D warnings
-	$(BIN)/ruff check python
-	$(BIN)/ruff format --check python
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/stubtest aqmlab._native
 
-bench: tools ## speed, printed and written to target/criterion
-	cargo bench --locked --workspace
+bench: tools ## speed, printed and written to results/bench
+	$(PYTHON) benches/core.py
+	$(PYTHON) benches/simulator.py
 
 validate-ns3: .venv/native ## compare with ns-3 (installs g++ and libns3-dev; ten minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from core import ROOT, TARGET, run  # noqa: E402
+from core import ROOT, TARGET, run
 
 CASES = [(100, "fifo limit 1667p"), (1000, "fifo limit 1667p"), (100, "codel"), (100, "fq_codel")]
 SECONDS = 10
@@ -49,9 +49,7 @@ def instructions_per_packet(flows: int, aqm: str) -> float:
 
 def main() -> int:
     """Measures, prints, writes."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, help="runs of each case; the best counts")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench" / "simulator.json")
     options = parser.parse_args()

@@ -3,12 +3,17 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
+import shlex
+from pathlib import Path
 from types import ModuleType
 
 import pytest
+from conftest import ROOT, Command
 
 import aqmlab
 
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(aqmlab.__path__, "aqmlab.")
@@ -26,3 +31,32 @@ def everything_public_is_documented() -> None:
     for name in aqmlab.__all__:
         if name != "__version__":
             assert getattr(aqmlab, name).__doc__
+
+
+def _blocks(language: str) -> list[str]:
+    return [
+        block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)
+    ]
+
+
+def _commands() -> list[str]:
+    text = "".join(_blocks("console")).replace("\\\n", " ")
+    return [line.removeprefix("$ ").split("#")[0].strip() for line in text.splitlines() if ".venv/bin/aqmlab" in line]
+
+
+@pytest.mark.parametrize("command", _commands())
+def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = shlex.split(command)[1:]
+    runs = words[0] in ("compare", "run") and "--help" not in words
+    shorter = ["--seeds", "1", "--quiet"] if runs else []
+    shorter += ["--duration", "3s"] if words[0] == "compare" and runs else []
+    out = Path.cwd() / "out"
+    monkeypatch.chdir(ROOT)
+    ended = aqmlab(*words, *shorter, *(["--out", out] if runs else []))
+    assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize("code", _blocks("python"))
+def python_in_the_documents_works(code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})

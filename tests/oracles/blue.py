@@ -66,7 +66,7 @@ class Blue(Oracle):
             self.log("dropped", packet.number, "overlimit")
             return
         pm = self.blue.pm
-        if pm and self.numbers.uniform() < pm:
+        if self.numbers.uniform() < pm:
             may_mark = self.o.ecn and pm <= self.o.mark_threshold
             if not (may_mark and self.log.mark(packet)):
                 self.log("dropped", packet.number, "congestion")

@@ -25,7 +25,7 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("blue", "cobalt", "codel", "max_p", "pie", "red")
+LAWS = ("blue", "cobalt", "codel", "max_p", "pi", "pie", "red", "rem")
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [
@@ -148,6 +148,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "blue": ("blue", "cobalt"),
         "codel": ("codel", "fq_codel"),
         "max_p": ("ared", "feng_ared"),
+        "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
         "red": ("red", "ared", "feng_ared", "nlred"),
     }.get(law, (law,))

@@ -20,8 +20,10 @@ import blue
 import cobalt
 import codel
 import fq_codel
+import pi
 import pie
 import red
+import rem
 import spie
 import workload
 from workload import MILLISECOND, Oracle
@@ -132,7 +134,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, cobalt):
+for module in (ared, blue, cobalt, pi, rem):
     CASES |= module.CASES
 SEEDS = range(6)
 

@@ -2,7 +2,8 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, cobalt, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pie, red, s_pie,
+    Info, ared, blue, cobalt, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pi, pi2, pie, red, rem,
+    s_pie,
 };
 use crate::params::same_name;
 
@@ -15,9 +16,12 @@ pub static DISCIPLINES: &[&Info] = &[
     &feng_ared::INFO,
     &nlred::INFO,
     &blue::INFO,
+    &rem::INFO,
+    &pi::INFO,
     &codel::INFO,
     &cobalt::INFO,
     &pie::INFO,
+    &pi2::INFO,
     &fq_codel::INFO,
     &s_pie::INFO,
 ];

@@ -16,16 +16,16 @@
 //! value that could be checked: half of the limit here.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; one random number per packet that finds room while the probability is
-//! above zero.
+//! Order kept; drops and marks on arrival only; one random number per packet that finds room.
 
+use super::early::{self, Early};
 use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue::{Params as Law, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::{DropReason, MarkReason};
+use crate::signal::DropReason;
 use crate::units::{Size, Span, Time};
 use alloc::boxed::Box;
 
@@ -70,20 +70,8 @@ pub static INFO: Info = Info {
             "Time between two moves of the probability",
             "Feng 2002 section III: 10 ms or 100 ms",
         ),
-        ParamSpec::flag(
-            "ecn",
-            false,
-            "Mark instead of drop where the transport understands it",
-            "tc's other disciplines: off",
-        ),
-        ParamSpec::new(
-            "mark_threshold",
-            Kind::Fraction,
-            Value::Fraction(0.5),
-            (0.0, 1.0),
-            "Largest probability at which packets are marked instead of dropped",
-            "RFC 7567 section 4.2.1; Linux sch_sfb: 1/2",
-        ),
+        early::ECN,
+        early::MARK_THRESHOLD,
     ],
     presets: &[Preset {
         name: "feng2002",
@@ -108,8 +96,7 @@ struct Settings {
     limit: Size,
     threshold: Size,
     law: Law,
-    ecn: bool,
-    mark_threshold: f64,
+    early: Early,
 }
 
 struct Blue {
@@ -128,8 +115,7 @@ fn settings(params: &Params) -> Settings {
             decrement: params.number("decrement"),
             freeze_time: params.span("freeze_time"),
         },
-        ecn: params.flag("ecn"),
-        mark_threshold: params.number("mark_threshold"),
+        early: Early::new(params),
     }
 }
 
@@ -139,8 +125,8 @@ fn build(params: &Params, _link: &Link) -> Built {
 
 impl Discipline for Blue {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        let Settings { limit, threshold, law, ecn, mark_threshold } = &self.settings;
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        let Settings { limit, threshold, law, early } = &self.settings;
         let backlog = self.queue.backlog();
         let full = backlog.would_exceed(*limit, packet.length);
         if full || backlog.exceeds(*threshold) {
@@ -149,14 +135,9 @@ impl Discipline for Blue {
         if full {
             return cx.drop(packet, DropReason::Overlimit);
         }
-        let p = self.state.probability();
-        if p > 0.0 && cx.uniform() < p {
-            let marks = *ecn && p <= *mark_threshold;
-            if !(marks && cx.mark(&mut packet, MarkReason::Congestion)) {
-                return cx.drop(packet, DropReason::Congestion);
-            }
+        if let Some(packet) = early.toss(packet, self.state.probability(), cx) {
+            self.queue.push(packet);
         }
-        self.queue.push(packet);
     }
 
     #[inline]

@@ -6,13 +6,17 @@ pub mod ared;
 pub mod blue;
 pub mod cobalt;
 pub mod codel;
+mod early;
 pub mod feng_ared;
 pub mod fifo;
 pub mod fq_codel;
 pub mod nlred;
 pub mod pfifo_fast;
+pub mod pi;
+pub mod pi2;
 pub mod pie;
 pub mod red;
+pub mod rem;
 pub mod s_pie;
 #[cfg(test)]
 mod testing;

@@ -8,12 +8,15 @@ pub mod cobalt;
 pub mod codel;
 pub mod exponential;
 pub mod max_p;
+mod periodic;
 mod pi;
 pub mod pie;
 pub mod red;
+pub mod rem;
 mod share;
 
-pub use pi::Pi;
+pub use periodic::Periodic;
+pub use pi::{Controlled, Pi};
 pub use share::Shares;
 
 use crate::packet::Packet;

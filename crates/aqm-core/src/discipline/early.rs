@@ -1,0 +1,50 @@
+//! What laws with one probability do with an arriving packet.
+
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{Kind, ParamSpec, Params, Value};
+use crate::signal::{DropReason, MarkReason};
+
+pub(super) const ECN: ParamSpec = ParamSpec::flag(
+    "ecn",
+    false,
+    "Mark instead of drop where the transport understands it",
+    "tc's other disciplines: off",
+);
+
+pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
+    "mark_threshold",
+    Kind::Fraction,
+    Value::Fraction(0.5),
+    (0.0, 1.0),
+    "Largest probability at which packets are marked instead of dropped",
+    "RFC 7567 section 4.2.1; Linux sch_sfb: 1/2",
+);
+
+/// How a signal is given: by a mark where that is allowed and does not fail, else by a drop.
+pub(super) struct Early {
+    pub(super) ecn: bool,
+    /// Beyond this probability senders that ignore marks must not get through (RFC 7567 section 4.2.1).
+    pub(super) mark_threshold: f64,
+}
+
+impl Early {
+    pub(super) fn new(params: &Params) -> Early {
+        Early { ecn: params.flag("ecn"), mark_threshold: params.number("mark_threshold") }
+    }
+
+    /// Hits `packet` with probability `p`; one random number.
+    #[inline]
+    pub(super) fn toss(&self, packet: Packet, p: f64, cx: &mut Cx<'_>) -> Option<Packet> {
+        if cx.uniform() < p { self.hit(packet, p, cx) } else { Some(packet) }
+    }
+
+    /// Marks `packet` and gives it back, or drops it.
+    pub(super) fn hit(&self, mut packet: Packet, p: f64, cx: &mut Cx<'_>) -> Option<Packet> {
+        if self.ecn && p <= self.mark_threshold && cx.mark(&mut packet, MarkReason::Congestion) {
+            return Some(packet);
+        }
+        cx.drop(packet, DropReason::Congestion);
+        None
+    }
+}

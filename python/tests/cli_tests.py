@@ -58,6 +58,16 @@ def compare_prints_table_differences_settings_and_what_to_open(aqmlab: Command, 
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def a_narrow_terminal_gets_a_table_in_parts_and_nothing_is_cut(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo,fq_codel", "--out", "out")
+    assert "…" not in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 70
+    assert sum(line.startswith("fq_codel ") for line in ended.out.splitlines()) >= 3
+
+
 def compare_writes_into_a_dated_folder_unless_told_otherwise(aqmlab: Command, tmp_path: Path) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--quiet")
     (folder,) = (tmp_path / "results").iterdir()
@@ -226,7 +236,12 @@ def bad_commands_end_in_one_line(aqmlab: Command, tmp_path: Path, arguments: lis
 
 def a_column_that_is_not_there_is_refused_with_those_that_are(aqmlab: Command) -> None:
     aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
-    for kind, wanted in (("cdf", "qdelay_ms"), ("timeseries", "queue_packets"), ("tradeoff", "loss_ratio")):
+    for kind, wanted in (
+        ("cdf", "qdelay_ms"),
+        ("timeseries", "queue_packets"),
+        ("tradeoff", "loss_ratio"),
+        ("sweep", "jain_index"),
+    ):
         ended = aqmlab("plot", kind, "out", "--column", f"{wanted}x")
         assert ended.status == 2
         assert f"{kind}: there is no '{wanted}x', did you mean '{wanted}'?" in ended.line

@@ -20,6 +20,7 @@ def _columns(kind: str) -> list[str]:
     return {
         "cdf": ["qdelay_ms", "owd_ms", "pdv_ms", "goodput_mbit", "class.cubic.qdelay_ms"],
         "timeseries": ["qdelay_ms", "goodput_mbit", "queue_packets", "drops"],
+        "sweep": ["qdelay_mean_ms", "jain_index", "class.cubic.goodput_mbit"],
         "tradeoff": ["qdelay_mean_ms", "loss_ratio", "owd_p99_ms"],
     }[kind]
 

@@ -116,7 +116,9 @@ def a_sweep_says_for_every_number_where_it_belongs(tmp_path: Path) -> None:
     assert goodput["mean"][1] > 1.5 * goodput["mean"][0]
     document = result.document()
     assert {run["point"]["rate"] for run in document["runs"]} == {"5mbit", "10mbit"}
-    assert {"cdf-1.svg", "cdf-2.svg"} <= {path.name for path in (tmp_path / "out" / "figures").iterdir()}
+    assert {"sweep.svg", "sweep.csv", "cdf-1.svg", "cdf-2.svg"} <= {
+        path.name for path in (tmp_path / "out" / "figures").iterdir()
+    }
 
 
 # --- determinism -----------------------------------------------------------------------------------------------------

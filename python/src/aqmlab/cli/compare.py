@@ -128,7 +128,8 @@ def conduct(
             bar.close()
     _write_json(result, as_json)
     if not quiet:
-        show.console(to_stderr=as_json == "-").print(show.result(result, folder))
+        console = show.console(to_stderr=as_json == "-")
+        console.print(show.result(result, folder, console.width))
     elif as_json != "-":
         typer.echo(str(folder))
     failures = result.manifest["failures"]

@@ -21,7 +21,7 @@ def report(folder: Folder) -> None:
 
 
 def plot(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, timeseries or tradeoff.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, timeseries, tradeoff or sweep.")],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn together.")],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, as qdelay_ms or owd_ms.")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the figure and its CSV go.")] = Path("."),

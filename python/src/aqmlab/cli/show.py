@@ -19,6 +19,7 @@ from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Cell, Column, Lines, cells, filled, group_cells
 
 WIDTH_ELSEWHERE = 130
+PADDING = 2
 
 
 def console(to_stderr: bool = False) -> Console:
@@ -71,15 +72,15 @@ class Bar(experiment.Watcher):
         self._progress.stop()
 
 
-def result(shown: Result, folder: Path) -> RenderableType:
-    """Return a whole result for a terminal."""
+def result(shown: Result, folder: Path, width: int) -> RenderableType:
+    """Return a whole result for a terminal of so many columns."""
     parts: list[RenderableType] = []
     for number, point in enumerate(shown.points):
         rows = [row for row in shown.rows if row.point == number]
         comparisons = [one for one in shown.comparisons if one.point == number]
         if point:
             parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
-        parts += [_table(shown.aqms, rows), ""]
+        parts += [_table(shown.aqms, rows, width), ""]
         if comparisons:
             parts += [*_differences(comparisons), ""]
     parts.append(_settings(shown))
@@ -88,26 +89,46 @@ def result(shown: Result, folder: Path) -> RenderableType:
     return Group(*parts)
 
 
-def _table(aqms: Sequence[str], rows: Sequence[Row]) -> RenderableType:
-    table = _aligned(("AQM",), COLUMNS, cells(aqms, rows))
+def _table(aqms: Sequence[str], rows: Sequence[Row], width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
-    table.caption = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed, hence no intervals"
-    table.caption_justify = "left"
-    table.caption_style = "dim"
+    note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed, hence no intervals"
+    parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
     groups = group_cells(aqms, rows)
-    return Group(table, "", _aligned(("Flows", "AQM"), GROUP_COLUMNS, groups)) if groups else table
+    if groups:
+        parts += ["", _aligned(("Flows", "AQM"), GROUP_COLUMNS, groups, width)]
+    return Group(*parts)
 
 
-def _aligned(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+def _aligned(heads: Sequence[str], columns: Sequence[Column], lines: Lines, width: int) -> RenderableType:
+    """Return a table; one that is too wide for the terminal goes on below itself, never cut."""
+    parts: list[Column] = []
+    tables: list[RenderableType] = []
+    for column in filled(columns, lines):
+        if parts and _needed(heads, [*parts, column], lines) > width:
+            tables += [_table_of(heads, parts, lines), ""]
+            parts = []
+        parts.append(column)
+    return Group(*tables, _table_of(heads, parts, lines))
+
+
+def _needed(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> int:
+    in_front = sum(max(len(head), *(len(names[place]) for names in lines)) for place, head in enumerate(heads))
+    values = sum(
+        max(len(column.title), len(column.unit), *(_cell(line[column.metric]).cell_len for line in lines.values()))
+        for column in columns
+    )
+    return in_front + values + PADDING * (len(heads) + len(columns))
+
+
+def _table_of(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, PADDING, 0, 0))
     for head in heads:
         table.add_column(head)
-    shown = filled(columns, lines)
-    for column in shown:
+    for column in columns:
         heading = Text.assemble(column.title, "\n", (column.unit, "not bold dim"))
         table.add_column(heading, justify="right", no_wrap=True)
     for names, line in lines.items():
-        table.add_row(*map(Text, names), *(_cell(line[column.metric]) for column in shown))
+        table.add_row(*map(Text, names), *(_cell(line[column.metric]) for column in columns))
     return table
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
-from aqmlab.plots import cdf, timeseries, tradeoff
+from aqmlab.plots import cdf, sweep, timeseries, tradeoff
 from aqmlab.plots.model import Curve, Figure, Kind, caption
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Figure", "Plotter", "figures", "standard", "write"]
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (cdf.KIND, timeseries.KIND, tradeoff.KIND)}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
 
 # A result folder has the figures of so many scenarios of a sweep; `aqmlab plot` draws any.
 MOST_POINTS = 12
@@ -37,7 +37,7 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
     chosen = KINDS[kind]
     if len(results) > 1:
         curves = [
-            Curve(f"{aqm} ({_place(result, point)})", aqm, point, result)
+            Curve(f"{aqm} ({_place(result, None if chosen.across else point)})", aqm, point, result)
             for result in results
             for point in range(len(result.points))
             for aqm in result.aqms
@@ -45,6 +45,9 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
         return [_figure(chosen, curves, column, chosen.name)]
     result = results[0]
     swept = len(result.points) > 1
+    if chosen.across:
+        curves = [Curve(aqm, aqm, point, result) for point in range(len(result.points)) for aqm in result.aqms]
+        return [_figure(chosen, curves, column, chosen.name)]
     return [
         _figure(
             chosen,
@@ -58,7 +61,9 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
 
 def standard(result: Result) -> list[Figure]:
     """Return the figures that every result folder and report has."""
-    return [figure for kind in KINDS for figure in figures(kind, [result])[:MOST_POINTS]]
+    swept = len(result.points) > 1
+    kinds = [name for name, kind in KINDS.items() if swept or not kind.across]
+    return [figure for kind in kinds for figure in figures(kind, [result])[:MOST_POINTS]]
 
 
 def write(drawn: Sequence[Figure], folder: Path) -> list[Path]:
@@ -91,6 +96,10 @@ class Plotter:
         """Draw goodput against a metric, one dot per run with its ellipse (RFC 7928 section 2.7)."""
         return self._draw("tradeoff", column, point)
 
+    def sweep(self, column: str = "qdelay_mean_ms") -> Canvas:
+        """Draw a metric, the goodput and the loss against what a sweep varies."""
+        return self._draw("sweep", column, 0)
+
     def _draw(self, kind: str, column: str, point: int) -> Canvas:
         drawn = figures(kind, [self._result], column)
         if not 0 <= point < len(drawn):
@@ -103,7 +112,7 @@ def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) 
     if not drawn:
         raise InputError("there is nothing to draw: no run is finished")
     column = column or kind.column
-    labels = [curve.label for curve in curves]
+    labels = list(dict.fromkeys(curve.label for curve in curves))
     warmup_s = curves[0].result.warmup_s(curves[0].point)
     point = curves[0].result.points[curves[0].point]
     alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
@@ -117,7 +126,7 @@ def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) 
     )
 
 
-def _place(result: Result, point: int) -> str:
+def _place(result: Result, point: int | None) -> str:
     folder = result.folder.name if result.folder else result.title
-    swept = ", ".join(result.points[point].values())
+    swept = "" if point is None else ", ".join(result.points[point].values())
     return f"{folder}: {swept}" if swept else folder

@@ -31,6 +31,11 @@ class Curve:
         return frame.filter((pl.col("point") == self.point) & (pl.col("aqm") == self.aqm))
 
     @property
+    def place(self) -> str:
+        """What the sweep says about this scenario; `-` if nothing is swept."""
+        return ", ".join(self.result.points[self.point].values()) or "-"
+
+    @property
     def runs(self) -> pl.DataFrame:
         """The finished runs."""
         return self.of(self.result.runs)
@@ -49,6 +54,8 @@ class Kind:
     note: str
     table: Callable[[Sequence[Curve], str], pl.DataFrame]
     draw: Callable[[pl.DataFrame, Sequence[str], str, float], Canvas]
+    # Whether one figure spans all scenarios of a sweep.
+    across: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,10 @@ class Figure:
 def caption(curves: Sequence[Curve]) -> str:
     """Return scenario, number of seeds and warm-up, from what was run."""
     first = curves[0]
-    scenario = first.result.scenarios[first.point]
+    scenario = dict(first.result.scenarios[first.point])
+    if len({curve.point for curve in curves}) > 1:
+        swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
+        scenario.update({key: text for key, text in swept.items() if key in first.result.points[0]})
     link = scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
     traffic = [flow.split(":")[0] for flow in scenario["flows"]]
     traffic += [path.rsplit("/", 1)[-1] for path in scenario["capture"]]

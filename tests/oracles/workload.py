@@ -28,6 +28,11 @@ class Packet:
     ecn: int
     arrival: int
 
+    @property
+    def traffic_class(self) -> int:
+        """The class that the example program gives to a flow."""
+        return self.flow % 4
+
 
 @dataclass(frozen=True)
 class Step:

@@ -9,6 +9,7 @@
 //! - [`law`]: control laws. They decide and own no packets.
 //! - [`queue`]: storage. It keeps packets and decides nothing.
 //! - [`sketch`]: counting structures that are algorithms in their own right.
+//! - [`scheduler`]: who goes next among classes. Schedulers own no packets.
 //! - [`discipline`]: one file per AQM, joining laws, queues and parameters.
 //! - [`registry`]: the list of disciplines; everything else follows from it.
 //! - [`qdisc`]: the shell around every discipline. It keeps the books and proves conservation.
@@ -28,6 +29,7 @@ pub mod qdisc;
 pub mod queue;
 pub mod random;
 pub mod registry;
+pub mod scheduler;
 pub mod signal;
 pub mod sketch;
 pub mod spec;

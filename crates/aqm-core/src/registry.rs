@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, cobalt, codel, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pi, pi2, pie, red, rem,
-    s_pie,
+    Info, ared, blue, cobalt, codel, drr, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pi, pi2, pie, red,
+    rem, rr, s_pie, sp, wfq, wrr,
 };
 use crate::params::same_name;
 
@@ -24,6 +24,11 @@ pub static DISCIPLINES: &[&Info] = &[
     &pi2::INFO,
     &fq_codel::INFO,
     &s_pie::INFO,
+    &sp::INFO,
+    &rr::INFO,
+    &wrr::INFO,
+    &drr::INFO,
+    &wfq::INFO,
 ];
 
 /// The discipline of this name; hyphens, underscores and case do not matter.

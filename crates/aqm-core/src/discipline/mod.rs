@@ -4,8 +4,10 @@
 
 pub mod ared;
 pub mod blue;
+mod classful;
 pub mod cobalt;
 pub mod codel;
+pub mod drr;
 mod early;
 pub mod feng_ared;
 pub mod fifo;
@@ -17,9 +19,13 @@ pub mod pi2;
 pub mod pie;
 pub mod red;
 pub mod rem;
+pub mod rr;
 pub mod s_pie;
+pub mod sp;
 #[cfg(test)]
 mod testing;
+pub mod wfq;
+pub mod wrr;
 
 use crate::cx::Cx;
 use crate::packet::Packet;
@@ -144,6 +150,8 @@ pub enum Group {
     Delay,
     /// Flow queueing and flow-aware laws.
     Flow,
+    /// Schedulers over classes of packets.
+    Class,
 }
 
 impl Group {
@@ -154,6 +162,7 @@ impl Group {
             Group::QueueLength => "By queue length",
             Group::Delay => "By delay",
             Group::Flow => "By flow",
+            Group::Class => "By class",
         }
     }
 }

@@ -107,3 +107,15 @@ impl Host {
         found.unwrap_or_else(|| panic!("no probe '{name}'"))
     }
 }
+
+/// Enqueues a packet of class `class` at the start of the run.
+pub(super) fn put_class(host: &mut Host, cookie: u64, class: u16, length: u32) {
+    let mut packet = Packet::new(cookie, u64::from(class), length);
+    packet.class = class;
+    host.enqueue(Time::ZERO, packet);
+}
+
+/// The cookies of all packets that wait, in the order in which they leave.
+pub(super) fn rest(host: &mut Host) -> Vec<u64> {
+    core::iter::from_fn(|| host.get(ms(1))).collect()
+}

@@ -1,0 +1,285 @@
+//! What classful disciplines share: classes with a discipline in each, a scheduler that chooses among them, and a limit
+//! on all of them together.
+
+use super::{Backlog, Discipline, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Value};
+use crate::scheduler::Scheduler;
+use crate::signal::DropReason;
+use crate::spec::Spec;
+use crate::units::{Size, Time};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub(super) const CLASSES: ParamSpec = ParamSpec::new(
+    "classes",
+    Kind::Count,
+    Value::Count(4),
+    (1.0, 64.0),
+    "Number of classes; packets of a higher class than the last belong to the last",
+    "no reference has a number; the benchmarks of switches have 2 to 8",
+);
+
+pub(super) const CHILD: ParamSpec = ParamSpec::children(
+    "child",
+    "What queues the packets of each class; its limit is that of all classes unless given",
+    "tc: pfifo in each class",
+);
+
+pub(super) const LIMIT_OF_ALL: ParamSpec =
+    ParamSpec { help: "Most packets or bytes that wait in all classes together", ..LIMIT };
+
+pub(super) const PROBES: &[ProbeSpec] =
+    &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];
+
+/// Traits with plain queues inside; whether children wake is asked of them.
+pub(super) const TRAITS: Traits = Traits {
+    wakes: false,
+    ecn: false,
+    drops_queued: true,
+    reorders_flows: true,
+    quiet_packets: u64::MAX,
+    flow_state_bytes: 0,
+};
+
+/// A number for each class: its weight or quantum.
+pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {
+    (0..params.count("classes") as usize).map(|class| counts.of_class(class)).collect()
+}
+
+/// A scheduler over classes.
+pub(super) struct Classful<S> {
+    classes: Vec<Class>,
+    scheduler: S,
+    backlog: Backlog,
+    limit: Size,
+    link: Link,
+    /// Gives the scheduler new parameters.
+    adopt: fn(&mut S, &Params),
+    /// A child had packets and nothing to send: it must be asked again.
+    held_back: bool,
+}
+
+struct Class {
+    name: String,
+    spec: Spec,
+    child: Box<dyn Discipline>,
+    /// The head of the class, decided about and not yet sent: the scheduler asked for its length.
+    head: Option<Packet>,
+    backlog: Backlog,
+}
+
+/// What class `class` runs: its child, with the limit of all classes unless it has its own.
+fn child_specs(params: &Params) -> Vec<Spec> {
+    let children = params.children("child");
+    let limit = params.get("limit");
+    let of_class = |class: usize| {
+        let mut spec = children[class.min(children.len() - 1)].clone();
+        let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
+        if inherits {
+            // A child whose limit cannot be that large keeps its own.
+            let _ = spec.params.set("limit", limit);
+        }
+        spec
+    };
+    (0..params.count("classes") as usize).map(of_class).collect()
+}
+
+/// A refusal by a child, as one of the parameter that names it.
+fn refused(params: &Params, spec: &Spec, error: &ParamError) -> ParamError {
+    ParamError::relation("child", params.get("child"), format!("is refused: {}: {error}", spec.info.name))
+}
+
+impl<S: Scheduler> Classful<S> {
+    pub(super) fn new(
+        params: &Params,
+        link: &Link,
+        scheduler: S,
+        adopt: fn(&mut S, &Params),
+    ) -> Result<Classful<S>, ParamError> {
+        let limit = params.size("limit").expect("limit has no auto");
+        let mut classes = Vec::new();
+        for (number, spec) in child_specs(params).into_iter().enumerate() {
+            let child =
+                (spec.info.build)(&spec.params, link).map_err(|error| refused(params, &spec, &error))?;
+            let name = format!("class_{number}");
+            classes.push(Class { name, spec, child, head: None, backlog: Backlog::default() });
+        }
+        let backlog = Backlog::default();
+        Ok(Classful { classes, scheduler, backlog, limit, link: *link, adopt, held_back: false })
+    }
+
+    /// Counts a class anew, after its child was called.
+    #[inline]
+    fn count(&mut self, number: usize) {
+        let class = &mut self.classes[number];
+        let (before, after) = (class.backlog, class.holds());
+        class.backlog = after;
+        self.backlog.packets = self.backlog.packets + after.packets - before.packets;
+        self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
+    }
+
+    fn activate(&mut self, number: usize) {
+        if self.classes[number].backlog.packets > 0 {
+            self.scheduler.activate(number);
+        }
+    }
+
+    /// Drops from the longest classes what is beyond the limit.
+    fn trim(&mut self, cx: &mut Cx<'_>) {
+        while self.backlog.exceeds(self.limit) {
+            let length = |number: &usize| self.classes[*number].backlog.in_unit_of(self.limit);
+            let longest = (0..self.classes.len()).rev().max_by_key(length).expect("there are classes");
+            let class = &mut self.classes[longest];
+            match class.take(cx) {
+                Some(packet) => cx.drop(packet, DropReason::Reconfigured),
+                None => class.child.purge(cx), // it holds its packets back
+            }
+            self.count(longest);
+        }
+    }
+
+    /// Gives the children new parameters, or none of them.
+    fn change_children(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let specs = child_specs(params);
+        let count = specs.len();
+        if count != self.classes.len() {
+            return Err(ParamError::relation("classes", count, "cannot change while packets may wait"));
+        }
+        for (class, spec) in self.classes.iter().zip(&specs) {
+            if !core::ptr::eq(class.spec.info, spec.info) {
+                let problem = "cannot become another discipline while packets may wait";
+                return Err(ParamError::relation("child", params.get("child"), problem));
+            }
+            (spec.info.build)(&spec.params, &self.link).map_err(|error| refused(params, spec, &error))?;
+        }
+        for (number, spec) in specs.iter().enumerate() {
+            if let Err(error) = self.classes[number].child.change(&spec.params, cx) {
+                for class in &mut self.classes[..number] {
+                    let back = class.child.change(&class.spec.params, cx);
+                    back.expect("parameters were accepted before");
+                }
+                return Err(refused(params, spec, &error));
+            }
+        }
+        self.classes.iter_mut().zip(specs).for_each(|(class, spec)| class.spec = spec);
+        Ok(())
+    }
+}
+
+impl Class {
+    #[inline]
+    fn holds(&self) -> Backlog {
+        let mut backlog = self.child.backlog();
+        if let Some(head) = &self.head {
+            backlog.packets += 1;
+            backlog.bytes += u64::from(head.length);
+        }
+        backlog
+    }
+
+    /// The length of the next packet, which the child gives out for it.
+    #[inline]
+    fn peek(&mut self, cx: &mut Cx<'_>) -> Option<u32> {
+        if self.head.is_none() {
+            self.head = self.child.dequeue(cx);
+        }
+        self.head.as_ref().map(|head| head.length)
+    }
+
+    #[inline]
+    fn take(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.head.take().or_else(|| self.child.dequeue(cx))
+    }
+}
+
+impl<S: Scheduler + Send> Discipline for Classful<S> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        if self.backlog.would_exceed(self.limit, packet.length) {
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        let number = usize::from(packet.class).min(self.classes.len() - 1);
+        self.classes[number].child.enqueue(packet, cx);
+        self.count(number);
+        self.activate(number);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        if self.held_back {
+            self.held_back = false;
+            (0..self.classes.len()).for_each(|number| self.activate(number));
+        }
+        let (classes, held_back) = (&mut self.classes, &mut self.held_back);
+        let selected = self.scheduler.select(&mut |number| {
+            let class = &mut classes[number];
+            let length = class.peek(cx);
+            *held_back |= length.is_none() && class.child.backlog().packets > 0;
+            length
+        });
+        let packet = selected.and_then(|number| self.classes[number].head.take());
+        // Every child that was asked may have dropped.
+        (0..self.classes.len()).for_each(|number| self.count(number));
+        let (number, packet) = (selected?, packet?);
+        self.scheduler.sent(number, packet.length, self.classes[number].backlog.packets == 0);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let changed = self.change_children(params, cx);
+        (0..self.classes.len()).for_each(|number| self.count(number));
+        changed?;
+        self.limit = params.size("limit").expect("limit has no auto");
+        (self.adopt)(&mut self.scheduler, params);
+        self.trim(cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        for number in 0..self.classes.len() {
+            let class = &mut self.classes[number];
+            if let Some(head) = class.head.take() {
+                cx.drop(head, DropReason::Reconfigured);
+            }
+            class.child.purge(cx);
+            self.count(number);
+        }
+        self.scheduler.clear();
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.classes.iter().filter_map(|class| class.child.next_wakeup()).min()
+    }
+
+    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        for number in 0..self.classes.len() {
+            self.classes[number].child.on_wakeup(cx);
+            self.count(number);
+        }
+    }
+
+    /// Its own variables, then those of the children as `class_0.NAME`.
+    fn probe(&self, now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        sink("busy_classes", self.classes.iter().filter(|class| class.backlog.packets > 0).count() as f64);
+        for class in &self.classes {
+            class.child.probe(now, &mut |name, value| sink(&format!("{}.{name}", class.name), value));
+        }
+    }
+
+    fn children(&self, visit: &mut dyn FnMut(&str, &dyn Discipline)) {
+        self.classes.iter().for_each(|class| visit(&class.name, &*class.child));
+    }
+
+    fn state_bytes(&self) -> usize {
+        let inside = |class: &Class| size_of::<Class>() + class.child.state_bytes();
+        size_of::<Classful<S>>() + self.classes.iter().map(inside).sum::<usize>()
+    }
+}

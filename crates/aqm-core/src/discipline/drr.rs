@@ -1,0 +1,93 @@
+//! # What it does
+//! Classes in turn, each for its quantum of bytes and what earlier turns left; each class has a discipline of its own.
+//!
+//! # Reference
+//! Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996; Linux
+//! `sch_drr`, tc-drr(8).
+//!
+//! # Parameters
+//! See `aqmlab aqm show drr`.
+//!
+//! # Deviations
+//! Classes are given by the host; the paper hashes flows to queues. The head of a class is taken from its child when its
+//! turn comes, and waits there if the deficit is too small, as in Linux: a law at the head decides a round early. Drops beyond the limit of all classes are drops of the arriving packet.
+//!
+//! # Promises
+//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+
+use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::{Built, Group, Info, Link};
+use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use crate::scheduler::Drr;
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "drr",
+    group: Group::Class,
+    summary: "Deficit round robin among classes by bytes, each with a discipline of its own",
+    reference: "Shreedhar and Varghese 1996; Linux drr",
+    params: &[LIMIT_OF_ALL, CLASSES, CHILD, QUANTUM],
+    presets: &[
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_drr.c: the quantum is the MTU",
+            values: &[],
+        },
+        Preset {
+            name: "tcn",
+            source: "Bai 2016, HKUST-SING/TCN-NS2: quantum 1500 bytes",
+            values: &[("quantum", Value::Counts(Counts::new(&[1500]).expect("one quantum")))],
+        },
+    ],
+    probes: PROBES,
+    traits: TRAITS,
+    deviations: "the host gives the class; a head may wait outside its child for its turn, as in Linux; one limit for all classes",
+    build,
+};
+
+const QUANTUM: ParamSpec = ParamSpec::new(
+    "quantum",
+    Kind::Counts,
+    Value::Counts(Counts::new(&[1514]).expect("one quantum")),
+    (64.0, 1e6),
+    "Bytes of each class in one round",
+    "tc-drr(8): the MTU of the interface",
+);
+
+fn quanta(params: &Params) -> alloc::vec::Vec<u32> {
+    classful::per_class(params, params.counts("quantum"))
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let scheduler = Drr::new(quanta(params));
+    Ok(Box::new(Classful::new(params, link, scheduler, |drr, params| drr.set_quanta(&quanta(params)))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms, put_class, rest};
+
+    #[test]
+    fn classes_share_bytes_and_a_change_takes_effect() {
+        let mut host = Host::new("drr quantum 1500");
+        (0..6).for_each(|cookie| put_class(&mut host, cookie, 0, 1500));
+        (10..22).for_each(|cookie| put_class(&mut host, cookie, 1, 500));
+        assert_eq!([0; 4].map(|_| host.get(ms(1)).unwrap()), [0, 10, 11, 12]);
+        host.qdisc.change(&[("quantum", "3000,500")], ms(1), &mut host.log).unwrap();
+        assert_eq!(rest(&mut host), [1, 2, 13, 3, 4, 14, 5, 15, 16, 17, 18, 19, 20, 21]);
+    }
+
+    #[test]
+    fn a_head_that_waits_for_its_turn_is_counted_trimmed_and_purged() {
+        let mut host = Host::new("drr quantum 500");
+        (0..3).for_each(|cookie| put_class(&mut host, cookie, 0, 1500));
+        (10..13).for_each(|cookie| put_class(&mut host, cookie, 1, 500));
+        assert_eq!(host.get(ms(1)), Some(10)); // packet 0 has been taken from its child, and waits
+        assert_eq!(host.qdisc.backlog().packets, 5);
+        host.qdisc.change(&[("limit", "3p")], ms(1), &mut host.log).unwrap();
+        assert_eq!(host.dropped(), [0, 1]);
+        host.qdisc.reset(ms(2), &mut host.log);
+        assert_eq!((host.dropped().len(), host.get(ms(2))), (5, None));
+    }
+}

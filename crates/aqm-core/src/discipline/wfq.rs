@@ -1,0 +1,78 @@
+//! # What it does
+//! Classes share bytes in proportion to their weights, packet by packet; each class has a discipline of its own.
+//!
+//! # Reference
+//! Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994; Demers, Keshav and
+//! Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", SIGCOMM 1989.
+//!
+//! # Parameters
+//! See `aqmlab aqm show wfq`.
+//!
+//! # Deviations
+//! Self-clocked: virtual time is the tag of the packet in service, not that of a fluid server. Tags are given at the head
+//! of a class, which makes them the same, and spares those of packets that a child drops. The head of a class waits
+//! outside its child for its turn: a law at the head decides a round early. Drops beyond the limit of all classes are drops of the arriving packet.
+//!
+//! # Promises
+//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+
+use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::{Built, Group, Info, Link};
+use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use crate::scheduler::Scfq;
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "wfq",
+    group: Group::Class,
+    summary: "Weighted fair queueing among classes (self-clocked), each with a discipline of its own",
+    reference: "Golestani 1994; Demers, Keshav and Shenker 1989",
+    params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT],
+    presets: &[
+        Preset { name: "even", source: "Demers 1989: the same share for all", values: &[] },
+        Preset {
+            name: "halving",
+            source: "each class twice the next, to show weights at work",
+            values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
+        },
+    ],
+    probes: PROBES,
+    traits: TRAITS,
+    deviations: "self-clocked; heads wait outside their children for their turn; one limit for all classes",
+    build,
+};
+
+const WEIGHT: ParamSpec = ParamSpec::new(
+    "weight",
+    Kind::Counts,
+    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    (1.0, 1e6),
+    "Share of each class, relative to the others",
+    "Demers 1989: the same for all",
+);
+
+fn weights(params: &Params) -> alloc::vec::Vec<u32> {
+    classful::per_class(params, params.counts("weight"))
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let scheduler = Scfq::new(&weights(params));
+    Ok(Box::new(Classful::new(params, link, scheduler, |scfq, params| scfq.reweigh(&weights(params)))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms, put_class, rest};
+
+    #[test]
+    fn classes_share_by_weight_and_a_change_takes_effect() {
+        let mut host = Host::new("wfq weight 2,1");
+        (0..6).for_each(|cookie| put_class(&mut host, cookie, 0, 1000)); // tags 500, 1000, 1500 ..
+        (10..13).for_each(|cookie| put_class(&mut host, cookie, 1, 900)); // 900, 1800
+        assert_eq!([0; 4].map(|_| host.get(ms(1)).unwrap()), [0, 10, 1, 2]);
+        host.qdisc.change(&[("weight", "1,9")], ms(1), &mut host.log).unwrap();
+        // Class 0 from 1500: 2500 ..; class 1 from 900: 1000, 1100.
+        assert_eq!(rest(&mut host), [11, 12, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,80 @@
+//! # What it does
+//! Classes in turn, each for as many packets as its weight says; each class has a discipline of its own.
+//!
+//! # Reference
+//! Katevenis, Sidiropoulos and Courcoubetis, "Weighted round-robin cell multiplexing in a general-purpose ATM
+//! switch chip", IEEE JSAC 9(8), 1991.
+//!
+//! # Parameters
+//! See `aqmlab aqm show wrr`.
+//!
+//! # Deviations
+//! A class sends its packets of one round together; the switch chip of the paper spreads them. Weights count packets,
+//! which the paper's cells make bytes. Drops beyond the limit of all classes are drops of the arriving packet.
+//!
+//! # Promises
+//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+
+use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::{Built, Group, Info, Link};
+use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use crate::scheduler::Rr;
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "wrr",
+    group: Group::Class,
+    summary: "Weighted round robin among classes by packets, each with a discipline of its own",
+    reference: "Katevenis, Sidiropoulos and Courcoubetis 1991",
+    params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT],
+    presets: &[
+        Preset {
+            name: "even",
+            source: "the same weight for all; the paper leaves weights to the user",
+            values: &[],
+        },
+        Preset {
+            name: "halving",
+            source: "each class twice the next, to show weights at work",
+            values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
+        },
+    ],
+    probes: PROBES,
+    traits: TRAITS,
+    deviations: "a class's packets of one round leave together (the paper: spread); one limit for all classes",
+    build,
+};
+
+const WEIGHT: ParamSpec = ParamSpec::new(
+    "weight",
+    Kind::Counts,
+    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    (1.0, 1e6),
+    "Packets of each class in one round",
+    "Katevenis 1991 leaves it to the user",
+);
+
+fn weights(params: &Params) -> alloc::vec::Vec<u32> {
+    classful::per_class(params, params.counts("weight"))
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let scheduler = Rr::new(weights(params));
+    Ok(Box::new(Classful::new(params, link, scheduler, |rr, params| rr.reweigh(weights(params)))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms, put_class, rest};
+
+    #[test]
+    fn a_class_sends_its_weight_in_packets_and_a_change_takes_effect() {
+        let mut host = Host::new("wrr weight 2,1");
+        (0..6).for_each(|cookie| put_class(&mut host, cookie, 0, 64));
+        (10..16).for_each(|cookie| put_class(&mut host, cookie, 1, 1500));
+        assert_eq!([0; 4].map(|_| host.get(ms(1)).unwrap()), [0, 1, 10, 2]);
+        host.qdisc.change(&[("weight", "1,3")], ms(1), &mut host.log).unwrap();
+        assert_eq!(rest(&mut host), [3, 11, 12, 13, 4, 14, 15, 5]);
+    }
+}

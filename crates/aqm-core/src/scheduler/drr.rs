@@ -1,0 +1,143 @@
+//! Deficit round robin: in each round a class sends what its quantum of bytes and what is left of earlier ones allow.
+//!
+//! Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996, section III.
+
+use super::{Heads, Scheduler};
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Serves active classes in turn, each for its quantum in bytes.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    classes: Vec<Class>,
+    /// The paper's ActiveList.
+    active: VecDeque<usize>,
+    /// Whether the first of the list has had its quantum in this round.
+    served: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Class {
+    quantum: u32,
+    /// The paper's DC_i.
+    deficit: u64,
+    active: bool,
+}
+
+impl Drr {
+    /// One class for each quantum, which is at least one byte.
+    pub fn new(quanta: Vec<u32>) -> Drr {
+        let mut drr = Drr {
+            active: VecDeque::with_capacity(quanta.len()),
+            classes: vec![Class::default(); quanta.len()],
+            served: false,
+        };
+        drr.set_quanta(&quanta);
+        drr
+    }
+
+    /// New quanta, as many as before, from each class's next turn on.
+    pub fn set_quanta(&mut self, quanta: &[u32]) {
+        self.classes.iter_mut().zip(quanta).for_each(|(class, quantum)| class.quantum = *quantum);
+    }
+
+    /// The first class of the list has nothing to send: it leaves, and keeps no credit.
+    fn retire(&mut self) {
+        let class = self.active.pop_front().expect("only listed classes retire");
+        self.classes[class].deficit = 0;
+        self.classes[class].active = false;
+        self.served = false;
+    }
+}
+
+impl Scheduler for Drr {
+    #[inline]
+    fn activate(&mut self, class: usize) {
+        if !self.classes[class].active {
+            self.classes[class].active = true;
+            self.active.push_back(class);
+        }
+    }
+
+    #[inline]
+    fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
+        loop {
+            let first = *self.active.front()?;
+            let Some(length) = heads(first) else {
+                self.retire();
+                continue;
+            };
+            let class = &mut self.classes[first];
+            if !self.served {
+                class.deficit += u64::from(class.quantum);
+                self.served = true;
+            }
+            if u64::from(length) <= class.deficit {
+                return Some(first);
+            }
+            self.active.rotate_left(1);
+            self.served = false;
+        }
+    }
+
+    #[inline]
+    fn sent(&mut self, class: usize, length: u32, emptied: bool) {
+        self.classes[class].deficit -= u64::from(length);
+        if emptied {
+            self.retire();
+        }
+    }
+
+    fn clear(&mut self) {
+        while !self.active.is_empty() {
+            self.retire();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Queues;
+    use super::*;
+
+    #[test]
+    fn what_a_quantum_leaves_over_counts_in_the_next_round() {
+        // Quantum 500; class 0 has 200, 750, 20, 750, class 1 has 500, 500.
+        let mut queues = Queues::new(Drr::new(vec![500; 4]));
+        queues.put(0, &[200, 750, 20, 750]);
+        queues.put(1, &[500, 500]);
+        // 0: 500 - 200 = 300 < 750. 1: 500 - 500 = 0. 0: 800 - 750 = 50, - 20 = 30 < 750. 1: 500. 0: 530, 1030.
+        assert_eq!(queues.order(9), [0, 1, 0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn shares_follow_the_quanta_in_bytes() {
+        let mut queues = Queues::new(Drr::new(vec![3000, 1000]));
+        queues.put(0, &[1000; 9]);
+        queues.put(1, &[250; 12]);
+        let bytes = queues.order(7);
+        assert_eq!(bytes, [0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(queues.order(14), [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_class_that_was_empty_starts_without_credit_at_the_end_of_the_round() {
+        let mut queues = Queues::new(Drr::new(vec![1000; 3]));
+        queues.put(0, &[400]);
+        queues.put(1, &[1000, 1000]);
+        assert_eq!(queues.serve(), Some(0)); // leaves with 600 bytes of credit, which are lost
+        queues.put(0, &[1000, 1000]);
+        queues.put(2, &[1000]);
+        assert_eq!(queues.order(9), [1, 0, 2, 1, 0]);
+    }
+
+    #[test]
+    fn a_quantum_below_a_packet_is_saved_up() {
+        let mut queues = Queues::new(Drr::new(vec![100, 1000]));
+        queues.put(0, &[250, 250]);
+        queues.put(1, &[1000; 6]);
+        // Class 0 has 100, 200, then 300 of which 50 stay; 150, then 250.
+        assert_eq!(queues.order(9), [1, 1, 0, 1, 1, 0, 1, 1]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Schedulers: they choose among classes that have packets, and own none.
+//!
+//! A scheduler is told when a class gets a packet after it had none, asked whose turn it is, and told what was sent.
+//! Classes are numbered from zero. Packets stay with the caller, who answers how long the head of a class is; so the
+//! same scheduler serves disciplines over children, queues of a switch, or numbers in a test.
+
+mod drr;
+mod rr;
+mod scfq;
+mod sp;
+
+pub use drr::Drr;
+pub use rr::Rr;
+pub use scfq::Scfq;
+pub use sp::Sp;
+
+/// Length in bytes of the packet at the head of a class, `None` if it has nothing to send now.
+pub type Heads<'a> = dyn FnMut(usize) -> Option<u32> + 'a;
+
+/// Chooses the class that sends next.
+pub trait Scheduler {
+    /// `class` has packets. Saying so again does nothing.
+    fn activate(&mut self, class: usize);
+
+    /// The class whose turn it is; `None` if no active class has a head. A class without one is active no longer.
+    fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize>;
+
+    /// The selected `class` has sent `length` bytes; `emptied` if that was its last packet.
+    fn sent(&mut self, class: usize, length: u32, emptied: bool);
+
+    /// Forgets all turns: no class has packets.
+    fn clear(&mut self);
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Heads, Scheduler};
+    use alloc::collections::VecDeque;
+    use alloc::vec::Vec;
+
+    /// Queues of packet lengths under a scheduler.
+    pub(crate) struct Queues<S> {
+        pub(crate) scheduler: S,
+        queues: [VecDeque<u32>; 4],
+    }
+
+    impl<S: Scheduler> Queues<S> {
+        pub(crate) fn new(scheduler: S) -> Queues<S> {
+            Queues { scheduler, queues: Default::default() }
+        }
+
+        pub(crate) fn put(&mut self, class: usize, lengths: &[u32]) {
+            for length in lengths {
+                self.queues[class].push_back(*length);
+                self.scheduler.activate(class);
+            }
+        }
+
+        /// The class that sends next.
+        pub(crate) fn serve(&mut self) -> Option<usize> {
+            let heads: &mut Heads<'_> = &mut |class| self.queues[class].front().copied();
+            let class = self.scheduler.select(heads)?;
+            let length = self.queues[class].pop_front().expect("only classes with a head are selected");
+            self.scheduler.sent(class, length, self.queues[class].is_empty());
+            Some(class)
+        }
+
+        /// The classes of the next packets.
+        pub(crate) fn order(&mut self, packets: usize) -> Vec<usize> {
+            (0..packets).map_while(|_| self.serve()).collect()
+        }
+    }
+}

@@ -1,0 +1,198 @@
+"""Classful schedulers, written from the papers over a plain list of queues.
+
+Children are queues without a law or CoDel. DRR follows the pseudocode of Shreedhar and Varghese 1996 with its
+ActiveList; fair queueing tags every packet on arrival, as Golestani 1994 does, in exact fractions. Where a
+scheduler looks at the length of a head, the packet has been taken from its child, as in Linux.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from fractions import Fraction
+
+import codel
+from workload import Log, Oracle, Packet
+
+
+class Plain:
+    """A child without a law; the limit of all classes is the only one."""
+
+    def __init__(self) -> None:
+        self.queue: deque[Packet] = deque()
+
+    def push(self, packet: Packet) -> None:
+        self.queue.append(packet)
+
+    def dequeue(self, now: int) -> Packet | None:
+        return self.queue.popleft() if self.queue else None
+
+
+Child = Plain | codel.CoDelQueue
+
+
+class Classful(Oracle):
+    """Classes with a child each, one limit in packets, and `choose`, which each scheduler defines."""
+
+    def __init__(self, classes: int = 4, limit: int = 1000, child: codel.Options | None = None) -> None:
+        super().__init__()
+        self.limit = limit
+        make: Callable[[Log], Child] = (
+            (lambda log: Plain())
+            if child is None
+            else (lambda log: codel.CoDelQueue(child, log, codel.MaxPacket(child.mtu)))
+        )
+        self.children = [make(self.log) for _ in range(classes)]
+        self.heads: list[Packet | None] = [None] * classes
+
+    def size(self, number: int) -> int:
+        return len(self.children[number].queue) + (self.heads[number] is not None)
+
+    def head(self, number: int, now: int) -> Packet | None:
+        if self.heads[number] is None:
+            self.heads[number] = self.children[number].dequeue(now)
+        return self.heads[number]
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        if sum(map(self.size, range(len(self.children)))) + 1 > self.limit:
+            self.log("dropped", packet.number, "overlimit")
+            return
+        number = min(packet.traffic_class, len(self.children) - 1)
+        was_empty = self.size(number) == 0
+        self.children[number].push(packet)
+        self.log("enqueued", packet.number)
+        self.arrived(number, packet, was_empty)
+
+    def dequeue(self, now: int) -> Packet | None:
+        number = self.choose(now)
+        if number is None:
+            return None
+        packet, self.heads[number] = self.heads[number], None
+        assert packet is not None
+        self.left(number, packet)
+        return packet
+
+    def arrived(self, number: int, packet: Packet, was_empty: bool) -> None:
+        """A packet joined a class."""
+
+    def left(self, number: int, packet: Packet) -> None:
+        """A packet was sent."""
+
+    def choose(self, now: int) -> int | None:
+        """The class that sends; its head has been asked for."""
+        raise NotImplementedError
+
+    def probes(self) -> dict[str, float]:
+        """Classes with packets, then what the children report."""
+        values: dict[str, float] = {"busy_classes": sum(self.size(n) > 0 for n in range(len(self.children)))}
+        for number, child in enumerate(self.children):
+            if isinstance(child, codel.CoDelQueue):
+                values[f"class_{number}.count"] = child.count
+                values[f"class_{number}.dropping"] = child.dropping
+        return values
+
+
+class StrictPriority(Classful):
+    """The first class that has something."""
+
+    def choose(self, now: int) -> int | None:
+        return next((number for number in range(len(self.children)) if self.head(number, now)), None)
+
+
+class RoundRobin(Classful):
+    """A wheel on which every class has as many places in a row as its weight."""
+
+    def __init__(self, weights: tuple[int, ...], limit: int = 1000, child: codel.Options | None = None) -> None:
+        super().__init__(len(weights), limit, child)
+        self.wheel = deque(number for number, weight in enumerate(weights) for _ in range(weight))
+
+    def choose(self, now: int) -> int | None:
+        for _ in range(len(self.wheel)):
+            if self.head(self.wheel[0], now):
+                return self.wheel[0]
+            self.wheel.rotate(-1)
+        while self.wheel[-1] == self.wheel[0]:
+            self.wheel.rotate(1)  # nobody wants to send: the turn that ran dry is over, and all went round
+        return None
+
+    def left(self, number: int, packet: Packet) -> None:
+        self.wheel.rotate(-1)
+
+
+class DeficitRoundRobin(Classful):
+    """Shreedhar and Varghese 1996, figure 4: Enqueuing and Dequeuing modules, one packet per call."""
+
+    def __init__(self, quanta: tuple[int, ...], limit: int = 1000, child: codel.Options | None = None) -> None:
+        super().__init__(len(quanta), limit, child)
+        self.quanta = quanta
+        self.deficit = [0] * len(quanta)
+        self.active_list: list[int] = []
+        self.in_turn = False
+
+    def arrived(self, number: int, packet: Packet, was_empty: bool) -> None:
+        if number not in self.active_list:
+            self.active_list.append(number)
+            self.deficit[number] = 0
+
+    def choose(self, now: int) -> int | None:
+        while self.active_list:
+            number = self.active_list[0]
+            head = self.head(number, now)
+            if head is None:
+                self.active_list.pop(0)
+                self.in_turn = False
+                continue
+            if not self.in_turn:
+                self.deficit[number] += self.quanta[number]
+                self.in_turn = True
+            if head.length <= self.deficit[number]:
+                return number
+            self.active_list.append(self.active_list.pop(0))
+            self.in_turn = False
+        return None
+
+    def left(self, number: int, packet: Packet) -> None:
+        self.deficit[number] -= packet.length
+        if self.size(number) == 0:
+            self.active_list.remove(number)
+            self.in_turn = False
+
+
+class FairQueueing(Classful):
+    """Golestani 1994: F = max(F of the packet before, v) + L / r on arrival, v the tag of the packet in service."""
+
+    def __init__(self, weights: tuple[int, ...], limit: int = 1000) -> None:
+        super().__init__(len(weights), limit)
+        self.weights = weights
+        self.tags: dict[int, Fraction] = {}
+        self.last = [Fraction(0)] * len(weights)
+        self.v = Fraction(0)
+
+    def arrived(self, number: int, packet: Packet, was_empty: bool) -> None:
+        self.last[number] = max(self.last[number], self.v) + Fraction(packet.length, self.weights[number])
+        self.tags[packet.number] = self.last[number]
+
+    def choose(self, now: int) -> int | None:
+        waiting = [(self.tags[head.number], n) for n in range(len(self.weights)) if (head := self.head(n, now))]
+        if not waiting:
+            self.v = Fraction(0)
+            self.last = [Fraction(0)] * len(self.weights)
+            return None
+        return min(waiting)[1]
+
+    def left(self, number: int, packet: Packet) -> None:
+        self.v = self.tags.pop(packet.number)
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "sp limit 300p": lambda: StrictPriority(limit=300),
+    "sp classes 3 limit 200p child codel/ecn": lambda: StrictPriority(3, 200, codel.Options(ecn=True)),
+    "rr limit 100p": lambda: RoundRobin((1, 1, 1, 1), 100),
+    "wrr limit 100p weight 4,1,2": lambda: RoundRobin((4, 1, 2, 2), 100),
+    "wrr limit 200p weight 3,1 classes 2 child codel": lambda: RoundRobin((3, 1), 200, codel.Options()),
+    "drr limit 100p": lambda: DeficitRoundRobin((1514,) * 4, 100),
+    "drr limit 100p quantum 500,3000,100": lambda: DeficitRoundRobin((500, 3000, 100, 100), 100),
+    "drr limit 200p quantum 700 child codel/ecn": lambda: DeficitRoundRobin((700,) * 4, 200, codel.Options(ecn=True)),
+    "wfq limit 100p": lambda: FairQueueing((1, 1, 1, 1), 100),
+    "wfq limit 150p weight 8,4,2,1": lambda: FairQueueing((8, 4, 2, 1), 150),
+}

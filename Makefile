@@ -48,7 +48,7 @@ clean: ## remove what was built (results stay)
 
 tools:
 	@test -n "$(PYTHON)" || { echo "aqmlab needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1; }
-	@command -v cargo >/dev/null || { echo "aqmlab needs Rust (cargo): apt-get install rustup && rustup default stable" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "aqmlab needs Rust (cargo): see https://rustup.rs" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "aqmlab needs a C compiler (cc): apt-get install gcc libc6-dev" >&2; exit 1; }
 
 .venv/packages: python/requirements.lock | tools

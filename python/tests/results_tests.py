@@ -79,6 +79,14 @@ def equal_aqms_are_not_distinguishable() -> None:
     assert {one.words.split(" is ")[1] for one in result.comparisons} == {"equal in every run"}
 
 
+def seeds_that_change_nothing_are_warned_about() -> None:
+    fixed = {**SMALL, "flows": "1*cbr:rate=12mbit:start=0s", "aqm": ["fifo", "codel"]}
+    result = aqmlab.compare(**fixed)
+    assert result.warnings[-1].startswith("fifo, codel: every seed gave the same run")
+    assert any("in every run, " in one.words for one in result.comparisons)
+    assert not aqmlab.compare(**{**fixed, "flows": "1*onoff:rate=12mbit:on=exp(1s)"}).warnings
+
+
 def one_seed_has_no_interval_and_says_so() -> None:
     result = aqmlab.compare(**{**SMALL, "seeds": 1}, aqm=["fifo", "codel"])
     assert result.summary["ci95_low"].null_count() == len(result.summary)
@@ -224,6 +232,27 @@ def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert second.runs.select("aqm", "seed").rows() == [("fifo", 1), ("fifo", 2), ("codel", 1), ("codel", 2)]
     conduct(experiment, "compare", 1, tmp_path / "out")
     assert len(calls) == 5
+
+
+def finished_runs_are_written_while_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def slow_at_the_end(scenario: str, seed: int, monitor: object) -> object:
+        deadline = time.monotonic() + 30.0
+        while "codel" in scenario and seed == 2 and not seen and time.monotonic() < deadline:
+            time.sleep(0.2)
+            if (tmp_path / "out" / "manifest.json").exists():
+                written = aqmlab.load(tmp_path / "out")
+                assert written.is_partial
+                seen.append(len(written.runs))
+        return fake_run(scenario, seed, monitor)
+
+    monkeypatch.setattr("aqmlab.runner.native_run", slow_at_the_end)
+    monkeypatch.setattr("aqmlab.experiment.CHECKPOINT_S", 0.0)
+    assert not _conduct(tmp_path / "out").is_partial
+    assert 0 < seen[0] < 4
+    assert not aqmlab.load(tmp_path / "out").is_partial
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def a_dated_folder_is_always_new(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from aqmlab import _native, runner, scenario
 from aqmlab.errors import InputError
 from aqmlab.results import store
-from aqmlab.results.frames import Frames, from_runs
+from aqmlab.results.frames import Frames, from_runs, metric_names
 from aqmlab.results.model import FORMAT_VERSION, Result
 from aqmlab.runner import Done, Progress, Task
 from aqmlab.scenario import Experiment, Plan
@@ -211,6 +213,7 @@ def _concluded(
     finished = len(frames.runs)
     warnings = [warning for plan in plans for warning in plan.warnings]
     warnings += _run_warnings(frames, [contestant.label for contestant in plans[0].contestants])
+    warnings += _same_runs(frames)
     if finished < expected:
         warnings.insert(0, f"partial result: {finished} of {expected} runs are finished")
     return {
@@ -231,6 +234,17 @@ def _run_warnings(frames: Frames, aqms: Sequence[str]) -> list[str]:
             if aqm not in about.setdefault(text, []):
                 about[text].append(aqm)
     return [text if set(names) == set(aqms) else f"{', '.join(names)}: {text}" for text, names in about.items()]
+
+
+def _same_runs(frames: Frames) -> list[str]:
+    """Say so where the seeds change nothing: an interval of zero would look like certainty."""
+    names = metric_names(frames.runs)
+    per_aqm = frames.runs.group_by("point", "aqm").agg(pl.len().alias("n"), pl.col(names).n_unique())
+    same = per_aqm.filter((pl.col("n") > 1) & pl.all_horizontal(pl.col(names) == 1))
+    if same.is_empty():
+        return []
+    aqms = [aqm for aqm in frames.runs["aqm"].unique(maintain_order=True) if aqm in same["aqm"]]
+    return [f"{', '.join(aqms)}: every seed gave the same run, since nothing is random; intervals of zero say nothing"]
 
 
 def _checked(result: Result) -> Result:

@@ -79,12 +79,14 @@ def _card(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableType:
 
 def _parameters(discipline: Discipline, preset: Preset, spec: Spec) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Parameter", "Value", "Allowed", "What it does", "Where the value comes from"):
-        table.add_column(column, no_wrap=column in ("Parameter", "Value"))
+    table.add_column("Parameter", no_wrap=True)
+    table.add_column("Value", no_wrap=True)
+    table.add_column("What it does; what is allowed; where the value comes from")
     for param in discipline.params:
         origin = preset.source if param.name in preset.values else param.reference
-        help_ = f"{param.help} (auto: {param.auto})" if param.auto else param.help
-        table.add_row(param.name, spec.params[param.name], param.allowed, help_, origin)
+        auto = f" (auto: {param.auto})" if param.auto else ""
+        about = Text.assemble(f"{param.help}{auto}\n", (f"{param.allowed}; {origin}", "dim"))
+        table.add_row(param.name, spec.params[param.name], about)
     return table
 
 

@@ -155,10 +155,8 @@ def _words(metric: Metric, comparison: Comparison) -> str:
     nearer, farther = sorted((abs(low), abs(high)))
     relative = abs(estimate.value / comparison.reference_value) if comparison.reference_value else 0.0
     share = f", {relative:.{0 if relative >= 0.01 else 1}%}" if relative else ""
-    return (
-        f"{metric.phrase} is {number(abs(estimate.value))}{unit} {direction} "
-        f"({number(nearer)} to {number(farther)}{share})"
-    )
+    spread = "in every run" if low == high else f"{number(nearer)} to {number(farther)}"
+    return f"{metric.phrase} is {number(abs(estimate.value))}{unit} {direction} ({spread}{share})"
 
 
 def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:

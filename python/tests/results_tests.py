@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -278,33 +277,50 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
 
 def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
     tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
-    main = threading.main_thread()
 
-    def interrupt() -> None:
-        time.sleep(1.0)
-        signal.pthread_kill(main.ident or 0, signal.SIGINT)
+    def interrupt_after_the_first(done: object) -> None:
+        del done
+        signal.raise_signal(signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    outcome = runner.execute(tasks, 1)
+    outcome = runner.execute(tasks, 1, on_done=interrupt_after_the_first)
     assert outcome.interrupted
     assert [one.task.seed for one in outcome.done] == [1]
+
+
+TELLING = """
+import os
+import aqmlab.runner as runner
+from aqmlab.cli import main
+
+simulate = runner.native_run
+
+def telling(*arguments):
+    run = simulate(*arguments)
+    os.write(1, b"a run is finished\\n")
+    return run
+
+runner.native_run = telling
+main()
+"""
 
 
 def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [
-        sys.executable, "-m", "aqmlab", "compare", "--rate", "100mbit", "--rtt", "20ms", "--aqm", "fifo",
+        sys.executable, "-c", TELLING, "compare", "--rate", "100mbit", "--rtt", "20ms", "--aqm", "fifo",
         "--flows", "20*cubic", "--duration", "20s", "--seeds", "1000", "--jobs", "2", "--out", str(out), "--quiet",
     ]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(5.0)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        for _ in range(3):
+            assert process.stdout.readline() == "a run is finished\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=100)
     assert process.returncode == 130, err
     assert err == f"aqmlab: interrupted: {out} holds the runs that were finished\n"
     result = aqmlab.load(out)
     assert result.is_partial
-    assert 0 < len(result.runs) < 1000
+    assert 3 <= len(result.runs) < 1000
     assert "Partial result" in (out / "report.html").read_text()
 
 

@@ -32,6 +32,7 @@ ALLOWED = {
     "ared": 6.0,
     "feng_ared": 6.0,
     "nlred": 6.0,
+    "choke": 6.0,
     "blue": 6.0,
     "rem": 6.0,
     "pi": 6.0,
@@ -41,6 +42,7 @@ ALLOWED = {
     "pi2": 6.0,
     "pfifo_fast": 6.0,
     "fq_codel": 14.0,
+    "fq_cobalt": 16.0,
     "s-pie": 14.0,
 }
 FEW, MANY = 2_000, 12_000

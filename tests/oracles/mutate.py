@@ -145,12 +145,13 @@ class Workshop:
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """What the oracles expect for every case in which this law takes part."""
     names = {
-        "blue": ("blue", "cobalt"),
+        "blue": ("blue", "cobalt", "fq_cobalt"),
+        "cobalt": ("cobalt", "fq_cobalt"),
         "codel": ("codel", "fq_codel"),
         "max_p": ("ared", "feng_ared"),
         "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
-        "red": ("red", "ared", "feng_ared", "nlred"),
+        "red": ("red", "ared", "choke", "feng_ared", "nlred"),
     }.get(law, (law,))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [workload.random_traffic(seed) for seed in SEEDS]

@@ -17,9 +17,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ared
 import blue
+import choke
 import classful
 import cobalt
 import codel
+import fq_cobalt
 import fq_codel
 import pi
 import pie
@@ -135,7 +137,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, classful, cobalt, pi, rem):
+for module in (ared, blue, choke, classful, cobalt, fq_cobalt, pi, rem):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -166,7 +168,7 @@ def kind(decision: str) -> str:
 
 def reason(spec: str) -> str:
     """Why this discipline drops, at least: for want of room where there is no law."""
-    if spec.startswith("s-pie"):
+    if spec.startswith(("choke", "s-pie")):
         return "unfair"
     plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq") and "codel" not in spec
     return "overlimit" if plain else "congestion"

@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, cobalt, codel, drr, feng_ared, fifo, fq_codel, nlred, pfifo_fast, pi, pi2, pie, red,
-    rem, rr, s_pie, sp, wfq, wrr,
+    Info, ared, blue, choke, cobalt, codel, drr, feng_ared, fifo, fq_cobalt, fq_codel, nlred, pfifo_fast, pi,
+    pi2, pie, red, rem, rr, s_pie, sp, wfq, wrr,
 };
 use crate::params::same_name;
 
@@ -23,6 +23,8 @@ pub static DISCIPLINES: &[&Info] = &[
     &pie::INFO,
     &pi2::INFO,
     &fq_codel::INFO,
+    &fq_cobalt::INFO,
+    &choke::INFO,
     &s_pie::INFO,
     &sp::INFO,
     &rr::INFO,

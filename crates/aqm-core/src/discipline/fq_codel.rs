@@ -19,16 +19,13 @@
 //! bytes per flow queue.
 
 use super::codel::{self, MaxPacket};
-use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
+use super::fq::{self, FlowLaw, FlowQueueing};
+use super::{Built, Group, Info, Link, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, State};
 use crate::packet::Packet;
-use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
-use crate::signal::DropReason;
-use crate::sketch::mix;
-use crate::units::{Bytes, Size, Time};
-use alloc::boxed::Box;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -37,46 +34,11 @@ pub static INFO: Info = Info {
     summary: "Flow queueing with CoDel on every flow",
     reference: "RFC 8290",
     params: &[
-        ParamSpec::new(
-            "limit",
-            Kind::Size,
-            Value::Size(Size::Packets(10_240)),
-            (1.0, 1e12),
-            "Most packets or bytes that wait in all flows",
-            "RFC 8290 section 5.2.3: 10240 packets",
-        ),
-        ParamSpec::new(
-            "memory_limit",
-            Kind::Bytes,
-            Value::Bytes(Bytes::new(32 << 20)),
-            (1.0, 1e12),
-            "Most bytes that wait in all flows",
-            "tc-fq_codel(8): 32 MB",
-        ),
-        ParamSpec::new(
-            "flows",
-            Kind::Count,
-            Value::Count(1024),
-            (1.0, 65_536.0),
-            "Flow queues that packets are hashed to",
-            "RFC 8290 section 5.2.5: 1024",
-        ),
-        ParamSpec::new(
-            "quantum",
-            Kind::Bytes,
-            Value::Bytes(Bytes::new(1514)),
-            (64.0, 1e6),
-            "Bytes that a flow may send in a round",
-            "RFC 8290 section 5.2.4: 1514 bytes",
-        ),
-        ParamSpec::new(
-            "drop_batch",
-            Kind::Count,
-            Value::Count(64),
-            (1.0, 1e6),
-            "Most packets that a full queue drops at a time",
-            "RFC 8290 section 4.1.3, tc-fq_codel(8): 64",
-        ),
+        fq::LIMIT,
+        fq::MEMORY_LIMIT,
+        fq::FLOWS,
+        fq::QUANTUM,
+        fq::DROP_BATCH,
         codel::TARGET,
         codel::INTERVAL,
         ParamSpec::flag(
@@ -107,7 +69,7 @@ pub static INFO: Info = Info {
             ],
         },
     ],
-    probes: &[ProbeSpec { name: "active_flows", unit: "flows", help: "Flow queues on the lists of DRR++" }],
+    probes: &[fq::ACTIVE_FLOWS],
     traits: Traits {
         wakes: false,
         ecn: true,
@@ -120,131 +82,43 @@ pub static INFO: Info = Info {
     build,
 };
 
-struct Settings {
-    limit: Size,
-    memory_limit: u64,
-    quantum: u32,
-    drop_batch: u64,
+/// CoDel for every flow.
+struct CoDelFlows {
     law: Law,
+    max_packet: MaxPacket,
     guard_all: bool,
 }
 
-struct FqCodel {
-    flows: Flows<State>,
-    settings: Settings,
-    max_packet: MaxPacket,
-    /// Salt of the hash; drawn when the first packet comes.
-    perturbation: Option<u64>,
-}
-
-fn settings(params: &Params) -> Settings {
-    Settings {
-        limit: params.size("limit").expect("limit has no auto"),
-        memory_limit: params.bytes("memory_limit").expect("memory_limit has no auto").as_u64(),
-        quantum: params.bytes("quantum").expect("quantum has no auto").as_u64() as u32,
-        drop_batch: params.count("drop_batch"),
-        law: codel::law(params),
-        guard_all: params.choice("guard") == "all",
-    }
-}
-
 fn build(params: &Params, link: &Link) -> Built {
-    Ok(Box::new(FqCodel {
-        flows: Flows::new(params.count("flows") as usize),
-        settings: settings(params),
-        max_packet: MaxPacket::new(params, link.mtu),
-        perturbation: None,
-    }))
+    let max_packet = MaxPacket::new(params, link.mtu);
+    let guard_all = params.choice("guard") == "all";
+    Ok(FlowQueueing::boxed(params, link, CoDelFlows { law: codel::law(params), max_packet, guard_all }))
 }
 
-impl FqCodel {
-    /// The flow queue of `flow`.
-    #[inline]
-    fn classify(&mut self, flow: u64, cx: &mut Cx<'_>) -> usize {
-        let perturbation = *self.perturbation.get_or_insert_with(|| cx.below(u64::MAX));
-        let hash = mix(flow ^ perturbation);
-        ((u128::from(hash) * self.flows.len() as u128) >> 64) as usize
-    }
+impl FlowLaw for CoDelFlows {
+    type State = State;
 
-    fn over(&self) -> bool {
-        let backlog = self.flows.backlog();
-        backlog.exceeds(self.settings.limit) || backlog.bytes > self.settings.memory_limit
-    }
-
-    /// Section 4.1.3: drops from the head of the fattest flow, half of it or a batch, until the limits are kept.
-    #[cold]
-    fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        while self.over() {
-            let fattest = self.flows.fattest();
-            let half = self.flows.bytes(fattest) / 2;
-            for _ in 0..self.settings.drop_batch {
-                let Some(packet) = self.flows.pop(fattest) else { break };
-                cx.drop(packet, reason);
-                if self.flows.bytes(fattest) <= half {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-impl Discipline for FqCodel {
-    #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let flow = self.classify(packet.flow, cx);
-        self.max_packet.see(packet.length);
-        self.flows.push(flow, packet, self.settings.quantum);
-        if self.over() {
-            self.shrink(DropReason::Overlimit, cx);
-        }
+    fn change(&mut self, params: &Params, _link: &Link) {
+        self.law = codel::law(params);
+        self.guard_all = params.choice("guard") == "all";
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        loop {
-            let flow = self.flows.select(self.settings.quantum)?;
-            let (mut head, state) = self.flows.head(flow, self.settings.guard_all);
-            match self.settings.law.dequeue(state, &mut head, self.max_packet.bytes(), cx) {
-                Some(packet) => {
-                    self.flows.charge(flow, packet.length);
-                    return Some(packet);
-                }
-                None => self.flows.retire(flow),
-            }
-        }
+    fn see(&mut self, length: u32) {
+        self.max_packet.see(length);
     }
 
-    fn backlog(&self) -> Backlog {
-        self.flows.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        let flows = params.count("flows");
-        if flows != self.flows.len() as u64 {
-            return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
-        }
-        self.settings = settings(params);
-        self.shrink(DropReason::Reconfigured, cx);
-        Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.flows.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
-        sink("active_flows", f64::from(self.flows.active()));
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<FqCodel>() + self.flows.len() * size_of::<Flow<State>>()
+    #[inline]
+    fn dequeue(&self, flows: &mut Flows<State>, flow: usize, cx: &mut Cx<'_>) -> Option<Packet> {
+        let (mut head, state) = flows.head(flow, self.guard_all);
+        self.law.dequeue(state, &mut head, self.max_packet.bytes(), cx)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Host, ms};
-    use super::*;
+    use crate::signal::DropReason;
     use alloc::vec::Vec;
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub mod ared;
 pub mod blue;
+pub mod choke;
 mod classful;
 pub mod cobalt;
 pub mod codel;
@@ -11,6 +12,8 @@ pub mod drr;
 mod early;
 pub mod feng_ared;
 pub mod fifo;
+mod fq;
+pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod nlred;
 pub mod pfifo_fast;

@@ -43,6 +43,11 @@ impl Fifo {
         self.packets.front()
     }
 
+    /// The packet at `index`, counted from the oldest.
+    pub fn get(&self, index: usize) -> Option<&Packet> {
+        self.packets.get(index)
+    }
+
     /// Packets that wait.
     pub fn len(&self) -> usize {
         self.packets.len()

@@ -1,0 +1,201 @@
+//! Flow queueing with a law on every flow: what FQ-CoDel and FQ-COBALT have in common (RFC 8290 section 4).
+
+use super::{Backlog, Discipline, Link, ProbeSpec};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
+use crate::queue::{Flow, Flows};
+use crate::signal::DropReason;
+use crate::sketch::mix;
+use crate::units::{Bytes, Size, Time};
+use alloc::boxed::Box;
+
+pub(super) const LIMIT: ParamSpec = ParamSpec::new(
+    "limit",
+    Kind::Size,
+    Value::Size(Size::Packets(10_240)),
+    (1.0, 1e12),
+    "Most packets or bytes that wait in all flows",
+    "RFC 8290 section 5.2.3: 10240 packets",
+);
+
+pub(super) const MEMORY_LIMIT: ParamSpec = ParamSpec::new(
+    "memory_limit",
+    Kind::Bytes,
+    Value::Bytes(Bytes::new(32 << 20)),
+    (1.0, 1e12),
+    "Most bytes that wait in all flows",
+    "tc-fq_codel(8): 32 MB",
+);
+
+pub(super) const FLOWS: ParamSpec = ParamSpec::new(
+    "flows",
+    Kind::Count,
+    Value::Count(1024),
+    (1.0, 65_536.0),
+    "Flow queues that packets are hashed to",
+    "RFC 8290 section 5.2.5: 1024",
+);
+
+pub(super) const QUANTUM: ParamSpec = ParamSpec::new(
+    "quantum",
+    Kind::Bytes,
+    Value::Bytes(Bytes::new(1514)),
+    (64.0, 1e6),
+    "Bytes that a flow may send in a round",
+    "RFC 8290 section 5.2.4: 1514 bytes",
+);
+
+pub(super) const DROP_BATCH: ParamSpec = ParamSpec::new(
+    "drop_batch",
+    Kind::Count,
+    Value::Count(64),
+    (1.0, 1e6),
+    "Most packets that a full queue drops at a time",
+    "RFC 8290 section 4.1.3, tc-fq_codel(8): 64",
+);
+
+pub(super) const ACTIVE_FLOWS: ProbeSpec =
+    ProbeSpec { name: "active_flows", unit: "flows", help: "Flow queues on the lists of DRR++" };
+
+/// A law that looks at the head of a flow.
+pub(super) trait FlowLaw: Send + 'static {
+    /// What it remembers of each flow.
+    type State: Clone + Default + Send;
+
+    /// Takes new parameters.
+    fn change(&mut self, params: &Params, link: &Link);
+
+    /// A packet of `length` bytes has come.
+    fn see(&mut self, _length: u32) {}
+
+    /// The next packet of flow `flow`; `None` if there is none, or none is left.
+    fn dequeue(&self, flows: &mut Flows<Self::State>, flow: usize, cx: &mut Cx<'_>) -> Option<Packet>;
+
+    /// Flow `flow` was the fattest when there was no room.
+    fn overflowed(&self, _flows: &mut Flows<Self::State>, _flow: usize, _now: Time) {}
+}
+
+struct Settings {
+    limit: Size,
+    memory_limit: u64,
+    quantum: u32,
+    drop_batch: u64,
+}
+
+/// Flow queues under a law.
+pub(super) struct FlowQueueing<L: FlowLaw> {
+    flows: Flows<L::State>,
+    settings: Settings,
+    law: L,
+    /// Salt of the hash; drawn when the first packet comes.
+    perturbation: Option<u64>,
+    link: Link,
+}
+
+fn settings(params: &Params) -> Settings {
+    Settings {
+        limit: params.size("limit").expect("limit has no auto"),
+        memory_limit: params.bytes("memory_limit").expect("memory_limit has no auto").as_u64(),
+        quantum: params.bytes("quantum").expect("quantum has no auto").as_u64() as u32,
+        drop_batch: params.count("drop_batch"),
+    }
+}
+
+impl<L: FlowLaw> FlowQueueing<L> {
+    /// Empty queues under `law`.
+    pub(super) fn boxed(params: &Params, link: &Link, law: L) -> Box<dyn Discipline> {
+        Box::new(FlowQueueing {
+            flows: Flows::new(params.count("flows") as usize),
+            settings: settings(params),
+            law,
+            perturbation: None,
+            link: *link,
+        })
+    }
+
+    /// The flow queue of `flow`.
+    #[inline]
+    fn classify(&mut self, flow: u64, cx: &mut Cx<'_>) -> usize {
+        let perturbation = *self.perturbation.get_or_insert_with(|| cx.below(u64::MAX));
+        let hash = mix(flow ^ perturbation);
+        ((u128::from(hash) * self.flows.len() as u128) >> 64) as usize
+    }
+
+    fn over(&self) -> bool {
+        let backlog = self.flows.backlog();
+        backlog.exceeds(self.settings.limit) || backlog.bytes > self.settings.memory_limit
+    }
+
+    /// Section 4.1.3: drops from the head of the fattest flow, half of it or a batch, until the limits are kept.
+    #[cold]
+    fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        while self.over() {
+            let fattest = self.flows.fattest();
+            if reason == DropReason::Overlimit {
+                self.law.overflowed(&mut self.flows, fattest, cx.now);
+            }
+            let half = self.flows.bytes(fattest) / 2;
+            for _ in 0..self.settings.drop_batch {
+                let Some(packet) = self.flows.pop(fattest) else { break };
+                cx.drop(packet, reason);
+                if self.flows.bytes(fattest) <= half {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl<L: FlowLaw> Discipline for FlowQueueing<L> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        let flow = self.classify(packet.flow, cx);
+        self.law.see(packet.length);
+        self.flows.push(flow, packet, self.settings.quantum);
+        if self.over() {
+            self.shrink(DropReason::Overlimit, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        loop {
+            let flow = self.flows.select(self.settings.quantum)?;
+            match self.law.dequeue(&mut self.flows, flow, cx) {
+                Some(packet) => {
+                    self.flows.charge(flow, packet.length);
+                    return Some(packet);
+                }
+                None => self.flows.retire(flow),
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let flows = params.count("flows");
+        if flows != self.flows.len() as u64 {
+            return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
+        }
+        self.settings = settings(params);
+        self.law.change(params, &self.link);
+        self.shrink(DropReason::Reconfigured, cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.flows.purge(cx);
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        sink("active_flows", f64::from(self.flows.active()));
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Self>() + self.flows.len() * size_of::<Flow<L::State>>()
+    }
+}

@@ -23,6 +23,7 @@ import cobalt
 import codel
 import fq_cobalt
 import fq_codel
+import marking
 import pi
 import pie
 import red
@@ -137,7 +138,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, fq_cobalt, pi, rem):
+for module in (ared, blue, choke, classful, cobalt, fq_cobalt, marking, pi, rem):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -170,8 +171,15 @@ def reason(spec: str) -> str:
     """Why this discipline drops, at least: for want of room where there is no law."""
     if spec.startswith(("choke", "s-pie")):
         return "unfair"
+    if "unmarkable pass" in spec:
+        return "overlimit"
     plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq") and "codel" not in spec
     return "overlimit" if plain else "congestion"
+
+
+def marks(spec: str) -> bool:
+    """Whether this discipline, or its child, is to mark."""
+    return " ecn" in spec or "/ecn" in spec or spec.split()[0].split(":")[0] in ("dctcp_step", "ecn_ramp", "tcn")
 
 
 def first_difference(rust: list[str], oracle: list[str]) -> str | None:
@@ -193,7 +201,6 @@ def test_rust_and_the_oracle_decide_alike(spec: str, program: Path) -> None:
         difference = first_difference(workload.rust(spec, traffic, program), expected)
         assert difference is None, f"{spec}, seed {seed}: {difference}"
         kinds.update(kind(line) for line in expected)
-    marks = "ecn" in spec.replace("noecn", "")
-    wanted = ["departed", "enqueued", f"dropped {reason(spec)}"] + (["marked"] if marks else [])
+    wanted = ["departed", "enqueued", f"dropped {reason(spec)}"] + (["marked"] if marks(spec) else [])
     for name in wanted:
         assert kinds[name] >= 20, f"{spec}: the workloads hardly show '{name}': {kinds}"

@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, choke, cobalt, codel, drr, feng_ared, fifo, fq_cobalt, fq_codel, nlred, pfifo_fast, pi,
-    pi2, pie, red, rem, rr, s_pie, sp, wfq, wrr,
+    Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel,
+    nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wrr,
 };
 use crate::params::same_name;
 
@@ -18,10 +18,13 @@ pub static DISCIPLINES: &[&Info] = &[
     &blue::INFO,
     &rem::INFO,
     &pi::INFO,
+    &dctcp_step::INFO,
+    &ecn_ramp::INFO,
     &codel::INFO,
     &cobalt::INFO,
     &pie::INFO,
     &pi2::INFO,
+    &tcn::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,
     &choke::INFO,

@@ -8,8 +8,10 @@ pub mod choke;
 mod classful;
 pub mod cobalt;
 pub mod codel;
+pub mod dctcp_step;
 pub mod drr;
 mod early;
+pub mod ecn_ramp;
 pub mod feng_ared;
 pub mod fifo;
 mod fq;
@@ -25,6 +27,8 @@ pub mod rem;
 pub mod rr;
 pub mod s_pie;
 pub mod sp;
+mod step;
+pub mod tcn;
 #[cfg(test)]
 mod testing;
 pub mod wfq;
@@ -181,7 +185,8 @@ pub struct Traits {
     pub drops_queued: bool,
     /// Packets of different flows may overtake each other.
     pub reorders_flows: bool,
-    /// The law gives no signal while at most this many packets wait, the arriving one not counted.
+    /// The law gives no signal while at most this many packets wait, the arriving one not counted. With zero it may
+    /// signal with every packet that had to wait.
     pub quiet_packets: u64,
     /// Bytes kept per flow, zero for disciplines that do not tell flows apart.
     pub flow_state_bytes: usize,

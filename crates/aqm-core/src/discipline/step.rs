@@ -1,0 +1,35 @@
+//! What disciplines share that mark by a threshold: where a mark is not understood, the packet is dropped.
+
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{ParamSpec, Params};
+use crate::signal::{DropReason, MarkReason};
+
+pub(super) const UNMARKABLE: ParamSpec = ParamSpec::choice(
+    "unmarkable",
+    &["drop", "pass"],
+    "What becomes of a packet that should be marked and whose transport does not understand marks",
+    "RFC 3168 section 5: drop; the switches of the data-centre papers, with ECN everywhere, let it pass",
+);
+
+/// Marks, and what is done where that fails.
+#[derive(Clone, Copy)]
+pub(super) struct Marker {
+    pass: bool,
+}
+
+impl Marker {
+    pub(super) fn new(params: &Params) -> Marker {
+        Marker { pass: params.choice("unmarkable") == "pass" }
+    }
+
+    /// Signals with `packet` and gives it back, or drops it.
+    #[inline]
+    pub(super) fn hit(self, mut packet: Packet, cx: &mut Cx<'_>) -> Option<Packet> {
+        if cx.mark(&mut packet, MarkReason::Threshold) || self.pass {
+            return Some(packet);
+        }
+        cx.drop(packet, DropReason::Congestion);
+        None
+    }
+}

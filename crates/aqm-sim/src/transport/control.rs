@@ -17,7 +17,7 @@ pub(crate) struct Window {
 /// What an acknowledgment told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
-    /// Bytes newly acknowledged.
+    /// Bytes newly acknowledged, those left out that a SACK block had acknowledged before.
     pub(crate) bytes: u64,
     /// When.
     pub(crate) now: Time,

@@ -61,8 +61,9 @@ impl Scoreboard {
         self.pipe += u64::from(length);
     }
 
-    /// Everything below `ack` has arrived.
-    pub(crate) fn on_cumulative_ack(&mut self, ack: u64) {
+    /// Everything below `ack` has arrived; answers how many bytes of it no SACK block had told before.
+    pub(crate) fn on_cumulative_ack(&mut self, ack: u64) -> u64 {
+        let mut delivered = 0;
         while let Some(segment) = self.segments.front()
             && segment.end() <= ack
         {
@@ -71,9 +72,11 @@ impl Scoreboard {
                 self.sacked_bytes -= length;
             } else {
                 self.pipe -= in_pipe(segment);
+                delivered += length;
             }
             self.segments.pop_front();
         }
+        delivered
     }
 
     /// A SACK block says that `start..end` has arrived; returns whether it told something new.

@@ -160,7 +160,7 @@ impl Sender {
     fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, now: Time) {
         let bytes = ack.ack - self.una;
         self.una = ack.ack;
-        self.board.on_cumulative_ack(ack.ack);
+        let delivered = self.board.on_cumulative_ack(ack.ack);
         self.rtt.sample(now.since(ack.echo));
         self.rtt.restart();
         self.duplicates = 0;
@@ -168,10 +168,13 @@ impl Sender {
         self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
         match self.phase {
             Phase::Recovery { point } if ack.ack >= point => {
-                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh, no more.
+                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK it
+                // cannot be known what of it arrived just now, so it does not count as growth.
                 self.inflation = 0;
                 self.phase = Phase::Open;
-                return;
+                if !self.sack {
+                    return;
+                }
             }
             Phase::Recovery { .. } => {
                 if !self.sack {
@@ -192,7 +195,7 @@ impl Sender {
         // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
         let window = &self.control.window;
         if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
-            self.control.on_ack(&Acked { bytes, now, rtt: self.rtt.smoothed() });
+            self.control.on_ack(&Acked { bytes: delivered, now, rtt: self.rtt.smoothed() });
         }
     }
 

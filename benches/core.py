@@ -32,6 +32,7 @@ ALLOWED = {
     "ared": 6.0,
     "feng_ared": 6.0,
     "nlred": 6.0,
+    "wred": 6.0,
     "choke": 6.0,
     "blue": 6.0,
     "rem": 6.0,

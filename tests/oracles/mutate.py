@@ -151,7 +151,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "max_p": ("ared", "feng_ared"),
         "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
-        "red": ("red", "ared", "choke", "feng_ared", "nlred"),
+        "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
     }.get(law, (law,))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [workload.random_traffic(seed) for seed in SEEDS]

@@ -30,6 +30,7 @@ import red
 import rem
 import spie
 import workload
+import wred
 from workload import MILLISECOND, Oracle
 
 CASES: dict[str, Callable[[], Oracle]] = {
@@ -138,7 +139,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, fq_cobalt, marking, pi, rem):
+for module in (ared, blue, choke, classful, cobalt, fq_cobalt, marking, pi, rem, wred):
     CASES |= module.CASES
 SEEDS = range(6)
 

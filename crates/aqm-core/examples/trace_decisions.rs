@@ -12,7 +12,7 @@
 //! probe 4000
 //! ```
 //!
-//! A packet's class is its flow modulo 4. Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`, `changed`, `probe NAME VALUE`.
+//! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly. Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`, `changed`, `probe NAME VALUE`.
 //! Wake-ups that are due are delivered before each line.
 
 use aqm_core::discipline::Link;
@@ -85,6 +85,7 @@ fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Erro
         ("arrive", [cookie, flow, length, ecn]) => {
             let mut packet = Packet::new(cookie.parse()?, flow.parse()?, length.parse()?);
             packet.class = (packet.flow % 4) as u16;
+            packet.dscp = [0, 10, 12, 14][packet.flow as usize % 4];
             packet.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn.parse::<usize>()?];
             log.arriving = Some(packet.cookie);
             qdisc.enqueue(packet, now, log);

@@ -3,7 +3,7 @@
 
 use crate::discipline::{
     Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel,
-    nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wrr,
+    nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -15,6 +15,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &ared::INFO,
     &feng_ared::INFO,
     &nlred::INFO,
+    &wred::INFO,
     &blue::INFO,
     &rem::INFO,
     &pi::INFO,

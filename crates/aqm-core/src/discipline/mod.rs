@@ -32,6 +32,7 @@ pub mod tcn;
 #[cfg(test)]
 mod testing;
 pub mod wfq;
+pub mod wred;
 pub mod wrr;
 
 use crate::cx::Cx;

@@ -263,21 +263,45 @@ impl Red {
 
     /// Lets `packet` in, marks it or drops it.
     #[inline]
-    pub(super) fn admit(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    pub(super) fn admit(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let Settings { limit, law, ecn, harddrop, .. } = &self.settings;
-        if self.queue.backlog().would_exceed(*limit, packet.length) {
+        let rules = Rules { limit: *limit, ecn: *ecn, harddrop: *harddrop };
+        rules.admit(&mut self.queue, law, &mut self.state, packet, cx);
+    }
+}
+
+/// What stands beside the curve.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) limit: Size,
+    pub(super) ecn: bool,
+    pub(super) harddrop: bool,
+}
+
+impl Rules {
+    /// Lets `packet` into `queue`, marks it or drops it, by the average in `state`.
+    #[inline]
+    pub(super) fn admit(
+        self,
+        queue: &mut Fifo,
+        law: &Law,
+        state: &mut State,
+        mut packet: Packet,
+        cx: &mut Cx<'_>,
+    ) {
+        if queue.backlog().would_exceed(self.limit, packet.length) {
             return cx.drop(packet, DropReason::Overlimit);
         }
-        let mut verdict = law.decide(&mut self.state, packet.length, || cx.uniform());
-        if verdict == Verdict::Drop && !harddrop {
+        let mut verdict = law.decide(state, packet.length, || cx.uniform());
+        if verdict == Verdict::Drop && !self.harddrop {
             verdict = Verdict::Signal;
         }
         match verdict {
             Verdict::Admit => {}
-            Verdict::Signal if *ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
+            Verdict::Signal if self.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
             _ => return cx.drop(packet, DropReason::Congestion),
         }
-        self.queue.push(packet);
+        queue.push(packet);
     }
 }
 

@@ -62,6 +62,11 @@ impl State {
         self.probability
     }
 
+    /// Takes over the average of `other`: curves that share one average keep their own count.
+    pub const fn share(&mut self, other: &State) {
+        self.average = other.average;
+    }
+
     /// The queue has become empty.
     pub const fn idle(&mut self, now: Time) {
         self.idle_since = now;

@@ -1,7 +1,7 @@
 //! What each call into a discipline brings in: time, chance, the observer and the books.
 
+use crate::counters::Counters;
 use crate::packet::{Ecn, Packet};
-use crate::qdisc::Counters;
 use crate::random::Random;
 use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use crate::units::Time;

@@ -5,6 +5,7 @@
 //! - [`units`]: time, rates, sizes and probabilities as types, with tc's notation as their text form.
 //! - [`packet`]: what a discipline may know about a packet; [`signal`]: what it may say about one.
 //! - [`cx`]: what each call brings in: time, chance and the observer.
+//! - [`counters`]: what came in, went out, was dropped and marked.
 //! - [`params`]: how parameters are declared, resolved and refused.
 //! - [`law`]: control laws. They decide and own no packets.
 //! - [`queue`]: storage. It keeps packets and decides nothing.
@@ -20,6 +21,7 @@
 
 extern crate alloc;
 
+pub mod counters;
 pub mod cx;
 pub mod discipline;
 pub mod law;

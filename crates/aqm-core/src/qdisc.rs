@@ -1,5 +1,6 @@
 //! The shell around every discipline: it stamps arrivals, keeps the books and proves conservation.
 
+use crate::counters::Counters;
 use crate::cx::Cx;
 use crate::discipline::{Backlog, Discipline, Info, Link};
 use crate::packet::Packet;
@@ -7,52 +8,9 @@ use crate::params::{ParamError, Params};
 use crate::random::Random;
 use crate::signal::{DropPoint, DropReason, Observer};
 use crate::spec::Spec;
-use crate::units::{Span, Time};
+use crate::units::Time;
 use alloc::boxed::Box;
 use core::fmt;
-
-/// What happened so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets handed to the discipline.
-    pub arrived: u64,
-    /// Bytes handed to the discipline.
-    pub arrived_bytes: u64,
-    /// Packets that left it.
-    pub departed: u64,
-    /// Bytes that left it.
-    pub departed_bytes: u64,
-    /// Packets dropped, by the number of the reason.
-    pub dropped: [u64; DropReason::COUNT],
-    /// Bytes dropped.
-    pub dropped_bytes: u64,
-    /// Packets marked CE.
-    pub marked: u64,
-    /// Packets that the discipline asked to send.
-    pub emitted: u64,
-    /// Sum of the sojourn times of packets that left.
-    pub sojourn_sum: Span,
-    /// Longest sojourn time of a packet that left.
-    pub sojourn_max: Span,
-}
-
-impl Counters {
-    /// Packets dropped for any reason.
-    pub fn dropped_total(&self) -> u64 {
-        self.dropped.iter().sum()
-    }
-
-    /// Packets that the AQM chose to drop.
-    pub fn dropped_early(&self) -> u64 {
-        let early = DropReason::ALL.into_iter().filter(|reason| reason.is_early());
-        early.map(|reason| self.dropped[reason as usize]).sum()
-    }
-
-    pub(crate) fn count_drop(&mut self, packet: &Packet, reason: DropReason) {
-        self.dropped[reason as usize] += 1;
-        self.dropped_bytes += u64::from(packet.length);
-    }
-}
 
 /// A discipline lost, invented or changed a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]

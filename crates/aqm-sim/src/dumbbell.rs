@@ -5,7 +5,7 @@ use crate::metrics::Metrics;
 use crate::network::{Capacity as LinkCapacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
 use crate::scenario::{Capacity, CongestionControl, FlowGroup, Scenario, Source, Tcp, Transport};
-use crate::simulation::{FlowSetup, Identity, Simulation};
+use crate::simulation::{FlowSetup, Identity, Label, Simulation, Way};
 use crate::traffic::Paced;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
@@ -28,15 +28,6 @@ pub(crate) struct Dumbbell {
     pub(crate) aqm: Spec,
     pub(crate) link_names: Vec<String>,
     pub(crate) warnings: Vec<String>,
-}
-
-/// What a flow is called in results.
-pub(crate) struct Label {
-    pub(crate) group: String,
-    pub(crate) kind: &'static str,
-    pub(crate) rtt: Span,
-    /// Whether it is recorded traffic.
-    pub(crate) recorded: bool,
 }
 
 impl Dumbbell {
@@ -103,14 +94,6 @@ fn read_capacity(capacity: &Capacity) -> Result<LinkCapacity, RunError> {
             Err(error) => Err(RunError::Input(error.to_string())),
         },
     }
-}
-
-/// The way of one flow, there and back.
-pub(crate) struct Way {
-    pub(crate) forward: Vec<LinkId>,
-    pub(crate) reverse: Vec<LinkId>,
-    pub(crate) propagation: Span,
-    pub(crate) rtt: Span,
 }
 
 /// The graph while hosts are being added.

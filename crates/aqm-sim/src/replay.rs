@@ -1,9 +1,8 @@
 //! Recorded traffic through the bottleneck: timing and sizes of the capture, one flow for each 5-tuple and direction.
 
 use crate::capture::Capture;
-use crate::dumbbell::{Label, Way};
 use crate::report::RunError;
-use crate::simulation::{FlowSetup, Identity, Recorded, Replay, Simulation};
+use crate::simulation::{FlowSetup, Identity, Label, Recorded, Replay, Simulation, Way};
 use aqm_core::units::Time;
 use std::path::Path;
 

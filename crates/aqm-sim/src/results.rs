@@ -1,11 +1,11 @@
 //! From what was accumulated to the named metrics of the contract.
 
-use crate::dumbbell::{Dumbbell, Label};
+use crate::dumbbell::Dumbbell;
 use crate::link_trace::OPPORTUNITY_BYTES;
 use crate::metrics::{FlowMetrics, Metrics};
 use crate::network::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
-use crate::simulation::{Endpoints, Flow};
+use crate::simulation::{Endpoints, Flow, Label};
 use crate::transport::Losses;
 use aqm_core::units::{Size, Time};
 use std::collections::BTreeMap;

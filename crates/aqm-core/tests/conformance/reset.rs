@@ -3,7 +3,7 @@
 use crate::common::every_preset;
 use crate::common::rig::{Event, Rig, What};
 use crate::common::workload::EVERYTHING;
-use aqm_core::qdisc::Counters;
+use aqm_core::counters::Counters;
 use aqm_core::units::Span;
 
 /// Events from `first` on, packets counted from `packets`.

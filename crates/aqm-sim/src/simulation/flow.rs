@@ -82,6 +82,23 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) size: Option<u64>,
 }
 
+/// The way of one flow, there and back.
+pub(crate) struct Way {
+    pub(crate) forward: Vec<LinkId>,
+    pub(crate) reverse: Vec<LinkId>,
+    pub(crate) propagation: Span,
+    pub(crate) rtt: Span,
+}
+
+/// What a flow is called in results.
+pub(crate) struct Label {
+    pub(crate) group: String,
+    pub(crate) kind: &'static str,
+    pub(crate) rtt: Span,
+    /// Whether it is recorded traffic.
+    pub(crate) recorded: bool,
+}
+
 /// Recorded packets, in order of time, and how far they have been sent.
 pub(crate) struct Replay {
     pub(crate) packets: Vec<Recorded>,

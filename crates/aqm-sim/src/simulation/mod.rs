@@ -4,7 +4,7 @@ mod endpoints;
 mod flow;
 mod links;
 
-pub(crate) use flow::{Endpoints, Flow, FlowSetup, Identity, Recorded, Replay};
+pub(crate) use flow::{Endpoints, Flow, FlowSetup, Identity, Label, Recorded, Replay, Way};
 
 use crate::engine::{EventQueue, Kind, Target};
 use crate::link::{Device, Impairment, Lane, Link, NONE, Special, TraceDevice};

@@ -1,6 +1,6 @@
 //! CUBIC's window (RFC 9438).
 
-use super::control::{Acked, Window};
+use super::window::{Acked, Window};
 use aqm_core::units::Time;
 
 /// RFC 9438 section 4.1: the constant C, segments per second cubed.

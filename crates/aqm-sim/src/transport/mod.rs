@@ -9,6 +9,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod window;
 
 pub(crate) use receiver::{Acknowledgment, Receiver};
 pub(crate) use sender::{Losses, Sender, Settings};

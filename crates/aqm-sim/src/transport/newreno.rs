@@ -1,6 +1,6 @@
 //! NewReno's window (RFC 5681), with appropriate byte counting (RFC 3465).
 
-use super::control::{Acked, Window};
+use super::window::{Acked, Window};
 
 /// State beyond the window: bytes acknowledged since the last increase in congestion avoidance.
 #[derive(Clone, Debug, Default)]

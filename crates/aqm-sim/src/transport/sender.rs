@@ -2,10 +2,11 @@
 //!
 //! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer.
 
-use super::control::{Acked, Control};
+use super::control::Control;
 use super::receiver::Acknowledgment;
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
+use super::window::Acked;
 use crate::scenario::{EcnMode, Tcp};
 use aqm_core::units::{Span, Time};
 

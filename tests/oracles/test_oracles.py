@@ -21,6 +21,7 @@ import choke
 import classful
 import cobalt
 import codel
+import dualpi2
 import fq_cobalt
 import fq_codel
 import marking
@@ -139,7 +140,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, fq_cobalt, marking, pi, rem, wred):
+for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, pi, rem, wred):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -180,7 +181,11 @@ def reason(spec: str) -> str:
 
 def marks(spec: str) -> bool:
     """Whether this discipline, or its child, is to mark."""
-    return " ecn" in spec or "/ecn" in spec or spec.split()[0].split(":")[0] in ("dctcp_step", "ecn_ramp", "tcn")
+    return (
+        " ecn" in spec
+        or "/ecn" in spec
+        or spec.split()[0].split(":")[0] in ("dctcp_step", "dualpi2", "ecn_ramp", "tcn")
+    )
 
 
 def first_difference(rust: list[str], oracle: list[str]) -> str | None:

@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel,
-    nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
+    Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
+    fq_codel, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -25,6 +25,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &cobalt::INFO,
     &pie::INFO,
     &pi2::INFO,
+    &dualpi2::INFO,
     &tcn::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,

@@ -10,6 +10,7 @@ pub mod cobalt;
 pub mod codel;
 pub mod dctcp_step;
 pub mod drr;
+pub mod dualpi2;
 mod early;
 pub mod ecn_ramp;
 pub mod feng_ared;

@@ -47,6 +47,11 @@ impl Scfq {
         self.classes.iter_mut().zip(weights).for_each(|(class, weight)| class.weight = u64::from(*weight));
     }
 
+    /// Bytes of state beyond the scheduler itself.
+    pub fn state_bytes(&self) -> usize {
+        self.classes.len() * size_of::<Class>()
+    }
+
     /// Virtual time in bytes of weight one.
     pub fn virtual_time(&self) -> f64 {
         self.now as f64 / SCALE as f64

@@ -38,6 +38,8 @@ struct Entry {
     flow: u64,
     length: u32,
     ecn: Ecn,
+    /// Carried ECT(1) or CE when it came: L4S puts such packets in a queue of their own (RFC 9331 section 5.1).
+    scalable: bool,
     arrived: Time,
     waits: bool,
 }
@@ -111,8 +113,8 @@ impl Observer for Ledger {
 pub(crate) struct Rig {
     qdisc: Qdisc,
     ledger: Ledger,
-    /// Newest departed packet of each flow.
-    newest: BTreeMap<u64, u64>,
+    /// Newest departed packet of each stream.
+    newest: BTreeMap<(u64, bool), u64>,
     newest_of_all: Option<u64>,
 }
 
@@ -133,7 +135,14 @@ impl Rig {
     /// A packet arrives; returns its number.
     pub(crate) fn arrive(&mut self, flow: u64, length: u32, ecn: Ecn) -> u64 {
         let cookie = self.ledger.packets.len() as u64;
-        self.ledger.packets.push(Entry { flow, length, ecn, arrived: self.now(), waits: true });
+        self.ledger.packets.push(Entry {
+            flow,
+            length,
+            ecn,
+            scalable: matches!(ecn, Ecn::Ect1 | Ecn::Ce),
+            arrived: self.now(),
+            waits: true,
+        });
         self.ledger.waiting.packets += 1;
         self.ledger.waiting.bytes += u64::from(length);
         let mut packet = Packet::new(cookie, flow, length);
@@ -174,9 +183,17 @@ impl Rig {
         Some(packet.cookie)
     }
 
+    /// What must stay in order: a flow. Where flows may overtake each other, the workloads' flows that carry several
+    /// ECN identifiers, as no real one does, count as two.
+    fn stream(&self, number: u64) -> (u64, bool) {
+        let entry = &self.ledger.packets[number as usize];
+        (entry.flow, entry.scalable && self.qdisc.info().traits.reorders_flows)
+    }
+
     /// Packets of a flow leave in order, and what was dropped on the way was older than what is sent.
     fn check_order(&mut self, packet: &Packet, before: usize) {
-        let previous = self.newest.insert(packet.flow, packet.cookie);
+        let stream = self.stream(packet.cookie);
+        let previous = self.newest.insert(stream, packet.cookie);
         assert!(
             previous < Some(packet.cookie),
             "{}: packets {previous:?} and {} of flow {} leave in the wrong order",
@@ -194,9 +211,8 @@ impl Rig {
         }
         for event in &self.ledger.events[before..] {
             if let What::Dropped(dropped, ..) = event.what {
-                let flow = self.ledger.packets[dropped as usize].flow;
                 assert!(
-                    flow != packet.flow || dropped < packet.cookie,
+                    self.stream(dropped) != stream || dropped < packet.cookie,
                     "{}: packet {dropped} was dropped to send the older {}",
                     self.ledger.label,
                     packet.cookie

@@ -1,0 +1,145 @@
+"""DualPI2 as RFC 9332 describes it (sections 2.4, 2.5 and appendix A.1), in the form of its appendix: enqueue,
+dequeue, update.
+
+Readings of `discipline/dualpi2.rs`: lots with the trace's random numbers, none where the outcome is certain;
+weights by self-clocked tags given on arrival, in 1/65536 bytes; the longer delay moves the probability; p' is
+not used while at most two full packets wait, nor the ramp for a packet that leaves the L4S queue empty; once
+k p' is 1, classic packets are dropped and L4S packets share their lot.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workload import CE, ECT1, MILLISECOND, SECOND, Oracle, Packet
+
+MTU = 1514
+
+
+@dataclass
+class Options:
+    """Times in nanoseconds."""
+
+    limit: int = 10_000
+    target: int = 15 * MILLISECOND
+    tupdate: int = 15 * MILLISECOND
+    alpha: float = 0.15
+    beta: float = 3.0
+    k: float = 2.0
+    min_th: int = 800_000
+    range: int = 400_000
+    weights: tuple[int, int] = (90, 10)
+    tshift: int | None = None
+
+
+class DualPi2(Oracle):
+    """lq, cq and the base probability p'."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__()
+        self.o = options or Options()
+        self.lq: deque[Packet] = deque()
+        self.cq: deque[Packet] = deque()
+        self.p = 0.0
+        self.prevq = 0.0
+        self.due = self.o.tupdate
+        self.tags: dict[int, int] = {}
+        self.last = [0, 0]
+        self.v = 0
+
+    def advance(self, now: int) -> None:
+        """dualpi2_update, every Tupdate."""
+        while self.due <= now:
+            delays = [self.due - q[0].arrival for q in (self.lq, self.cq) if q]
+            curq = max(delays, default=0) / SECOND
+            change = self.o.alpha * (curq - self.o.target / SECOND) + self.o.beta * (curq - self.prevq)
+            self.p = min(max(self.p + change, 0.0), 1.0)
+            self.prevq = curq
+            self.due += self.o.tupdate
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        """dualpi2_enqueue: the classifier looks at the ECN field alone."""
+        if len(self.lq) + len(self.cq) + 1 > self.o.limit:
+            self.log("dropped", packet.number, "overlimit")
+            return
+        queue = 0 if packet.ecn in (ECT1, CE) else 1
+        (self.lq, self.cq)[queue].append(packet)
+        self.last[queue] = max(self.last[queue], self.v) + packet.length * 65536 // self.o.weights[queue]
+        self.tags[packet.number] = self.last[queue]
+        self.log("enqueued", packet.number)
+
+    def scheduler(self) -> deque[Packet] | None:
+        """The queue that goes next."""
+        queues = [queue for queue in (self.lq, self.cq) if queue]
+        if not queues:
+            self.v, self.last = 0, [0, 0]
+            return None
+        if self.o.tshift is None:
+            return min(queues, key=lambda queue: self.tags[queue[0].number])
+        shift = self.o.tshift
+        return min(queues, key=lambda queue: queue[0].arrival - (shift if queue is self.lq else 0))
+
+    def lot(self, likelihood: float) -> bool:
+        """recur, with chance."""
+        if likelihood <= 0 or likelihood >= 1:
+            return likelihood >= 1
+        return self.numbers.uniform() < likelihood
+
+    def laqm(self, delay: int) -> float:
+        """The ramp, or the step, of the L4S queue."""
+        if delay <= self.o.min_th:
+            return 0.0
+        return 1.0 if delay >= self.o.min_th + self.o.range else (delay - self.o.min_th) / self.o.range
+
+    def dequeue(self, now: int) -> Packet | None:
+        """dualpi2_dequeue, with overload saturation."""
+        while (queue := self.scheduler()) is not None:
+            waiting = sum(packet.length for packet in (*self.lq, *self.cq))
+            p = self.p if waiting > 2 * MTU else 0.0
+            packet = queue.popleft()
+            self.v = self.tags.pop(packet.number)
+            p_cl, p_c = self.o.k * p, p * p
+            overload = p_cl >= 1
+            if queue is self.lq:
+                if overload and self.lot(p_c):
+                    self.log("dropped", packet.number, "congestion")
+                    continue
+                native = self.laqm(now - packet.arrival) if self.lq else 0.0
+                if self.lot(max(native, p_cl)):
+                    self.log.mark(packet)
+            elif self.lot(p_c) and (overload or not self.log.mark(packet)):
+                self.log("dropped", packet.number, "congestion")
+                continue
+            return packet
+        return None
+
+    def probes(self) -> dict[str, float]:
+        """The state of the controller and both queues."""
+        return {
+            "base_probability": self.p,
+            "qdelay": self.prevq,
+            "l4s_backlog": len(self.lq),
+            "classic_backlog": len(self.cq),
+        }
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "dualpi2": DualPi2,
+    "dualpi2 limit 120p classic_protection 0.5": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
+    "dualpi2:linux": lambda: DualPi2(
+        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0)
+    ),
+    "dualpi2 scheduler tsfifo tshift 30ms target 5ms coupling_factor 1.5 step_thresh 20ms step_range 30ms": lambda: (
+        DualPi2(
+            Options(
+                tshift=30 * MILLISECOND,
+                target=5 * MILLISECOND,
+                k=1.5,
+                min_th=20 * MILLISECOND,
+                range=30 * MILLISECOND,
+            )
+        )
+    ),
+}

@@ -149,7 +149,11 @@ class DeficitRoundRobin(Classful):
                 return number
             self.active_list.append(self.active_list.pop(0))
             self.in_turn = False
+            self.turn_over(number)
         return None
+
+    def turn_over(self, number: int) -> None:
+        """A class used up its quantum."""
 
     def left(self, number: int, packet: Packet) -> None:
         self.deficit[number] -= packet.length

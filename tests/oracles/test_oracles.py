@@ -25,6 +25,7 @@ import dualpi2
 import fq_cobalt
 import fq_codel
 import marking
+import mq_ecn
 import pi
 import pie
 import red
@@ -140,7 +141,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, pi, rem, wred):
+for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, wred):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -184,7 +185,7 @@ def marks(spec: str) -> bool:
     return (
         " ecn" in spec
         or "/ecn" in spec
-        or spec.split()[0].split(":")[0] in ("dctcp_step", "dualpi2", "ecn_ramp", "tcn")
+        or spec.split()[0].split(":")[0] in ("dctcp_step", "dualpi2", "ecn_ramp", "mq_ecn", "tcn")
     )
 
 

@@ -3,7 +3,7 @@
 
 use crate::discipline::{
     Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
-    fq_codel, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
+    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -36,6 +36,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &wrr::INFO,
     &drr::INFO,
     &wfq::INFO,
+    &mq_ecn::INFO,
 ];
 
 /// The discipline of this name; hyphens, underscores and case do not matter.

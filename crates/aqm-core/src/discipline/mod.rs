@@ -18,6 +18,7 @@ pub mod fifo;
 mod fq;
 pub mod fq_cobalt;
 pub mod fq_codel;
+pub mod mq_ecn;
 pub mod nlred;
 pub mod pfifo_fast;
 pub mod pi;

@@ -42,6 +42,38 @@ impl Drr {
         self.classes.iter_mut().zip(quanta).for_each(|(class, quantum)| class.quantum = *quantum);
     }
 
+    /// [Selects](Scheduler::select), and tells of every turn that ends on the way because the quantum is used up.
+    #[inline]
+    pub fn select_and_tell(
+        &mut self,
+        heads: &mut Heads<'_>,
+        turn_over: &mut dyn FnMut(usize),
+    ) -> Option<usize> {
+        loop {
+            let first = *self.active.front()?;
+            let Some(length) = heads(first) else {
+                self.retire();
+                continue;
+            };
+            let class = &mut self.classes[first];
+            if !self.served {
+                class.deficit += u64::from(class.quantum);
+                self.served = true;
+            }
+            if u64::from(length) <= class.deficit {
+                return Some(first);
+            }
+            self.active.rotate_left(1);
+            self.served = false;
+            turn_over(first);
+        }
+    }
+
+    /// Bytes of state beyond the scheduler itself.
+    pub fn state_bytes(&self) -> usize {
+        self.classes.len() * (size_of::<Class>() + size_of::<usize>())
+    }
+
     /// The first class of the list has nothing to send: it leaves, and keeps no credit.
     fn retire(&mut self) {
         let class = self.active.pop_front().expect("only listed classes retire");
@@ -62,23 +94,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
-        loop {
-            let first = *self.active.front()?;
-            let Some(length) = heads(first) else {
-                self.retire();
-                continue;
-            };
-            let class = &mut self.classes[first];
-            if !self.served {
-                class.deficit += u64::from(class.quantum);
-                self.served = true;
-            }
-            if u64::from(length) <= class.deficit {
-                return Some(first);
-            }
-            self.active.rotate_left(1);
-            self.served = false;
-        }
+        self.select_and_tell(heads, &mut |_| {})
     }
 
     #[inline]
@@ -130,6 +146,20 @@ mod tests {
         queues.put(0, &[1000, 1000]);
         queues.put(2, &[1000]);
         assert_eq!(queues.order(9), [1, 0, 2, 1, 0]);
+    }
+
+    #[test]
+    fn the_end_of_a_turn_is_told() {
+        let mut drr = Drr::new(vec![500, 2000]);
+        (0..2).for_each(|class| drr.activate(class));
+        let mut over = Vec::new();
+        let selected = drr.select_and_tell(&mut |_| Some(1200), &mut |class| over.push(class));
+        assert_eq!((selected, over), (Some(1), vec![0]));
+        drr.sent(1, 1200, false);
+        let mut over = Vec::new();
+        // Class 1 has 800 left, class 0 saves 500 + 500, class 1 comes to 2800.
+        let selected = drr.select_and_tell(&mut |_| Some(1200), &mut |class| over.push(class));
+        assert_eq!((selected, over), (Some(1), vec![1, 0]));
     }
 
     #[test]

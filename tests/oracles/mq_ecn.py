@@ -1,0 +1,98 @@
+"""MQ-ECN as the authors' code has it: DRR, and a threshold per queue from the time of a round.
+
+K_i = min(quantum_i / (T_round C), 1) K_port. A queue gives a sample of T_round when it used up its quantum (now -
+start) or ran dry (now + transmission - start); silence makes T_round smaller once per slot of 1500 bytes.
+Readings of `discipline/mq_ecn.rs`: a queue's part in a round starts when it becomes active or its last turn
+ended; it is compared without the arriving packet; an empty one never asks for a mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from classful import DeficitRoundRobin
+from workload import SECOND, Oracle, Packet
+
+
+class MqEcn(DeficitRoundRobin):
+    """DRR over plain queues, watched."""
+
+    def __init__(
+        self,
+        quanta: tuple[int, ...] = (1500,) * 4,
+        limit: int = 1000,
+        k_port: int = 65 * 1500,
+        alpha: float = 0.75,
+        unmarkable_passes: bool = False,
+    ) -> None:
+        super().__init__(quanta, limit)
+        self.k_port, self.alpha, self.passes = k_port, alpha, unmarkable_passes
+        self.t_round = 0.0
+        self.start = [0] * len(quanta)
+        self.idle_since = 0
+        self.now = 0
+
+    def transmission(self, length: int) -> int:
+        """Nanoseconds on the link, rounded up."""
+        return -(-length * 8 * SECOND // self.rate)
+
+    def sample(self, number: int, now: int) -> None:
+        """One more round is over for a queue."""
+        self.t_round = self.alpha * self.t_round + (1 - self.alpha) * (now - self.start[number]) / SECOND
+        self.start[number] = now
+
+    def k(self, number: int) -> float:
+        """The threshold of a queue in bytes."""
+        if self.t_round == 0:
+            return self.k_port
+        return min(self.quanta[number] * 8 / (self.t_round * self.rate), 1) * self.k_port
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        sizes = [self.size(n) for n in range(len(self.quanta))]
+        if sum(sizes) + 1 > self.limit:
+            self.log("dropped", packet.number, "overlimit")
+            return
+        if sum(sizes) == 0:
+            slots = max(now - self.idle_since, 0) // self.transmission(1500)
+            self.t_round *= self.alpha**slots
+            self.idle_since = now
+        number = min(packet.traffic_class, len(self.quanta) - 1)
+        waiting = sum(p.length for p in self.children[number].queue)
+        if head := self.heads[number]:
+            waiting += head.length
+        if sizes[number] == 0:
+            self.start[number] = now
+        elif waiting > self.k(number) and not self.log.mark(packet) and not self.passes:
+            self.log("dropped", packet.number, "congestion")
+            return
+        self.children[number].push(packet)
+        self.log("enqueued", packet.number)
+        self.arrived(number, packet, sizes[number] == 0)
+
+    def dequeue(self, now: int) -> Packet | None:
+        self.now = now
+        return super().dequeue(now)
+
+    def turn_over(self, number: int) -> None:
+        self.sample(number, self.now)
+
+    def left(self, number: int, packet: Packet) -> None:
+        end = self.now + self.transmission(packet.length)
+        if self.size(number) == 0:
+            self.sample(number, end)
+            if not any(self.size(n) for n in range(len(self.quanta))):
+                self.idle_since = end
+        super().left(number, packet)
+
+    def probes(self) -> dict[str, float]:
+        """The estimate, and the queues that take part."""
+        return {"round_time": self.t_round, "busy_classes": super().probes()["busy_classes"]}
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "mq_ecn limit 200p threshold 20kb": lambda: MqEcn(limit=200, k_port=20 * 1024),
+    "mq_ecn limit 200p quantum 3000,500,1500,800 threshold 30kb unmarkable pass": lambda: MqEcn(
+        (3000, 500, 1500, 800), 200, 30 * 1024, unmarkable_passes=True
+    ),
+    "mq_ecn:linux limit 300p weight 0.9 classes 2": lambda: MqEcn((1500, 1500), 300, 32 * 1024, 0.9),
+}

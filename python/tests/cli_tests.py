@@ -216,7 +216,7 @@ def a_capture_that_was_cut_off_is_used_as_far_as_it_goes_and_warned_about(aqmlab
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["aqm", "show", "pi"], "unknown discipline 'pi'"),
+        (["aqm", "show", "codle"], "unknown discipline 'codle', did you mean 'codel'?"),
         (["aqm", "shwo"], "No such command 'shwo'"),
         (["run", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["run"], "Missing argument"),

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,15 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
     return Task(0, "fifo", seed, json.dumps(engine), duration_ns, str(seed))
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT interrupt, even where the tests run in the background and would ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
     tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
 
@@ -288,7 +298,7 @@ def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
 
 
 TELLING = """
-import os
+import os, signal
 import aqmlab.runner as runner
 from aqmlab.cli import main
 
@@ -300,11 +310,13 @@ def telling(*arguments):
     return run
 
 runner.native_run = telling
+signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
 
 
-def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, told: signal.Signals) -> None:
     out = tmp_path / "out"
     command = [
         sys.executable, "-c", TELLING, "compare", "--rate", "100mbit", "--rtt", "20ms", "--aqm", "fifo",
@@ -314,7 +326,7 @@ def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path) -> N
         assert process.stdout is not None
         for _ in range(3):
             assert process.stdout.readline() == "a run is finished\n"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130, err
     assert err == f"aqmlab: interrupted: {out} holds the runs that were finished\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -50,6 +51,8 @@ def _root(
 
 def main() -> None:
     """Run the command line and leave with its status: 0 done, 1 a run failed its own checks, 2 bad input."""
+    # Being told to end (kill, timeout) keeps what is finished, as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # Errors come here instead of being printed in a box: one line each, whatever is wrong.
         sys.exit(app(standalone_mode=False))

@@ -44,6 +44,7 @@ ALLOWED = {
     "pfifo_fast": 6.0,
     "fq_codel": 14.0,
     "fq_cobalt": 16.0,
+    "sfb": 16.0,
     "s-pie": 14.0,
 }
 FEW, MANY = 2_000, 12_000

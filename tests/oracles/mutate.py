@@ -25,7 +25,7 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("blue", "cobalt", "codel", "max_p", "pi", "pie", "red", "rem")
+LAWS = ("blue", "cobalt", "codel", "max_p", "pi", "pie", "red", "rem", "sfb")
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [
@@ -145,7 +145,7 @@ class Workshop:
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """What the oracles expect for every case in which this law takes part."""
     names = {
-        "blue": ("blue", "cobalt", "fq_cobalt"),
+        "blue": ("blue", "cobalt", "fq_cobalt", "sfb"),
         "cobalt": ("cobalt", "fq_cobalt"),
         "codel": ("codel", "fq_codel"),
         "max_p": ("ared", "feng_ared"),

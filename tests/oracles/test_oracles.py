@@ -30,6 +30,7 @@ import pi
 import pie
 import red
 import rem
+import sfb
 import spie
 import workload
 import wred
@@ -141,7 +142,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, wred):
+for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, sfb, wred):
     CASES |= module.CASES
 SEEDS = range(6)
 

@@ -3,7 +3,7 @@
 
 use crate::discipline::{
     Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
-    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sp, tcn, wfq, wred, wrr,
+    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sfb, sp, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -30,6 +30,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &fq_codel::INFO,
     &fq_cobalt::INFO,
     &choke::INFO,
+    &sfb::INFO,
     &s_pie::INFO,
     &sp::INFO,
     &rr::INFO,

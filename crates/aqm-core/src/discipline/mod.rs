@@ -28,6 +28,7 @@ pub mod red;
 pub mod rem;
 pub mod rr;
 pub mod s_pie;
+pub mod sfb;
 pub mod sp;
 mod step;
 pub mod tcn;

@@ -13,6 +13,7 @@ mod pi;
 pub mod pie;
 pub mod red;
 pub mod rem;
+pub mod sfb;
 mod share;
 
 pub use periodic::Periodic;

@@ -1,0 +1,417 @@
+//! # What it does
+//! One queue under Stochastic Fair BLUE: flows are hashed into bins on several levels, each bin runs BLUE, and a packet
+//! is dropped (or marked) with the lowest probability of its bins. Flows that hold every bin at probability 1 do not
+//! respond: they are held to a small rate.
+//!
+//! # Reference
+//! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness"
+//! (INFOCOM 2001); values and the two hashes as Linux `sch_sfb` has them.
+//!
+//! # Parameters
+//! See `aqmlab aqm show sfb`.
+//!
+//! # Deviations
+//! As in Linux, and other than in the paper: BLUE's steps differ up and down; a bin with `max` packets in every level
+//! drops; above a probability of 1/2 marks give way to drops by twice the excess (RFC 7567 section 4.2.1). The second
+//! hash is warmed up by the packets that wait and by flows that do not respond; what waits is counted anew when it
+//! begins (Linux keeps both hashes with each packet). Each level takes eight bits of one hash.
+//!
+//! # Promises
+//! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a flow that
+//! responds; memory fixed by levels and bins, whatever the number of flows.
+
+use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::law::blue;
+use crate::law::sfb::Bins;
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::queue::Fifo;
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Size, Span, Time};
+use alloc::boxed::Box;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "sfb",
+    group: Group::Flow,
+    summary: "Stochastic Fair BLUE: BLUE in hashed bins, and a limit for what does not respond",
+    reference: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
+    params: &[
+        LIMIT,
+        ParamSpec::new(
+            "levels",
+            Kind::Count,
+            Value::Count(8),
+            (1.0, 8.0),
+            "Levels of bins (L)",
+            "Linux sch_sfb: 8; Feng 2001: 2",
+        ),
+        ParamSpec::new(
+            "bins",
+            Kind::Count,
+            Value::Count(16),
+            (1.0, 256.0),
+            "Bins per level (N)",
+            "Linux sch_sfb: 16; Feng 2001: 23",
+        ),
+        ParamSpec::new(
+            "target",
+            Kind::Count,
+            Value::Count(20),
+            (1.0, 1e9),
+            "Packets in a bin from which on its probability rises",
+            "tc-sfb(8): 20",
+        ),
+        ParamSpec::new(
+            "max",
+            Kind::Count,
+            Value::Count(25),
+            (1.0, 1e9),
+            "Packets in every bin of a flow at which its packets are dropped",
+            "tc-sfb(8): 25",
+        ),
+        ParamSpec::new(
+            "increment",
+            Kind::Fraction,
+            Value::Fraction(0.0005),
+            (0.0, 1.0),
+            "By how much a probability rises per packet",
+            "tc-sfb(8): 0.00050",
+        ),
+        ParamSpec::new(
+            "decrement",
+            Kind::Fraction,
+            Value::Fraction(0.00005),
+            (0.0, 1.0),
+            "By how much it falls per packet that finds the bin empty",
+            "tc-sfb(8): 0.00005",
+        ),
+        ParamSpec::new(
+            "penalty_rate",
+            Kind::Count,
+            Value::Count(10),
+            (1.0, 1e9),
+            "Packets per second of all flows together that do not respond",
+            "tc-sfb(8): 10",
+        ),
+        ParamSpec::new(
+            "penalty_burst",
+            Kind::Count,
+            Value::Count(20),
+            (1.0, 1e6),
+            "Packets of such flows that may come at once",
+            "tc-sfb(8): 20",
+        ),
+        ParamSpec::new(
+            "rehash",
+            Kind::Span,
+            Value::Span(Span::from_secs(600)),
+            (1e6, 1e14),
+            "Time between two hashes",
+            "tc-sfb(8): 600 s",
+        ),
+        ParamSpec::new(
+            "db",
+            Kind::Span,
+            Value::Span(Span::from_secs(60)),
+            (0.0, 1e14),
+            "How long a hash is warmed up before it is used (double buffering); at most rehash",
+            "tc-sfb(8): 60 s",
+        ),
+        ParamSpec::flag(
+            "ecn",
+            true,
+            "Mark instead of drop where the transport understands it",
+            "Linux sch_sfb: always on",
+        ),
+    ],
+    presets: &[
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_sfb.c, tc-sfb(8) (behaviour and defaults)",
+            values: &[],
+        },
+        Preset {
+            name: "feng2001",
+            source: "Feng et al. 2001 for levels and bins; other values as linux",
+            values: &[("levels", Value::Count(2)), ("bins", Value::Count(23))],
+        },
+    ],
+    probes: &[ProbeSpec {
+        name: "highest_probability",
+        unit: "fraction",
+        help: "Highest probability of any bin",
+    }],
+    traits: Traits {
+        wakes: false,
+        ecn: true,
+        drops_queued: false,
+        reorders_flows: false,
+        // Probabilities outlive the queue that raised them.
+        quiet_packets: 0,
+        flow_state_bytes: 0,
+    },
+    deviations: "steps, max and the drop above 1/2 as in Linux; what waits is counted anew for a new hash",
+    build,
+};
+
+struct Settings {
+    limit: Size,
+    target: u32,
+    max: u32,
+    blue: blue::Params,
+    /// Time that one packet of an unresponsive flow costs, and the most that can be saved.
+    penalty_cost: Span,
+    penalty_most: Span,
+    rehash: Span,
+    warm_up: Span,
+    ecn: bool,
+}
+
+struct Sfb {
+    queue: Fifo,
+    settings: Settings,
+    /// The bins in use; none before the first packet.
+    bins: Bins,
+    /// The bins that are being warmed up.
+    next: Bins,
+    hashed_at: Option<Time>,
+    warming: bool,
+    /// Time saved for unresponsive flows, and until when it was added up.
+    saved: Span,
+    saved_at: Time,
+}
+
+fn settings(params: &Params) -> Result<Settings, ParamError> {
+    let (rehash, warm_up) = (params.span("rehash"), params.span("db"));
+    if warm_up > rehash {
+        return Err(ParamError::relation(
+            "db",
+            warm_up,
+            format_args!("must be at most rehash, which is {rehash}"),
+        ));
+    }
+    let penalty_cost = Span::from_nanos(1_000_000_000 / params.count("penalty_rate"));
+    Ok(Settings {
+        limit: params.size("limit").expect("limit has no auto"),
+        target: params.count("target") as u32,
+        max: params.count("max") as u32,
+        blue: blue::Params {
+            increment: params.number("increment"),
+            decrement: params.number("decrement"),
+            freeze_time: Span::ZERO,
+        },
+        penalty_cost,
+        penalty_most: penalty_cost * params.count("penalty_burst"),
+        rehash,
+        warm_up,
+        ecn: params.flag("ecn"),
+    })
+}
+
+fn bins(params: &Params) -> Bins {
+    Bins::new(params.count("levels") as usize, params.count("bins") as usize)
+}
+
+fn build(params: &Params, _link: &Link) -> Built {
+    let settings = settings(params)?;
+    Ok(Box::new(Sfb {
+        queue: Fifo::default(),
+        saved: settings.penalty_most,
+        settings,
+        bins: bins(params),
+        next: bins(params),
+        hashed_at: None,
+        warming: false,
+        saved_at: Time::ZERO,
+    }))
+}
+
+/// Counts the packets of `queue` in `bins`.
+fn count(queue: &Fifo, bins: &mut Bins) {
+    (0..queue.len()).filter_map(|index| queue.get(index)).for_each(|packet| bins.add(packet.flow));
+}
+
+impl Sfb {
+    /// Begins to warm up a new hash, and takes it into use, when it is time to.
+    #[inline]
+    fn rehash(&mut self, cx: &mut Cx<'_>) {
+        let Settings { rehash, warm_up, .. } = self.settings;
+        let Some(hashed_at) = self.hashed_at else {
+            self.bins.restart(cx.below(u64::MAX));
+            count(&self.queue, &mut self.bins);
+            self.hashed_at = Some(cx.now);
+            return;
+        };
+        let age = cx.now.since(hashed_at);
+        if !self.warming && age > rehash.saturating_sub(warm_up) {
+            self.next.restart(cx.below(u64::MAX));
+            count(&self.queue, &mut self.next);
+            self.warming = true;
+        }
+        if age > rehash {
+            core::mem::swap(&mut self.bins, &mut self.next);
+            (self.hashed_at, self.warming) = (Some(cx.now), false);
+        }
+    }
+
+    /// Whether a packet of a flow that does not respond is beyond the small rate of these.
+    fn beyond_penalty_rate(&mut self, now: Time) -> bool {
+        let Settings { penalty_cost, penalty_most, .. } = self.settings;
+        self.saved = (self.saved + now.since(self.saved_at)).min(penalty_most);
+        self.saved_at = now;
+        if self.saved < penalty_cost {
+            return true;
+        }
+        self.saved = self.saved.saturating_sub(penalty_cost);
+        false
+    }
+
+    /// Why `packet` is dropped, if it is; it may be marked instead.
+    #[inline]
+    fn judge(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> Option<DropReason> {
+        if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
+            return Some(DropReason::Overlimit);
+        }
+        self.rehash(cx);
+        let Settings { target, max, blue, ecn, .. } = &self.settings;
+        let found = self.bins.arrive(packet.flow, *target, blue);
+        if found.packets >= *max {
+            return Some(DropReason::Unfair);
+        }
+        if found.probability >= 1.0 {
+            if self.warming {
+                self.next.arrive(packet.flow, *target, blue);
+            }
+            return self.beyond_penalty_rate(cx.now).then_some(DropReason::Unfair);
+        }
+        let lot = cx.uniform();
+        if lot >= found.probability {
+            return None;
+        }
+        let overloaded = lot < 2.0 * (found.probability - 0.5);
+        let marked = *ecn && !overloaded && cx.mark(packet, MarkReason::Congestion);
+        (!marked).then_some(DropReason::Congestion)
+    }
+
+    /// Counts what waits anew, after packets have gone past `dequeue`.
+    fn recount(&mut self) {
+        for bins in [&mut self.bins, &mut self.next] {
+            bins.clear_counts();
+            count(&self.queue, bins);
+        }
+    }
+}
+
+impl Discipline for Sfb {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        if let Some(reason) = self.judge(&mut packet, cx) {
+            return cx.drop(packet, reason);
+        }
+        self.bins.add(packet.flow);
+        if self.warming {
+            self.next.add(packet.flow);
+        }
+        self.queue.push(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = self.queue.pop()?;
+        self.bins.remove(packet.flow);
+        if self.warming {
+            self.next.remove(packet.flow);
+        }
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        self.settings = settings(params)?;
+        self.queue.trim(self.settings.limit, cx);
+        let fresh = bins(params);
+        if !fresh.same_shape(&self.bins) {
+            (self.bins, self.next, self.hashed_at, self.warming) = (fresh.clone(), fresh, None, false);
+        }
+        self.recount();
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.queue.purge(cx);
+        self.recount();
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        sink("highest_probability", self.bins.highest());
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Sfb>() + self.bins.bytes() + self.next.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use super::*;
+    use crate::units::Time;
+
+    #[test]
+    fn full_bins_drop_and_raise_the_probability_of_their_flow_only() {
+        let mut host = Host::scripted("sfb target 2 max 4 increment 0.1", &[0.999]);
+        (0..6).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
+        // Packets 2 to 5 find two or more: four steps. Packets 4 and 5 find four.
+        assert_eq!(host.log.dropped, [(4, DropReason::Unfair), (5, DropReason::Unfair)]);
+        assert!((host.probe("highest_probability") - 0.4).abs() < 1e-12);
+        host.put(ms(1), 6, 8, 1000);
+        assert_eq!(host.dropped(), [4, 5]);
+    }
+
+    #[test]
+    fn flows_that_do_not_respond_are_held_to_a_small_rate() {
+        // A probability of 1 from the second packet on; ten packets a second, two at once.
+        let mut host = Host::scripted("sfb target 1 max 100 increment 1 penalty_burst 2", &[0.999]);
+        (0..5).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
+        assert_eq!(host.log.dropped, [(3, DropReason::Unfair), (4, DropReason::Unfair)]);
+        host.put(ms(100), 5, 7, 1000); // 99 ms saved: not yet
+        host.put(ms(101), 6, 7, 1000);
+        assert_eq!(host.dropped(), [3, 4, 5]);
+    }
+
+    #[test]
+    fn marks_give_way_to_drops_above_a_half() {
+        let run = |uniform: f64| {
+            // The third packet meets a probability of 0.8; drops below 2 * (0.8 - 0.5) = 0.6.
+            let mut host =
+                Host::scripted("sfb target 1 max 100 increment 0.4", &[0.999, 0.999, 0.999, uniform]);
+            (0..3).for_each(|cookie| host.put_ect(ms(1), cookie, 7, 1000));
+            (host.marked(), host.dropped())
+        };
+        assert_eq!(run(0.81), (alloc::vec![], alloc::vec![]));
+        assert_eq!(run(0.7), (alloc::vec![2], alloc::vec![]));
+        assert_eq!(run(0.59), (alloc::vec![], alloc::vec![2]));
+    }
+
+    #[test]
+    fn a_new_hash_knows_what_waits_and_nothing_of_the_past() {
+        let mut host =
+            Host::scripted("sfb bins 256 target 3 max 4 increment 0.1 rehash 1s db 100ms", &[0.999, 0.5]);
+        (0..4).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
+        assert!((host.probe("highest_probability") - 0.1).abs() < 1e-12);
+        host.put(ms(950), 4, 8, 1000); // warms up
+        assert_eq!(host.get(ms(960)), Some(0));
+        host.put(ms(1002), 5, 8, 1000); // the new hash
+        assert_eq!(host.probe("highest_probability"), 0.0);
+        host.put(ms(1003), 6, 7, 1000); // finds three
+        assert!((host.probe("highest_probability") - 0.1).abs() < 1e-12);
+        host.put(ms(1003), 7, 7, 1000); // finds four
+        assert_eq!(host.dropped(), [7]);
+        while host.get(Time::from_nanos(1_100_000_000)).is_some() {}
+    }
+}

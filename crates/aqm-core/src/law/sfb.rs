@@ -1,0 +1,142 @@
+//! The bins of SFB (W. Feng, D. Kandlur, D. Saha and K. Shin 2001, "Stochastic Fair Blue: A Queue Management Algorithm
+//! for Enforcing Fairness"): in each of a few levels a flow falls into one bin, and each bin runs BLUE on the packets
+//! that it has waiting. No random numbers.
+
+use super::blue;
+use crate::sketch::mix;
+use alloc::vec::Vec;
+
+/// One set of bins under one hash.
+#[derive(Clone, Debug)]
+pub struct Bins {
+    bins: Vec<Bin>,
+    levels: usize,
+    width: usize,
+    salt: u64,
+}
+
+/// Packets of a bin that wait, and its probability.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    packets: u32,
+    probability: f64,
+}
+
+/// What a flow finds in its bins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The lowest probability (`p_min`): that of a bin which the flow has to itself, if there is one.
+    pub probability: f64,
+    /// The fewest packets.
+    pub packets: u32,
+}
+
+impl Bins {
+    /// Empty bins: up to 8 levels of up to 256 bins.
+    pub fn new(levels: usize, width: usize) -> Bins {
+        assert!((1..=8).contains(&levels) && (1..=256).contains(&width), "eight bits of the hash per level");
+        Bins { bins: alloc::vec![Bin::default(); levels * width], levels, width, salt: 0 }
+    }
+
+    /// Forgets everything and hashes with `salt` from now on.
+    pub fn restart(&mut self, salt: u64) {
+        self.bins.fill(Bin::default());
+        self.salt = salt;
+    }
+
+    /// Forgets what waits, not the probabilities.
+    pub fn clear_counts(&mut self) {
+        self.bins.iter_mut().for_each(|bin| bin.packets = 0);
+    }
+
+    /// Whether both have as many levels and bins.
+    pub fn same_shape(&self, other: &Bins) -> bool {
+        (self.levels, self.width) == (other.levels, other.width)
+    }
+
+    /// The bins of `flow`, one for each level, by eight bits of its hash each.
+    #[inline]
+    fn of(&mut self, flow: u64) -> impl Iterator<Item = &mut Bin> {
+        let hash = mix(flow ^ self.salt);
+        let width = self.width;
+        self.bins.chunks_exact_mut(width).take(self.levels).enumerate().map(move |(level, bins)| {
+            let byte = (hash >> (8 * level)) as usize & 0xff;
+            &mut bins[(byte * width) >> 8]
+        })
+    }
+
+    /// A packet of `flow` has come: BLUE's events in each of its bins, and what it finds there.
+    #[inline]
+    pub fn arrive(&mut self, flow: u64, target: u32, blue: &blue::Params) -> Found {
+        let mut found = Found { probability: 1.0, packets: u32::MAX };
+        for bin in self.of(flow) {
+            if bin.packets == 0 {
+                bin.probability = blue.lowered(bin.probability);
+            } else if bin.packets >= target {
+                bin.probability = blue.raised(bin.probability);
+            }
+            found.probability = found.probability.min(bin.probability);
+            found.packets = found.packets.min(bin.packets);
+        }
+        found
+    }
+
+    /// One more packet of `flow` waits.
+    #[inline]
+    pub fn add(&mut self, flow: u64) {
+        self.of(flow).for_each(|bin| bin.packets += 1);
+    }
+
+    /// One packet of `flow` less waits.
+    #[inline]
+    pub fn remove(&mut self, flow: u64) {
+        self.of(flow).for_each(|bin| bin.packets -= 1);
+    }
+
+    /// The highest probability of any bin.
+    pub fn highest(&self) -> f64 {
+        self.bins.iter().fold(0.0, |highest, bin| bin.probability.max(highest))
+    }
+
+    /// Bytes of the table.
+    pub fn bytes(&self) -> usize {
+        self.bins.len() * size_of::<Bin>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const BLUE: blue::Params = blue::Params { increment: 0.5, decrement: 0.25, freeze_time: Span::ZERO };
+
+    #[test]
+    fn bins_rise_when_full_and_fall_when_empty() {
+        let mut bins = Bins::new(2, 16);
+        let found = |bins: &mut Bins| bins.arrive(7, 2, &BLUE);
+        (0..2).for_each(|_| bins.add(7));
+        assert_eq!(found(&mut bins), Found { probability: 0.5, packets: 2 });
+        assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 2 });
+        assert_eq!(bins.highest(), 1.0);
+        bins.remove(7);
+        assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 1 });
+        bins.remove(7);
+        assert_eq!(found(&mut bins), Found { probability: 0.75, packets: 0 });
+        bins.restart(1);
+        assert_eq!(found(&mut bins), Found { probability: 0.0, packets: 0 });
+    }
+
+    #[test]
+    fn a_flow_is_judged_by_its_best_bin() {
+        // One bin per level: all flows share it. Many: flows that share one level rarely share the other.
+        let mut one = Bins::new(2, 1);
+        one.add(1);
+        assert_eq!(one.arrive(2, 1, &BLUE).probability, 0.5);
+        let mut many = Bins::new(8, 256);
+        many.add(1);
+        assert_eq!(many.arrive(1, 1, &BLUE).probability, 0.5);
+        let hit = (2..1000).filter(|flow| many.arrive(*flow, 1, &BLUE).probability > 0.0).count();
+        assert_eq!(hit, 0);
+    }
+}

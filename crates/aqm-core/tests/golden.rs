@@ -45,7 +45,9 @@ fn no_snapshot_is_left_behind() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert_eq!(found, expected);
+    // What is missing fails the test above, which may be writing it at this moment.
+    let left: Vec<_> = found.difference(&expected).collect();
+    assert!(left.is_empty(), "{left:?} belong to no discipline and workload");
 }
 
 fn snapshot(spec: &Spec, workload: &Workload) -> String {

@@ -7,6 +7,7 @@ scheduler looks at the length of a head, the packet has been taken from its chil
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
@@ -78,9 +79,9 @@ class Classful(Oracle):
     def left(self, number: int, packet: Packet) -> None:
         """A packet was sent."""
 
+    @abstractmethod
     def choose(self, now: int) -> int | None:
         """The class that sends; its head has been asked for."""
-        raise NotImplementedError
 
     def probes(self) -> dict[str, float]:
         """Classes with packets, then what the children report."""

@@ -41,66 +41,28 @@ class FlowQueue(cobalt.CobaltQueue):
         return self.queue.popleft() if self.queue else None
 
 
-class FqCobalt(Oracle):
-    """Flow queues under DRR++ with COBALT on each."""
+class FqCobalt(fq_codel.FlowQueues[FlowQueue]):
+    """With COBALT on each."""
 
     def __init__(self, options: Options | None = None) -> None:
-        super().__init__()
-        self.o = options or Options()
-        self.cobalt_options = self.o.cobalt
-        self.queues: dict[int, FlowQueue] = {}
-        self.credits: dict[int, int] = {}
-        self.new: list[int] = []
-        self.old: list[int] = []
+        self.cobalt_options = (options or Options()).cobalt
+        super().__init__(options or Options())
         self.salted = False
 
+    def new_queue(self) -> FlowQueue:
+        return FlowQueue(self)
+
+    def serve(self, queue: FlowQueue, now: int) -> Packet | None:
+        return queue.dequeue(now, self.numbers, self.rate)
+
+    def overflowed(self, queue: FlowQueue, now: int) -> None:
+        queue.overflow(now)
+
     def enqueue(self, packet: Packet, now: int) -> None:
-        """Section 4.1."""
         if not self.salted:
             self.numbers.used += 1  # the hash takes one number
             self.salted = True
-        queue = self.queues.setdefault(packet.flow, FlowQueue(self))
-        queue.push(packet)
-        if packet.flow not in self.new + self.old:
-            self.new.append(packet.flow)
-            self.credits[packet.flow] = self.o.quantum
-        dropped: list[int] = []
-        while sum(len(queue.queue) for queue in self.queues.values()) > self.o.limit:
-            fattest = max(self.queues.values(), key=lambda queue: queue.bytes)
-            fattest.overflow(now)
-            half = fattest.bytes // 2
-            for _ in range(self.o.drop_batch):
-                victim = fattest.pop()
-                if victim is None:
-                    break
-                dropped.append(victim.number)
-                self.log("dropped", victim.number, "overlimit")
-                if fattest.bytes <= half:
-                    break
-        if packet.number not in dropped:
-            self.log("enqueued", packet.number)
-
-    def dequeue(self, now: int) -> Packet | None:
-        """Section 4.2."""
-        while self.new or self.old:
-            queues = self.new or self.old
-            flow = queues[0]
-            if self.credits[flow] <= 0:
-                self.credits[flow] += self.o.quantum
-                self.old.append(queues.pop(0))
-                continue
-            packet = self.queues[flow].dequeue(now, self.numbers, self.rate)
-            if packet is not None:
-                self.credits[flow] -= packet.length
-                return packet
-            queues.pop(0)
-            if queues is self.new:
-                self.old.append(flow)
-        return None
-
-    def probes(self) -> dict[str, float]:
-        """Flows on one of the lists."""
-        return {"active_flows": len(self.new) + len(self.old)}
+        super().enqueue(packet, now)
 
 
 CASES: dict[str, Callable[[], Oracle]] = {

@@ -8,7 +8,10 @@ packets, as Linux does.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections import deque
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 import codel
 from workload import Oracle, Packet
@@ -24,22 +27,51 @@ class Options:
     codel: codel.Options = field(default_factory=lambda: codel.Options(ecn=True))
 
 
-class FqCoDel(Oracle):
-    """Flow queues under DRR++ with CoDel on each."""
+class FlowQueue(Protocol):
+    """What a flow's queue can do, whatever its law."""
 
-    def __init__(self, options: Options | None = None) -> None:
+    queue: deque[Packet]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that wait."""
+
+    def push(self, packet: Packet) -> None:
+        """Append a packet."""
+
+    def pop(self) -> Packet | None:
+        """Take the oldest packet, past the law."""
+
+
+Q = TypeVar("Q", bound=FlowQueue)
+
+
+class FlowQueues(Oracle, Generic[Q]):
+    """Flow queues under DRR++ (RFC 8290 section 4), with a law on each that the subclass gives."""
+
+    def __init__(self, options: Options) -> None:
         super().__init__()
-        self.o = options or Options()
-        self.maxpacket = codel.MaxPacket(self.o.codel.mtu)
-        self.queues: dict[int, codel.CoDelQueue] = {}
+        self.o = options
+        self.queues: dict[int, Q] = {}
         self.credits: dict[int, int] = {}
         self.new: list[int] = []
         self.old: list[int] = []
 
+    @abstractmethod
+    def new_queue(self) -> Q:
+        """The queue of a flow that was not seen before."""
+
+    @abstractmethod
+    def serve(self, queue: Q, now: int) -> Packet | None:
+        """Ask the law of a queue for a packet."""
+
+    def overflowed(self, queue: Q, now: int) -> None:
+        """The fattest queue is about to lose a batch."""
+
     def enqueue(self, packet: Packet, now: int) -> None:
         """Section 4.1: classify, append, activate, and drop from the fattest queue beyond the limit."""
         if packet.flow not in self.queues:
-            self.queues[packet.flow] = codel.CoDelQueue(self.o.codel, self.log, self.maxpacket)
+            self.queues[packet.flow] = self.new_queue()
         queue = self.queues[packet.flow]
         queue.push(packet)
         if packet.flow not in self.new + self.old:
@@ -48,6 +80,7 @@ class FqCoDel(Oracle):
         dropped: list[int] = []
         while sum(len(queue.queue) for queue in self.queues.values()) > self.o.limit:
             fattest = max(self.queues.values(), key=lambda queue: queue.bytes)
+            self.overflowed(fattest, now)
             half = fattest.bytes // 2
             for _ in range(self.o.drop_batch):
                 victim = fattest.pop()
@@ -61,7 +94,7 @@ class FqCoDel(Oracle):
             self.log("enqueued", packet.number)
 
     def dequeue(self, now: int) -> Packet | None:
-        """Section 4.2: select a queue, ask CoDel, keep the lists."""
+        """Section 4.2: select a queue, ask its law, keep the lists."""
         while self.new or self.old:
             queues = self.new or self.old
             flow = queues[0]
@@ -69,7 +102,7 @@ class FqCoDel(Oracle):
                 self.credits[flow] += self.o.quantum
                 self.old.append(queues.pop(0))
                 continue
-            packet = self.queues[flow].dequeue(now)
+            packet = self.serve(self.queues[flow], now)
             if packet is not None:
                 self.credits[flow] -= packet.length
                 return packet
@@ -81,3 +114,17 @@ class FqCoDel(Oracle):
     def probes(self) -> dict[str, float]:
         """Flows on one of the lists."""
         return {"active_flows": len(self.new) + len(self.old)}
+
+
+class FqCoDel(FlowQueues[codel.CoDelQueue]):
+    """With CoDel on each."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        super().__init__(options or Options())
+        self.maxpacket = codel.MaxPacket(self.o.codel.mtu)
+
+    def new_queue(self) -> codel.CoDelQueue:
+        return codel.CoDelQueue(self.o.codel, self.log, self.maxpacket)
+
+    def serve(self, queue: codel.CoDelQueue, now: int) -> Packet | None:
+        return queue.dequeue(now)

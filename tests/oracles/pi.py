@@ -7,6 +7,7 @@ two full packets wait; once k p' is 1, scalable packets are marked, and dropped 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,13 +39,13 @@ class Timed(Oracle):
         self.queue: deque[Packet] = deque()
         self.p = 0.0
 
+    @abstractmethod
     def update(self, now: int) -> None:
         """One period."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passes(self, packet: Packet) -> bool:
         """Whether the packet is not dropped."""
-        raise NotImplementedError
 
     def advance(self, now: int) -> None:
         """The timer."""

@@ -6,6 +6,7 @@ import functools
 import os
 import random
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,7 +88,7 @@ class Log:
         return True
 
 
-class Oracle:
+class Oracle(ABC):
     """A law with its queue; `play` gives it the trace's random numbers and the link's rate."""
 
     def __init__(self) -> None:
@@ -95,15 +96,15 @@ class Oracle:
         self.numbers = Numbers([])
         self.rate = 0
 
+    @abstractmethod
     def enqueue(self, packet: Packet, now: int) -> None:
         """A packet arrives."""
-        raise NotImplementedError
 
+    @abstractmethod
     def dequeue(self, now: int) -> Packet | None:
         """The link is free."""
-        raise NotImplementedError
 
-    def advance(self, now: int) -> None:
+    def advance(self, now: int) -> None:  # noqa: B027 - most laws have no timer
         """Runs timers that are due by `now`."""
 
     def probes(self) -> dict[str, float]:

@@ -19,15 +19,14 @@
 //! Order kept; drops and marks on arrival only; one random number per packet that finds room.
 
 use super::early::{self, Early};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue::{Params as Law, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
-use crate::units::{Size, Span, Time};
-use alloc::boxed::Box;
+use crate::units::{Size, Span};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -93,14 +92,12 @@ pub static INFO: Info = Info {
 };
 
 struct Settings {
-    limit: Size,
     threshold: Size,
     law: Law,
     early: Early,
 }
 
 struct Blue {
-    queue: Fifo,
     settings: Settings,
     state: State,
 }
@@ -108,7 +105,6 @@ struct Blue {
 fn settings(params: &Params) -> Settings {
     let limit = params.size("limit").expect("limit has no auto");
     Settings {
-        limit,
         threshold: params.size("threshold").unwrap_or(limit.with_count(limit.count() / 2)),
         law: Law {
             increment: params.number("increment"),
@@ -120,62 +116,46 @@ fn settings(params: &Params) -> Settings {
 }
 
 fn build(params: &Params, _link: &Link) -> Built {
-    Ok(Box::new(Blue { queue: Fifo::default(), settings: settings(params), state: State::default() }))
+    Ok(Single::boxed(params, Blue { settings: settings(params), state: State::default() }))
 }
 
-impl Discipline for Blue {
+impl Gate for Blue {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let Settings { limit, threshold, law, early } = &self.settings;
-        let backlog = self.queue.backlog();
-        let full = backlog.would_exceed(*limit, packet.length);
-        if full || backlog.exceeds(*threshold) {
+    fn admit(&mut self, packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let Settings { threshold, law, early } = &self.settings;
+        if queue.backlog().exceeds(*threshold) {
             law.overload(&mut self.state, cx.now);
         }
-        if full {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if let Some(packet) = early.toss(packet, self.state.probability(), cx) {
-            self.queue.push(packet);
-        }
+        early.toss(packet, self.state.probability(), cx)
+    }
+
+    fn overflowed(&mut self, _packet: &Packet, cx: &mut Cx<'_>) {
+        self.settings.law.overload(&mut self.state, cx.now);
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let packet = self.queue.pop();
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = queue.pop();
         if packet.is_none() {
             self.settings.law.idle(&mut self.state, cx.now);
         }
         packet
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.settings = settings(params);
-        self.queue.trim(self.settings.limit, cx);
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("drop_probability", self.state.probability());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Blue>()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Host, ms};
-    use super::*;
+    use crate::signal::DropReason;
 
     const SMALL: &str = "blue limit 4p threshold 2p increment 0.25 decrement 0.125 freeze_time 10ms ecn";
 

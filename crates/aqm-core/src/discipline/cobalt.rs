@@ -20,16 +20,15 @@
 //! BLUE's probability is above zero; no state per flow.
 
 use super::codel::{INTERVAL, TARGET};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue;
 use crate::law::cobalt::{Params as Law, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
-use crate::units::{Bytes, Size, Span, Time};
-use alloc::boxed::Box;
+use crate::units::{Bytes, Span};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -113,8 +112,6 @@ pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
 }
 
 struct Cobalt {
-    queue: Fifo,
-    limit: Size,
     law: Law,
     floor: Span,
     state: State,
@@ -123,55 +120,35 @@ struct Cobalt {
 
 fn build(params: &Params, link: &Link) -> Built {
     let (law, floor) = law(params, link);
-    let limit = params.size("limit").expect("limit has no auto");
-    Ok(Box::new(Cobalt { queue: Fifo::default(), limit, law, floor, state: State::default(), link: *link }))
+    Ok(Single::boxed(params, Cobalt { law, floor, state: State::default(), link: *link }))
 }
 
-impl Discipline for Cobalt {
-    #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.queue.backlog().would_exceed(self.limit, packet.length) {
-            self.law.overflowed(&mut self.state, cx.now);
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        self.queue.push(packet);
+impl Gate for Cobalt {
+    fn overflowed(&mut self, _packet: &Packet, cx: &mut Cx<'_>) {
+        self.law.overflowed(&mut self.state, cx.now);
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.law.dequeue(&mut self.state, &mut self.queue, self.floor, cx)
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.law.dequeue(&mut self.state, queue, self.floor, cx)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
         (self.law, self.floor) = law(params, &self.link);
-        self.limit = params.size("limit").expect("limit has no auto");
-        self.queue.trim(self.limit, cx);
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("count", f64::from(self.state.count()));
         sink("dropping", f64::from(u8::from(self.state.dropping())));
         sink("drop_probability", self.state.probability());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Cobalt>()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Host, ms};
-    use super::*;
+    use crate::units::Time;
 
     /// Thirty packets of 1000 bytes at 0 ms; the first is served at once, so that the law counts from there.
     fn standing(spec: &str, put: fn(&mut Host, Time, u64, u64, u32)) -> Host {

@@ -16,15 +16,14 @@
 //! # Promises
 //! Order kept; no signal while at most one full packet would stay behind; no random numbers; no state per flow.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, Root, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
-use crate::units::{Size, Span, Time};
-use alloc::boxed::Box;
+use crate::units::Span;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -107,10 +106,8 @@ pub(super) const MAXPACKET: ParamSpec = ParamSpec::choice(
 );
 
 struct CoDel {
-    queue: Fifo,
     law: Law,
     state: State,
-    limit: Size,
     max_packet: MaxPacket,
 }
 
@@ -154,59 +151,38 @@ pub(super) fn law(params: &Params) -> Law {
 }
 
 fn build(params: &Params, link: &Link) -> Built {
-    Ok(Box::new(CoDel {
-        queue: Fifo::default(),
-        law: law(params),
-        state: State::default(),
-        limit: params.size("limit").expect("limit has no auto"),
-        max_packet: MaxPacket::new(params, link.mtu),
-    }))
+    let max_packet = MaxPacket::new(params, link.mtu);
+    Ok(Single::boxed(params, CoDel { law: law(params), state: State::default(), max_packet }))
 }
 
-impl Discipline for CoDel {
+impl Gate for CoDel {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.queue.backlog().would_exceed(self.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
+    fn admit(&mut self, packet: Packet, _queue: &Fifo, _cx: &mut Cx<'_>) -> Option<Packet> {
         self.max_packet.see(packet.length);
-        self.queue.push(packet);
+        Some(packet)
     }
 
     #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.law.dequeue(&mut self.state, &mut self.queue, self.max_packet.bytes(), cx)
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.law.dequeue(&mut self.state, queue, self.max_packet.bytes(), cx)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.law = law(params);
-        self.limit = params.size("limit").expect("limit has no auto");
-        self.queue.trim(self.limit, cx);
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("count", f64::from(self.state.count()));
         sink("dropping", f64::from(u8::from(self.state.dropping())));
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<CoDel>()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Host, ms};
-    use super::*;
+    use crate::signal::DropReason;
+    use crate::units::Time;
 
     /// Packets 0 to 19 of 1000 bytes come at 0 ms; see the first test for what follows up to 400 ms.
     fn overloaded(spec: &str, put: fn(&mut Host, Time, u64, u64, u32)) -> Host {

@@ -15,15 +15,14 @@
 //! # Promises
 //! Order kept; signals on arrival only; no signal while at most K waits; no random numbers; no state per flow.
 
+use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
-use crate::units::{Size, Time};
-use alloc::boxed::Box;
+use crate::units::Size;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -69,63 +68,32 @@ pub static INFO: Info = Info {
 };
 
 struct DctcpStep {
-    queue: Fifo,
-    limit: Size,
     threshold: Size,
     marker: Marker,
 }
 
-fn settings(params: &Params) -> (Size, Size, Marker) {
-    let read = |name| params.size(name).expect("it has no auto");
-    (read("limit"), read("threshold"), Marker::new(params))
+fn settings(params: &Params) -> DctcpStep {
+    let threshold = params.size("threshold").expect("threshold has no auto");
+    DctcpStep { threshold, marker: Marker::new(params) }
 }
 
 fn build(params: &Params, _link: &Link) -> Built {
-    let (limit, threshold, marker) = settings(params);
-    Ok(Box::new(DctcpStep { queue: Fifo::default(), limit, threshold, marker }))
+    Ok(Single::boxed(params, settings(params)))
 }
 
-impl Discipline for DctcpStep {
+impl Gate for DctcpStep {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        let backlog = self.queue.backlog();
-        if backlog.would_exceed(self.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if backlog.exceeds(self.threshold) {
-            match self.marker.hit(packet, cx) {
-                Some(kept) => packet = kept,
-                None => return,
-            }
-        }
-        self.queue.push(packet);
+    fn admit(&mut self, packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        if queue.backlog().exceeds(self.threshold) { self.marker.hit(packet, cx) } else { Some(packet) }
     }
 
-    #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        (self.limit, self.threshold, self.marker) = settings(params);
-        self.queue.trim(self.limit, cx);
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        *self = settings(params);
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
-        sink("above", f64::from(u8::from(self.queue.backlog().exceeds(self.threshold))));
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<DctcpStep>()
+    fn probe(&self, queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
+        sink("above", f64::from(u8::from(queue.backlog().exceeds(self.threshold))));
     }
 }
 

@@ -16,15 +16,14 @@
 //! # Promises
 //! Order kept; signals on arrival only; no signal while at most Kmin waits; one random number per packet on the ramp.
 
+use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
-use crate::units::{Size, Time};
-use alloc::boxed::Box;
+use crate::units::Size;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -90,15 +89,14 @@ pub static INFO: Info = Info {
 };
 
 #[derive(Clone, Copy)]
-struct Settings {
-    limit: Size,
+struct EcnRamp {
     kmin: Size,
     kmax: Size,
     pmax: f64,
     marker: Marker,
 }
 
-impl Settings {
+impl EcnRamp {
     /// Figure 5 of the paper.
     fn probability(&self, backlog: Backlog) -> f64 {
         let (queue, min, max) = (backlog.in_unit_of(self.kmin), self.kmin.count(), self.kmax.count());
@@ -112,12 +110,7 @@ impl Settings {
     }
 }
 
-struct EcnRamp {
-    queue: Fifo,
-    settings: Settings,
-}
-
-fn settings(params: &Params) -> Result<Settings, ParamError> {
+fn settings(params: &Params) -> Result<EcnRamp, ParamError> {
     let read = |name| params.size(name).expect("it has no auto");
     let (kmin, kmax) = (read("kmin"), read("kmax"));
     if core::mem::discriminant(&kmin) != core::mem::discriminant(&kmax) {
@@ -126,56 +119,28 @@ fn settings(params: &Params) -> Result<Settings, ParamError> {
     if kmax.count() < kmin.count() {
         return Err(ParamError::relation("kmax", kmax, "must be at least kmin"));
     }
-    let marker = Marker::new(params);
-    Ok(Settings { limit: read("limit"), kmin, kmax, pmax: params.number("pmax"), marker })
+    Ok(EcnRamp { kmin, kmax, pmax: params.number("pmax"), marker: Marker::new(params) })
 }
 
 fn build(params: &Params, _link: &Link) -> Built {
-    Ok(Box::new(EcnRamp { queue: Fifo::default(), settings: settings(params)? }))
+    Ok(Single::boxed(params, settings(params)?))
 }
 
-impl Discipline for EcnRamp {
+impl Gate for EcnRamp {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        let backlog = self.queue.backlog();
-        if backlog.would_exceed(self.settings.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        let p = self.settings.probability(backlog);
-        if p > 0.0 && (p >= 1.0 || cx.uniform() < p) {
-            match self.settings.marker.hit(packet, cx) {
-                Some(kept) => packet = kept,
-                None => return,
-            }
-        }
-        self.queue.push(packet);
+    fn admit(&mut self, packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let p = self.probability(queue.backlog());
+        let hit = p > 0.0 && (p >= 1.0 || cx.uniform() < p);
+        if hit { self.marker.hit(packet, cx) } else { Some(packet) }
     }
 
-    #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        self.settings = settings(params)?;
-        self.queue.trim(self.settings.limit, cx);
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        *self = settings(params)?;
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
-        sink("mark_probability", self.settings.probability(self.queue.backlog()));
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<EcnRamp>()
+    fn probe(&self, queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
+        sink("mark_probability", self.probability(queue.backlog()));
     }
 }
 

@@ -29,6 +29,7 @@ pub mod rem;
 pub mod rr;
 pub mod s_pie;
 pub mod sfb;
+mod single;
 pub mod sp;
 mod step;
 pub mod tcn;
@@ -54,6 +55,12 @@ pub struct Backlog {
 }
 
 impl Backlog {
+    /// Counts `packet` in.
+    pub(crate) const fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += packet.length as u64;
+    }
+
     /// The backlog counted in the unit of `size`.
     pub const fn in_unit_of(self, size: Size) -> u64 {
         match size {

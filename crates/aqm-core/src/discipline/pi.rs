@@ -19,15 +19,14 @@
 //! Order kept; drops and marks on arrival only; one random number per packet that finds room; updates once per period through wake-ups, at most 16 of them late.
 
 use super::early::{self, Early};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
 use crate::units::{Bytes, Size, Span, Time};
-use alloc::boxed::Box;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -125,7 +124,6 @@ pub(super) fn target_in_packets(target: Size, avpkt: f64) -> f64 {
 }
 
 struct Settings {
-    limit: Size,
     target: Size,
     avpkt: f64,
     law: Law,
@@ -134,7 +132,6 @@ struct Settings {
 }
 
 struct Pi {
-    queue: Fifo,
     settings: Settings,
     state: Controlled,
 }
@@ -144,7 +141,6 @@ fn settings(params: &Params) -> Settings {
     let avpkt = params.bytes("avpkt").expect("avpkt has no auto").as_u64() as f64;
     let (a, b) = (params.number("a"), params.number("b"));
     Settings {
-        limit: params.size("limit").expect("limit has no auto"),
         target,
         avpkt,
         law: Law { target: target_in_packets(target, avpkt), alpha: a - b, beta: b },
@@ -156,38 +152,19 @@ fn settings(params: &Params) -> Settings {
 fn build(params: &Params, _link: &Link) -> Built {
     let settings = settings(params);
     let state = Controlled::new(settings.tupdate);
-    Ok(Box::new(Pi { queue: Fifo::default(), settings, state }))
+    Ok(Single::boxed(params, Pi { settings, state }))
 }
 
-impl Discipline for Pi {
+impl Gate for Pi {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if let Some(packet) = self.settings.early.toss(packet, self.state.probability(), cx) {
-            self.queue.push(packet);
-        }
-    }
-
-    #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    fn admit(&mut self, packet: Packet, _queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.settings.early.toss(packet, self.state.probability(), cx)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.settings = settings(params);
         self.state.adopt(self.settings.tupdate, cx.now);
-        self.queue.trim(self.settings.limit, cx);
         Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
     }
 
     #[inline]
@@ -195,19 +172,15 @@ impl Discipline for Pi {
         Some(self.state.due())
     }
 
-    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
         let Settings { target, avpkt, law, tupdate, .. } = &self.settings;
-        let queue = in_packets(self.queue.backlog(), *target, *avpkt);
-        self.state.catch_up(law, *tupdate, queue, cx.now);
+        let waiting = in_packets(queue.backlog(), *target, *avpkt);
+        self.state.catch_up(law, *tupdate, waiting, cx.now);
     }
 
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("drop_probability", self.state.probability());
         sink("sampled_queue", self.state.last());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Pi>()
     }
 }
 

@@ -21,15 +21,15 @@
 //! wake-ups, at most 16 of them late.
 
 use super::early::{self, Early};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::{DropReason, MarkReason};
-use crate::units::{Size, Span, Time};
-use alloc::boxed::Box;
+use crate::signal::MarkReason;
+use crate::units::{Span, Time};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -118,7 +118,6 @@ pub static INFO: Info = Info {
 };
 
 struct Settings {
-    limit: Size,
     law: Law,
     tupdate: Span,
     coupling: f64,
@@ -127,7 +126,6 @@ struct Settings {
 }
 
 struct Pi2 {
-    queue: Fifo,
     settings: Settings,
     state: Controlled,
     quiet_bytes: u64,
@@ -135,7 +133,6 @@ struct Pi2 {
 
 fn settings(params: &Params) -> Settings {
     Settings {
-        limit: params.size("limit").expect("limit has no auto"),
         law: Law {
             target: params.span("target").as_secs_f64(),
             alpha: params.number("alpha"),
@@ -151,15 +148,18 @@ fn settings(params: &Params) -> Settings {
 fn build(params: &Params, link: &Link) -> Built {
     let settings = settings(params);
     let state = Controlled::new(settings.tupdate);
-    Ok(Box::new(Pi2 { queue: Fifo::default(), settings, state, quiet_bytes: 2 * u64::from(link.mtu) }))
+    Ok(Single::boxed(params, Pi2 { settings, state, quiet_bytes: 2 * u64::from(link.mtu) }))
 }
 
-impl Pi2 {
-    /// Section 5: one lot for scalable packets, two for classic ones. Gives `packet` back unless it is dropped.
+impl Gate for Pi2 {
+    /// Section 5: one lot for scalable packets, two for classic ones.
     #[inline]
-    fn judge(&self, mut packet: Packet, cx: &mut Cx<'_>) -> Option<Packet> {
+    fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         let Settings { coupling, scalable, early, .. } = &self.settings;
         let p = self.state.probability();
+        if p == 0.0 || queue.backlog().bytes <= self.quiet_bytes {
+            return Some(packet);
+        }
         if *scalable && early.ecn && matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) {
             let linear = coupling * p;
             if linear < 1.0 {
@@ -174,41 +174,11 @@ impl Pi2 {
         // Both lots below p': that is p' squared.
         if cx.uniform() < p && cx.uniform() < p { early.hit(packet, p * p, cx) } else { Some(packet) }
     }
-}
-
-impl Discipline for Pi2 {
-    #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let backlog = self.queue.backlog();
-        if backlog.would_exceed(self.settings.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if self.state.probability() == 0.0 || backlog.bytes <= self.quiet_bytes {
-            return self.queue.push(packet);
-        }
-        if let Some(packet) = self.judge(packet, cx) {
-            self.queue.push(packet);
-        }
-    }
-
-    #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.settings = settings(params);
         self.state.adopt(self.settings.tupdate, cx.now);
-        self.queue.trim(self.settings.limit, cx);
         Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
     }
 
     #[inline]
@@ -216,20 +186,16 @@ impl Discipline for Pi2 {
         Some(self.state.due())
     }
 
-    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        let delay = self.queue.head().map_or(0.0, |packet| cx.now.since(packet.arrival).as_secs_f64());
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
+        let delay = queue.head().map_or(0.0, |packet| cx.now.since(packet.arrival).as_secs_f64());
         self.state.catch_up(&self.settings.law, self.settings.tupdate, delay, cx.now);
     }
 
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         let p = self.state.probability();
         sink("base_probability", p);
         sink("drop_probability", p * p);
         sink("qdelay", self.state.last());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Pi2>()
     }
 }
 
@@ -237,6 +203,7 @@ impl Discipline for Pi2 {
 mod tests {
     use super::super::testing::{Host, ms};
     use super::*;
+    use crate::signal::DropReason;
 
     /// Four packets wait since 0 ms; at 100 ms p' is 3 * 0.1 (alpha 0, beta 3) times `beta` / 3.
     fn standing(beta: u32, ecn: &str, uniforms: &[f64]) -> Host {

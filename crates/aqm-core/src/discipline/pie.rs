@@ -19,7 +19,8 @@
 //! Order kept; drops and marks on arrival only; no signal while at most one packet waits; updates once per period
 //! through wake-ups, at most 16 of them late.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::pie::{Code, Estimator, Params as Law, Seen, State};
 use crate::law::{Pi, Verdict};
@@ -28,7 +29,6 @@ use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
 use crate::signal::{DropReason, MarkReason};
 use crate::units::{Bytes, Size, Span, Time};
-use alloc::boxed::Box;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -245,7 +245,6 @@ pub(super) fn seen(queue: Backlog, limit: Size) -> Seen {
 }
 
 struct Pie {
-    queue: Fifo,
     limit: Size,
     law: Law,
     ecn: bool,
@@ -274,47 +273,40 @@ fn settings(params: &Params, link: &Link) -> (Size, bool, Law) {
 
 fn build(params: &Params, link: &Link) -> Built {
     let (limit, ecn, law) = settings(params, link);
-    Ok(Box::new(Pie { queue: Fifo::default(), limit, law, ecn, state: law.start(), link: *link }))
+    Ok(Single::boxed(params, Pie { limit, law, ecn, state: law.start(), link: *link }))
 }
 
-impl Discipline for Pie {
+impl Gate for Pie {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        let backlog = self.queue.backlog();
-        if backlog.would_exceed(self.limit, packet.length) {
-            self.state.overflowed();
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        let (seen, now) = (seen(backlog, self.limit), cx.now);
+    fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let (seen, now) = (seen(queue.backlog(), self.limit), cx.now);
         match self.law.arrive(&mut self.state, seen, packet.length, now, || cx.uniform()) {
             Verdict::Admit => {}
             Verdict::Signal if self.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
-            _ => return cx.drop(packet, DropReason::Congestion),
+            _ => {
+                cx.drop(packet, DropReason::Congestion);
+                return None;
+            }
         }
-        self.queue.push(packet);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let packet = self.queue.pop()?;
-        self.law.depart(&mut self.state, &packet, self.queue.backlog().bytes, cx.now);
         Some(packet)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    fn overflowed(&mut self, _packet: &Packet, _cx: &mut Cx<'_>) {
+        self.state.overflowed();
+    }
+
+    #[inline]
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = queue.pop()?;
+        self.law.depart(&mut self.state, &packet, queue.backlog().bytes, cx.now);
+        Some(packet)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let before = self.law;
         (self.limit, self.ecn, self.law) = settings(params, &self.link);
         self.law.adopt(&mut self.state, &before, cx.now);
-        self.queue.trim(self.limit, cx);
         Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
     }
 
     #[inline]
@@ -322,16 +314,12 @@ impl Discipline for Pie {
         self.law.due(&self.state)
     }
 
-    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        self.law.catch_up(&mut self.state, self.queue.backlog().bytes, cx.now);
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
+        self.law.catch_up(&mut self.state, queue.backlog().bytes, cx.now);
     }
 
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         probe(&self.state, sink);
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Pie>()
     }
 }
 

@@ -19,7 +19,8 @@
 
 use super::early::{self, Early};
 use super::pi::{AVPKT, in_packets, target_in_packets};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::Periodic;
 use crate::law::exponential::ln;
@@ -27,9 +28,7 @@ use crate::law::rem::{Params as Law, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::DropReason;
 use crate::units::{Size, Span, Time};
-use alloc::boxed::Box;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -115,7 +114,6 @@ pub static INFO: Info = Info {
 };
 
 struct Settings {
-    limit: Size,
     target: Size,
     avpkt: f64,
     law: Law,
@@ -124,11 +122,10 @@ struct Settings {
 }
 
 struct Rem {
-    queue: Fifo,
     settings: Settings,
     state: State,
     timer: Periodic,
-    /// What came since the last update.
+    /// What came since the last update, room or not.
     arrived: Backlog,
     link: Link,
 }
@@ -139,7 +136,6 @@ fn settings(params: &Params, link: &Link) -> Settings {
     let tupdate = params.span("tupdate");
     let rate = params.rate("bandwidth").unwrap_or(link.rate).as_bits_per_sec() as f64;
     Settings {
-        limit: params.size("limit").expect("limit has no auto"),
         target,
         avpkt,
         law: Law {
@@ -157,47 +153,26 @@ fn settings(params: &Params, link: &Link) -> Settings {
 fn build(params: &Params, link: &Link) -> Built {
     let settings = settings(params, link);
     let timer = Periodic::new(settings.tupdate);
-    Ok(Box::new(Rem {
-        queue: Fifo::default(),
-        settings,
-        state: State::default(),
-        timer,
-        arrived: Backlog::default(),
-        link: *link,
-    }))
+    let (state, arrived) = (State::default(), Backlog::default());
+    Ok(Single::boxed(params, Rem { settings, state, timer, arrived, link: *link }))
 }
 
-impl Discipline for Rem {
+impl Gate for Rem {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        self.arrived.packets += 1;
-        self.arrived.bytes += u64::from(packet.length);
-        if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if let Some(packet) = self.settings.early.toss(packet, self.state.probability(), cx) {
-            self.queue.push(packet);
-        }
+    fn admit(&mut self, packet: Packet, _queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.arrived.add(&packet);
+        self.settings.early.toss(packet, self.state.probability(), cx)
     }
 
     #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    fn overflowed(&mut self, packet: &Packet, _cx: &mut Cx<'_>) {
+        self.arrived.add(packet);
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.settings = settings(params, &self.link);
         self.timer.adopt(self.settings.tupdate, cx.now);
-        self.queue.trim(self.settings.limit, cx);
         Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
     }
 
     #[inline]
@@ -205,10 +180,8 @@ impl Discipline for Rem {
         Some(self.timer.due())
     }
 
-    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        let Rem {
-            queue, settings: Settings { target, avpkt, law, tupdate, .. }, state, timer, arrived, ..
-        } = self;
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
+        let Rem { settings: Settings { target, avpkt, law, tupdate, .. }, state, timer, arrived, .. } = self;
         let waiting = in_packets(queue.backlog(), *target, *avpkt);
         timer.catch_up(*tupdate, cx.now, || {
             let came = in_packets(core::mem::take(arrived), *target, *avpkt);
@@ -216,13 +189,9 @@ impl Discipline for Rem {
         });
     }
 
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("drop_probability", self.state.probability());
         sink("price", self.state.price());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Rem>()
     }
 }
 

@@ -22,7 +22,8 @@
 //! whatever the number of flows. Random numbers: one per packet that PIE's probability is applied to.
 
 use super::pie::{self, ALPHA, BETA, DQ_THRESHOLD, DQ_WEIGHT, MAX_BURST, PROBES, TARGET, TUPDATE};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::single::{Gate, Single};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::Shares;
 use crate::law::pie::{Params as Law, Seen, State};
@@ -32,7 +33,6 @@ use crate::queue::Fifo;
 use crate::signal::DropReason;
 use crate::sketch::{CountMin, Sketch};
 use crate::units::{Bytes, Size, Span, Time};
-use alloc::boxed::Box;
 use core::cmp::Ordering;
 
 /// The registry entry.
@@ -147,7 +147,6 @@ struct Settings {
 }
 
 struct SPie<S> {
-    queue: Fifo,
     settings: Settings,
     state: State,
     sketch: S,
@@ -173,15 +172,15 @@ fn sketch(params: &Params) -> CountMin {
 
 fn build(params: &Params, link: &Link) -> Built {
     let settings = settings(params, link);
-    Ok(Box::new(SPie {
-        queue: Fifo::default(),
+    let gate = SPie {
         state: settings.law.start(),
         clear_at: Time::ZERO + settings.clear_period,
         settings,
         sketch: sketch(params),
         shares: Shares::default(),
         link: *link,
-    }))
+    };
+    Ok(Single::boxed(params, gate))
 }
 
 impl<S: Sketch> SPie<S> {
@@ -212,33 +211,26 @@ impl<S: Sketch> SPie<S> {
     }
 }
 
-impl Discipline for SPie<CountMin> {
+impl Gate for SPie<CountMin> {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+    fn admit(&mut self, packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         if cx.now >= self.clear_at {
             self.clear(cx.now);
         }
-        let backlog = self.queue.backlog();
-        if backlog.would_exceed(self.settings.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        if let Some(reason) = self.decide(&packet, pie::seen(backlog, self.settings.limit), cx) {
-            return cx.drop(packet, reason);
+        if let Some(reason) = self.decide(&packet, pie::seen(queue.backlog(), self.settings.limit), cx) {
+            cx.drop(packet, reason);
+            return None;
         }
         let before = self.sketch.add(packet.flow);
         self.shares.add(before);
-        self.queue.push(packet);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let packet = self.queue.pop()?;
-        self.settings.law.depart(&mut self.state, &packet, self.queue.backlog().bytes, cx.now);
         Some(packet)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    #[inline]
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = queue.pop()?;
+        self.settings.law.depart(&mut self.state, &packet, queue.backlog().bytes, cx.now);
+        Some(packet)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
@@ -252,12 +244,7 @@ impl Discipline for SPie<CountMin> {
         } else if period != self.settings.clear_period {
             self.clear(cx.now);
         }
-        self.queue.trim(self.settings.limit, cx);
         Ok(())
-    }
-
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
     }
 
     #[inline]
@@ -265,18 +252,18 @@ impl Discipline for SPie<CountMin> {
         self.settings.law.due(&self.state)
     }
 
-    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        self.settings.law.catch_up(&mut self.state, self.queue.backlog().bytes, cx.now);
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
+        self.settings.law.catch_up(&mut self.state, queue.backlog().bytes, cx.now);
     }
 
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         pie::probe(&self.state, sink);
         sink("share_threshold", self.shares.threshold());
         sink("counted", self.shares.count() as f64);
     }
 
-    fn state_bytes(&self) -> usize {
-        size_of::<SPie<CountMin>>() + self.sketch.bytes()
+    fn table_bytes(&self) -> usize {
+        self.sketch.bytes()
     }
 }
 

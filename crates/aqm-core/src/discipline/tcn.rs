@@ -18,15 +18,15 @@
 //! Order kept; signals when packets leave; none for a packet that waited no longer than T; no random numbers; no state
 //! per flow.
 
+use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::signal::{DropReason, MarkReason};
-use crate::units::{Size, Span, Time};
-use alloc::boxed::Box;
+use crate::signal::MarkReason;
+use crate::units::Span;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -68,41 +68,27 @@ pub static INFO: Info = Info {
 };
 
 struct Tcn {
-    queue: Fifo,
-    limit: Size,
     threshold: Span,
     marker: Marker,
+    /// Of the packet that left last.
     sojourn: Span,
 }
 
-fn settings(params: &Params) -> (Size, Span, Marker) {
-    let limit = params.size("limit").expect("limit has no auto");
-    (limit, params.span("threshold"), Marker::new(params))
-}
-
 fn build(params: &Params, _link: &Link) -> Built {
-    let (limit, threshold, marker) = settings(params);
-    Ok(Box::new(Tcn { queue: Fifo::default(), limit, threshold, marker, sojourn: Span::ZERO }))
+    let (threshold, marker) = (params.span("threshold"), Marker::new(params));
+    Ok(Single::boxed(params, Tcn { threshold, marker, sojourn: Span::ZERO }))
 }
 
-impl Discipline for Tcn {
+impl Gate for Tcn {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.queue.backlog().would_exceed(self.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
-        self.queue.push(packet);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         loop {
-            let mut packet = self.queue.pop()?;
+            let mut packet = queue.pop()?;
             self.sojourn = cx.now.since(packet.arrival);
             if self.sojourn <= self.threshold {
                 return Some(packet);
             }
-            if self.queue.is_empty() {
+            if queue.is_empty() {
                 cx.mark(&mut packet, MarkReason::Threshold);
                 return Some(packet);
             }
@@ -112,26 +98,13 @@ impl Discipline for Tcn {
         }
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        (self.limit, self.threshold, self.marker) = settings(params);
-        self.queue.trim(self.limit, cx);
+    fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        (self.threshold, self.marker) = (params.span("threshold"), Marker::new(params));
         Ok(())
     }
 
-    fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.queue.purge(cx);
-    }
-
-    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         sink("sojourn", self.sojourn.as_secs_f64());
-    }
-
-    fn state_bytes(&self) -> usize {
-        size_of::<Tcn>()
     }
 }
 
@@ -139,6 +112,7 @@ impl Discipline for Tcn {
 mod tests {
     use super::super::testing::{Host, ms, put_class};
     use super::*;
+    use crate::units::Time;
 
     #[test]
     fn packets_that_waited_longer_than_the_threshold_are_marked() {

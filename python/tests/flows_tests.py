@@ -51,8 +51,9 @@ def given_keys_replace_defaults() -> None:
 
 def udp_sources_have_rates_and_packets() -> None:
     cbr = parse("60*cbr:rate=3mbit:packet=1000b").engine()
-    assert cbr["transport"] == {"udp": {"packet_bytes": 1000}}
+    assert cbr["transport"] == {"udp": {"packet_bytes": 1000, "ecn": "off"}}
     assert cbr["source"] == {"cbr": {"rate_bps": 3_000_000}}
+    assert parse("1*cbr:rate=3mbit:ecn=l4s").engine()["transport"]["udp"]["ecn"] == "l4s"
     onoff = parse("50*onoff:name=small:rate=1mbit:on=0..1s:off=exp(2s):transport=newreno").engine()
     assert onoff["name"] == "small"
     assert onoff["transport"]["tcp"]["congestion_control"] == "newreno"
@@ -95,7 +96,7 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*fixed", "fixed needs window=, 20p or 64kb"),
         ("1*fixed:window=0p", "window: '0p' is zero"),
         ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
-        ("1*cubic:ecn=l4s", "ecn: 'l4s' is not one of off, classic"),
+        ("1*cubic:ecn=l4s", "ecn: 'l4s' is for udp so far; cubic takes off or classic"),
         ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),
         ("1*cubic:iw=0", "iw: '0' is out of range: allowed is 1 to 10000"),
         ("1*cubic:dscp=64", "dscp: '64' is out of range: allowed is 0 to 63"),

@@ -4,9 +4,10 @@ use crate::link_trace::LinkTrace;
 use crate::metrics::Metrics;
 use crate::network::{Capacity as LinkCapacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
-use crate::scenario::{Capacity, CongestionControl, FlowGroup, Scenario, Source, Tcp, Transport};
+use crate::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 use crate::simulation::{FlowSetup, Identity, Label, Simulation, Way};
 use crate::traffic::Paced;
+use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};
@@ -186,11 +187,18 @@ fn add_flow(
         Source::Bulk { size_bytes } => size_bytes,
         _ => None,
     };
-    let (tcp, headers, piece, kind, protocol) = match &group.transport {
-        Transport::Udp { packet_bytes } => (None, UDP_HEADERS, *packet_bytes, "udp", 17),
+    let (tcp, headers, piece, kind, protocol, ecn) = match &group.transport {
+        Transport::Udp { packet_bytes, ecn } => {
+            let ecn = match ecn {
+                EcnMode::Off => Ecn::NotEct,
+                EcnMode::Classic => Ecn::Ect0,
+                EcnMode::L4s => Ecn::Ect1,
+            };
+            (None, UDP_HEADERS, *packet_bytes, "udp", 17, ecn)
+        }
         Transport::Tcp(tcp) => {
             let headers = TCP_HEADERS + if tcp.ipv6 { IPV6_EXTRA } else { 0 };
-            (Some(tcp), headers, tcp.mss_bytes, tcp_kind(tcp), 6)
+            (Some(tcp), headers, tcp.mss_bytes, tcp_kind(tcp), 6, Ecn::NotEct)
         }
     };
     let source = Paced::new(&group.source, piece, Random::stream(seed, &format!("{name} source")));
@@ -206,6 +214,7 @@ fn add_flow(
             class: group.class,
             dscp: group.dscp,
             protocol,
+            ecn,
         },
         tcp,
         headers,

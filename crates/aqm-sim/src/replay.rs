@@ -3,6 +3,7 @@
 use crate::capture::Capture;
 use crate::report::RunError;
 use crate::simulation::{FlowSetup, Identity, Label, Recorded, Replay, Simulation, Way};
+use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 use std::path::Path;
 
@@ -45,6 +46,7 @@ pub(crate) fn add(
                 class: 0,
                 dscp,
                 protocol: flow.five_tuple.protocol,
+                ecn: Ecn::NotEct,
             },
             tcp: None,
             headers: 0,

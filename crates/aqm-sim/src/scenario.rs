@@ -88,7 +88,7 @@ impl FlowGroup {
             return Err("start_ns: the latest start is before the earliest".to_owned());
         }
         match &self.transport {
-            Transport::Udp { packet_bytes } => {
+            Transport::Udp { packet_bytes, .. } => {
                 if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
                     return Err(format!(
                         "packet_bytes is {packet_bytes}: it must be within {UDP_SMALLEST} (headers alone) and {LARGEST}"
@@ -105,6 +105,11 @@ impl FlowGroup {
                 positive("initial_window", u64::from(tcp.initial_window))?;
                 positive("delack_segments", u64::from(tcp.delack_segments))?;
                 positive("min_rto_ns", tcp.min_rto_ns)?;
+                if tcp.ecn == EcnMode::L4s {
+                    return Err(
+                        "ecn l4s needs a scalable congestion control: udp alone may carry it".to_owned()
+                    );
+                }
                 if let Some(window) = tcp.window_bytes
                     && window < u64::from(tcp.mss_bytes)
                 {
@@ -178,6 +183,9 @@ pub enum Transport {
     Udp {
         /// Bytes of each IP packet, headers included.
         packet_bytes: u32,
+        /// What its packets claim about ECN; nothing reacts to marks.
+        #[serde(default)]
+        ecn: EcnMode,
     },
     /// TCP.
     Tcp(Tcp),
@@ -223,13 +231,16 @@ pub enum CongestionControl {
 }
 
 /// Explicit congestion notification of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnMode {
     /// Packets are Not-ECT.
+    #[default]
     Off,
     /// RFC 3168: ECT(0), one reaction per round trip.
     Classic,
+    /// RFC 9331: ECT(1), which asks for the low-latency queue.
+    L4s,
 }
 
 /// What a flow has to send.

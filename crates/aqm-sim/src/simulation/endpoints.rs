@@ -176,7 +176,7 @@ impl Simulation {
                     flow: index as u32,
                     ip_length,
                     payload,
-                    ecn: Ecn::NotEct,
+                    ecn: flow.identity.ecn,
                     tcp: None,
                 };
                 self.send_datagram(recorded);

@@ -48,6 +48,8 @@ pub(crate) struct Identity {
     pub(crate) class: u16,
     pub(crate) dscp: u8,
     pub(crate) protocol: u8,
+    /// What datagrams claim about ECN; a TCP sender decides packet by packet.
+    pub(crate) ecn: Ecn,
 }
 
 /// Both ends of a flow.

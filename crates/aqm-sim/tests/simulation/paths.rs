@@ -120,7 +120,7 @@ fn flows_with_their_own_round_trip_times_have_them() {
     for (name, ms) in [("near", 10), ("far", 171)] {
         let mut flow = cbr(name, 1_000_000, 500);
         flow.rtt_ns = Some(ms * MS);
-        flow.transport = Transport::Udp { packet_bytes: 500 };
+        flow.transport = Transport::Udp { packet_bytes: 500, ecn: EcnMode::Off };
         scenario.flows.push(flow);
     }
     let metrics = run(&scenario, 1).metrics;

@@ -69,7 +69,7 @@ pub(crate) fn cbr(name: &str, rate_bps: u64, packet_bytes: u32) -> FlowGroup {
         count: 1,
         start_ns: (0, 0),
         rtt_ns: None,
-        transport: Transport::Udp { packet_bytes },
+        transport: Transport::Udp { packet_bytes, ecn: EcnMode::Off },
         source: Source::Cbr { rate_bps },
         class: 0,
         dscp: 0,

@@ -106,11 +106,14 @@ class Group:
             "count": self.count,
             "start_ns": list(values["start"]),
             "rtt_ns": self.rtt_ns,
-            "transport": {"tcp": self._tcp()} if self.reacts else {"udp": {"packet_bytes": values["packet"]}},
+            "transport": {"tcp": self._tcp()} if self.reacts else {"udp": self._udp()},
             "source": self._source(),
             "class": values["class"],
             "dscp": values["dscp"],
         }
+
+    def _udp(self) -> dict[str, Any]:
+        return {"packet_bytes": self.values["packet"], "ecn": self.values["ecn"]}
 
     def _tcp(self) -> dict[str, Any]:
         values = self.values
@@ -180,6 +183,8 @@ def parse(text: str) -> Group:
         if values[name] is None:
             raise InputError(f"flows '{text}': {kind.name} needs {name}=, {_KEYS[name].takes}")
     group = Group(count=count, kind=kind.name, values=values)
+    if values["ecn"] == "l4s" and group.reacts:
+        raise InputError(f"flows '{text}': ecn: 'l4s' is for udp so far; {transport} takes off or classic")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:
         raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
     return group
@@ -428,7 +433,15 @@ KEYS: tuple[Key, ...] = (
         "initial window (RFC 6928)",
     ),
     Key("sack", _switch, _on_off, "on", "tcp", "on or off", "selective acknowledgments (RFC 2018)"),
-    Key("ecn", _word("off", "classic"), str, "off", "tcp", "off or classic", "ECN; classic is RFC 3168"),
+    Key(
+        "ecn",
+        _word("off", "classic", "l4s"),
+        str,
+        "off",
+        "any",
+        "off, classic or l4s",
+        "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1), udp only)",
+    ),
     Key("delack", _delack, _write_delack, "40ms", "tcp", "a time, or off", "longest delay of ACKs (RFC 1122)"),
     Key("minrto", _positive_span, format_span, "200ms", "tcp", "a time", "smallest retransmission timeout"),
     Key("window", _window, _write_window, None, "tcp", "20p or 64kb", "cap on the window; none unless given"),

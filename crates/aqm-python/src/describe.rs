@@ -7,6 +7,7 @@ use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
 use aqm_core::units::Rate;
+use aqm_sim::overflow::{Victim, victim};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -59,6 +60,13 @@ pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {
     spec.build(link, Random::seeded(0)).map(drop).map_err(input)
 }
 
+/// Which packet the discipline drops when it is full, found by filling it: `tail`, `head`, `longest flow`, `mixed`, `nobody`.
+#[pyfunction]
+pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
+    let spec = Spec::parse(text).map_err(input)?;
+    victim(&spec).map(Victim::name).map_err(input)
+}
+
 fn discipline(info: &Info) -> Value {
     json!({
         "name": info.name,
@@ -78,7 +86,15 @@ fn discipline(info: &Info) -> Value {
             "reorders_flows": info.traits.reorders_flows,
             "flow_state_bytes": info.traits.flow_state_bytes,
         },
+        "state_bytes": state_bytes(info),
     })
+}
+
+/// Bytes of state at the defaults, packets not counted.
+fn state_bytes(info: &Info) -> usize {
+    let link = Link::new(Rate::from_bits_per_sec(10_000_000));
+    let spec = Spec::parse(info.name).expect("a registered name is a spec");
+    (info.build)(&spec.params, &link).expect("defaults fit together").state_bytes()
 }
 
 fn param(param: &ParamSpec) -> Value {

@@ -6,6 +6,7 @@
 pub mod capture;
 pub mod input_error;
 pub mod link_trace;
+pub mod overflow;
 pub mod report;
 pub mod scenario;
 

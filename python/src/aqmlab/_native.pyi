@@ -19,6 +19,7 @@ __all__ = [
     "format_rate",
     "format_span",
     "link_trace",
+    "overflow_victim",
     "parse_bytes",
     "parse_fraction",
     "parse_rate",
@@ -52,6 +53,9 @@ def parse_spec(text: str) -> str:
 
 def check_spec(text: str, rate_bps: int) -> None:
     """Build the discipline for a link once, so that relations between parameters are checked too."""
+
+def overflow_victim(text: str) -> str:
+    """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""
 
 def parse_rate(text: str) -> int:
     """Read a rate such as ``10mbit``; return bit/s."""

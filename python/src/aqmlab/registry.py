@@ -55,6 +55,7 @@ class Discipline:
     presets: tuple[Preset, ...]
     probes: tuple[Probe, ...]
     traits: dict[str, bool | int]
+    state_bytes: int
 
     @property
     def has_limit(self) -> bool:

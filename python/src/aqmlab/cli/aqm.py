@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -42,15 +43,37 @@ def list_(
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
+    card: Annotated[bool, typer.Option(help="The RFC 7567 card too: some eighty short runs, a few seconds.")] = True,
 ) -> None:
-    """Show a discipline: its parameters, where each default comes from, and how the presets differ."""
+    """Show a discipline: parameters and where each default comes from, presets, and its RFC 7567 card."""
     spec = Spec.parse(name)
     discipline = registry.find(spec.name)
     preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
-    Console().print(_card(discipline, preset, spec))
+    console = Console()
+    console.print(_declared(discipline, preset, spec))
+    if card:
+        console.print("", _rfc7567(name))
 
 
-def _card(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableType:
+def _rfc7567(text: str) -> Table:
+    from aqmlab.card import rfc7567
+
+    columns = (TextColumn("measuring the RFC 7567 card"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("")
+        rows = rfc7567(text, lambda done, total: progress.update(bar, completed=done, total=total))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("RFC 7567", no_wrap=True)
+    table.add_column("Verdict", no_wrap=True)
+    table.add_column("What it asks; what was found")
+    for row in rows:
+        style = {"meets": "green", "partly": "yellow", "departs": "red"}.get(row.verdict, "dim")
+        found = Text.assemble(f"{row.asks}\n", (f"{row.how}: {row.finding}", "dim"))
+        table.add_row(row.id, Text(row.verdict, style=style), found)
+    return table
+
+
+def _declared(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableType:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()

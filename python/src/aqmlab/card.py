@@ -1,0 +1,357 @@
+"""The RFC 7567 card: what a discipline does about each recommendation of BCP 197, from short measured runs.
+
+RFC 7567 section 4 makes the recommendations B1 to B8; B9 to B12 are its remarks on operation, full queues, flows and
+research. The limits that turn a figure into a verdict are ours, and stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from aqmlab import _native, registry
+from aqmlab.errors import InputError
+from aqmlab.experiment import compare
+from aqmlab.registry import Discipline, Spec
+from aqmlab.results.model import Result
+
+MEETS = "meets"
+PARTLY = "partly"
+DEPARTS = "departs"
+STATED = "stated"
+TAIL_DROP = "fifo"
+SEEDS = "3"
+
+# One access link for all rows but B3 and B12: a buffer of a quarter of a second, as bufferbloat has it.
+LINK = {"rate": "10mbit", "rtt": "40ms", "buffer": "200p", "duration": "25s", "warmup": "5s", "seeds": SEEDS}
+# Rates with how long a run is, unless fifty round trips are longer.
+GRID = {"1mbit": 60, "10mbit": 30, "100mbit": 10, "1gbit": 3}
+GRID_RTTS = (5, 40, 200)
+# A queue this short needs no excuse, however long tail drop's is.
+SHORT_MS = 20.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recommendation, what came of it, and whether that is enough.
+
+    ``verdict`` is ``meets``, ``partly``, ``departs`` or ``stated`` (nothing to be met); ``how`` is ``measured`` or
+    ``declared``.
+    """
+
+    id: str
+    asks: str
+    finding: str
+    verdict: str
+    how: str
+
+
+def rfc7567(text: str, on_row: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
+    """Make the card of a discipline, with about 80 short runs: a second or two.
+
+    Args:
+        text: the discipline in tc's notation.
+        on_row: is told how many rows are done, of how many.
+
+    Raises:
+        InputError: for an unknown name or parameter.
+
+    >>> [row.verdict for row in rfc7567("fifo")[:2]]
+    ['departs', 'departs']
+
+    """
+    spec = Spec.parse(text)
+    subject = _Subject(text, spec, registry.find(spec.name))
+    rows = []
+    for number, question in enumerate(QUESTIONS):
+        on_row(number, len(QUESTIONS))
+        rows.append(question(subject))
+    on_row(len(QUESTIONS), len(QUESTIONS))
+    return rows
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """The discipline in question, and how it stands beside tail drop."""
+
+    text: str
+    spec: Spec
+    discipline: Discipline
+
+    @property
+    def marking(self) -> str:
+        """The discipline with its marks switched on, where there is a switch."""
+        switch = any(param.name == "ecn" for param in self.discipline.params)
+        return f"{self.text} ecn" if switch and "ecn" not in self.spec.given else self.text
+
+    def beside_tail_drop(self, flows: str | Sequence[str], text: str | None = None, **options: str) -> _Pair:
+        """Run the discipline and tail drop, under the same traffic and seeds."""
+        mine = text or self.text
+        labels = [mine, TAIL_DROP] if mine != TAIL_DROP else [TAIL_DROP]
+        chosen: dict[str, Any] = {**LINK, **options}
+        return _Pair(compare(aqm=labels, flows=flows, allow_unequal_buffers=True, **chosen), mine)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Runs of a discipline (``mine``) and of tail drop."""
+
+    result: Result
+    label: str
+
+    def mine(self, metric: str) -> float:
+        return self._mean(self.label, metric)
+
+    def tail(self, metric: str) -> float:
+        return self._mean(TAIL_DROP, metric)
+
+    def _mean(self, aqm: str, metric: str) -> float:
+        runs = self.result.runs.filter(pl.col("aqm") == aqm)
+        if metric not in runs.columns:
+            return float("nan")
+        values = runs[metric].drop_nulls()
+        return float(values.mean()) if len(values) else float("nan")  # type: ignore[arg-type]
+
+
+def _percent(value: float, decimals: int = 0) -> str:
+    return f"{100 * value:.{decimals}f} %"
+
+
+def _verdict(met: bool) -> str:
+    return MEETS if met else DEPARTS
+
+
+def _queue_and_lockout(subject: _Subject) -> Row:
+    bulk = subject.beside_tail_drop("8*cubic")
+    late = subject.beside_tail_drop(["8*newreno", "1*newreno:name=late:start=5s"], warmup="5s", duration="11s")
+    fair = late.mine("goodput_mbit") / 9
+    share = late.mine("class.late.goodput_mbit") / fair
+    mine, tail = bulk.mine("qdelay_mean_ms"), bulk.tail("qdelay_mean_ms")
+    return Row(
+        "B1",
+        "keep queues short, lock nobody out",
+        f"queue delay {mine:.0f} ms where tail drop has {tail:.0f} ms; a ninth flow gets {_percent(share)} of its share"
+        " in its first six seconds (enough: half the delay, half the share)",
+        _verdict(mine <= tail / 2 and share >= 0.5),
+        "measured",
+    )
+
+
+def _ecn(subject: _Subject) -> Row:
+    asks = "signal with ECN, and drop when marks do not help"
+    if not subject.discipline.traits["ecn"]:
+        return Row("B2", asks, "never marks", DEPARTS, "declared")
+    polite = subject.beside_tail_drop("8*newreno:ecn=classic", subject.marking)
+    flood = subject.beside_tail_drop("2*cbr:rate=10mbit:ecn=classic", subject.marking)
+    marks = polite.mine("marks")
+    signals = marks + polite.mine("drops_early") + polite.mine("drops_overflow")
+    mine, tail = flood.mine("qdelay_p50_ms"), flood.tail("qdelay_p50_ms")
+    share = (
+        f"{_percent(marks / signals)} of the signals to ECT flows are marks" if signals else "no signal to ECT flows"
+    )
+    return Row(
+        "B2",
+        asks,
+        f"{share}; an ECT flood of twice the rate leaves a median delay of {mine:.0f} ms, tail drop {tail:.0f} ms"
+        " (enough: half the signals, half the delay)",
+        _verdict(marks >= signals / 2 > 0 and mine <= tail / 2),
+        "measured",
+    )
+
+
+def _no_tuning(subject: _Subject) -> Row:
+    goodputs, delays, failures = [], [], []
+    for rate, shortest_s in GRID.items():
+        for rtt_ms in GRID_RTTS:
+            duration = f"{max(shortest_s, rtt_ms // 20)}s"
+            options = {"rate": rate, "rtt": f"{rtt_ms}ms", "buffer": "2bdp", "seeds": "1"}
+            cell = subject.beside_tail_drop("4*cubic", duration=duration, warmup="auto", **options)
+            goodput = cell.mine("goodput_mbit") / cell.tail("goodput_mbit")
+            delay = cell.mine("qdelay_mean_ms") / cell.tail("qdelay_mean_ms")
+            goodputs.append(goodput)
+            delays.append(delay)
+            if goodput < 0.8 or (delay > 0.5 and cell.mine("qdelay_mean_ms") > SHORT_MS):
+                failures.append(f"{rate} {rtt_ms}ms")
+    links, rates = len(GRID) * len(GRID_RTTS), list(GRID)
+    missed = f"; not on {', '.join(failures)}" if failures else ""
+    return Row(
+        "B3",
+        "need no tuning in common cases",
+        f"{len(subject.discipline.params)} parameters. As they stand, on {links} links of {rates[0]} to {rates[-1]}"
+        f" and {GRID_RTTS[0]} to {GRID_RTTS[-1]} ms: goodput {_percent(min(goodputs))} to {_percent(max(goodputs))}"
+        f" of tail drop's, queue delay {_percent(min(delays))} to {_percent(max(delays))}"
+        f" (enough: 80 % of the goodput, half the delay or {SHORT_MS:.0f} ms; partly: on three of four{missed})",
+        MEETS if not failures else PARTLY if len(failures) <= links / 4 else DEPARTS,
+        "measured",
+    )
+
+
+def _packet_size(subject: _Subject) -> Row:
+    flows = ["10*cbr:name=small:packet=200b:rate=750kbit", "10*cbr:name=large:packet=1500b:rate=750kbit"]
+    pair = subject.beside_tail_drop(flows)
+    small, large = pair.mine("class.small.loss_ratio"), pair.mine("class.large.loss_ratio")
+    ratio = small / large if large else float("inf") if small else 1.0
+    return Row(
+        "B4",
+        "do not look at packet sizes or applications",
+        f"at 150 % load, flows of 200 b packets lose {_percent(small)}, flows of 1500 b packets {_percent(large)}:"
+        f" a ratio of {ratio:.2f} (enough: 0.8 to 1.25)",
+        _verdict(0.8 <= ratio <= 1.25),
+        "measured",
+    )
+
+
+def _no_transport(subject: _Subject) -> Row:
+    pair = subject.beside_tail_drop("12*cbr:rate=1mbit")
+    mine, tail = pair.mine("qdelay_mean_ms"), pair.tail("qdelay_mean_ms")
+    return Row(
+        "B5",
+        "do not rely on the transport's reaction",
+        f"120 % of UDP that never reacts: queue delay {mine:.0f} ms, tail drop {tail:.0f} ms (enough: half the delay)",
+        _verdict(mine <= tail / 2),
+        "measured",
+    )
+
+
+def _frontier(subject: _Subject) -> Row:
+    pair = subject.beside_tail_drop("4*cubic")
+    used, delay, loss = (pair.mine(name) for name in ("utilization", "qdelay_mean_ms", "loss_ratio"))
+    return Row(
+        "B6",
+        "(transports) fill the link without needless loss or delay",
+        f"four CUBIC flows use {_percent(used, 1)} at {delay:.0f} ms of queue and {_percent(loss, 2)} loss;"
+        f" behind tail drop {_percent(pair.tail('utilization'), 1)}, {pair.tail('qdelay_mean_ms'):.0f} ms,"
+        f" {_percent(pair.tail('loss_ratio'), 2)}",
+        STATED,
+        "measured",
+    )
+
+
+def _unresponsive(subject: _Subject) -> Row:
+    pair = subject.beside_tail_drop(["8*newreno", "1*cbr:name=flood:rate=10mbit"])
+    fair = 8 / 9
+    mine, tail = (of("class.newreno.goodput_mbit") / of("goodput_mbit") / fair for of in (pair.mine, pair.tail))
+    return Row(
+        "B7",
+        "(research) flows that do not react",
+        f"beside a flow that floods the link, eight TCP flows keep {_percent(mine)} of their fair share;"
+        f" behind tail drop {_percent(tail)}",
+        STATED,
+        "measured",
+    )
+
+
+def _spread(subject: _Subject) -> Row:
+    pair = subject.beside_tail_drop("16*newreno", buffer="100p")
+    mine, tail = synchronisation(pair.result, pair.label), synchronisation(pair.result, TAIL_DROP)
+    return Row(
+        "B8",
+        "spread signals in time and over flows",
+        f"when one of 16 flows halves its window, {_percent(mine)} of the others do so within 100 ms;"
+        f" behind tail drop {_percent(tail)} (enough: at most a quarter more)",
+        _verdict(mine <= 1.25 * tail),
+        "measured",
+    )
+
+
+def _logging(subject: _Subject) -> Row:
+    names = ", ".join(probe.name for probe in subject.discipline.probes)
+    return Row(
+        "B9",
+        "let operators see whether it works",
+        f"counters of every queue, and its own variables as time series: {names}" if names else "counters only",
+        _verdict(True),
+        "declared",
+    )
+
+
+def _full_queue(subject: _Subject) -> Row:
+    limit = " limit 500p" if subject.discipline.has_limit else ""
+    victim = _native.overflow_victim(subject.text + limit)
+    what = {
+        "tail": "the arriving packet",
+        "head": "the oldest packet",
+        "longest flow": "a packet of the flow that holds most",
+        "mixed": "now this packet, now that one",
+        "nobody": "nothing: the law keeps it from being full",
+    }[victim]
+    return Row("B10", "know more than tail drop at a full queue", f"gives up {what}", STATED, "measured")
+
+
+def _granularity(subject: _Subject) -> Row:
+    per_flow = int(subject.discipline.traits["flow_state_bytes"])
+    if per_flow:
+        finding = f"tells flows apart by the hash of their 5-tuple, with {per_flow} bytes for each"
+    elif subject.discipline.group == "By class":
+        finding = "tells classes apart, not flows"
+    else:
+        finding = "keeps no state per flow"
+    return Row("B11", "choose what a flow is", finding, STATED, "declared")
+
+
+def _short_flows(subject: _Subject) -> Row:
+    incast = subject.beside_tail_drop(
+        "64*newreno:name=incast:size=64kb:start=0..1ms",
+        rate="1gbit",
+        rtt="200us",
+        duration="2s",
+        warmup="0s",
+    )
+    crowd = subject.beside_tail_drop(
+        ["2*cubic", "200*newreno:name=crowd:size=15kb:start=5s..10s"], warmup="4s", duration="20s"
+    )
+    finish = "fct_p99_s"
+    return Row(
+        "B12",
+        "(research) incast, crowds of short flows",
+        f"99 % of 64 answers of 64 kb sent at once are there within {incast.mine(finish):.2f} s, behind tail drop"
+        f" within {incast.tail(finish):.2f} s; of 40 downloads of 15 kb a second beside two long ones, within"
+        f" {crowd.mine('class.crowd.' + finish):.2f} s and {crowd.tail('class.crowd.' + finish):.2f} s",
+        STATED,
+        "measured",
+    )
+
+
+QUESTIONS: tuple[Callable[[_Subject], Row], ...] = (
+    _queue_and_lockout,
+    _ecn,
+    _no_tuning,
+    _packet_size,
+    _no_transport,
+    _frontier,
+    _unresponsive,
+    _spread,
+    _logging,
+    _full_queue,
+    _granularity,
+    _short_flows,
+)
+
+
+def synchronisation(result: Result, aqm: str, fall: float = 0.8) -> float:
+    """Return how much the flows' losses go together: RFC 7928's question M5.
+
+    A window that falls below ``fall`` of what it was a sample before has met a loss. For each such loss the share of
+    the other flows is taken that meet one in the same sample; the answer is the mean of these shares, 0 without losses.
+
+    Raises:
+        InputError: if the runs hold no windows (too many flows, or no TCP).
+
+    """
+    series = result.series.filter((pl.col("aqm") == aqm) & pl.col("name").str.ends_with(".cwnd_bytes"))
+    flows = series["name"].n_unique()
+    if flows < 2:
+        raise InputError("the time series hold the windows of fewer than two flows")
+    by = ["seed", "name"]
+    losses = (
+        series.sort([*by, "time_s"])
+        .with_columns(lost=pl.col("value") < fall * pl.col("value").shift(1).over(by))
+        .group_by("seed", "time_s")
+        .agg(pl.col("lost").sum())
+    )["lost"]
+    total = float(losses.sum())
+    together: Any = (losses * (losses - 1)).sum()
+    return float(together) / (flows - 1) / total if total else 0.0

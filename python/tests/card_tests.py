@@ -1,0 +1,86 @@
+"""The RFC 7567 card."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from conftest import Command
+
+from aqmlab import card
+from aqmlab.card import Row, rfc7567
+from aqmlab.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def cards() -> dict[str, dict[str, Row]]:
+    """Cards of disciplines that are known to differ."""
+    return {name: {row.id: row for row in rfc7567(name)} for name in ("fifo", "pie", "fq_codel")}
+
+
+def a_card_answers_every_recommendation(cards: dict[str, dict[str, Row]]) -> None:
+    for rows in cards.values():
+        assert list(rows) == [f"B{number}" for number in range(1, 13)]
+        assert {row.verdict for row in rows.values()} <= {"meets", "partly", "departs", "stated"}
+
+
+def tail_drop_departs_where_the_rfc_says_so(cards: dict[str, dict[str, Row]]) -> None:
+    fifo = cards["fifo"]
+    assert [fifo[number].verdict for number in ("B1", "B2", "B3", "B5")] == ["departs"] * 4
+    assert fifo["B10"].finding == "gives up the arriving packet"
+
+
+def what_an_aqm_is_for_is_met_by_those_that_are_known_for_it(cards: dict[str, dict[str, Row]]) -> None:
+    assert cards["pie"]["B1"].verdict == "meets"
+    assert cards["pie"]["B2"].verdict == "meets"  # it drops ECT packets beyond a probability of a tenth
+    assert cards["pie"]["B5"].verdict == "meets"
+    assert cards["fq_codel"]["B1"].verdict == "meets"
+    assert cards["fq_codel"]["B10"].finding == "gives up a packet of the flow that holds most"
+    assert "64 bytes" in cards["fq_codel"]["B11"].finding
+
+
+def flow_queueing_protects_from_a_flood_and_tail_drop_does_not(cards: dict[str, dict[str, Row]]) -> None:
+    kept = {name: int(rows["B7"].finding.split("keep ")[1].split(" %")[0]) for name, rows in cards.items()}
+    assert kept["fq_codel"] > 90
+    assert kept["fifo"] < 20
+
+
+def the_same_card_comes_twice() -> None:
+    assert rfc7567("codel target 10ms") == rfc7567("codel target 10ms")
+
+
+def an_unknown_name_is_refused_before_anything_runs() -> None:
+    with pytest.raises(InputError, match="did you mean 'codel'"):
+        rfc7567("codle")
+
+
+class _Windows:
+    """Two flows whose windows fall together once, and apart twice."""
+
+    def __init__(self, first: list[float], second: list[float]) -> None:
+        times = [float(number) for number in range(len(first))]
+        columns = {"flow.0.cwnd_bytes": first, "flow.1.cwnd_bytes": second}
+        self.series = pl.concat(
+            [
+                pl.DataFrame({"aqm": "a", "seed": 1, "name": name, "time_s": times, "value": values})
+                for name, values in columns.items()
+            ]
+        )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [
+        ([10, 5, 6, 7, 8], [10, 5, 6, 7, 8], 1.0),
+        ([10, 5, 6, 7, 8], [10, 11, 12, 6, 8], 0.0),
+        ([10, 5, 6, 3, 8], [10, 5, 6, 7, 8], 2 / 3),  # three losses, two of them in company
+        ([10, 9, 8, 7, 8], [10, 11, 12, 13, 14], 0.0),  # nothing falls by a fifth
+    ],
+)
+def synchronisation_is_the_share_of_losses_in_company(first: list[float], second: list[float], wanted: float) -> None:
+    assert card.synchronisation(_Windows(first, second), "a") == pytest.approx(wanted)  # type: ignore[arg-type]
+
+
+def show_prints_the_card(aqmlab: Command) -> None:
+    ended = aqmlab("aqm", "show", "tcn")
+    assert ended.status == 0
+    assert all(f"\nB{number} " in ended.out for number in range(1, 13))

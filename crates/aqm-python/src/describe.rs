@@ -84,6 +84,7 @@ fn discipline(info: &Info) -> Value {
             "ecn": info.traits.ecn,
             "drops_queued": info.traits.drops_queued,
             "reorders_flows": info.traits.reorders_flows,
+            "reorders_within_flow": info.traits.reorders_within_flow,
             "flow_state_bytes": info.traits.flow_state_bytes,
         },
         "state_bytes": state_bytes(info),

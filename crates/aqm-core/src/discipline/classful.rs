@@ -41,6 +41,7 @@ pub(super) const TRAITS: Traits = Traits {
     ecn: false,
     drops_queued: true,
     reorders_flows: true,
+    reorders_within_flow: false,
     quiet_packets: u64::MAX,
     flow_state_bytes: 0,
 };

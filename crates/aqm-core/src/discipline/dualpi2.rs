@@ -149,6 +149,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: true,
         reorders_flows: true,
+        reorders_within_flow: false,
         quiet_packets: 1,
         flow_state_bytes: 0,
     },

@@ -54,6 +54,7 @@ pub static INFO: Info = Info {
         ecn: false,
         drops_queued: true,
         reorders_flows: false,
+        reorders_within_flow: false,
         quiet_packets: u64::MAX,
         flow_state_bytes: 0,
     },

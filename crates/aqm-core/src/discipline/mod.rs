@@ -104,7 +104,7 @@ impl Link {
 /// Contract, tested for every entry of the registry:
 /// - A packet handed to [`enqueue`](Discipline::enqueue) is kept, or dropped with [`Cx::drop`]; it is returned by
 ///   [`dequeue`](Discipline::dequeue) at most once and never duplicated.
-/// - Packets of one flow leave in the order in which they came.
+/// - Packets of one flow leave in the order in which they came, unless [`Traits::reorders_within_flow`] says otherwise.
 /// - `dequeue` may return `None` with a backlog only if [`next_wakeup`](Discipline::next_wakeup) says when to ask again.
 /// - Time never runs backwards between calls.
 pub trait Discipline: Send {
@@ -196,6 +196,8 @@ pub struct Traits {
     pub drops_queued: bool,
     /// Packets of different flows may overtake each other.
     pub reorders_flows: bool,
+    /// Packets of one flow may overtake each other.
+    pub reorders_within_flow: bool,
     /// The law gives no signal while at most this many packets wait, the arriving one not counted. With zero it may
     /// signal with every packet that had to wait.
     pub quiet_packets: u64,

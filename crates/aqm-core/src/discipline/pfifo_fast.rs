@@ -68,6 +68,7 @@ pub static INFO: Info = Info {
         ecn: false,
         drops_queued: false,
         reorders_flows: true,
+        reorders_within_flow: false,
         quiet_packets: u64::MAX,
         flow_state_bytes: 0,
     },

@@ -82,6 +82,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: false,
         reorders_flows: false,
+        reorders_within_flow: false,
         quiet_packets: 1,
         flow_state_bytes: 0,
     },

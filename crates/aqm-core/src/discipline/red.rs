@@ -162,6 +162,7 @@ pub(super) const TRAITS: Traits = Traits {
     ecn: true,
     drops_queued: false,
     reorders_flows: false,
+    reorders_within_flow: false,
     // The average may be above min when the queue is empty; only a queue that was never used is surely quiet.
     quiet_packets: 0,
     flow_state_bytes: 0,

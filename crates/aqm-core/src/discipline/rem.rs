@@ -105,6 +105,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: false,
         reorders_flows: false,
+        reorders_within_flow: false,
         // The price outlives the queue that raised it.
         quiet_packets: 0,
         flow_state_bytes: 0,

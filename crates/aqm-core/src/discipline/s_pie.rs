@@ -129,6 +129,7 @@ pub static INFO: Info = Info {
         ecn: false,
         drops_queued: false,
         reorders_flows: false,
+        reorders_within_flow: false,
         quiet_packets: 2,
         flow_state_bytes: 0,
     },

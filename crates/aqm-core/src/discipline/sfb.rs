@@ -148,6 +148,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: false,
         reorders_flows: false,
+        reorders_within_flow: false,
         // Probabilities outlive the queue that raised them.
         quiet_packets: 0,
         flow_state_bytes: 0,

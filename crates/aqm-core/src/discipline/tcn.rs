@@ -60,6 +60,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: true,
         reorders_flows: false,
+        reorders_within_flow: false,
         quiet_packets: 0,
         flow_state_bytes: 0,
     },

@@ -19,6 +19,7 @@ const PLAIN: Traits = Traits {
     ecn: false,
     drops_queued: false,
     reorders_flows: false,
+    reorders_within_flow: false,
     quiet_packets: u64::MAX,
     flow_state_bytes: 0,
 };

@@ -55,6 +55,12 @@ def show(
         console.print("", _rfc7567(name))
 
 
+def _order(traits: dict[str, bool | int]) -> str:
+    if traits["reorders_within_flow"]:
+        return "packets may overtake others of their own flow"
+    return "kept within a flow" if traits["reorders_flows"] else "first in, first out"
+
+
 def _rfc7567(text: str) -> Table:
     from aqmlab.card import rfc7567
 
@@ -83,6 +89,7 @@ def _declared(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableT
     facts.add_row("ECN", "can mark" if discipline.traits["ecn"] else "never marks")
     drops = "also packets that already wait" if discipline.traits["drops_queued"] else "on arrival"
     facts.add_row("Drops", drops)
+    facts.add_row("Order", _order(discipline.traits))
     parts: list[RenderableType] = [
         Text.assemble((f"{discipline.name}:{preset.name}", "bold"), "  ", discipline.summary),
         "",

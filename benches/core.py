@@ -49,6 +49,7 @@ ALLOWED = {
     "fq_codel": 14.0,
     "fq_cobalt": 16.0,
     "sfb": 16.0,
+    "sfq": 14.0,
     "s-pie": 14.0,
     "sp": 14.0,
     "rr": 14.0,

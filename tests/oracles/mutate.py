@@ -2,10 +2,11 @@
 
     python tests/oracles/mutate.py [LAW ...] [--lines FROM TO]
 
-Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs`: another comparison, another
-operator, another constant, a statement left out. It is built in a copy of the sources. A mutant that
-neither the oracles' traces nor the unit tests of the law nor the golden runs notice is printed; it is
-either equivalent or a hole in the tests. Run by hand; not part of the tests.
+Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs` (or, with a slash in the name, in
+`crates/aqm-core/src/<name>.rs`: `scheduler/drr`, `discipline/sfq`): another comparison, another operator, another
+constant, a statement left out. It is built in a copy of the sources. A mutant that neither the oracles' traces nor
+the unit tests of the law nor the golden runs notice is printed; it is either equivalent or a hole in the tests.
+Run by hand; not part of the tests.
 """
 
 from __future__ import annotations
@@ -98,6 +99,11 @@ def mutants(text: str) -> Iterator[Mutant]:
         yield from (Mutant(number, line, after) for after in sorted(seen))
 
 
+def path_of(law: str) -> Path:
+    """The source of a law, or of another part that is named with its folder."""
+    return Path("crates/aqm-core/src") / f"{law if '/' in law else f'law/{law}'}.rs"
+
+
 class Workshop:
     """A copy of the sources in which mutants are built."""
 
@@ -130,7 +136,7 @@ class Workshop:
 
     def write(self, law: str, text: str) -> None:
         """Puts the text of a law in place."""
-        (self.root / "crates/aqm-core/src/law" / f"{law}.rs").write_text(text)
+        (self.root / path_of(law)).write_text(text)
 
     def build(self) -> bool:
         """Builds the program that plays traces."""
@@ -152,7 +158,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
         "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
-    }.get(law, (law,))
+    }.get(law, (law.split("/")[-1],))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [workload.random_traffic(seed) for seed in SEEDS]
     return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec in cases for trace in traces]
@@ -184,7 +190,7 @@ def main() -> int:
     missed = 0
     try:
         for law in options.laws or LAWS:
-            original = (workload.ROOT / "crates/aqm-core/src/law" / f"{law}.rs").read_text()
+            original = (workload.ROOT / path_of(law)).read_text()
             expected = expectations(law)
             counts: dict[str, int] = {}
             for mutant in mutants(original):
@@ -197,7 +203,7 @@ def main() -> int:
                 counts[who] = counts.get(who, 0) + 1
                 if who == "nobody":
                     missed += 1
-                    print(f"{law}.rs:{mutant}", flush=True)
+                    print(f"{path_of(law)}:{mutant}", flush=True)
             shop.write(law, original)
             summary = ", ".join(f"{count} by {who}" for who, count in sorted(counts.items()))
             print(f"{law}: {sum(counts.values())} mutants, noticed {summary}", flush=True)

@@ -31,6 +31,7 @@ import pie
 import red
 import rem
 import sfb
+import sfq
 import spie
 import workload
 import wred
@@ -142,7 +143,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, sfb, wred):
+for module in (ared, blue, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, sfb, sfq, wred):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -177,7 +178,7 @@ def reason(spec: str) -> str:
         return "unfair"
     if "unmarkable pass" in spec:
         return "overlimit"
-    plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq") and "codel" not in spec
+    plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq", "sfq") and "codel" not in spec
     return "overlimit" if plain else "congestion"
 
 

@@ -3,7 +3,8 @@
 
 use crate::discipline::{
     Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
-    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sfb, sp, tcn, wfq, wred, wrr,
+    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sfb, sfq, sp, tcn, wfq, wred,
+    wrr,
 };
 use crate::params::same_name;
 
@@ -31,6 +32,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &fq_cobalt::INFO,
     &choke::INFO,
     &sfb::INFO,
+    &sfq::INFO,
     &s_pie::INFO,
     &sp::INFO,
     &rr::INFO,

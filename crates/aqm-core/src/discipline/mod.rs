@@ -29,6 +29,7 @@ pub mod rem;
 pub mod rr;
 pub mod s_pie;
 pub mod sfb;
+pub mod sfq;
 mod single;
 pub mod sp;
 mod step;

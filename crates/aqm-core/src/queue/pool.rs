@@ -97,6 +97,22 @@ impl Pool {
         Some(packet)
     }
 
+    /// Takes the newest packet of `chain`. Looks at every packet of the chain: for full queues only.
+    pub fn pop_newest(&mut self, chain: &mut Chain) -> Option<Packet> {
+        if chain.head == chain.tail {
+            return self.pop(chain);
+        }
+        let mut before = chain.head;
+        while self.slots[before as usize].next != chain.tail {
+            before = self.slots[before as usize].next;
+        }
+        let mut newest = Chain { bytes: chain.bytes, head: chain.tail, tail: chain.tail };
+        let packet = self.pop(&mut newest);
+        self.slots[before as usize].next = NONE;
+        (chain.tail, chain.bytes) = (before, newest.bytes);
+        packet
+    }
+
     /// Puts `packet` into a free slot.
     #[inline]
     fn store(&mut self, packet: Packet) -> u32 {
@@ -133,6 +149,22 @@ mod tests {
         let rest: Vec<_> = core::iter::from_fn(|| take(&mut pool, &mut b)).collect();
         assert_eq!(rest, [1, 3, 5, 7, 8]);
         assert_eq!((pool.backlog(), a.bytes(), b.bytes()), (Backlog::default(), 0, 0));
+    }
+
+    #[test]
+    fn the_newest_packet_can_be_taken_as_well() {
+        let mut pool = Pool::default();
+        let (mut a, mut b) = (Chain::default(), Chain::default());
+        (0..3).for_each(|cookie| pool.push(&mut a, Packet::new(cookie, 0, 100 + cookie as u32)));
+        pool.push(&mut b, Packet::new(9, 0, 50));
+        let cookie = |packet: Option<Packet>| packet.map(|packet| packet.cookie);
+        assert_eq!((cookie(pool.pop_newest(&mut a)), a.bytes()), (Some(2), 201));
+        pool.push(&mut a, Packet::new(3, 0, 300));
+        assert_eq!((cookie(pool.pop_newest(&mut a)), cookie(pool.pop_newest(&mut a))), (Some(3), Some(1)));
+        assert_eq!((cookie(pool.pop_newest(&mut a)), cookie(pool.pop_newest(&mut a))), (Some(0), None));
+        pool.push(&mut a, Packet::new(4, 0, 10));
+        assert_eq!((cookie(pool.pop(&mut a)), a.bytes()), (Some(4), 0));
+        assert_eq!(pool.backlog(), Backlog { packets: 1, bytes: 50 });
     }
 
     #[test]

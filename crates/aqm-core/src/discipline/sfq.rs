@@ -1,0 +1,460 @@
+//! # What it does
+//! A queue for each flow (by hash), served in rounds of a quantum of bytes; when all is full, the longest queue gives.
+//! The hash changes now and then, so that flows which share a queue do so for a while only.
+//!
+//! # Reference
+//! P. McKenney, "Stochastic Fairness Queueing" (INFOCOM 1990); Linux `sch_sfq`, tc-sfq(8).
+//!
+//! # Parameters
+//! See `aqmlab aqm show sfq`.
+//!
+//! # Deviations
+//! The hash changes with the first packet that comes after its period has ended, not by a timer. Of equally long queues
+//! the first in the round gives; Linux takes the one that has reached that length last. Linux's optional RED in each
+//! queue (`redflowlimit`) is not built: `fq_codel` or `drr child red` show what it is for. The paper serves a packet per
+//! turn; `quantum 64b` comes close to it. `divisor` and `flows` cannot change while running.
+//!
+//! # Promises
+//! Packets of one flow stay in order, also when the hash changes; drops for want of room only: of the whole (`limit`), of
+//! one queue (`depth`), or of queues (`flows`); one random number with the first packet and with every new hash; never
+//! marks.
+
+use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::queue::{Chain, Pool};
+use crate::signal::DropReason;
+use crate::sketch::mix;
+use crate::units::{Bytes, Size, Span, Time};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "sfq",
+    group: Group::Flow,
+    summary: "Stochastic fairness queueing: flows in turn, the longest gives when all is full",
+    reference: "McKenney 1990; Linux sfq, tc-sfq(8)",
+    params: &[
+        ParamSpec {
+            default: Value::Size(Size::Packets(127)),
+            help: "Most packets or bytes that wait in all queues",
+            reference: "tc-sfq(8): 127 packets",
+            ..LIMIT
+        },
+        ParamSpec::new(
+            "depth",
+            Kind::Count,
+            Value::Count(127),
+            (1.0, 65_536.0),
+            "Most packets that wait in one queue",
+            "tc-sfq(8): 127 packets",
+        ),
+        ParamSpec::new(
+            "flows",
+            Kind::Count,
+            Value::Count(128),
+            (1.0, 65_536.0),
+            "Most queues that hold packets at a time",
+            "Linux 6.12 net/sched/sch_sfq.c: 128 (tc-sfq(8) says 127)",
+        ),
+        ParamSpec::new(
+            "divisor",
+            Kind::Count,
+            Value::Count(1024),
+            (1.0, 65_536.0),
+            "Queues that flows are hashed to",
+            "tc-sfq(8): 1024",
+        ),
+        ParamSpec::new(
+            "quantum",
+            Kind::Bytes,
+            Value::Bytes(Bytes::new(1514)),
+            (64.0, 1e6),
+            "Bytes that a queue may send in a round",
+            "tc-sfq(8): the MTU of the interface",
+        ),
+        ParamSpec::new(
+            "perturb",
+            Kind::Span,
+            Value::Span(Span::ZERO),
+            (0.0, 1e13),
+            "Period after which the hash changes; 0 for never",
+            "tc-sfq(8): 0, advised 60 s",
+        ),
+        ParamSpec::flag(
+            "headdrop",
+            false,
+            "Drop the oldest packet of a queue that gives, not its newest",
+            "tc-sfq(8): off",
+        ),
+    ],
+    presets: &[
+        Preset {
+            name: "linux",
+            source: "Linux 6.12 net/sched/sch_sfq.c, tc-sfq(8) (behaviour and defaults)",
+            values: &[],
+        },
+        Preset {
+            name: "perturbed",
+            source: "tc-sfq(8): advised period 60 s",
+            values: &[("perturb", Value::Span(Span::from_secs(60)))],
+        },
+    ],
+    probes: &[
+        ProbeSpec { name: "active_flows", unit: "flows", help: "Queues with packets" },
+        ProbeSpec { name: "longest_queue", unit: "packets", help: "Packets in the longest queue" },
+    ],
+    traits: Traits {
+        wakes: false,
+        ecn: false,
+        drops_queued: true,
+        reorders_flows: true,
+        reorders_within_flow: false,
+        quiet_packets: u64::MAX,
+        flow_state_bytes: size_of::<Queue>(),
+    },
+    deviations: "no RED inside; a new hash comes with the next packet, not by a timer; the first of equally long queues gives",
+    build,
+};
+
+/// The packets of the flows with one hash.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    chain: Chain,
+    packets: u32,
+    /// Bytes that it may still send in this round; Linux's allot.
+    allotment: i64,
+}
+
+struct Settings {
+    limit: Size,
+    depth: u32,
+    flows: usize,
+    quantum: i64,
+    perturb: Span,
+    headdrop: bool,
+}
+
+/// The hash in use.
+struct Hash {
+    salt: u64,
+    since: Time,
+}
+
+struct Sfq {
+    settings: Settings,
+    queues: Vec<Queue>,
+    pool: Pool,
+    /// Queues with packets in the order of their turns.
+    round: VecDeque<u32>,
+    /// Drawn when the first packet comes.
+    hash: Option<Hash>,
+}
+
+fn settings(params: &Params) -> Settings {
+    Settings {
+        limit: params.size("limit").expect("limit has no auto"),
+        depth: params.count("depth") as u32,
+        flows: params.count("flows") as usize,
+        quantum: params.bytes("quantum").expect("quantum has no auto").as_u64() as i64,
+        perturb: params.span("perturb"),
+        headdrop: params.flag("headdrop"),
+    }
+}
+
+fn build(params: &Params, _link: &Link) -> Built {
+    let settings = settings(params);
+    let queues = vec![Queue::default(); params.count("divisor") as usize];
+    let round = VecDeque::with_capacity(settings.flows.min(queues.len()));
+    Ok(Box::new(Sfq { settings, queues, pool: Pool::default(), round, hash: None }))
+}
+
+impl Sfq {
+    /// The queue of `flow`.
+    #[inline]
+    fn classify(&self, flow: u64) -> usize {
+        let salt = self.hash.as_ref().map_or(0, |hash| hash.salt);
+        ((u128::from(mix(flow ^ salt)) * self.queues.len() as u128) >> 64) as usize
+    }
+
+    /// Appends `packet` to its queue, which gets its turn after all others if it was empty.
+    #[inline]
+    fn push(&mut self, number: usize, packet: Packet) {
+        let queue = &mut self.queues[number];
+        self.pool.push(&mut queue.chain, packet);
+        queue.packets += 1;
+        if queue.packets == 1 {
+            queue.allotment = self.settings.quantum;
+            self.round.push_back(number as u32);
+        }
+    }
+
+    /// Takes a packet from the queue at `turn` in the round, which leaves the round with its last one.
+    #[inline]
+    fn take(&mut self, turn: usize, newest: bool) -> Packet {
+        let queue = &mut self.queues[self.round[turn] as usize];
+        let packet =
+            if newest { self.pool.pop_newest(&mut queue.chain) } else { self.pool.pop(&mut queue.chain) };
+        queue.packets -= 1;
+        if queue.packets == 0 {
+            self.round.remove(turn);
+        }
+        packet.expect("queues in the round have packets")
+    }
+
+    /// Draws a hash with the first packet, and another one when its time is over.
+    #[inline]
+    fn perturb(&mut self, cx: &mut Cx<'_>) {
+        match &self.hash {
+            None => self.hash = Some(Hash { salt: cx.below(u64::MAX), since: cx.now }),
+            Some(hash) => {
+                let period = self.settings.perturb;
+                if period > Span::ZERO && cx.now.since(hash.since) >= period {
+                    self.rehash(cx);
+                }
+            }
+        }
+    }
+
+    /// Changes the hash, and with it the queue of each packet: the packets of a flow stay in order, for they come from
+    /// one queue.
+    #[cold]
+    fn rehash(&mut self, cx: &mut Cx<'_>) {
+        self.hash = Some(Hash { salt: cx.below(u64::MAX), since: cx.now });
+        let mut all = Chain::default();
+        for queue in &mut self.queues {
+            while let Some(packet) = self.pool.pop(&mut queue.chain) {
+                self.pool.push(&mut all, packet);
+            }
+            queue.packets = 0;
+        }
+        self.round.clear();
+        while let Some(packet) = self.pool.pop(&mut all) {
+            let number = self.classify(packet.flow);
+            if self.has_room(number) {
+                self.push(number, packet);
+            } else {
+                cx.drop(packet, DropReason::Overlimit);
+            }
+        }
+    }
+
+    /// Whether one queue can take another packet.
+    #[inline]
+    fn has_room(&self, number: usize) -> bool {
+        match self.queues[number].packets {
+            0 => self.round.len() < self.settings.flows,
+            packets => packets < self.settings.depth,
+        }
+    }
+
+    /// Drops from the longest queue until the limit is kept.
+    #[cold]
+    fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        while self.pool.backlog().exceeds(self.settings.limit) {
+            let length = |turn: &usize| {
+                let queue = &self.queues[self.round[*turn] as usize];
+                let backlog = Backlog { packets: u64::from(queue.packets), bytes: queue.chain.bytes() };
+                backlog.in_unit_of(self.settings.limit)
+            };
+            let longest = (0..self.round.len()).rev().max_by_key(length).expect("something is too much");
+            let victim = self.take(longest, !self.settings.headdrop);
+            cx.drop(victim, reason);
+        }
+    }
+}
+
+impl Discipline for Sfq {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        self.perturb(cx);
+        let number = self.classify(packet.flow);
+        if !self.has_room(number) {
+            if !self.settings.headdrop || self.queues[number].packets == 0 {
+                return cx.drop(packet, DropReason::Overlimit);
+            }
+            let queue = &mut self.queues[number];
+            let oldest = self.pool.pop(&mut queue.chain).expect("a queue without room is not empty");
+            queue.packets -= 1;
+            cx.drop(oldest, DropReason::Overlimit);
+            // It keeps its turn, even if this was its only packet.
+            self.pool.push(&mut queue.chain, packet);
+            queue.packets += 1;
+        } else {
+            self.push(number, packet);
+        }
+        if self.pool.backlog().exceeds(self.settings.limit) {
+            self.shrink(DropReason::Overlimit, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        loop {
+            let first = *self.round.front()? as usize;
+            if self.queues[first].allotment > 0 {
+                let packet = self.take(0, false);
+                self.queues[first].allotment -= i64::from(packet.length);
+                return Some(packet);
+            }
+            self.queues[first].allotment += self.settings.quantum;
+            self.round.rotate_left(1);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.pool.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        for (name, now) in [("divisor", self.queues.len()), ("flows", self.settings.flows)] {
+            let wanted = params.count(name);
+            if wanted != now as u64 {
+                return Err(ParamError::relation(name, wanted, "cannot change while packets may wait"));
+            }
+        }
+        self.settings = settings(params);
+        self.shrink(DropReason::Reconfigured, cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        while !self.round.is_empty() {
+            let packet = self.take(0, false);
+            cx.drop(packet, DropReason::Reconfigured);
+        }
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        sink("active_flows", self.round.len() as f64);
+        let longest = self.round.iter().map(|number| self.queues[*number as usize].packets).max();
+        sink("longest_queue", f64::from(longest.unwrap_or(0)));
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Sfq>() + self.queues.len() * size_of::<Queue>() + self.round.capacity() * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use alloc::vec::Vec;
+
+    fn rest(host: &mut Host) -> Vec<u64> {
+        core::iter::from_fn(|| host.get(ms(1))).collect()
+    }
+
+    #[test]
+    fn flows_take_turns_of_a_quantum_of_bytes() {
+        let mut host = Host::new("sfq quantum 1000b");
+        (0..6).for_each(|cookie| host.put(ms(0), cookie, 1, 500));
+        (10..13).for_each(|cookie| host.put(ms(0), cookie, 2, 1000));
+        // Flow 1: 1000 - 500 - 500 = 0, its turn is over.
+        assert_eq!(rest(&mut host), [0, 1, 10, 2, 3, 11, 4, 5, 12]);
+    }
+
+    #[test]
+    fn a_flow_that_starts_waits_for_all_others() {
+        let mut host = Host::new("sfq quantum 500b");
+        (0..3).for_each(|cookie| host.put(ms(0), cookie, 1, 500));
+        (10..13).for_each(|cookie| host.put(ms(0), cookie, 2, 500));
+        assert_eq!(host.get(ms(0)), Some(0)); // flow 1 has used up its quantum; its turn is not over until it is asked
+        host.put(ms(0), 20, 3, 500);
+        assert_eq!(rest(&mut host), [10, 20, 1, 11, 2, 12]);
+    }
+
+    #[test]
+    fn a_packet_beyond_the_quantum_is_paid_for_in_later_rounds() {
+        let mut host = Host::new("sfq quantum 500b");
+        (0..2).for_each(|cookie| host.put(ms(0), cookie, 1, 1400)); // 500, -900, -400, 100
+        (10..14).for_each(|cookie| host.put(ms(0), cookie, 2, 500));
+        assert_eq!(rest(&mut host), [0, 10, 11, 1, 12, 13]);
+    }
+
+    #[test]
+    fn the_longest_queue_gives_its_newest_packet_or_its_oldest() {
+        let overfill = |spec: &str| {
+            let mut host = Host::new(spec);
+            (0..3).for_each(|cookie| host.put(ms(0), cookie, 1, 100));
+            (10..12).for_each(|cookie| host.put(ms(0), cookie, 2, 1000));
+            host.put(ms(0), 20, 3, 100);
+            host.dropped()
+        };
+        assert_eq!(overfill("sfq limit 5p"), [2]);
+        assert_eq!(overfill("sfq limit 5p headdrop"), [0]);
+        assert_eq!(overfill("sfq limit 2350b"), [11]); // in bytes, flow 2 is the longest
+    }
+
+    #[test]
+    fn of_equally_long_queues_the_first_in_the_round_gives() {
+        let mut host = Host::new("sfq limit 3p");
+        for (cookie, flow) in [(0, 1), (1, 2), (2, 3), (3, 4)] {
+            host.put(ms(0), cookie, flow, 100);
+        }
+        assert_eq!(host.dropped(), [0]);
+        assert_eq!(rest(&mut host), [1, 2, 3]);
+    }
+
+    #[test]
+    fn one_queue_takes_no_more_than_its_depth() {
+        let mut host = Host::new("sfq depth 2");
+        (0..4).for_each(|cookie| host.put(ms(0), cookie, 1, 100));
+        host.put(ms(0), 10, 2, 100);
+        assert_eq!(host.dropped(), [2, 3]);
+
+        let mut host = Host::new("sfq depth 1 headdrop");
+        (0..3).for_each(|cookie| host.put(ms(0), cookie, 1, 100));
+        host.put(ms(0), 10, 2, 100);
+        assert_eq!(host.dropped(), [0, 1]);
+        assert_eq!(rest(&mut host), [2, 10]);
+    }
+
+    #[test]
+    fn no_more_than_so_many_queues_are_used() {
+        for spec in ["sfq flows 2", "sfq flows 2 headdrop"] {
+            let mut host = Host::new(spec);
+            for (cookie, flow) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
+                host.put(ms(0), cookie, flow, 100);
+            }
+            assert_eq!((host.dropped(), host.probe("active_flows")), (alloc::vec![2], 2.0));
+            assert_eq!(host.probe("longest_queue"), 2.0);
+        }
+    }
+
+    #[test]
+    fn flows_that_collide_part_when_the_hash_changes() {
+        // With two queues and a new hash each second, two flows share one for some seconds and not for others.
+        let mut host = Host::new("sfq divisor 2 perturb 1s");
+        let together: Vec<bool> = (0..40)
+            .map(|second| {
+                let now = ms(second * 1000);
+                (0..2).for_each(|cookie| host.put(now, cookie, 1, 1514));
+                host.put(now, 10, 2, 1514);
+                let order = [0; 3].map(|_| host.get(now).unwrap());
+                assert!(order == [0, 10, 1] || order == [0, 1, 10], "{order:?}");
+                order == [0, 1, 10]
+            })
+            .collect();
+        let count = together.iter().filter(|together| **together).count();
+        assert!((8..=32).contains(&count), "{count} of 40");
+    }
+
+    #[test]
+    fn packets_move_to_their_new_queues_in_order_and_are_dropped_where_there_is_no_room() {
+        // All flows share a queue before and after.
+        let mut host = Host::new("sfq divisor 1 depth 4 perturb 10ms");
+        (0..3).for_each(|cookie| host.put(ms(0), cookie, cookie, 100));
+        host.put(ms(10), 3, 3, 100); // a new hash, the same order
+        assert_eq!(host.get(ms(10)), Some(0));
+        host.qdisc.change(&[("depth", "2")], ms(10), &mut host.log).unwrap();
+        assert_eq!(host.dropped().len(), 0); // what waits may stay ..
+        host.put(ms(20), 4, 4, 100); // .. until the hash changes
+        assert_eq!(host.dropped(), [3, 4]);
+        assert_eq!(rest(&mut host), [1, 2]);
+    }
+}

@@ -189,6 +189,93 @@ class FairQueueing(Classful):
         self.v = self.tags.pop(packet.number)
 
 
+class QuickFair(Classful):
+    """Checconi, Rizzo and Valente 2013 by their definitions: who is eligible and ready is worked out anew each time.
+
+    Virtual time counts in 2^-20 bytes of weight one. A group is all classes with one slot size; it starts with the
+    earliest slot of its classes and finishes two slots later.
+    """
+
+    def __init__(
+        self, weights: tuple[int, ...], max_packets: tuple[int, ...], limit: int, child: codel.Options | None = None
+    ) -> None:
+        super().__init__(len(weights), limit, child)
+        self.weights, self.max_packets = weights, list(max_packets)
+        self.v = 0
+        self.s = [0] * len(weights)
+        self.f = [0] * len(weights)
+        self.active: list[int] = []  # who came first to a slot is before others
+
+    def sigma(self, number: int) -> int:
+        sigma = 1
+        while sigma < Fraction(self.max_packets[number] << 20, self.weights[number]):
+            sigma *= 2
+        return sigma
+
+    def slot(self, number: int, time: int) -> int:
+        return time - time % self.sigma(number)
+
+    def groups(self) -> dict[int, int]:
+        """Slot size and start of every group with packets."""
+        return {
+            self.sigma(n): min(self.slot(m, self.s[m]) for m in self.active if self.sigma(m) == self.sigma(n))
+            for n in self.active
+        }
+
+    def ready(self) -> dict[int, int]:
+        """Slot size and finish time of the groups that are eligible and not blocked by one of larger slots."""
+        found: dict[int, int] = {}
+        for sigma, start in sorted(self.groups().items(), reverse=True):
+            finish = start + 2 * sigma
+            if start <= self.v and all(other >= finish for other in found.values()):
+                found[sigma] = finish
+        return found
+
+    def catch_up(self) -> None:
+        """Virtual time goes on if nobody is eligible."""
+        if self.active and not self.ready():
+            self.v = max(self.v, min(self.groups().values()))
+
+    def arrived(self, number: int, packet: Packet, was_empty: bool) -> None:
+        if number not in self.active:
+            self.join(number)
+
+    def join(self, number: int) -> None:
+        later = [finish for sigma, finish in sorted(self.ready().items()) if sigma >= self.sigma(number)]
+        if self.f[number] > self.v:
+            self.s[number] = self.f[number]
+        elif later and self.slot(number, self.f[number]) > later[0]:
+            self.s[number] = later[0]
+        else:
+            self.s[number] = self.v
+        self.active.append(number)
+        self.catch_up()
+
+    def choose(self, now: int) -> int | None:
+        while self.active:
+            sigma = min(self.ready())
+            members = [n for n in self.active if self.sigma(n) == sigma]
+            number = min(members, key=lambda n: self.slot(n, self.s[n]))
+            head = self.head(number, now)
+            if head is not None and head.length <= self.max_packets[number]:
+                return number
+            self.active.remove(number)
+            self.catch_up()
+            if head is not None:
+                self.max_packets[number] = head.length
+                self.join(number)
+        return None
+
+    def left(self, number: int, packet: Packet) -> None:
+        self.f[number] = self.s[number] + (packet.length << 20) // self.weights[number]
+        self.s[number] = self.f[number]
+        self.v += (packet.length << 20) // sum(self.weights)
+        self.active.remove(number)
+        if self.size(number):
+            self.active.append(number)
+        self.catch_up()
+
+
 CASES: dict[str, Callable[[], Oracle]] = {
     "sp limit 300p": lambda: StrictPriority(limit=300),
     "sp classes 3 limit 200p child codel/ecn": lambda: StrictPriority(3, 200, codel.Options(ecn=True)),
@@ -200,4 +287,12 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "drr limit 200p quantum 700 child codel/ecn": lambda: DeficitRoundRobin((700,) * 4, 200, codel.Options(ecn=True)),
     "wfq limit 100p": lambda: FairQueueing((1, 1, 1, 1), 100),
     "wfq limit 150p weight 8,4,2,1": lambda: FairQueueing((8, 4, 2, 1), 150),
+    "qfq limit 100p": lambda: QuickFair((1,) * 4, (1514,) * 4, 100),
+    "qfq limit 150p weight 8,4,2,1": lambda: QuickFair((8, 4, 2, 1), (1514,) * 4, 150),
+    "qfq limit 150p weight 3,100,7,1 maxpkt 1514,1514,600,1514": lambda: QuickFair(
+        (3, 100, 7, 1), (1514, 1514, 600, 1514), 150
+    ),
+    "qfq limit 200p weight 1,5 maxpkt 64 child codel/ecn": lambda: QuickFair(
+        (1, 5, 5, 5), (64,) * 4, 200, codel.Options(ecn=True)
+    ),
 }

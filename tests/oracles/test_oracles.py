@@ -178,7 +178,7 @@ def reason(spec: str) -> str:
         return "unfair"
     if "unmarkable pass" in spec:
         return "overlimit"
-    plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq", "sfq") and "codel" not in spec
+    plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq", "qfq", "sfq") and "codel" not in spec
     return "overlimit" if plain else "congestion"
 
 

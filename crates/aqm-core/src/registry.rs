@@ -3,8 +3,8 @@
 
 use crate::discipline::{
     Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
-    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, red, rem, rr, s_pie, sfb, sfq, sp, tcn, wfq, wred,
-    wrr,
+    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, qfq, red, rem, rr, s_pie, sfb, sfq, sp, tcn, wfq,
+    wred, wrr,
 };
 use crate::params::same_name;
 
@@ -39,6 +39,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &wrr::INFO,
     &drr::INFO,
     &wfq::INFO,
+    &qfq::INFO,
     &mq_ecn::INFO,
 ];
 

@@ -24,6 +24,7 @@ pub mod pfifo_fast;
 pub mod pi;
 pub mod pi2;
 pub mod pie;
+pub mod qfq;
 pub mod red;
 pub mod rem;
 pub mod rr;

@@ -5,11 +5,13 @@
 //! same scheduler serves disciplines over children, queues of a switch, or numbers in a test.
 
 mod drr;
+mod qfq;
 mod rr;
 mod scfq;
 mod sp;
 
 pub use drr::Drr;
+pub use qfq::Qfq;
 pub use rr::Rr;
 pub use scfq::Scfq;
 pub use sp::Sp;

@@ -418,7 +418,7 @@ mod tests {
             let max_packets: Vec<u32> = (0..classes).map(|_| 64 + random.below(1451) as u32).collect();
             let mut qfq = Qfq::new(&weights, &max_packets);
             let worst = worst_fair_index(&mut qfq, &weights, &max_packets, seed);
-            let (total, largest) = (qfq.total_weight as f64, *max_packets.iter().max().unwrap() as f64);
+            let (total, largest) = (qfq.total_weight as f64, f64::from(*max_packets.iter().max().unwrap()));
             for (class, worst) in qfq.classes.iter().zip(worst) {
                 // Theorem 3: B-WFI = 3 phi sigma + 2 phi L, with phi = weight / total and sigma in bytes of the link.
                 let phi = class.weight as f64 / total;

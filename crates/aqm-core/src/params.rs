@@ -159,6 +159,8 @@ pub struct ParamSpec {
     pub range: (f64, f64),
     /// How `Auto` is derived; empty if `Auto` is not allowed.
     pub auto: &'static str,
+    /// Whether its words stand alone in a spec, without the name before them: tc's keywords.
+    pub keywords: bool,
     /// What it does, in one sentence.
     pub help: &'static str,
     /// Where the default comes from.
@@ -175,7 +177,7 @@ impl ParamSpec {
         help: &'static str,
         reference: &'static str,
     ) -> ParamSpec {
-        ParamSpec { name, kind, default, range, auto: "", help, reference }
+        ParamSpec { name, kind, default, range, auto: "", keywords: false, help, reference }
     }
 
     /// Declares a flag.
@@ -197,6 +199,18 @@ impl ParamSpec {
     ) -> ParamSpec {
         let default = Value::Choice(words[0]);
         ParamSpec::new(name, Kind::Choice(words), default, (0.0, 0.0), help, reference)
+    }
+
+    /// Declares a choice whose words stand alone, as tc's keywords do (`cake diffserv4`); the first is the default.
+    pub const fn keywords(
+        name: &'static str,
+        words: &'static [&'static str],
+        help: &'static str,
+        reference: &'static str,
+    ) -> ParamSpec {
+        let mut spec = ParamSpec::choice(name, words, help, reference);
+        spec.keywords = true;
+        spec
     }
 
     /// Declares the disciplines inside a classful one, `fifo` unless said otherwise.

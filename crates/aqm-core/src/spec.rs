@@ -55,7 +55,7 @@ pub enum SpecError {
 }
 
 impl Spec {
-    /// Reads `NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG]...`.
+    /// Reads `NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG | KEYWORD]...`.
     ///
     /// ```
     /// use aqm_core::spec::Spec;
@@ -100,6 +100,8 @@ impl Spec {
             }
         } else if let Some(flag) = param.strip_prefix("no").filter(|flag| is_flag(flag)) {
             (flag, "off", tail)
+        } else if let Some(choice) = self.keyword(param) {
+            (choice, param, tail)
         } else if let [value, rest @ ..] = tail {
             (param, *value, rest)
         } else if self.info.params.iter().any(|p| crate::params::same_name(p.name, param)) {
@@ -109,6 +111,17 @@ impl Spec {
         };
         self.params.set_text(param, value).map_err(|error| SpecError::Param { name, error })?;
         Ok(rest)
+    }
+
+    /// The parameter that has `word` among its keywords.
+    fn keyword(&self, word: &str) -> Option<&'static str> {
+        let has_word = |param: &&ParamSpec| match param.kind {
+            Kind::Choice(words) => {
+                param.keywords && words.iter().any(|known| known.eq_ignore_ascii_case(word))
+            }
+            _ => false,
+        };
+        self.info.params.iter().find(has_word).map(|param| param.name)
     }
 
     /// Whether the discipline, or one inside it, ever asks for wake-ups.

@@ -17,11 +17,13 @@ pub enum DropReason {
     Unfair = 3,
     /// The limit was lowered while the queue held more.
     Reconfigured = 4,
+    /// A later acknowledgment of the flow says all that this one says.
+    Redundant = 5,
 }
 
 impl DropReason {
     /// How many reasons there are; numbers run from zero.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 
     /// Every reason, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -30,11 +32,12 @@ impl DropReason {
         DropReason::Congestion,
         DropReason::Unfair,
         DropReason::Reconfigured,
+        DropReason::Redundant,
     ];
 
     /// Whether the AQM chose to drop, rather than running out of room.
     pub const fn is_early(self) -> bool {
-        matches!(self, DropReason::Congestion | DropReason::Unfair)
+        matches!(self, DropReason::Congestion | DropReason::Unfair | DropReason::Redundant)
     }
 
     /// The name in files.
@@ -45,6 +48,7 @@ impl DropReason {
             DropReason::Congestion => "congestion",
             DropReason::Unfair => "unfair",
             DropReason::Reconfigured => "reconfigured",
+            DropReason::Redundant => "redundant",
         }
     }
 }

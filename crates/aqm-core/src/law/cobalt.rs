@@ -18,7 +18,7 @@ use crate::units::{Span, Time};
 pub struct Params {
     /// Acceptable standing delay.
     pub target: Span,
-    /// About the largest usual round-trip time, below 4.2 s.
+    /// About the largest usual round-trip time.
     pub interval: Span,
     /// Mark packets of ECN-capable transports where CoDel would drop them; BLUE drops all the same.
     pub ecn: bool,
@@ -49,6 +49,11 @@ impl State {
     /// BLUE's probability.
     pub const fn probability(&self) -> f64 {
         self.blue.probability()
+    }
+
+    /// Whether nothing is left to forget: another flow may take over the queue.
+    pub fn at_rest(&self, now: Time) -> bool {
+        self.count == 0 && self.probability() == 0.0 && now >= self.drop_next
     }
 }
 
@@ -196,6 +201,16 @@ mod tests {
         assert_eq!(state.count, 4);
         PARAMS.emptied(&mut state, at(50)); // 100 ms / sqrt(3) = 57.735026 ms
         assert_eq!((state.count, state.drop_next), (3, Time::from_nanos(107_735_026)));
+    }
+
+    #[test]
+    fn a_state_is_at_rest_once_everything_is_forgotten() {
+        let state = State { drop_next: at(50), ..State::default() };
+        assert!(!state.at_rest(at(49)) && state.at_rest(at(50)));
+        assert!(!State { count: 1, ..state }.at_rest(at(50)));
+        let mut blue = state;
+        PARAMS.blue.overload(&mut blue.blue, at(10));
+        assert!(!blue.at_rest(at(50)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::units::{Span, Time};
 pub struct Params {
     /// Acceptable standing delay.
     pub target: Span,
-    /// How long the delay must stay above the target; about the largest usual round-trip time, below 4.2 s.
+    /// How long the delay must stay above the target; about the largest usual round-trip time.
     pub interval: Span,
     /// Mark packets of ECN-capable transports instead of dropping them.
     pub ecn: bool,
@@ -185,11 +185,14 @@ impl Params {
     }
 }
 
-/// `interval / sqrt(count)`, rounded down to the nanosecond, for an interval below 4.2 s.
+/// `interval / sqrt(count)`, rounded down to the nanosecond.
 pub(super) fn spacing(interval: Span, count: u32) -> Span {
-    // floor(I / sqrt(c)) = isqrt(floor(I^2 / c)); I^2 fits for I < 2^32 ns.
-    let square = interval.as_nanos() * interval.as_nanos();
-    Span::from_nanos((square / u64::from(count)).isqrt())
+    // floor(I / sqrt(c)) = isqrt(floor(I^2 / c)); 64 bits hold I^2 for I < 2^32 ns, 4.3 s.
+    let interval = interval.as_nanos();
+    Span::from_nanos(match interval.checked_mul(interval) {
+        Some(square) => (square / u64::from(count)).isqrt(),
+        None => (u128::from(interval) * u128::from(interval) / u128::from(count)).isqrt() as u64,
+    })
 }
 
 /// What became of the packet at the head.
@@ -225,6 +228,9 @@ mod tests {
         assert_eq!(wait(&PARAMS, 4), 50_000_000);
         assert_eq!(wait(&PARAMS, 100), 10_000_000);
         assert_eq!(wait(&PARAMS, u32::MAX), 1_525); // 1e8 / 65535.99999
+        let hour = Span::from_secs(3600);
+        assert_eq!(spacing(hour, 1), hour);
+        assert_eq!(spacing(hour, 2).as_nanos(), 2_545_584_412_271); // 3600 s / 1.414213562373
     }
 
     #[test]

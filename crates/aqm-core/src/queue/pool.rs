@@ -49,6 +49,12 @@ impl Chain {
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Whether nothing waits in this chain.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
 }
 
 impl Pool {
@@ -113,6 +119,35 @@ impl Pool {
         packet
     }
 
+    /// The packets of `chain`, the oldest first.
+    pub fn iter(&self, chain: &Chain) -> impl Iterator<Item = &Packet> {
+        self.numbers(chain).filter_map(|number| self.slots[number as usize].packet.as_ref())
+    }
+
+    /// Takes the packet at `index` of `chain`, counted from the oldest; the order of the others stays.
+    pub fn remove(&mut self, chain: &mut Chain, index: usize) -> Option<Packet> {
+        if index == 0 {
+            return self.pop(chain);
+        }
+        let before = self.numbers(chain).nth(index - 1)?;
+        let number = self.slots[before as usize].next;
+        // Cut out as the head of a chain of its own.
+        let mut single = Chain { head: number, ..*chain };
+        let packet = self.pop(&mut single)?;
+        chain.bytes = single.bytes;
+        self.slots[before as usize].next = single.head;
+        if single.head == NONE {
+            chain.tail = before;
+        }
+        Some(packet)
+    }
+
+    /// The slots of `chain`, the oldest packet's first.
+    fn numbers(&self, chain: &Chain) -> impl Iterator<Item = u32> {
+        let some = |number: u32| (number != NONE).then_some(number);
+        core::iter::successors(some(chain.head), move |number| some(self.slots[*number as usize].next))
+    }
+
     /// Puts `packet` into a free slot.
     #[inline]
     fn store(&mut self, packet: Packet) -> u32 {
@@ -165,6 +200,23 @@ mod tests {
         pool.push(&mut a, Packet::new(4, 0, 10));
         assert_eq!((cookie(pool.pop(&mut a)), a.bytes()), (Some(4), 0));
         assert_eq!(pool.backlog(), Backlog { packets: 1, bytes: 50 });
+    }
+
+    #[test]
+    fn a_packet_leaves_from_any_place_of_its_chain() {
+        for index in 0..4 {
+            let (mut pool, mut chain) = (Pool::default(), Chain::default());
+            (0..4).for_each(|cookie| pool.push(&mut chain, Packet::new(cookie, 0, 100)));
+            assert_eq!(pool.remove(&mut chain, index).map(|packet| packet.cookie), Some(index as u64));
+            assert_eq!((pool.backlog().packets, chain.bytes()), (3, 300));
+            assert!(pool.remove(&mut chain, 3).is_none());
+            pool.push(&mut chain, Packet::new(9, 0, 100));
+            let mut expected = alloc::vec![0, 1, 2, 3, 9];
+            expected.remove(index);
+            assert_eq!(pool.iter(&chain).map(|packet| packet.cookie).collect::<Vec<_>>(), expected);
+            assert_eq!(core::iter::from_fn(|| pool.pop(&mut chain)).count(), 4);
+            assert!(chain.is_empty());
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt,
-    fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, qfq, red, rem, rr, s_pie, sfb, sfq, sp, tcn, wfq,
-    wred, wrr,
+    Info, ared, blue, cake, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo,
+    fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, qfq, red, rem, rr, s_pie, sfb, sfq, sp,
+    tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -30,6 +30,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &tcn::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,
+    &cake::INFO,
     &choke::INFO,
     &sfb::INFO,
     &sfq::INFO,

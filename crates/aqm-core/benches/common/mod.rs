@@ -29,7 +29,7 @@ pub(crate) const LOADS: [Load; 3] = [
     Load { name: "congested", flows: 100, backlog: 500, step: Span::from_micros(60), refill: true },
 ];
 
-/// Where packets come from, at next to no cost: flows in turn, from a table.
+/// Where packets come from, at next to no cost: flows in turn, from a table, each from a host of its own to one of four.
 struct Source {
     flows: [u64; 1024],
     number: u64,
@@ -43,7 +43,10 @@ impl Source {
     #[inline]
     fn packet(&mut self) -> Packet {
         self.number += 1;
-        Packet::new(self.number, self.flows[self.number as usize % 1024], 1500)
+        let flow = self.flows[self.number as usize % 1024];
+        let mut packet = Packet::new(self.number, flow, 1500);
+        (packet.source, packet.destination) = (flow as u32, flow as u32 % 4);
+        packet
     }
 }
 

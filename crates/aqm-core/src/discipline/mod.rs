@@ -4,6 +4,7 @@
 
 pub mod ared;
 pub mod blue;
+pub mod cake;
 pub mod choke;
 mod classful;
 pub mod cobalt;
@@ -92,12 +93,14 @@ pub struct Link {
     pub rate: Rate,
     /// Bytes of a full packet on it.
     pub mtu: u32,
+    /// Bytes of every packet's length that are link-layer framing: the rest is the IP packet.
+    pub overhead: u32,
 }
 
 impl Link {
     /// A link of `rate` that carries full Ethernet frames.
     pub const fn new(rate: Rate) -> Link {
-        Link { rate, mtu: 1514 }
+        Link { rate, mtu: 1514, overhead: 14 }
     }
 }
 

@@ -26,8 +26,9 @@ fn hashed(number: u64) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
-/// Two packets arrive for each that leaves; wake-ups are delivered.
-fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) -> u64) {
+/// Two packets arrive for each that leaves; wake-ups are delivered. Returns how many packets waited at most.
+fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) -> u64) -> u64 {
+    let mut most = 0;
     for number in numbers {
         let now = Time::from_nanos(number * 400_000);
         if qdisc.next_wakeup().is_some_and(|due| due <= now) {
@@ -37,7 +38,9 @@ fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) ->
         if number % 2 == 0 {
             qdisc.dequeue(now, &mut Unobserved);
         }
+        most = most.max(qdisc.backlog().packets);
     }
+    most
 }
 
 #[test]
@@ -45,14 +48,14 @@ fn a_flood_of_a_million_flows_is_held_in_bounded_memory() {
     for spec in every_preset() {
         let before = allocator::bytes();
         let mut qdisc = build(&spec);
-        flood(&mut qdisc, 0..FLOWS, hashed);
+        let most = flood(&mut qdisc, 0..FLOWS, hashed);
         let held = (allocator::bytes() - before) as usize;
         let state = qdisc.discipline().state_bytes();
         assert!(state <= BOUND, "{spec}: {state} bytes of state after a million flows");
         // Rings grow by doubling, so twice the packets that the limit allows may be held.
         let packets = match values::limit(&spec.params) {
             Some(Size::Packets(packets)) => packets,
-            _ => qdisc.backlog().packets.max(1000),
+            _ => most.max(1000),
         };
         let queued = 2 * (packets as usize + 1) * size_of::<Packet>();
         assert!(

@@ -1,8 +1,9 @@
 //! Probes: exactly those declared, always numbers, and looking changes nothing.
 
-use crate::common::every_preset;
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, WORKLOADS};
+use crate::common::{every_preset, values};
+use aqm_core::spec::Spec;
 use std::collections::BTreeSet;
 
 #[test]
@@ -25,25 +26,39 @@ fn probes_report_exactly_what_is_declared() {
 }
 
 #[test]
-fn every_probe_moves_under_some_traffic() {
+fn every_probe_moves_under_some_traffic_and_some_parameters() {
     for spec in every_preset() {
         let mut still: BTreeSet<&str> = spec.info.probes.iter().map(|probe| probe.name).collect();
-        for workload in WORKLOADS.iter().chain([&EVERYTHING]) {
-            let mut rig = Rig::new(&spec, 1);
-            let mut first = None;
-            for op in workload.ops(1) {
-                rig.apply(&op);
-                let mut values = Vec::new();
-                rig.qdisc().probe(rig.now(), &mut |_, value| values.push(value.to_bits()));
-                let first = first.get_or_insert_with(|| values.clone());
-                for ((probe, value), before) in spec.info.probes.iter().zip(&values).zip(first.iter()) {
-                    if value != before {
-                        still.remove(probe.name);
-                    }
+        settle(&spec, &mut still);
+        for declared in spec.info.params {
+            for value in values::allowed(declared) {
+                let mut changed = spec.clone();
+                changed.params.set(declared.name, value).unwrap();
+                if !still.is_empty() {
+                    settle(&changed, &mut still);
                 }
             }
         }
         assert!(still.is_empty(), "{spec}: {still:?} never change");
+    }
+}
+
+/// Takes the probes that change under any traffic out of `still`.
+fn settle(spec: &Spec, still: &mut BTreeSet<&str>) {
+    for workload in WORKLOADS.iter().chain([&EVERYTHING]) {
+        let Ok(mut rig) = Rig::try_new(spec, 1) else { return };
+        let mut first = None;
+        for op in workload.ops(1) {
+            rig.apply(&op);
+            let mut values = Vec::new();
+            rig.qdisc().probe(rig.now(), &mut |_, value| values.push(value.to_bits()));
+            let first = first.get_or_insert_with(|| values.clone());
+            for ((probe, value), before) in spec.info.probes.iter().zip(&values).zip(first.iter()) {
+                if value != before {
+                    still.remove(probe.name);
+                }
+            }
+        }
     }
 }
 

@@ -13,6 +13,9 @@ fn files() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(&path).unwrap();
         if text.contains("static INFO: Info") {

@@ -95,7 +95,8 @@ impl Simulation {
                 special.impairment = Some(Impairment { loss, jitter, random, alone: 0 });
             }
             if let Queue::Discipline { spec: aqm, ring_packets, random } = &spec.queue {
-                let served = discipline::Link { rate: spec.capacity.mean_rate(), mtu: 1500 + overhead };
+                let served =
+                    discipline::Link { rate: spec.capacity.mean_rate(), mtu: 1500 + overhead, overhead };
                 let qdisc = aqm.build(served, Random::stream(seed, random))?;
                 let trace = match &spec.capacity {
                     Capacity::Rate(_) => None,

@@ -1,0 +1,314 @@
+//! # What it does
+//! A shaper, under it tins of traffic by code point, in each tin a queue for each flow with hosts sharing fairly, and
+//! COBALT on each queue: what a home gateway needs, in one discipline.
+//!
+//! # Reference
+//! T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways" (2018); tc-cake(8); the behaviour of Linux `sch_cake`.
+//!
+//! # Parameters
+//! See `aqmlab aqm show cake`. Keywords stand alone, as in tc: `cake bandwidth 20mbit diffserv4 dual-srchost ack-filter`.
+//!
+//! # Deviations
+//! Those of `cobalt`. Shares of a quantum are counted in 1/256 of a byte (Linux: rounded at random). A flow that finds
+//! its set full shares its home queue without taking it over, so that flows stay in order (Linux: takes it over). The
+//! ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `memlimit` counts the bytes of
+//! packets, not of buffers. `overhead` always comes on top of the IP packet. Decaying queues are visited by number.
+//! Packets are single, so there is no split-gso; nor are there autorate-ingress, ingress, nat, wash and fwmark.
+//!
+//! # Promises
+//! Packets of one flow stay in order; a full buffer drops from the head of the flow with the most bytes; one random
+//! number in a run, for the hash, when the first packet comes, then as `cobalt` draws them; no more than `bandwidth`
+//! leaves, plus a packet; 64 bytes and a bit per flow queue.
+
+mod acks;
+mod flows;
+mod framing;
+mod isolation;
+mod sets;
+mod settings;
+mod shaper;
+#[cfg(test)]
+mod tests;
+mod tin;
+mod tins;
+
+use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::params::{ParamError, Params, Preset};
+use crate::signal::DropReason;
+use crate::units::{Span, Time};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use isolation::Isolation;
+use settings::Settings;
+use shaper::Shaper;
+use tin::Tin;
+use tins::{Plan, Rank};
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "cake",
+    group: Group::Flow,
+    summary: "CAKE: a shaper, tins by code point, fairness between hosts and flows, COBALT",
+    reference: "Høiland-Jørgensen, Täht and Morton 2018; tc-cake(8); Linux sch_cake",
+    params: settings::PARAMS,
+    presets: &[Preset {
+        name: "linux",
+        source: "tc-cake(8) of iproute2; Linux 6.12 net/sched/sch_cake.c (behaviour and defaults)",
+        values: &[],
+    }],
+    probes: &[
+        ProbeSpec { name: "sparse_flows", unit: "flows", help: "Flow queues that start, or came back empty" },
+        ProbeSpec { name: "bulk_flows", unit: "flows", help: "Flow queues that keep a backlog" },
+        ProbeSpec {
+            name: "decaying_flows",
+            unit: "flows",
+            help: "Empty flow queues whose law has not forgotten",
+        },
+        ProbeSpec {
+            name: "collisions",
+            unit: "packets",
+            help: "Packets that came into another flow's queue",
+        },
+        ProbeSpec { name: "background_delay", unit: "s", help: "Mean delay in tins below best effort" },
+        ProbeSpec { name: "best_effort_delay", unit: "s", help: "Mean delay in the tin for best effort" },
+        ProbeSpec { name: "priority_delay", unit: "s", help: "Mean delay in tins above best effort" },
+        ProbeSpec { name: "background_drops", unit: "packets", help: "Drops in tins below best effort" },
+        ProbeSpec { name: "best_effort_drops", unit: "packets", help: "Drops in the tin for best effort" },
+        ProbeSpec { name: "priority_drops", unit: "packets", help: "Drops in tins above best effort" },
+        ProbeSpec { name: "background_marks", unit: "packets", help: "Marks in tins below best effort" },
+        ProbeSpec { name: "best_effort_marks", unit: "packets", help: "Marks in the tin for best effort" },
+        ProbeSpec { name: "priority_marks", unit: "packets", help: "Marks in tins above best effort" },
+    ],
+    traits: Traits {
+        wakes: true,
+        ecn: true,
+        drops_queued: true,
+        reorders_flows: true,
+        quiet_packets: 0,
+        flow_state_bytes: size_of::<flows::Queue>(),
+    },
+    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; memlimit counts packet bytes; overhead is on top of IP; no split-gso, autorate-ingress, ingress, nat, wash, fwmark",
+    build,
+};
+
+struct Cake {
+    settings: Settings,
+    plan: Plan,
+    /// What may not change while packets wait: tins, isolation, queues.
+    fixed: (&'static str, &'static str, usize),
+    tins: Vec<Tin>,
+    /// Whose turn it is in a round of the tins.
+    turn: usize,
+    shaper: Shaper,
+    /// Drawn when the first packet comes.
+    isolation: Option<Isolation>,
+    /// The shaper held a packet back until then.
+    wake_at: Option<Time>,
+    link: Link,
+}
+
+fn fixed(params: &Params) -> Result<(&'static str, &'static str, usize), ParamError> {
+    Ok((params.choice("tins"), params.choice("isolation"), settings::queues(params)?))
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let settings = Settings::read(params, link)?;
+    let fixed = fixed(params)?;
+    let plan = Plan::new(fixed.0, settings.bandwidth);
+    Ok(Box::new(Cake {
+        tins: plan.shares.iter().map(|share| Tin::new(&settings, share, fixed.2)).collect(),
+        turn: 0,
+        shaper: Shaper::new(settings.bandwidth),
+        settings,
+        plan,
+        fixed,
+        isolation: None,
+        wake_at: None,
+        link: *link,
+    }))
+}
+
+impl Cake {
+    /// Drops from the head of the fattest flow of all tins, a packet at a time, until the buffer is large enough.
+    #[cold]
+    fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        while self.backlog().bytes > self.settings.memory {
+            let mut fattest: Option<(usize, usize, u64)> = None;
+            for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
+                if let Some((queue, bytes)) = flows.fattest()
+                    && fattest.is_none_or(|(_, _, most)| bytes > most)
+                {
+                    fattest = Some((tin, queue, bytes));
+                }
+            }
+            let (tin, queue, _) = fattest.expect("what waits is on a list");
+            self.tins[tin].shed(queue, reason, cx);
+        }
+    }
+
+    /// The tin that goes next: of those within their threshold the last, else the one that will be so first.
+    #[inline]
+    fn scheduled_tin(&self, now: Time) -> Option<usize> {
+        let mut best: Option<(usize, Time)> = None;
+        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.is_active()) {
+            let at = tin.scheduled();
+            if at <= now || best.is_none_or(|(_, earliest)| at <= earliest) {
+                best = Some((number, at));
+            }
+        }
+        best.map(|(number, _)| number)
+    }
+
+    /// The tin whose turn it is in a round: the weights are for tins that cannot be scheduled, for want of a rate.
+    #[inline]
+    fn weighted_tin(&mut self) -> Option<usize> {
+        if !self.tins.iter().any(|tin| tin.flows.is_active()) {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.turn];
+            if tin.deficit >= 0 && tin.flows.is_active() {
+                return Some(self.turn);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += i64::from(tin.weight);
+            }
+            self.turn = (self.turn + 1) % self.tins.len();
+        }
+    }
+
+    fn sum(&self, rank: Rank, value: fn(&Tin) -> u64) -> f64 {
+        self.tins.iter().filter(|tin| tin.rank == rank).map(value).sum::<u64>() as f64
+    }
+}
+
+impl Discipline for Cake {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        let word = self.fixed.1;
+        let isolation = *self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
+        let backlog = self.backlog();
+        if backlog.packets == 0 {
+            self.shaper.start(cx.now);
+        }
+        let over = backlog.bytes + u64::from(packet.length) > self.settings.memory;
+        let tin = self.plan.tin_of[usize::from(packet.dscp % 64)];
+        self.tins[usize::from(tin)].enqueue(packet, &isolation, &self.settings, cx);
+        if over {
+            self.shrink(DropReason::Overlimit, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let isolation = self.isolation?;
+        if self.backlog().packets == 0 {
+            return None;
+        }
+        self.wake_at = self.shaper.not_before(cx.now);
+        if self.wake_at.is_some() {
+            return None;
+        }
+        let mut decayed = false;
+        loop {
+            let number = match self.settings.bandwidth {
+                Some(_) => self.scheduled_tin(cx.now)?,
+                None => self.weighted_tin()?,
+            };
+            let tin = &mut self.tins[number];
+            if !decayed {
+                tin.decay(cx.now);
+                decayed = true;
+            }
+            if let Some((packet, bytes)) = tin.dequeue(&isolation, &self.settings, cx) {
+                self.shaper.charge(bytes);
+                return Some(packet);
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        let mut all = Backlog::default();
+        for tin in &self.tins {
+            let Backlog { packets, bytes } = tin.flows.backlog();
+            all.packets += packets;
+            all.bytes += bytes;
+        }
+        all
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let settings = Settings::read(params, &self.link)?;
+        let now_fixed = fixed(params)?;
+        for (name, changed) in [
+            ("tins", now_fixed.0 != self.fixed.0),
+            ("isolation", now_fixed.1 != self.fixed.1),
+            ("queues", now_fixed.2 != self.fixed.2),
+        ] {
+            if changed {
+                return Err(ParamError::relation(
+                    name,
+                    params.get(name),
+                    "cannot change while packets may wait",
+                ));
+            }
+        }
+        self.settings = settings;
+        self.plan = Plan::new(self.fixed.0, self.settings.bandwidth);
+        for (tin, share) in self.tins.iter_mut().zip(&self.plan.shares) {
+            tin.change(&self.settings, share);
+        }
+        self.shaper.rate = self.settings.bandwidth;
+        self.shrink(DropReason::Reconfigured, cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        for tin in &mut self.tins {
+            tin.flows.purge(cx);
+        }
+        self.wake_at = None;
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.wake_at
+    }
+
+    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        self.wake_at = self.wake_at.filter(|due| *due > cx.now);
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        let mut counts = [0; 3];
+        for tin in &self.tins {
+            counts.iter_mut().zip(tin.flows.counts()).for_each(|(sum, count)| *sum += count);
+        }
+        let [sparse, bulk, decaying] = counts.map(f64::from);
+        sink("sparse_flows", sparse);
+        sink("bulk_flows", bulk);
+        sink("decaying_flows", decaying);
+        sink("collisions", self.tins.iter().map(|tin| tin.flows.collisions()).sum::<u64>() as f64);
+        let longest = |rank: Rank| {
+            let delays = self.tins.iter().filter(|tin| tin.rank == rank).map(|tin| tin.delay);
+            delays.max().unwrap_or(Span::ZERO).as_secs_f64()
+        };
+        sink("background_delay", longest(Rank::Background));
+        sink("best_effort_delay", longest(Rank::BestEffort));
+        sink("priority_delay", longest(Rank::Priority));
+        sink("background_drops", self.sum(Rank::Background, |tin| tin.drops));
+        sink("best_effort_drops", self.sum(Rank::BestEffort, |tin| tin.drops));
+        sink("priority_drops", self.sum(Rank::Priority, |tin| tin.drops));
+        sink("background_marks", self.sum(Rank::Background, |tin| tin.marks));
+        sink("best_effort_marks", self.sum(Rank::BestEffort, |tin| tin.marks));
+        sink("priority_marks", self.sum(Rank::Priority, |tin| tin.marks));
+    }
+
+    fn state_bytes(&self) -> usize {
+        let tins: usize = self.tins.iter().map(|tin| size_of::<Tin>() + tin.flows.state_bytes()).sum();
+        size_of::<Cake>() + tins
+    }
+}

@@ -1,0 +1,451 @@
+//! The flow queues of a tin: an eight-way set-associative table under DRR++, in which flows that start go first and
+//! hosts with many flows get small quanta.
+
+use super::isolation::Isolation;
+use super::sets::{Key, WAYS};
+use crate::cx::Cx;
+use crate::discipline::Backlog;
+use crate::law::Head;
+use crate::law::cobalt::{Params as Law, State};
+use crate::packet::Packet;
+use crate::queue::{Chain, Pool};
+use crate::signal::DropReason;
+use crate::units::{Span, Time};
+use alloc::vec::Vec;
+
+/// Deficits are counted in 1/256 of a byte, so that small shares of a quantum are not rounded away.
+const UNIT: u32 = 256;
+
+/// No queue.
+const NONE: u16 = u16::MAX;
+
+/// Flow queues and the hosts that they belong to.
+#[derive(Debug)]
+pub(super) struct Flows {
+    queues: Vec<Queue>,
+    /// Sources and destinations.
+    hosts: [Vec<Host>; 2],
+    pool: Pool,
+    new: List,
+    old: List,
+    decaying: Decaying,
+    /// Queues on the lists that count as sparse, and as bulk.
+    sparse: u32,
+    bulk: u32,
+    collisions: u64,
+}
+
+/// One flow queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    cobalt: State,
+    chain: Chain,
+    /// What it may still send in this round.
+    deficit: i32,
+    /// Its source and destination among the hosts.
+    hosts: [u16; 2],
+    /// The next queue of its list.
+    next: u16,
+    /// Whose it is, or was.
+    tag: [u8; 3],
+    place: Place,
+    /// A flow that found its set full has put packets here.
+    shared: bool,
+}
+
+/// Where a queue stands in DRR++.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// On no list, and free for any flow.
+    #[default]
+    Nowhere,
+    /// Among the new ones.
+    Sparse,
+    /// Among the old ones, but empty since before it came there.
+    Waiting,
+    /// Among the old ones, with a backlog.
+    Bulk,
+    /// On no list, but its law has not forgotten yet.
+    Decaying,
+}
+
+/// How many bulk flows a host has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    tag: [u8; 3],
+    bulk: u16,
+}
+
+/// First and last queue of a list.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u16,
+    tail: u16,
+}
+
+impl Default for List {
+    fn default() -> List {
+        List { head: NONE, tail: NONE }
+    }
+}
+
+/// Empty queues whose law has not forgotten yet, visited in turn: one bit each.
+#[derive(Debug)]
+struct Decaying {
+    words: Vec<u64>,
+    cursor: usize,
+    count: u32,
+}
+
+/// The head of one queue.
+struct QueueHead<'a> {
+    pool: &'a mut Pool,
+    chain: &'a mut Chain,
+}
+
+impl Head for QueueHead<'_> {
+    #[inline]
+    fn peek(&mut self) -> Option<&mut Packet> {
+        self.pool.peek(self.chain)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        self.pool.pop(self.chain)
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.chain.bytes()
+    }
+}
+
+impl Decaying {
+    fn new(queues: usize) -> Decaying {
+        Decaying { words: alloc::vec![0; queues.div_ceil(64)], cursor: 0, count: 0 }
+    }
+
+    fn insert(&mut self, queue: usize) {
+        self.words[queue / 64] |= 1 << (queue % 64);
+        self.count += 1;
+    }
+
+    fn remove(&mut self, queue: usize) {
+        self.words[queue / 64] &= !(1 << (queue % 64));
+        self.count -= 1;
+    }
+
+    /// The next queue after the one of last time, round and round.
+    fn next(&mut self) -> Option<usize> {
+        if self.count == 0 {
+            return None;
+        }
+        let (mut word, bit) = (self.cursor / 64, self.cursor % 64);
+        let mut bits = self.words[word] & (u64::MAX << bit);
+        while bits == 0 {
+            word = (word + 1) % self.words.len();
+            bits = self.words[word];
+        }
+        let queue = word * 64 + bits.trailing_zeros() as usize;
+        self.cursor = (queue + 1) % (self.words.len() * 64);
+        Some(queue)
+    }
+}
+
+impl Flows {
+    /// `count` empty queues, a multiple of eight.
+    pub(super) fn new(count: usize) -> Flows {
+        Flows {
+            queues: alloc::vec![Queue::default(); count],
+            hosts: [alloc::vec![Host::default(); count], alloc::vec![Host::default(); count]],
+            pool: Pool::default(),
+            new: List::default(),
+            old: List::default(),
+            decaying: Decaying::new(count),
+            sparse: 0,
+            bulk: 0,
+            collisions: 0,
+        }
+    }
+
+    /// What waits.
+    #[inline]
+    pub(super) fn backlog(&self) -> Backlog {
+        self.pool.backlog()
+    }
+
+    /// Whether a queue is on the lists.
+    #[inline]
+    pub(super) fn is_active(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// Queues that count as sparse, count as bulk, and are decaying.
+    pub(super) fn counts(&self) -> [u32; 3] {
+        [self.sparse, self.bulk, self.decaying.count]
+    }
+
+    /// Packets that came into a queue of another flow because all eight were taken.
+    pub(super) fn collisions(&self) -> u64 {
+        self.collisions
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn state_bytes(&self) -> usize {
+        let hosts = self.hosts[0].len() + self.hosts[1].len();
+        self.queues.len() * size_of::<Queue>()
+            + hosts * size_of::<Host>()
+            + self.decaying.words.len() * size_of::<u64>()
+    }
+
+    /// The queue of `packet`: its own, else a free one of its set, else its home, which it then shares.
+    ///
+    /// A flow that shares comes back to that queue until it is empty, so that it never overtakes itself.
+    #[inline]
+    pub(super) fn locate(&mut self, packet: &Packet, isolation: &Isolation) -> usize {
+        let key = isolation.queue(packet, self.queues.len());
+        let home = &self.queues[key.home];
+        if home.tag == key.tag && home.place != Place::Nowhere {
+            return key.home;
+        }
+        self.search(key, packet, isolation)
+    }
+
+    fn search(&mut self, key: Key, packet: &Packet, isolation: &Isolation) -> usize {
+        let own = key.ways().find(|queue| self.queues[*queue].tag == key.tag);
+        let free = || key.ways().find(|queue| self.queues[*queue].place == Place::Nowhere);
+        let queue = match own {
+            Some(own) => Some(own),
+            None if self.queues[key.home].shared => None,
+            None => free(),
+        };
+        let Some(queue) = queue else {
+            self.collisions += 1;
+            self.queues[key.home].shared = true;
+            return key.home;
+        };
+        if self.queues[queue].place == Place::Nowhere {
+            self.queues[queue].tag = key.tag;
+            for side in [0, 1] {
+                if isolation.shared[side] {
+                    let host = isolation.host(side, packet, self.hosts[side].len());
+                    self.queues[queue].hosts[side] = self.host(side, host) as u16;
+                }
+            }
+        }
+        queue
+    }
+
+    /// The record of a host: its own, else one without bulk flows, else its home, whoever else that counts.
+    fn host(&mut self, side: usize, key: Key) -> usize {
+        let hosts = &mut self.hosts[side];
+        let own = key.ways().find(|host| hosts[*host].tag == key.tag);
+        let host = own.or_else(|| key.ways().find(|host| hosts[*host].bulk == 0)).unwrap_or(key.home);
+        hosts[host].tag = key.tag;
+        host
+    }
+
+    /// Appends `packet` to `queue`, which starts with its share of `quantum` bytes if it was on no list.
+    #[inline]
+    pub(super) fn push(&mut self, queue: usize, packet: Packet, quantum: u32, isolation: &Isolation) {
+        let record = &mut self.queues[queue];
+        self.pool.push(&mut record.chain, packet);
+        match record.place {
+            Place::Nowhere | Place::Decaying => {
+                if record.place == Place::Decaying {
+                    self.decaying.remove(queue);
+                }
+                record.place = Place::Sparse;
+                self.sparse += 1;
+                self.queues[queue].deficit = self.grant(queue, quantum, isolation);
+                append(&mut self.queues, &mut self.new, queue);
+            }
+            Place::Waiting => {
+                self.sparse -= 1;
+                self.enter_bulk(queue);
+            }
+            Place::Sparse | Place::Bulk => {}
+        }
+    }
+
+    /// The packets of `queue`, the oldest first.
+    pub(super) fn packets(&self, queue: usize) -> impl Iterator<Item = &Packet> {
+        self.pool.iter(&self.queues[queue].chain)
+    }
+
+    /// Takes the packet at `index` of `queue`, past its law.
+    pub(super) fn remove(&mut self, queue: usize, index: usize) -> Option<Packet> {
+        self.pool.remove(&mut self.queues[queue].chain, index)
+    }
+
+    /// The queue whose turn it is: the first new one, else the first old one, that has not used up its quantum. One
+    /// that has gets another and goes to the end of the old ones.
+    #[inline]
+    pub(super) fn select(&mut self, quantum: u32, isolation: &Isolation) -> Option<usize> {
+        loop {
+            let first = if self.new.head == NONE { self.old.head } else { self.new.head };
+            let queue = usize::from(first);
+            let record = self.queues.get_mut(queue)?;
+            if record.deficit > 0 {
+                return Some(queue);
+            }
+            let list = if record.place == Place::Sparse { &mut self.new } else { &mut self.old };
+            detach(&self.queues, list, queue);
+            let record = &mut self.queues[queue];
+            if record.place == Place::Sparse {
+                if record.chain.is_empty() {
+                    record.place = Place::Waiting;
+                } else {
+                    self.sparse -= 1;
+                    self.enter_bulk(queue);
+                }
+            }
+            let grant = self.grant(queue, quantum, isolation);
+            self.queues[queue].deficit += grant;
+            append(&mut self.queues, &mut self.old, queue);
+        }
+    }
+
+    /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it turned out empty,
+    /// and left the lists.
+    #[inline]
+    pub(super) fn dequeue(
+        &mut self,
+        queue: usize,
+        law: &Law,
+        floor: Span,
+        cx: &mut Cx<'_>,
+    ) -> Option<Packet> {
+        let record = &mut self.queues[queue];
+        let mut head = QueueHead { pool: &mut self.pool, chain: &mut record.chain };
+        let packet = law.dequeue(&mut record.cobalt, &mut head, floor, cx);
+        if packet.is_none() {
+            self.retire(queue, cx.now);
+        }
+        packet
+    }
+
+    /// `queue` has sent `bytes`.
+    #[inline]
+    pub(super) fn charge(&mut self, queue: usize, bytes: u64) {
+        let spent = i32::try_from(bytes.saturating_mul(u64::from(UNIT))).unwrap_or(i32::MAX);
+        let deficit = &mut self.queues[queue].deficit;
+        *deficit = deficit.saturating_sub(spent);
+    }
+
+    /// Lets the next decaying queue forget a step more.
+    pub(super) fn decay(&mut self, law: &Law, now: Time) {
+        let Some(queue) = self.decaying.next() else { return };
+        let record = &mut self.queues[queue];
+        law.emptied(&mut record.cobalt, now);
+        if record.cobalt.at_rest(now) {
+            record.place = Place::Nowhere;
+            self.decaying.remove(queue);
+        }
+    }
+
+    /// The queue with the most bytes, and how many: the first of equals, new ones before old ones. Looks at every queue
+    /// on the lists: for a full buffer only.
+    pub(super) fn fattest(&self) -> Option<(usize, u64)> {
+        let mut fattest: Option<(usize, u64)> = None;
+        for list in [self.new, self.old] {
+            let mut queue = list.head;
+            while queue != NONE {
+                let record = &self.queues[usize::from(queue)];
+                if fattest.is_none_or(|(_, bytes)| record.chain.bytes() > bytes) {
+                    fattest = Some((usize::from(queue), record.chain.bytes()));
+                }
+                queue = record.next;
+            }
+        }
+        fattest
+    }
+
+    /// Takes the oldest packet of `queue`, past its law.
+    pub(super) fn pop(&mut self, queue: usize) -> Option<Packet> {
+        self.pool.pop(&mut self.queues[queue].chain)
+    }
+
+    /// The law's memory of `queue`.
+    pub(super) fn cobalt(&mut self, queue: usize) -> &mut State {
+        &mut self.queues[queue].cobalt
+    }
+
+    /// Drops everything and forgets who was there.
+    pub(super) fn purge(&mut self, cx: &mut Cx<'_>) {
+        for queue in &mut self.queues {
+            while let Some(packet) = self.pool.pop(&mut queue.chain) {
+                cx.drop(packet, DropReason::Reconfigured);
+            }
+        }
+        *self = Flows::new(self.queues.len());
+    }
+
+    /// What `quantum` bytes are worth to `queue`: a share of them, by how many bulk flows its host has, the busier one
+    /// of source and destination.
+    #[inline]
+    fn grant(&self, queue: usize, quantum: u32, isolation: &Isolation) -> i32 {
+        let record = &self.queues[queue];
+        let mut load = 1;
+        for side in [0, 1] {
+            if isolation.shared[side] {
+                load = load.max(self.hosts[side][usize::from(record.hosts[side])].bulk);
+            }
+        }
+        (quantum * UNIT / u32::from(load)) as i32
+    }
+
+    fn enter_bulk(&mut self, queue: usize) {
+        let record = &mut self.queues[queue];
+        record.place = Place::Bulk;
+        self.bulk += 1;
+        for side in [0, 1] {
+            self.hosts[side][usize::from(record.hosts[side])].bulk += 1;
+        }
+    }
+
+    /// The selected queue is empty: it leaves its list, and stays reserved until its law has forgotten.
+    fn retire(&mut self, queue: usize, now: Time) {
+        let record = &mut self.queues[queue];
+        let list = if record.place == Place::Sparse { &mut self.new } else { &mut self.old };
+        if record.place == Place::Bulk {
+            self.bulk -= 1;
+            for side in [0, 1] {
+                self.hosts[side][usize::from(record.hosts[side])].bulk -= 1;
+            }
+        } else {
+            self.sparse -= 1;
+        }
+        record.shared = false;
+        if record.cobalt.at_rest(now) {
+            record.place = Place::Nowhere;
+        } else {
+            record.place = Place::Decaying;
+            self.decaying.insert(queue);
+        }
+        detach(&self.queues, list, queue);
+    }
+}
+
+/// Puts a queue at the end of a list.
+#[inline]
+fn append(queues: &mut [Queue], list: &mut List, queue: usize) {
+    queues[queue].next = NONE;
+    let tail = core::mem::replace(&mut list.tail, queue as u16);
+    if tail == NONE {
+        list.head = queue as u16;
+    } else {
+        queues[usize::from(tail)].next = queue as u16;
+    }
+}
+
+/// Takes a queue off the front of its list.
+#[inline]
+fn detach(queues: &[Queue], list: &mut List, queue: usize) {
+    list.head = queues[queue].next;
+    if list.head == NONE {
+        list.tail = NONE;
+    }
+}
+
+const _: () = assert!(WAYS == 8 && size_of::<Queue>() <= 64);

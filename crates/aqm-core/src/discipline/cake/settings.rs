@@ -1,0 +1,217 @@
+//! CAKE's parameters, and what follows from them for each tin.
+
+use super::acks::{self, AckFilter};
+use super::framing::{self, Cells, Framing};
+use super::isolation;
+use super::sets::WAYS;
+use super::tins::{self, Share};
+use crate::discipline::Link;
+use crate::law::blue;
+use crate::law::cobalt::Params as Law;
+use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
+use crate::units::{Bytes, Rate, Span};
+
+/// The declarations.
+pub(super) static PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "bandwidth",
+        Kind::Rate,
+        Value::Auto,
+        (512.0, 1e12),
+        "Rate of the shaper",
+        "tc-cake(8): unlimited; Linux sch_cake: 64 bytes per second at least",
+    )
+    .or_auto("unlimited, without a shaper"),
+    ParamSpec::keywords(
+        "tins",
+        tins::WORDS,
+        "Classes of traffic by DiffServ code point",
+        "tc-cake(8): diffserv3",
+    ),
+    ParamSpec::keywords(
+        "isolation",
+        isolation::WORDS,
+        "What has a queue of its own, and between which hosts the link is shared first",
+        "tc-cake(8): triple-isolate",
+    ),
+    ParamSpec::keywords(
+        "path",
+        PATHS,
+        "How long the round trips are: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s or 3600s, internet being 100ms",
+        "tc-cake(8): internet",
+    ),
+    ParamSpec::new(
+        "rtt",
+        Kind::Span,
+        Value::Auto,
+        (1e3, 3.6e12),
+        "Round-trip time: COBALT's interval, and 20 times its target",
+        "tc-cake(8)",
+    )
+    .or_auto("that of path"),
+    ParamSpec::keywords(
+        "acks",
+        acks::WORDS,
+        "Which acknowledgments are dropped as superfluous",
+        "tc-cake(8): none",
+    ),
+    ParamSpec::new(
+        "memlimit",
+        Kind::Bytes,
+        Value::Auto,
+        (1.0, 1e12),
+        "Most bytes of packets that wait",
+        "tc-cake(8), Linux sch_cake",
+    )
+    .or_auto("bandwidth x rtt x 4, at least 4mb, at most 10240 full packets"),
+    ParamSpec::keywords(
+        "link_layer",
+        framing::WORDS,
+        "The link layer of the bottleneck: overhead, mpu and cells together",
+        "tc-cake(8): raw, packets count as they are",
+    ),
+    ParamSpec::new(
+        "overhead",
+        Kind::Number,
+        Value::Auto,
+        (-64.0, 256.0),
+        "Bytes around each IP packet on the bottleneck",
+        "tc-cake(8)",
+    )
+    .or_auto("that of link_layer"),
+    ParamSpec::new(
+        "mpu",
+        Kind::Number,
+        Value::Auto,
+        (0.0, 256.0),
+        "Fewest bytes of a packet on the bottleneck, overhead included",
+        "tc-cake(8)",
+    )
+    .or_auto("that of link_layer"),
+    ParamSpec { default: Value::Auto, ..CELLS }.or_auto("those of link_layer"),
+    ParamSpec::new(
+        "queues",
+        Kind::Count,
+        Value::Count(1024),
+        (8.0, 8192.0),
+        "Flow queues of each tin, a multiple of eight",
+        "Linux sch_cake: 1024",
+    ),
+];
+
+const CELLS: ParamSpec =
+    ParamSpec::keywords("cells", framing::CELLS, "The cells that packets are cut into", "tc-cake(8)");
+
+/// Keywords for round trips; the default first.
+const PATHS: &[&str] =
+    &["internet", "datacentre", "lan", "metro", "regional", "oceanic", "satellite", "interplanetary"];
+
+/// Bytes of a full packet, and most of a quantum (Linux: Ethernet's).
+const FULL_PACKET: u64 = 1514;
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) bandwidth: Option<Rate>,
+    pub(super) acks: AckFilter,
+    pub(super) memory: u64,
+    pub(super) framing: Framing,
+    rtt: Span,
+    mtu: u32,
+}
+
+/// What a tin makes of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    pub(super) law: Law,
+    /// No packet is too late that waited at most this long.
+    pub(super) floor: Span,
+    /// Bytes that a flow may send in a round.
+    pub(super) quantum: u32,
+}
+
+impl Settings {
+    /// Reads the parameters that may change while running.
+    pub(super) fn read(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+        let bandwidth = params.rate("bandwidth");
+        let rtt = match params.get("rtt") {
+            Value::Span(rtt) => rtt,
+            _ => round_trip(params.choice("path")),
+        };
+        let memory = params.bytes("memlimit").map_or_else(|| memory(bandwidth, rtt, link.mtu), Bytes::as_u64);
+        let acks = AckFilter::new(params.choice("acks"));
+        Ok(Settings { bandwidth, acks, memory, framing: framing(params, link)?, rtt, mtu: link.mtu })
+    }
+
+    /// What a tin with this share makes of them (Linux `cake_set_rate`, behaviour): the slower the tin, the later
+    /// COBALT is content, and the smaller the quantum.
+    pub(super) fn control(&self, share: &Share) -> Control {
+        let target = self.rtt / 20;
+        let packet =
+            share.threshold.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(u64::from(self.mtu))));
+        let own_target = target.max(packet * 3 / 2);
+        let interval = (self.rtt + own_target.saturating_sub(target)).max(own_target * 2);
+        let blue = blue::Params { increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, freeze_time: own_target };
+        let law = Law { target: own_target, interval, ecn: true, blue };
+        let quantum = share
+            .threshold
+            .map_or(FULL_PACKET, |rate| (rate.as_bits_per_sec() / 8 / 4096).clamp(300, FULL_PACKET));
+        Control { law, floor: packet * 4, quantum: quantum as u32 }
+    }
+}
+
+/// How many queues each tin has.
+pub(super) fn queues(params: &Params) -> Result<usize, ParamError> {
+    let queues = params.count("queues") as usize;
+    if queues.is_multiple_of(WAYS) {
+        return Ok(queues);
+    }
+    Err(ParamError::relation("queues", queues, "is not a multiple of eight: sets have eight queues"))
+}
+
+/// The round-trip time that a keyword stands for.
+fn round_trip(word: &str) -> Span {
+    match word {
+        "datacentre" => Span::from_micros(100),
+        "lan" => Span::from_millis(1),
+        "metro" => Span::from_millis(10),
+        "regional" => Span::from_millis(30),
+        "oceanic" => Span::from_millis(300),
+        "satellite" => Span::from_secs(1),
+        "interplanetary" => Span::from_secs(3600),
+        _ => Span::from_millis(100),
+    }
+}
+
+/// How much may wait when nothing is said: four times what is on its way.
+fn memory(bandwidth: Option<Rate>, rtt: Span, mtu: u32) -> u64 {
+    let most = 10_240 * u64::from(mtu);
+    bandwidth.map_or(most, |rate| (rate.bytes_in(rtt).as_u64() * 4).max(4 << 20).min(most))
+}
+
+fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
+    let mut framing = Framing::keyword(params.choice("link_layer"), link);
+    if let Some(overhead) = whole(params, "overhead")? {
+        (framing.overhead, framing.excluded) = (overhead, link.overhead);
+    }
+    if let Some(mpu) = whole(params, "mpu")? {
+        framing.mpu = mpu as u32;
+    }
+    match params.get("cells") {
+        Value::Choice("atm") => framing.cells = Cells::Atm,
+        Value::Choice("ptm") => framing.cells = Cells::Ptm,
+        Value::Choice(_) => framing.cells = Cells::None,
+        _ => {}
+    }
+    Ok(framing)
+}
+
+/// A whole number, as tc takes it: without a unit, and negative if need be.
+fn whole(params: &Params, name: &str) -> Result<Option<i32>, ParamError> {
+    let Value::Number(number) = params.get(name) else { return Ok(None) };
+    let whole = number as i32;
+    if f64::from(whole) == number {
+        return Ok(Some(whole));
+    }
+    Err(ParamError::relation(name, number, "is not a whole number of bytes"))
+}

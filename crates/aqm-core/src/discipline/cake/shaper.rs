@@ -1,0 +1,128 @@
+//! A shaper in deficit mode: a packet may go when the time has come up to which the last ones are paid for. There are
+//! no tokens to save up, so no burst follows a silence, but time that the host loses is made up for.
+
+use crate::units::{Bytes, Rate, Time};
+
+/// Pays for packets at a rate, or does not ask for anything.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shaper {
+    /// The rate; `None`: unlimited.
+    pub(super) rate: Option<Rate>,
+    /// Up to when packets are paid for.
+    next: Time,
+}
+
+impl Shaper {
+    /// A shaper that owes nothing.
+    pub(super) const fn new(rate: Option<Rate>) -> Shaper {
+        Shaper { rate, next: Time::ZERO }
+    }
+
+    /// When the next packet may go, if not now.
+    #[inline]
+    pub(super) fn not_before(&self, now: Time) -> Option<Time> {
+        (self.next > now).then_some(self.next)
+    }
+
+    /// A queue that was empty gets a packet: the time that nobody used is gone.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        self.next = self.next.max(now);
+    }
+
+    /// `bytes` were sent.
+    #[inline]
+    pub(super) fn charge(&mut self, bytes: u64) {
+        if let Some(rate) = self.rate {
+            self.next += rate.time_for(Bytes::new(bytes));
+        }
+    }
+}
+
+/// Whether a tin is within its threshold: the shaper's arithmetic, but without letting a tin that waited make up for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threshold {
+    rate: Rate,
+    /// Up to when the tin has used up its threshold.
+    pub(super) next: Time,
+}
+
+impl Threshold {
+    /// A threshold that is not used up.
+    pub(super) const fn new(rate: Rate) -> Threshold {
+        Threshold { rate, next: Time::ZERO }
+    }
+
+    /// Takes another rate.
+    pub(super) const fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// A tin that was empty gets a packet.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        self.next = self.next.max(now);
+    }
+
+    /// `bytes` of the tin were sent at `now`. One that is far ahead of its threshold does not go further.
+    #[inline]
+    pub(super) fn charge(&mut self, bytes: u64, now: Time) {
+        let span = self.rate.time_for(Bytes::new(bytes));
+        if self.next < now {
+            self.next += span;
+        } else {
+            self.next = self.next.max(now + span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const MEGABIT: Rate = Rate::from_bits_per_sec(1_000_000);
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn packets_are_paid_for_one_after_the_other() {
+        // 1000 bytes take 8 ms.
+        let mut shaper = Shaper::new(Some(MEGABIT));
+        shaper.start(at(5));
+        assert_eq!(shaper.not_before(at(5)), None);
+        shaper.charge(1000);
+        assert_eq!((shaper.not_before(at(12)), shaper.not_before(at(13))), (Some(at(13)), None));
+        // Asked late, at 20 ms: the time is made up for.
+        shaper.charge(1000);
+        assert_eq!(shaper.not_before(at(20)), Some(at(21)));
+        // Empty until 100 ms: that time is gone.
+        shaper.start(at(100));
+        shaper.charge(1000);
+        assert_eq!(shaper.not_before(at(100)), Some(at(108)));
+    }
+
+    #[test]
+    fn an_unlimited_shaper_never_waits() {
+        let mut shaper = Shaper::new(None);
+        shaper.charge(1_000_000);
+        assert_eq!(shaper.not_before(Time::ZERO), None);
+    }
+
+    #[test]
+    fn a_tin_beyond_its_threshold_is_one_packet_ahead_at_most() {
+        let mut threshold = Threshold::new(MEGABIT);
+        threshold.start(at(10));
+        threshold.charge(1000, at(10));
+        assert_eq!(threshold.next, at(18));
+        threshold.charge(1000, at(11)); // 18 is more than 11, and less than 11 + 8
+        assert_eq!(threshold.next, at(19));
+        threshold.charge(250, at(11)); // 19 is more than 11 + 2
+        assert_eq!(threshold.next, at(19));
+        threshold.charge(1000, at(40)); // behind: by its own time
+        assert_eq!(threshold.next, at(27));
+        assert_eq!(at(27).since(at(19)), Span::from_millis(8));
+    }
+}

@@ -1,0 +1,129 @@
+//! One tin: its flows, its control law, its threshold and its books.
+
+use super::flows::Flows;
+use super::isolation::Isolation;
+use super::settings::{Control, Settings};
+use super::shaper::Threshold;
+use super::tins::{Rank, Share};
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::signal::DropReason;
+use crate::units::{Span, Time};
+
+/// A tin.
+#[derive(Debug)]
+pub(super) struct Tin {
+    pub(super) flows: Flows,
+    pub(super) rank: Rank,
+    control: Control,
+    threshold: Option<Threshold>,
+    /// Bytes in a round of the tins.
+    pub(super) weight: u32,
+    /// Bytes that it may still send in this round.
+    pub(super) deficit: i64,
+    /// The mean delay of packets that left, each one counting for 1/256.
+    pub(super) delay: Span,
+    pub(super) drops: u64,
+    pub(super) marks: u64,
+}
+
+impl Tin {
+    /// An empty tin.
+    pub(super) fn new(settings: &Settings, share: &Share, queues: usize) -> Tin {
+        Tin {
+            flows: Flows::new(queues),
+            rank: share.rank,
+            control: settings.control(share),
+            threshold: share.threshold.map(Threshold::new),
+            weight: share.weight,
+            deficit: 0,
+            delay: Span::ZERO,
+            drops: 0,
+            marks: 0,
+        }
+    }
+
+    /// Takes new settings.
+    pub(super) fn change(&mut self, settings: &Settings, share: &Share) {
+        self.control = settings.control(share);
+        match (&mut self.threshold, share.threshold) {
+            (Some(threshold), Some(rate)) => threshold.set_rate(rate),
+            (threshold, rate) => *threshold = rate.map(Threshold::new),
+        }
+    }
+
+    /// Up to when it has used up its threshold.
+    #[inline]
+    pub(super) fn scheduled(&self) -> Time {
+        self.threshold.map_or(Time::ZERO, |threshold| threshold.next)
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub(super) fn enqueue(
+        &mut self,
+        packet: Packet,
+        isolation: &Isolation,
+        settings: &Settings,
+        cx: &mut Cx<'_>,
+    ) {
+        if self.flows.backlog().packets == 0
+            && let Some(threshold) = &mut self.threshold
+        {
+            threshold.start(cx.now);
+        }
+        let queue = self.flows.locate(&packet, isolation);
+        if let Some(place) = settings.acks.superfluous(self.flows.packets(queue), &packet)
+            && let Some(acknowledgment) = self.flows.remove(queue, place)
+        {
+            self.drops += 1;
+            cx.drop(acknowledgment, DropReason::Redundant);
+        }
+        self.flows.push(queue, packet, self.control.quantum, isolation);
+    }
+
+    /// The next packet and its bytes on the bottleneck. `None`: the queue whose turn it was turned out empty, or there
+    /// is none.
+    #[inline]
+    pub(super) fn dequeue(
+        &mut self,
+        isolation: &Isolation,
+        settings: &Settings,
+        cx: &mut Cx<'_>,
+    ) -> Option<(Packet, u64)> {
+        let Control { law, floor, quantum } = &self.control;
+        let queue = self.flows.select(*quantum, isolation)?;
+        let early = DropReason::Congestion as usize;
+        let (drops, marks) = (cx.counters.dropped[early], cx.counters.marked);
+        let packet = self.flows.dequeue(queue, law, *floor, cx);
+        self.drops += cx.counters.dropped[early] - drops;
+        self.marks += cx.counters.marked - marks;
+        let packet = packet?;
+        let bytes = settings.framing.bytes(packet.length);
+        self.flows.charge(queue, bytes);
+        match &mut self.threshold {
+            Some(threshold) => threshold.charge(bytes, cx.now),
+            None => self.deficit -= bytes as i64,
+        }
+        let delay = cx.now.since(packet.arrival);
+        self.delay = self.delay.saturating_sub(self.delay / 256) + delay / 256;
+        Some((packet, bytes))
+    }
+
+    /// Lets an empty queue forget a step more.
+    #[inline]
+    pub(super) fn decay(&mut self, now: Time) {
+        self.flows.decay(&self.control.law, now);
+    }
+
+    /// Drops the oldest packet of `queue`; its law is told if there was no room for another.
+    pub(super) fn shed(&mut self, queue: usize, reason: DropReason, cx: &mut Cx<'_>) {
+        if reason == DropReason::Overlimit {
+            self.control.law.overflowed(self.flows.cobalt(queue), cx.now);
+        }
+        if let Some(packet) = self.flows.pop(queue) {
+            self.drops += 1;
+            cx.drop(packet, reason);
+        }
+    }
+}

@@ -87,6 +87,7 @@ pub static INFO: Info = Info {
         ecn: true,
         drops_queued: true,
         reorders_flows: true,
+        reorders_within_flow: false,
         quiet_packets: 0,
         flow_state_bytes: size_of::<flows::Queue>(),
     },

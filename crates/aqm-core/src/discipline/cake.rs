@@ -12,8 +12,8 @@
 //! # Deviations
 //! Those of `cobalt`. Shares of a quantum are counted in 1/256 of a byte (Linux: rounded at random). A flow that finds
 //! its set full shares its home queue without taking it over, so that flows stay in order (Linux: takes it over). The
-//! ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `memlimit` counts the bytes of
-//! packets, not of buffers. `overhead` always comes on top of the IP packet. Decaying queues are visited by number.
+//! ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `limit` counts
+//! packets as they are, and `memlimit` their bytes (Linux: full packets, and the memory of buffers). `overhead` always comes on top of the IP packet. Decaying queues are visited by number.
 //! Packets are single, so there is no split-gso; nor are there autorate-ingress, ingress, nat, wash and fwmark.
 //!
 //! # Promises
@@ -91,7 +91,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: size_of::<flows::Queue>(),
     },
-    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; memlimit counts packet bytes; overhead is on top of IP; no split-gso, autorate-ingress, ingress, nat, wash, fwmark",
+    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; no split-gso, autorate-ingress, ingress, nat, wash, fwmark",
     build,
 };
 
@@ -136,7 +136,7 @@ impl Cake {
     /// Drops from the head of the fattest flow of all tins, a packet at a time, until the buffer is large enough.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        while self.backlog().bytes > self.settings.memory {
+        while self.settings.overfull(self.backlog()) {
             let mut fattest: Option<(usize, usize, u64)> = None;
             for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
                 if let Some((queue, bytes)) = flows.fattest()
@@ -191,14 +191,14 @@ impl Discipline for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let word = self.fixed.1;
         let isolation = *self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
-        let backlog = self.backlog();
-        if backlog.packets == 0 {
+        let Backlog { packets, bytes } = self.backlog();
+        if packets == 0 {
             self.shaper.start(cx.now);
         }
-        let over = backlog.bytes + u64::from(packet.length) > self.settings.memory;
+        let over = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
         let tin = self.plan.tin_of[usize::from(packet.dscp % 64)];
         self.tins[usize::from(tin)].enqueue(packet, &isolation, &self.settings, cx);
-        if over {
+        if self.settings.overfull(over) {
             self.shrink(DropReason::Overlimit, cx);
         }
     }

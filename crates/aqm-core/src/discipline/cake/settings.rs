@@ -5,11 +5,11 @@ use super::framing::{self, Cells, Framing};
 use super::isolation;
 use super::sets::WAYS;
 use super::tins::{self, Share};
-use crate::discipline::Link;
+use crate::discipline::{Backlog, Link, fq};
 use crate::law::blue;
 use crate::law::cobalt::Params as Law;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
-use crate::units::{Bytes, Rate, Span};
+use crate::units::{Bytes, Rate, Size, Span};
 
 /// The declarations.
 pub(super) static PARAMS: &[ParamSpec] = &[
@@ -55,6 +55,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Which acknowledgments are dropped as superfluous",
         "tc-cake(8): none",
     ),
+    ParamSpec { reference: "Linux sch_cake: 10240, of full packets", ..fq::LIMIT },
     ParamSpec::new(
         "memlimit",
         Kind::Bytes,
@@ -63,7 +64,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Most bytes of packets that wait",
         "tc-cake(8), Linux sch_cake",
     )
-    .or_auto("bandwidth x rtt x 4, at least 4mb, at most 10240 full packets"),
+    .or_auto("bandwidth x rtt x 4, at least 4mb; without bandwidth, as limit says"),
     ParamSpec::keywords(
         "link_layer",
         framing::WORDS,
@@ -114,7 +115,8 @@ const FULL_PACKET: u64 = 1514;
 pub(super) struct Settings {
     pub(super) bandwidth: Option<Rate>,
     pub(super) acks: AckFilter,
-    pub(super) memory: u64,
+    limit: Size,
+    memory: u64,
     pub(super) framing: Framing,
     rtt: Span,
     mtu: u32,
@@ -138,9 +140,16 @@ impl Settings {
             Value::Span(rtt) => rtt,
             _ => round_trip(params.choice("path")),
         };
-        let memory = params.bytes("memlimit").map_or_else(|| memory(bandwidth, rtt, link.mtu), Bytes::as_u64);
+        let limit = params.size("limit").expect("limit has no auto");
+        let memory = params.bytes("memlimit").map_or_else(|| memory(bandwidth, rtt), Bytes::as_u64);
         let acks = AckFilter::new(params.choice("acks"));
-        Ok(Settings { bandwidth, acks, memory, framing: framing(params, link)?, rtt, mtu: link.mtu })
+        Ok(Settings { bandwidth, acks, limit, memory, framing: framing(params, link)?, rtt, mtu: link.mtu })
+    }
+
+    /// Whether `backlog` is more than the buffer holds.
+    #[inline]
+    pub(super) fn overfull(&self, backlog: Backlog) -> bool {
+        backlog.exceeds(self.limit) || backlog.bytes > self.memory
     }
 
     /// What a tin with this share makes of them (Linux `cake_set_rate`, behaviour): the slower the tin, the later
@@ -183,10 +192,9 @@ fn round_trip(word: &str) -> Span {
     }
 }
 
-/// How much may wait when nothing is said: four times what is on its way.
-fn memory(bandwidth: Option<Rate>, rtt: Span, mtu: u32) -> u64 {
-    let most = 10_240 * u64::from(mtu);
-    bandwidth.map_or(most, |rate| (rate.bytes_in(rtt).as_u64() * 4).max(4 << 20).min(most))
+/// How much may wait when nothing is said: four times what is under way.
+fn memory(bandwidth: Option<Rate>, rtt: Span) -> u64 {
+    bandwidth.map_or(u64::MAX, |rate| (rate.bytes_in(rtt).as_u64() * 4).max(4 << 20))
 }
 
 fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {

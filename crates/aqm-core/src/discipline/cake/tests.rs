@@ -147,12 +147,16 @@ fn the_buffer_holds_four_times_what_is_under_way() {
     let most = |spec: &str| {
         let mut host = Host::new(spec);
         (0..20_000).for_each(|cookie| host.put(ms(0), cookie, cookie % 50, 1000));
-        host.qdisc.backlog().bytes / 1000
+        host.qdisc.backlog().packets
     };
-    assert_eq!(most("cake"), 15_503); // 10240 * 1514 bytes
+    assert_eq!(most("cake"), 10_240);
     assert_eq!(most("cake bandwidth 10mbit"), 4194); // 4 MiB
     assert_eq!(most("cake bandwidth 100mbit"), 5000); // 4 * 12.5 MB/s * 0.1 s
-    assert_eq!(most("cake bandwidth 10gbit"), 15_503);
+    assert_eq!(most("cake bandwidth 10gbit"), 10_240);
+    assert_eq!(
+        [most("cake limit 700p"), most("cake limit 700p memlimit 5000b"), most("cake limit 64kb")],
+        [700, 5, 65]
+    );
 }
 
 #[test]

@@ -38,6 +38,8 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         min_rto_ns: 200_000_000,
         window_bytes: None,
         ipv6: false,
+        pacing: false,
+        hystart: false,
     };
     Scenario {
         aqm: aqm.to_owned(),

@@ -230,6 +230,8 @@ fn tcp_kind(tcp: &Tcp) -> &'static str {
     match tcp.congestion_control {
         CongestionControl::Newreno => "newreno",
         CongestionControl::Cubic => "cubic",
+        CongestionControl::Dctcp => "dctcp",
+        CongestionControl::Ledbat => "ledbat",
         CongestionControl::Fixed => "fixed",
     }
 }

@@ -5,7 +5,7 @@
 
 use aqm_core::units::Time;
 
-/// What an event is for: a kind and the number of the thing concerned, in 24 bits.
+/// What an event is for: a kind and the number of the thing concerned, in 25 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target(u32);
 
@@ -29,10 +29,12 @@ pub(crate) enum Kind {
     Alone = 6,
     /// Samples, warm-up and end.
     Clock = 7,
+    /// A sender that spaces its segments may send the next.
+    Pace = 8,
 }
 
 const INDEX_BITS: u32 = 21;
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Arrival,
     Kind::Free,
     Kind::SenderTimer,
@@ -41,6 +43,7 @@ const KINDS: [Kind; 8] = [
     Kind::Wake,
     Kind::Alone,
     Kind::Clock,
+    Kind::Pace,
 ];
 
 impl Target {
@@ -53,7 +56,7 @@ impl Target {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        KINDS[(self.0 >> INDEX_BITS & 7) as usize]
+        KINDS[(self.0 >> INDEX_BITS & 15) as usize]
     }
 
     pub(crate) fn index(self) -> usize {
@@ -61,10 +64,10 @@ impl Target {
     }
 }
 
-/// Time over insertion number (40 bits) over target (24 bits): one number, one comparison.
+/// Time over insertion number (39 bits) over target (25 bits): one number, one comparison.
 type Entry = u128;
 
-const TARGET_BITS: u32 = 24;
+const TARGET_BITS: u32 = 25;
 /// Later than every event.
 const NEVER: Entry = Entry::MAX;
 

@@ -37,7 +37,7 @@ pub(crate) struct Packet {
     pub(crate) next: u32,
     /// Bytes on the link.
     pub(crate) length: u32,
-    /// Payload bytes.
+    /// Payload bytes; of an acknowledgment, what the receiver notes.
     pub(crate) payload: u32,
     /// How many SACK blocks.
     pub(crate) sack_count: u8,

@@ -216,6 +216,12 @@ pub struct Tcp {
     /// IPv6 instead of IPv4: 20 bytes more per packet.
     #[serde(default)]
     pub ipv6: bool,
+    /// Spaces segments in time even where the congestion control has no rate of its own.
+    #[serde(default)]
+    pub pacing: bool,
+    /// HyStart++ (RFC 9406) in the first slow start.
+    #[serde(default)]
+    pub hystart: bool,
 }
 
 /// Congestion controls.
@@ -226,6 +232,10 @@ pub enum CongestionControl {
     Newreno,
     /// RFC 9438.
     Cubic,
+    /// RFC 8257; wants `ecn`.
+    Dctcp,
+    /// RFC 6817.
+    Ledbat,
     /// Keeps the window at its cap whatever happens: an instrument, not a transport.
     Fixed,
 }

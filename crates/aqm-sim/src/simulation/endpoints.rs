@@ -4,7 +4,6 @@ use super::{Endpoints, Recorded, Simulation};
 use crate::engine::{Kind, Target};
 use crate::packet::{Packet, PacketId, Role};
 use crate::transport::Acknowledgment;
-use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 
 /// The ACK flag, set on every segment of an established connection.
@@ -19,8 +18,13 @@ impl Simulation {
         let flow = &mut self.flows[number];
         match (packet.role, &mut flow.endpoints) {
             (Role::Data, Endpoints::Tcp(connection)) => {
-                let receiver = &mut connection.receiver;
                 self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+                if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
+                    self.acknowledge(number, &earlier);
+                }
+                let flow = &mut self.flows[number];
+                let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+                let receiver = &mut connection.receiver;
                 let answer = receiver.on_segment(
                     packet.number,
                     packet.payload,
@@ -46,6 +50,7 @@ impl Simulation {
                     sack: packet.sack,
                     sack_count: packet.sack_count,
                     ece: packet.ecn_flag,
+                    note: packet.payload,
                 };
                 connection.sender.on_ack(&ack, now);
                 self.pump(number);
@@ -73,7 +78,7 @@ impl Simulation {
                 number: sent.seq,
                 role: Role::Data,
                 flags: TCP_ACK,
-                ecn: if sent.ect { Ecn::Ect0 } else { Ecn::NotEct },
+                ecn: sent.ecn,
                 ecn_flag: sent.cwr,
                 ..Packet::default()
             };
@@ -82,6 +87,12 @@ impl Simulation {
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        if let Some(until) = connection.sender.paced_until(now)
+            && !connection.paced
+        {
+            connection.paced = true;
+            self.events.push(until, Target::new(Kind::Pace, number as u32));
+        }
         if let Some(deadline) = connection.sender.deadline()
             && deadline < connection.sender_timer
         {
@@ -100,6 +111,7 @@ impl Simulation {
             next: flow.reverse,
             length: flow.headers + sack_bytes + self.overhead,
             number: ack.ack,
+            payload: ack.note,
             stamp: ack.echo,
             sack: ack.sack,
             sack_count: ack.sack_count,
@@ -131,6 +143,13 @@ impl Simulation {
         }
         connection.sender_timer = Time::MAX;
         connection.sender.on_timer(self.now);
+        self.pump(number);
+        None
+    }
+
+    pub(super) fn on_pace(&mut self, number: usize) -> Option<Time> {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        connection.paced = false;
         self.pump(number);
         None
     }

@@ -67,6 +67,8 @@ pub(crate) struct Connection {
     /// The events that stand for their timers, [`Time::MAX`] for none.
     pub(super) sender_timer: Time,
     pub(super) receiver_timer: Time,
+    /// Whether an event waits that lets the sender go on.
+    pub(super) paced: bool,
 }
 
 /// What a flow is made of.

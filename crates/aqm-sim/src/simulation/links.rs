@@ -99,7 +99,7 @@ impl Simulation {
             tcp: (identity.protocol == TCP).then_some(TcpView {
                 seq: if back { 0 } else { packet.number as u32 },
                 ack: if back { packet.number as u32 } else { packet.sack[0].0 },
-                payload: packet.payload as u16,
+                payload: if back { 0 } else { packet.payload as u16 },
                 flags: packet.flags,
                 has_sack: packet.sack_count > 0,
             }),

@@ -146,16 +146,13 @@ impl Simulation {
         self.metrics.add_flow(setup.group, setup.propagation);
         let endpoints = match setup.tcp {
             None => Endpoints::Datagrams,
-            Some(tcp) => {
-                let delack = Span::from_nanos(tcp.delack_ns);
-                let receiver = Receiver::new(tcp.sack, tcp.delack_segments, delack);
-                Endpoints::Tcp(Box::new(Connection {
-                    sender: Sender::new(tcp),
-                    receiver,
-                    sender_timer: Time::MAX,
-                    receiver_timer: Time::MAX,
-                }))
-            }
+            Some(tcp) => Endpoints::Tcp(Box::new(Connection {
+                sender: Sender::new(tcp),
+                receiver: Receiver::new(tcp),
+                sender_timer: Time::MAX,
+                paced: false,
+                receiver_timer: Time::MAX,
+            })),
         };
         self.flows.push(Flow {
             endpoints,
@@ -232,6 +229,7 @@ impl Simulation {
                 Kind::Wake => self.on_wakeup(index),
                 Kind::Alone => self.on_lone_arrival(index as PacketId),
                 Kind::Clock => self.on_clock(index as u32)?,
+                Kind::Pace => self.on_pace(index),
             };
             match again {
                 Some(time) => self.events.replace(time, target),

@@ -1,49 +1,82 @@
-//! Congestion controls behind one face: a window and what moves it.
+//! Congestion controls behind one face: a window (and perhaps a rate), and what moves it.
 
 use super::cubic::Cubic;
+use super::dctcp::Dctcp;
+use super::hystart::HyStart;
+use super::ledbat::Ledbat;
 use super::newreno::Newreno;
 use super::window::{Acked, Window};
-use crate::scenario::CongestionControl;
+use crate::scenario::{CongestionControl, Tcp};
 
 /// A congestion control with its window.
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
     pub(crate) window: Window,
     law: Law,
+    /// Until the first loss.
+    hystart: Option<Box<HyStart>>,
 }
 
 #[derive(Clone, Debug)]
 enum Law {
     Newreno(Newreno),
     Cubic(Box<Cubic>),
+    Dctcp(Box<Dctcp>),
+    Ledbat(Box<Ledbat>),
     Fixed,
 }
 
 impl Control {
-    pub(crate) fn new(kind: CongestionControl, mss: u32, initial_segments: u32) -> Control {
-        let mut window = Window::new(mss, initial_segments);
-        let law = match kind {
+    pub(crate) fn new(tcp: &Tcp) -> Control {
+        let mut window = Window::new(tcp.mss_bytes, tcp.initial_window);
+        let law = match tcp.congestion_control {
             CongestionControl::Newreno => Law::Newreno(Newreno::default()),
             CongestionControl::Cubic => Law::Cubic(Box::default()),
+            CongestionControl::Dctcp => Law::Dctcp(Box::default()),
+            CongestionControl::Ledbat => Law::Ledbat(Box::new(Ledbat::new(&mut window))),
             CongestionControl::Fixed => {
                 window.cwnd = u64::MAX;
                 Law::Fixed
             }
         };
-        Control { window, law }
+        let hystart = tcp.hystart.then(|| Box::new(HyStart::new(tcp.pacing)));
+        Control { window, law, hystart }
     }
 
-    pub(crate) fn on_ack(&mut self, acked: &Acked) {
+    /// Something arrived, whatever the state of recovery: for controls that follow a model of the path.
+    #[inline]
+    pub(crate) fn observe(&mut self, acked: &Acked) {
         match &mut self.law {
-            Law::Newreno(law) => law.on_ack(&mut self.window, acked),
-            Law::Cubic(law) => law.on_ack(&mut self.window, acked),
-            Law::Fixed => {}
+            Law::Dctcp(law) => law.observe(&mut self.window, acked),
+            Law::Ledbat(law) => law.observe(acked),
+            Law::Newreno(_) | Law::Cubic(_) | Law::Fixed => {}
         }
     }
 
-    /// A loss found by fast retransmit, or an ECN echo; `flight` bytes were outstanding.
-    pub(crate) fn on_congestion(&mut self, flight: u64) {
+    /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
+    pub(crate) fn on_ack(&mut self, acked: &Acked) {
         match &mut self.law {
+            Law::Fixed => {}
+            // RFC 3168 section 6.1.2: an echo does not let the window grow.
+            Law::Dctcp(_) if acked.marked > 0 => {}
+            _ if self.window.in_slow_start() => match &mut self.hystart {
+                Some(hystart) => hystart.on_ack(&mut self.window, acked),
+                None => self.window.slow_start(acked.bytes),
+            },
+            Law::Dctcp(law) => law.on_ack(&mut self.window, acked),
+            Law::Ledbat(law) => law.on_ack(&mut self.window, acked),
+            Law::Newreno(law) => law.on_ack(&mut self.window, acked),
+            Law::Cubic(law) => law.on_ack(&mut self.window, acked),
+        }
+    }
+
+    /// A loss found by fast retransmit, or a classic ECN echo; `flight` bytes were outstanding.
+    pub(crate) fn on_congestion(&mut self, flight: u64) {
+        // RFC 9406 section 4.2: for the first slow start only.
+        self.hystart = None;
+        match &mut self.law {
+            Law::Dctcp(law) => law.on_congestion(&mut self.window, flight),
+            Law::Ledbat(law) => law.on_congestion(&mut self.window),
             Law::Newreno(law) => law.on_congestion(&mut self.window, flight),
             Law::Cubic(law) => law.on_congestion(&mut self.window, flight),
             Law::Fixed => {}
@@ -69,6 +102,13 @@ impl Control {
     pub(crate) fn on_idle(&mut self) {
         if !matches!(self.law, Law::Fixed) {
             self.window.cwnd = self.window.cwnd.min(self.window.initial);
+        }
+    }
+
+    /// The rate of a control that paces whether asked or not, bytes per second.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        match &self.law {
+            Law::Newreno(_) | Law::Cubic(_) | Law::Dctcp(_) | Law::Ledbat(_) | Law::Fixed => None,
         }
     }
 }

@@ -24,12 +24,8 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    /// New data was acknowledged outside recovery.
+    /// New data was acknowledged in congestion avoidance.
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if window.in_slow_start() {
-            window.slow_start(acked.bytes);
-            return;
-        }
         let mss = window.mss as f64;
         let segments_acked = acked.bytes as f64 / mss;
         let start = match self.epoch_start {
@@ -105,7 +101,7 @@ mod tests {
         for step in 0..43 {
             let now = Time::ZERO + Span::from_millis(100) * step;
             let bytes = window.cwnd;
-            cubic.on_ack(&mut window, &Acked { bytes, now, rtt });
+            cubic.on_ack(&mut window, &Acked::example(bytes, now, rtt));
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - 100.0).abs() < 0.2, "{segments}");
@@ -131,7 +127,7 @@ mod tests {
         let rtt = Span::from_millis(1);
         for step in 0..4 {
             let bytes = window.cwnd;
-            cubic.on_ack(&mut window, &Acked { bytes, now: Time::ZERO + rtt * step, rtt });
+            cubic.on_ack(&mut window, &Acked::example(bytes, Time::ZERO + rtt * step, rtt));
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - (7.0 + 4.0 * ALPHA)).abs() < 0.05, "{segments}");

@@ -4,11 +4,18 @@
 
 mod control;
 mod cubic;
+mod dctcp;
+mod feedback;
+mod hystart;
+mod ledbat;
 mod newreno;
+mod pacer;
 mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod testing;
 mod window;
 
 pub(crate) use receiver::{Acknowledgment, Receiver};

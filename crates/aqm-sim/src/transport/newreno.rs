@@ -9,12 +9,8 @@ pub(crate) struct Newreno {
 }
 
 impl Newreno {
-    /// New data was acknowledged outside recovery.
+    /// New data was acknowledged in congestion avoidance.
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if window.in_slow_start() {
-            window.slow_start(acked.bytes);
-            return;
-        }
         // RFC 3465 section 2.1: one segment for each window's worth of bytes, however they were acknowledged.
         self.bytes_acked += acked.bytes;
         if self.bytes_acked >= window.cwnd {
@@ -37,16 +33,15 @@ mod tests {
     use aqm_core::units::{Span, Time};
 
     fn acked(bytes: u64) -> Acked {
-        Acked { bytes, now: Time::ZERO, rtt: Span::from_millis(10) }
+        Acked::example(bytes, Time::ZERO, Span::from_millis(10))
     }
 
     #[test]
     fn slow_start_grows_by_what_was_acknowledged_up_to_two_segments_an_ack() {
         let mut window = Window::new(1000, 2);
-        let mut reno = Newreno::default();
-        reno.on_ack(&mut window, &acked(1000));
+        window.slow_start(1000);
         assert_eq!(window.cwnd, 3000);
-        reno.on_ack(&mut window, &acked(5000));
+        window.slow_start(5000);
         assert_eq!(window.cwnd, 5000);
     }
 

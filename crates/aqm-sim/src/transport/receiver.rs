@@ -1,6 +1,8 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
+use super::feedback::Feedback;
 use crate::packet::MAX_SACK_BLOCKS;
+use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 
@@ -13,8 +15,30 @@ pub(crate) struct Acknowledgment {
     /// Blocks as offsets from `ack`, the most recent first (RFC 2018 section 4).
     pub(crate) sack: [(u32, u32); MAX_SACK_BLOCKS],
     pub(crate) sack_count: u8,
-    /// ECN-Echo (RFC 3168 section 6.1.3).
+    /// ECN-Echo (RFC 3168 section 6.1.3; RFC 8257 section 3.2).
     pub(crate) ece: bool,
+    /// See [`Note`].
+    pub(crate) note: u32,
+}
+
+/// What the echo of CE means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// Some packet was marked: RFC 3168, until the sender answers.
+    Classic,
+    /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
+    Exact,
+}
+
+/// What an acknowledgment says beyond TCP's header and SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Nothing.
+    Nothing,
+    /// Payload bytes that came with CE so far, modulo 2^32: the counter of RFC 9768's AccECN option.
+    CeBytes,
+    /// One-way delay of the segment that caused it, in microseconds (RFC 6817 section 2.1.1).
+    OneWayDelay,
 }
 
 /// One receiver.
@@ -31,21 +55,28 @@ pub(crate) struct Receiver {
     last_ack: u64,
     echo: Time,
     ece: bool,
+    echo_mode: Echo,
+    note_mode: Note,
+    note: u32,
     deadline: Option<Time>,
 }
 
 impl Receiver {
-    pub(crate) fn new(sack: bool, delack_segments: u32, delack: Span) -> Receiver {
+    pub(crate) fn new(tcp: &Tcp) -> Receiver {
+        let feedback = Feedback::of(tcp);
         Receiver {
             next: 0,
             beyond: Vec::new(),
-            sack,
-            delack_segments,
-            delack,
+            sack: tcp.sack,
+            delack_segments: tcp.delack_segments,
+            delack: Span::from_nanos(tcp.delack_ns),
             unacknowledged: 0,
             last_ack: 0,
             echo: Time::ZERO,
             ece: false,
+            echo_mode: feedback.echo,
+            note_mode: feedback.note,
+            note: 0,
             deadline: None,
         }
     }
@@ -60,6 +91,18 @@ impl Receiver {
         self.deadline
     }
 
+    /// To be called before a segment with `ecn`: where the echo is exact, a change of CE is told before what came
+    /// earlier is mixed with what comes now (RFC 8257 section 3.2, figure 1).
+    #[inline]
+    pub(crate) fn before_segment(&mut self, ecn: Ecn) -> Option<Acknowledgment> {
+        if self.echo_mode == Echo::Classic || (ecn == Ecn::Ce) == self.ece {
+            return None;
+        }
+        let earlier = (self.unacknowledged > 0).then(|| self.acknowledge());
+        self.ece = !self.ece;
+        earlier
+    }
+
     /// A segment arrives; answers with an acknowledgment if one is due at once.
     pub(crate) fn on_segment(
         &mut self,
@@ -71,11 +114,19 @@ impl Receiver {
         now: Time,
     ) -> Option<Acknowledgment> {
         // RFC 3168 section 6.1.3: echo until CWR arrives; a CE on the CWR segment itself starts the echo anew.
-        if cwr {
-            self.ece = false;
+        if self.echo_mode == Echo::Classic {
+            if cwr {
+                self.ece = false;
+            }
+            if ecn == Ecn::Ce {
+                self.ece = true;
+            }
         }
-        if ecn == Ecn::Ce {
-            self.ece = true;
+        match self.note_mode {
+            Note::Nothing => {}
+            Note::CeBytes if ecn == Ecn::Ce => self.note = self.note.wrapping_add(payload),
+            Note::CeBytes => {}
+            Note::OneWayDelay => self.note = (now.since(sent_at).as_nanos() / 1000) as u32,
         }
         let end = seq + u64::from(payload);
         // RFC 7323 section 4.3: echo the timestamp of the earliest segment that the next ACK covers.
@@ -117,7 +168,13 @@ impl Receiver {
         self.unacknowledged = 0;
         self.last_ack = self.next;
         self.deadline = None;
-        let mut ack = Acknowledgment { ack: self.next, echo: self.echo, ece: self.ece, ..Default::default() };
+        let mut ack = Acknowledgment {
+            ack: self.next,
+            echo: self.echo,
+            ece: self.ece,
+            note: self.note,
+            ..Default::default()
+        };
         if self.sack {
             for (block, (start, end)) in ack.sack.iter_mut().zip(&self.beyond) {
                 *block = ((start - self.next) as u32, (end - self.next) as u32);
@@ -152,9 +209,10 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::testing::settings;
 
     fn receiver() -> Receiver {
-        Receiver::new(true, 2, Span::from_millis(40))
+        Receiver::new(&Tcp { delack_segments: 2, delack_ns: 40_000_000, ..settings() })
     }
 
     fn segment(r: &mut Receiver, index: u64, ms: u64) -> Option<Acknowledgment> {
@@ -192,12 +250,38 @@ mod tests {
 
     #[test]
     fn congestion_is_echoed_until_the_sender_says_that_it_reduced() {
-        let mut r = Receiver::new(true, 1, Span::ZERO);
+        let mut r = Receiver::new(&settings());
         let mut send = |seq, ecn, cwr| r.on_segment(seq, 100, Time::ZERO, ecn, cwr, Time::ZERO).unwrap().ece;
         assert!(!send(0, Ecn::Ect0, false));
         assert!(send(100, Ecn::Ce, false));
         assert!(send(200, Ecn::Ect0, false));
         assert!(!send(300, Ecn::Ect0, true));
         assert!(send(400, Ecn::Ce, true));
+    }
+
+    #[test]
+    fn an_exact_echo_tells_a_change_of_ce_before_it_covers_the_segment_that_brought_it() {
+        let mut r = receiver();
+        (r.echo_mode, r.note_mode) = (Echo::Exact, Note::CeBytes);
+        let mut send = |index: u64, ecn| {
+            let before = r.before_segment(ecn);
+            let after = r.on_segment(index * 100, 100, Time::ZERO, ecn, false, Time::ZERO);
+            [before, after].map(|ack| ack.map(|ack| (ack.ack, ack.ece, ack.note)))
+        };
+        assert_eq!(send(0, Ecn::Ect0), [None, None]);
+        // One segment waits: it is acknowledged unmarked before the marked one is taken in.
+        assert_eq!(send(1, Ecn::Ce), [Some((100, false, 0)), None]);
+        assert_eq!(send(2, Ecn::Ce), [None, Some((300, true, 200))]);
+        assert_eq!(send(3, Ecn::Ce), [None, None]);
+        assert_eq!(send(4, Ecn::Ect0), [Some((400, true, 300)), None]);
+        assert_eq!(send(5, Ecn::Ect0), [None, Some((600, false, 300))]);
+    }
+
+    #[test]
+    fn the_delay_of_the_segment_is_noted_in_microseconds() {
+        let mut r = Receiver::new(&settings());
+        r.note_mode = Note::OneWayDelay;
+        let (sent, now) = (Time::from_nanos(1_000_000), Time::from_nanos(21_500_000));
+        assert_eq!(r.on_segment(0, 100, sent, Ecn::NotEct, false, now).unwrap().note, 20_500);
     }
 }

@@ -1,5 +1,6 @@
 //! What the sender knows about its outstanding segments (RFC 6675).
 
+use aqm_core::units::Time;
 use std::collections::VecDeque;
 
 /// RFC 6675 section 2: DupThresh.
@@ -9,14 +10,16 @@ pub(crate) const DUP_THRESH: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: u64,
+    /// When it was sent, the last time if more than once.
+    pub(crate) sent_at: Time,
     pub(crate) length: u32,
     sacked: bool,
     lost: bool,
-    retransmitted: bool,
+    pub(crate) retransmitted: bool,
 }
 
 impl Segment {
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.length)
     }
 }
@@ -56,13 +59,21 @@ impl Scoreboard {
     }
 
     /// A new segment was sent.
-    pub(crate) fn on_sent(&mut self, start: u64, length: u32) {
-        self.segments.push_back(Segment { start, length, sacked: false, lost: false, retransmitted: false });
+    pub(crate) fn on_sent(&mut self, start: u64, length: u32, now: Time) {
+        self.segments.push_back(Segment {
+            start,
+            sent_at: now,
+            length,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+        });
         self.pipe += u64::from(length);
     }
 
-    /// Everything below `ack` has arrived; answers how many bytes of it no SACK block had told before.
-    pub(crate) fn on_cumulative_ack(&mut self, ack: u64) -> u64 {
+    /// Everything below `ack` has arrived; answers how many bytes of it no SACK block had told before. `arrived` sees
+    /// these segments.
+    pub(crate) fn on_cumulative_ack(&mut self, ack: u64, mut arrived: impl FnMut(&Segment)) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.segments.front()
             && segment.end() <= ack
@@ -73,14 +84,16 @@ impl Scoreboard {
             } else {
                 self.pipe -= in_pipe(segment);
                 delivered += length;
+                arrived(segment);
             }
             self.segments.pop_front();
         }
         delivered
     }
 
-    /// A SACK block says that `start..end` has arrived; returns whether it told something new.
-    pub(crate) fn on_sack(&mut self, start: u64, end: u64) -> bool {
+    /// A SACK block says that `start..end` has arrived; answers how many bytes of it are news. `arrived` sees these
+    /// segments.
+    pub(crate) fn on_sack(&mut self, start: u64, end: u64, mut arrived: impl FnMut(&Segment)) -> u64 {
         // The part of a block that was seen before needs no second look.
         let known = self.seen.iter_mut().find(|seen| seen.0 == start && seen.1 <= end);
         let from = match known {
@@ -91,7 +104,7 @@ impl Scoreboard {
                 start
             }
         };
-        let mut news = false;
+        let mut news = 0;
         let first = self.index_of(from);
         for segment in self.segments.range_mut(first..) {
             if segment.end() > end {
@@ -101,7 +114,8 @@ impl Scoreboard {
                 self.pipe -= in_pipe(segment);
                 segment.sacked = true;
                 self.sacked_bytes += u64::from(segment.length);
-                news = true;
+                news += u64::from(segment.length);
+                arrived(segment);
             }
         }
         self.highest_sacked = self.highest_sacked.max(end);
@@ -176,7 +190,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675 section 4, NextSeg rule 1: the first lost segment not yet sent again. It counts as sent.
-    pub(crate) fn next_retransmission(&mut self, room: u64) -> Option<(u64, u32)> {
+    pub(crate) fn next_retransmission(&mut self, room: u64, now: Time) -> Option<(u64, u32)> {
         let first = self.index_of(self.retransmit_from);
         for segment in self.segments.range_mut(first..) {
             if segment.lost && !segment.retransmitted && !segment.sacked {
@@ -185,6 +199,7 @@ impl Scoreboard {
                     return None;
                 }
                 segment.retransmitted = true;
+                segment.sent_at = now;
                 self.pipe += u64::from(segment.length);
                 self.retransmit_from = segment.end();
                 return Some((segment.start, segment.length));
@@ -209,52 +224,52 @@ mod tests {
 
     fn ten_segments() -> Scoreboard {
         let mut board = Scoreboard::default();
-        (0..10).for_each(|i| board.on_sent(i * 100, 100));
+        (0..10).for_each(|i| board.on_sent(i * 100, 100, Time::ZERO));
         board
     }
 
     #[test]
     fn a_segment_is_lost_once_three_above_it_are_sacked() {
         let mut board = ten_segments();
-        assert!(board.on_sack(100, 300));
+        assert!(board.on_sack(100, 300, |_| ()) > 0);
         assert!(!board.detect_losses());
-        assert!(board.on_sack(100, 400));
+        assert!(board.on_sack(100, 400, |_| ()) > 0);
         assert!(board.detect_losses());
         // Ten sent, three sacked, one lost: six in the pipe.
         assert_eq!(board.pipe(), 600);
-        assert_eq!(board.next_retransmission(u64::MAX), Some((0, 100)));
-        assert_eq!(board.next_retransmission(u64::MAX), None);
+        assert_eq!(board.next_retransmission(u64::MAX, Time::ZERO), Some((0, 100)));
+        assert_eq!(board.next_retransmission(u64::MAX, Time::ZERO), None);
         assert_eq!(board.pipe(), 700);
     }
 
     #[test]
     fn an_old_block_tells_nothing_new() {
         let mut board = ten_segments();
-        assert!(board.on_sack(200, 400));
-        assert!(!board.on_sack(200, 400));
+        assert!(board.on_sack(200, 400, |_| ()) > 0);
+        assert_eq!(board.on_sack(200, 400, |_| ()), 0);
         assert_eq!(board.sacked_bytes(), 200);
     }
 
     #[test]
     fn holes_between_sacked_blocks_are_sent_again_in_order() {
         let mut board = ten_segments();
-        board.on_sack(100, 200);
-        board.on_sack(300, 400);
-        board.on_sack(500, 1000);
+        board.on_sack(100, 200, |_| ());
+        board.on_sack(300, 400, |_| ());
+        board.on_sack(500, 1000, |_| ());
         board.detect_losses();
-        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX)).collect();
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again, [(0, 100), (200, 100), (400, 100)]);
     }
 
     #[test]
     fn a_timeout_empties_the_pipe_and_spares_what_was_sacked() {
         let mut board = ten_segments();
-        board.on_sack(500, 600);
+        board.on_sack(500, 600, |_| ());
         board.mark_all_lost();
         assert_eq!(board.pipe(), 0);
-        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX)).collect();
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again.len(), 9);
-        board.on_cumulative_ack(1000);
+        board.on_cumulative_ack(1000, |_| ());
         assert!(board.is_empty());
         assert_eq!(board.pipe(), 0);
     }

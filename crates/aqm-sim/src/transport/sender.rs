@@ -3,11 +3,14 @@
 //! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer.
 
 use super::control::Control;
-use super::receiver::Acknowledgment;
+use super::feedback::Feedback;
+use super::pacer::Pacer;
+use super::receiver::{Acknowledgment, Note};
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::window::Acked;
-use crate::scenario::{EcnMode, Tcp};
+use crate::scenario::Tcp;
+use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 
 /// What a connection is set up with.
@@ -18,8 +21,8 @@ pub(crate) type Settings = Tcp;
 pub(crate) struct Transmission {
     pub(crate) seq: u64,
     pub(crate) payload: u32,
-    /// ECN-capable: new data only (RFC 3168 section 6.1.5).
-    pub(crate) ect: bool,
+    /// Of a retransmission always Not-ECT (RFC 3168 section 6.1.5).
+    pub(crate) ecn: Ecn,
     /// Congestion window reduced.
     pub(crate) cwr: bool,
 }
@@ -47,7 +50,7 @@ pub(crate) struct Sender {
     written: u64,
     mss: u32,
     sack: bool,
-    ecn: bool,
+    feedback: Feedback,
     window_cap: u64,
     duplicates: usize,
     /// Window inflation of RFC 6582 section 3.2 (without SACK only).
@@ -59,6 +62,9 @@ pub(crate) struct Sender {
     /// The next retransmission goes out whatever the pipe says.
     retransmit_now: bool,
     cwr_due: bool,
+    pacer: Option<Pacer>,
+    /// What the receiver noted last.
+    note: u32,
     /// Whether the window, rather than the application, ended the last round of sending.
     window_limited: bool,
     last_sent: Time,
@@ -80,8 +86,10 @@ pub(crate) struct Losses {
 
 impl Sender {
     pub(crate) fn new(tcp: &Settings) -> Sender {
+        let control = Control::new(tcp);
+        let pacer = (tcp.pacing || control.rate().is_some()).then(Pacer::default);
         Sender {
-            control: Control::new(tcp.congestion_control, tcp.mss_bytes, tcp.initial_window),
+            control,
             board: Scoreboard::default(),
             phase: Phase::Open,
             una: 0,
@@ -89,7 +97,7 @@ impl Sender {
             written: 0,
             mss: tcp.mss_bytes,
             sack: tcp.sack,
-            ecn: tcp.ecn != EcnMode::Off,
+            feedback: Feedback::of(tcp),
             window_cap: tcp.window_bytes.unwrap_or(u64::MAX),
             duplicates: 0,
             inflation: 0,
@@ -97,6 +105,8 @@ impl Sender {
             reduced_until: 0,
             retransmit_now: false,
             cwr_due: false,
+            pacer,
+            note: 0,
             window_limited: false,
             last_sent: Time::ZERO,
             rtt: RttEstimator::new(Span::from_nanos(tcp.min_rto_ns)),
@@ -137,19 +147,26 @@ impl Sender {
             return;
         }
         let flight = self.next - self.una;
-        let mut news = false;
+        let mut sacked = 0;
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
-            news |= self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end));
+            sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |_| ());
         }
         if ack.ack > self.una {
-            self.on_progress(ack, flight, now);
-        } else if flight > 0 && (news || ack.sack_count == 0) {
+            self.on_progress(ack, flight, sacked, now);
+        } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
+            let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
+            self.control.observe(&acked);
             self.on_duplicate(flight);
         }
-        if news && self.board.detect_losses() && self.phase == Phase::Open {
+        if sacked > 0 && self.board.detect_losses() && self.phase == Phase::Open {
             self.enter_recovery(flight);
         }
-        if self.ecn && ack.ece && self.phase == Phase::Open && ack.ack > self.reduced_until {
+        if self.feedback.is_ecn()
+            && !self.feedback.is_exact()
+            && ack.ece
+            && self.phase == Phase::Open
+            && ack.ack > self.reduced_until
+        {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
             self.control.on_congestion(flight);
             self.reduced_until = self.next;
@@ -157,16 +174,31 @@ impl Sender {
         }
     }
 
-    /// New data was acknowledged.
-    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, now: Time) {
+    /// What `ack` means to the congestion control, with `bytes` of news.
+    fn acked(&mut self, ack: &Acknowledgment, flight: u64, bytes: u64, sample: Span, now: Time) -> Acked {
+        let marked = match self.feedback.note {
+            Note::CeBytes => u64::from(ack.note.wrapping_sub(self.note)),
+            _ if ack.ece => bytes,
+            _ => 0,
+        };
+        self.note = ack.note;
+        let (una, next, rtt) = (self.una, self.next, self.rtt.smoothed());
+        Acked { bytes, marked, flight, una, next, now, rtt, sample, note: ack.note }
+    }
+
+    /// New data was acknowledged, and `sacked` bytes beyond.
+    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) {
         let bytes = ack.ack - self.una;
         self.una = ack.ack;
-        let delivered = self.board.on_cumulative_ack(ack.ack);
-        self.rtt.sample(now.since(ack.echo));
+        let delivered = self.board.on_cumulative_ack(ack.ack, |_| ());
+        let sample = now.since(ack.echo);
+        self.rtt.sample(sample);
         self.rtt.restart();
         self.duplicates = 0;
         // RFC 6298 (5.2), (5.3)
         self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
+        let acked = self.acked(ack, flight, sacked + delivered, sample, now);
+        self.control.observe(&acked);
         match self.phase {
             Phase::Recovery { point } if ack.ack >= point => {
                 // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK it
@@ -190,13 +222,13 @@ impl Sender {
             Phase::Open | Phase::Loss { .. } => {}
         }
         // RFC 3168 section 6.1.2: an echo does not let the window grow.
-        if self.ecn && ack.ece {
+        if ack.ece && self.feedback.is_ecn() && !self.feedback.is_exact() {
             return;
         }
         // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
         let window = &self.control.window;
         if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
-            self.control.on_ack(&Acked { bytes: delivered, now, rtt: self.rtt.smoothed() });
+            self.control.on_ack(&Acked { bytes: delivered, ..acked });
         }
     }
 
@@ -222,7 +254,7 @@ impl Sender {
         // A loss in a window that ECN has already answered needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
             self.control.on_congestion(flight);
-            self.cwr_due = self.ecn;
+            self.cwr_due = self.feedback.is_ecn();
         }
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
@@ -263,12 +295,15 @@ impl Sender {
                 self.control.on_idle();
             }
         }
+        if self.paced_until(now).is_some() {
+            return None;
+        }
         let cwnd = self.control.window.cwnd.saturating_add(self.inflation + self.limited_transmit());
         let room = cwnd.saturating_sub(self.board.pipe());
         // RFC 6675 section 5 step 4.3: the first retransmission does not wait for room.
         let retransmission_room = if self.retransmit_now { u64::MAX } else { room };
         if self.phase != Phase::Open
-            && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room)
+            && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room, now)
         {
             self.retransmit_now = false;
             self.losses.retransmissions += 1;
@@ -287,7 +322,7 @@ impl Sender {
         }
         let seq = self.next;
         self.next += u64::from(payload);
-        self.board.on_sent(seq, payload);
+        self.board.on_sent(seq, payload, now);
         Some(self.sent(seq, payload, false, now))
     }
 
@@ -305,9 +340,30 @@ impl Sender {
         if self.deadline.is_none() {
             self.deadline = Some(now + self.rtt.rto());
         }
-        let ect = self.ecn && !retransmission;
-        let cwr = ect && std::mem::take(&mut self.cwr_due);
-        Transmission { seq, payload, ect, cwr }
+        if let Some(mut pacer) = self.pacer {
+            let rate = self.control.rate().unwrap_or_else(|| self.window_rate());
+            pacer.on_sent(u64::from(payload), rate, now);
+            self.pacer = Some(pacer);
+        }
+        let ecn = if retransmission { Ecn::NotEct } else { self.feedback.codepoint };
+        let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
+        Transmission { seq, payload, ecn, cwr }
+    }
+
+    /// The rate at which a window is spread over a round trip, with a margin so that it is the window that limits: Linux's
+    /// 2 in slow start and 1.2 afterwards (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). Bytes per second; zero, meaning no
+    /// spacing, before the first sample.
+    fn window_rate(&self) -> f64 {
+        let rtt = self.rtt.smoothed().as_secs_f64();
+        let window = &self.control.window;
+        let margin = if window.cwnd < window.ssthresh / 2 { 2.0 } else { 1.2 };
+        if rtt > 0.0 { margin * window.cwnd as f64 / rtt } else { 0.0 }
+    }
+
+    /// When the next segment may go, if it is the spacing that holds it back.
+    #[inline]
+    pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
+        self.pacer.as_ref().and_then(|pacer| pacer.blocked_until(now))
     }
 
     /// Window in bytes, for the record.

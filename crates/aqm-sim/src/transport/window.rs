@@ -14,12 +14,24 @@ pub(crate) struct Window {
 /// What an acknowledgment told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
-    /// Bytes newly acknowledged, those left out that a SACK block had acknowledged before.
+    /// Bytes newly known to have arrived, by the acknowledgment number or by SACK blocks.
     pub(crate) bytes: u64,
+    /// Of these, bytes whose packets were marked; only where feedback is precise (DCTCP, AccECN).
+    pub(crate) marked: u64,
+    /// Bytes outstanding before.
+    pub(crate) flight: u64,
+    /// Everything below was acknowledged.
+    pub(crate) una: u64,
+    /// Everything below was sent.
+    pub(crate) next: u64,
     /// When.
     pub(crate) now: Time,
     /// Smoothed round-trip time.
     pub(crate) rtt: Span,
+    /// The round-trip time of this acknowledgment; zero if it acknowledged nothing new.
+    pub(crate) sample: Span,
+    /// What the receiver noted last (see `receiver::Note`).
+    pub(crate) note: u32,
 }
 
 impl Window {
@@ -35,5 +47,13 @@ impl Window {
     /// RFC 3465 section 2.2 with L = 2 segments; never beyond ssthresh.
     pub(crate) fn slow_start(&mut self, bytes: u64) {
         self.cwnd = (self.cwnd + bytes.min(2 * self.mss)).min(self.ssthresh.max(self.cwnd));
+    }
+}
+
+#[cfg(test)]
+impl Acked {
+    /// `bytes` that arrived at `now`, with a round trip of `rtt`, in the middle of nowhere.
+    pub(crate) fn example(bytes: u64, now: Time, rtt: Span) -> Acked {
+        Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 }
     }
 }

@@ -45,6 +45,8 @@ pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
         min_rto_ns: 200 * MS,
         window_bytes: None,
         ipv6: false,
+        pacing: false,
+        hystart: false,
     }
 }
 

@@ -1,24 +1,8 @@
 //! A sender alone: acknowledgments in, segments out, by hand.
 
 use super::*;
-use crate::scenario::CongestionControl;
-
-const MSS: u64 = 100;
-
-fn settings() -> Tcp {
-    Tcp {
-        congestion_control: CongestionControl::Newreno,
-        mss_bytes: MSS as u32,
-        initial_window: 10,
-        sack: true,
-        ecn: EcnMode::Off,
-        delack_segments: 1,
-        delack_ns: 0,
-        min_rto_ns: 200_000_000,
-        window_bytes: None,
-        ipv6: false,
-    }
-}
+use crate::scenario::EcnMode;
+use crate::transport::testing::{MSS, settings};
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -157,7 +141,9 @@ fn an_echo_halves_the_window_once_a_round_trip_and_is_answered_on_new_data() {
         let ack =
             Acknowledgment { ack: segments * MSS, echo: at(ms - 50), ece: true, ..Acknowledgment::default() };
         sender.on_ack(&ack, at(ms));
-        std::iter::from_fn(|| sender.poll(at(ms))).map(|s| (s.seq / MSS, s.ect, s.cwr)).collect::<Vec<_>>()
+        std::iter::from_fn(|| sender.poll(at(ms)))
+            .map(|s| (s.seq / MSS, s.ecn == Ecn::Ect0, s.cwr))
+            .collect::<Vec<_>>()
     };
     // Ten outstanding when the echo comes: window 5, pipe 9.
     assert!(echo(&mut sender, 50, 1).is_empty());

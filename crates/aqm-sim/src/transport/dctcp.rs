@@ -1,0 +1,102 @@
+//! DCTCP's window (RFC 8257): Reno's growth, and a reduction by the share of bytes that were marked.
+
+use super::newreno::Newreno;
+use super::window::{Acked, Window};
+
+/// RFC 8257 section 4.2: the weight g of a window in the average.
+const G: f64 = 1.0 / 16.0;
+
+/// State beyond the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Dctcp {
+    reno: Newreno,
+    alpha: f64,
+    acked: u64,
+    marked: u64,
+    window_end: u64,
+    /// The window was reduced for everything sent before this.
+    reduced_until: u64,
+}
+
+impl Default for Dctcp {
+    fn default() -> Dctcp {
+        // Section 4.2: alpha starts at 1, so that the first mark halves the window.
+        let (reno, alpha) = (Newreno::default(), 1.0);
+        Dctcp { reno, alpha, acked: 0, marked: 0, window_end: 0, reduced_until: 0 }
+    }
+}
+
+impl Dctcp {
+    /// Section 3.3: the estimate once per window of data, and at most one reduction in it.
+    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+        self.acked += acked.bytes;
+        self.marked += acked.marked;
+        if acked.una > self.window_end {
+            let share = if self.acked > 0 { self.marked as f64 / self.acked as f64 } else { 0.0 };
+            self.alpha = (1.0 - G) * self.alpha + G * share.min(1.0);
+            (self.acked, self.marked, self.window_end) = (0, 0, acked.next);
+        }
+        if acked.marked > 0 && acked.una > self.reduced_until {
+            let reduced = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
+            window.ssthresh = (reduced as u64).max(2 * window.mss);
+            window.cwnd = window.ssthresh;
+            self.reduced_until = acked.next;
+        }
+    }
+
+    /// New data was acknowledged in congestion avoidance: as Reno (section 3.3, last paragraph).
+    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        self.reno.on_ack(window, acked);
+    }
+
+    /// Section 3.5: a loss is answered as by any TCP.
+    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+        self.reno.on_congestion(window, flight);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::{Span, Time};
+
+    fn acked(bytes: u64, marked: u64, una: u64, next: u64) -> Acked {
+        Acked { marked, una, next, ..Acked::example(bytes, Time::ZERO, Span::from_millis(1)) }
+    }
+
+    #[test]
+    fn alpha_follows_the_share_of_marked_bytes_window_by_window() {
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut dctcp = Dctcp::default();
+        dctcp.observe(&mut window, &acked(1000, 0, 1000, 100_000)); // ends the empty first window: 15/16
+        assert_eq!(dctcp.alpha, 0.9375);
+        dctcp.observe(&mut window, &acked(49_000, 0, 50_000, 150_000));
+        assert_eq!(dctcp.alpha, 0.9375); // still in the window that ends at 100 000
+        // A quarter of the 100 000 bytes since was marked: 15/16 * 15/16 + 1/16 * 1/4.
+        dctcp.observe(&mut window, &acked(51_000, 25_000, 101_000, 200_000));
+        assert!((dctcp.alpha - (0.9375 * 0.9375 + 0.25 / 16.0)).abs() < 1e-12, "{}", dctcp.alpha);
+    }
+
+    #[test]
+    fn the_window_shrinks_by_half_of_alpha_once_in_a_window() {
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut dctcp = Dctcp { alpha: 0.5, window_end: 1_000_000, ..Dctcp::default() };
+        dctcp.observe(&mut window, &acked(1000, 1000, 1000, 100_000));
+        assert_eq!((window.cwnd, window.ssthresh), (75_000, 75_000)); // 1 - 0.5 / 2
+        dctcp.observe(&mut window, &acked(1000, 1000, 100_000, 175_000));
+        assert_eq!(window.cwnd, 75_000); // the same window of data
+        dctcp.observe(&mut window, &acked(1000, 1000, 101_000, 176_000));
+        assert_eq!(window.cwnd, 56_250);
+    }
+
+    #[test]
+    fn no_mark_lets_alpha_die_away() {
+        let mut window = Window { cwnd: 10_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut dctcp = Dctcp::default();
+        for round in 1..=32 {
+            dctcp.observe(&mut window, &acked(10_000, 0, round * 10_000, round * 10_000 + 1));
+        }
+        // (15/16)^32 = 0.127
+        assert!((dctcp.alpha - 0.127).abs() < 0.01, "{}", dctcp.alpha);
+    }
+}

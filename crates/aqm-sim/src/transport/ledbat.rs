@@ -1,0 +1,144 @@
+//! LEDBAT's window (RFC 6817): fills what others leave, and yields when the one-way delay rises.
+
+use super::window::{Acked, Window};
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// RFC 6817 section 2.5: the queueing delay that it aims at, at most 100 ms.
+const TARGET: f64 = 100_000.0;
+/// Segments per round trip and at full distance from the target; at most 1.
+const GAIN: f64 = 1.0;
+/// Section 2.5: segments by which the window may exceed what is outstanding.
+const ALLOWED_INCREASE: u64 = 1;
+/// Smallest window in segments, and the first one.
+const MIN_CWND: u64 = 2;
+/// Samples of the filter of current delays (section 3.4.2: a minimum).
+const CURRENT_FILTER: usize = 4;
+/// Minutes of which the smallest delay is remembered (section 2.5: BASE_HISTORY).
+const BASE_HISTORY: usize = 10;
+const MINUTE: Span = Span::from_secs(60);
+
+/// State beyond the window. Delays are in microseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledbat {
+    current: VecDeque<u32>,
+    /// The smallest delay of each minute, the newest last.
+    base: VecDeque<u32>,
+    minute_ends: Time,
+    /// Fractions of a byte that the window has yet to move by.
+    rest: f64,
+}
+
+impl Ledbat {
+    /// Section 2.4.2 starts from INIT_CWND without slow start.
+    pub(crate) fn new(window: &mut Window) -> Ledbat {
+        window.initial = MIN_CWND * window.mss;
+        window.cwnd = window.initial;
+        window.ssthresh = 0;
+        Ledbat::default()
+    }
+
+    /// Takes the delay that the receiver noted.
+    pub(crate) fn observe(&mut self, acked: &Acked) {
+        if acked.sample == Span::ZERO {
+            return;
+        }
+        // update_base_delay of section 2.4.2
+        if self.base.is_empty() || acked.now >= self.minute_ends {
+            self.minute_ends = acked.now + MINUTE;
+            self.base.push_back(acked.note);
+            if self.base.len() > BASE_HISTORY {
+                self.base.pop_front();
+            }
+        } else {
+            let newest = self.base.back_mut().expect("it is not empty");
+            *newest = (*newest).min(acked.note);
+        }
+        self.current.push_back(acked.note);
+        if self.current.len() > CURRENT_FILTER {
+            self.current.pop_front();
+        }
+    }
+
+    /// New data was acknowledged: section 2.4.2.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        let Some(base) = self.base.iter().min() else { return };
+        let Some(current) = self.current.iter().min() else { return };
+        let queueing = f64::from(current - base.min(current));
+        let off_target = (TARGET - queueing) / TARGET;
+        let mss = window.mss as f64;
+        let move_by = GAIN * off_target * acked.bytes as f64 * mss / window.cwnd as f64 + self.rest;
+        let whole = libm::floor(move_by);
+        self.rest = move_by - whole;
+        let wanted = window.cwnd.saturating_add_signed(whole as i64);
+        let allowed = acked.flight + ALLOWED_INCREASE * window.mss;
+        window.cwnd = wanted.min(allowed).max(MIN_CWND * window.mss);
+    }
+
+    /// Section 2.4.2: a loss halves the window.
+    pub(crate) fn on_congestion(&mut self, window: &mut Window) {
+        window.cwnd = window.cwnd.min((window.cwnd / 2).max(MIN_CWND * window.mss));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acked(bytes: u64, delay_ms: u32, at: u64) -> Acked {
+        let now = Time::ZERO + Span::from_millis(at);
+        Acked { note: delay_ms * 1000, flight: 20_000, ..Acked::example(bytes, now, Span::from_millis(50)) }
+    }
+
+    fn settled(cwnd: u64) -> (Ledbat, Window) {
+        let mut window = Window::new(1000, 10);
+        let mut ledbat = Ledbat::new(&mut window);
+        window.cwnd = cwnd;
+        ledbat.observe(&acked(1000, 20, 0)); // base delay: 20 ms
+        (ledbat, window)
+    }
+
+    #[test]
+    fn an_empty_queue_lets_it_grow_by_a_segment_a_round_trip() {
+        let (mut ledbat, mut window) = settled(10_000);
+        ledbat.on_ack(&mut window, &acked(10_000, 20, 1));
+        assert_eq!(window.cwnd, 11_000);
+    }
+
+    #[test]
+    fn beyond_the_target_it_shrinks_as_fast_as_it_would_grow() {
+        let (mut ledbat, mut window) = settled(10_000);
+        (1..=4).for_each(|at| ledbat.observe(&acked(1000, 220, at))); // 200 ms of queue: twice the target
+        ledbat.on_ack(&mut window, &acked(10_000, 220, 5));
+        assert_eq!(window.cwnd, 9_000);
+    }
+
+    #[test]
+    fn at_half_the_target_it_grows_half_as_fast_and_one_small_sample_counts() {
+        let (mut ledbat, mut window) = settled(10_000);
+        for delay in [220, 70, 220, 220] {
+            ledbat.observe(&acked(1000, delay, 1));
+        }
+        ledbat.on_ack(&mut window, &acked(10_000, 220, 5)); // the filter's minimum: 50 ms of queue
+        assert_eq!(window.cwnd, 10_500);
+    }
+
+    #[test]
+    fn the_window_stays_within_a_segment_of_what_is_outstanding_and_above_two() {
+        let (mut ledbat, mut window) = settled(30_000);
+        ledbat.on_ack(&mut window, &acked(1000, 20, 1));
+        assert_eq!(window.cwnd, 21_000); // 20 000 outstanding
+        window.cwnd = 3000;
+        ledbat.on_congestion(&mut window);
+        assert_eq!(window.cwnd, 2000);
+    }
+
+    #[test]
+    fn a_base_delay_is_forgotten_after_ten_minutes() {
+        let (mut ledbat, _) = settled(10_000);
+        for minute in 1..=10 {
+            ledbat.observe(&acked(1000, 60, minute * 60_000));
+        }
+        assert_eq!(ledbat.base.iter().min(), Some(&60_000));
+    }
+}

@@ -29,6 +29,8 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "min_rto_ns": 200_000_000,
                 "window_bytes": None,
                 "ipv6": False,
+                "pacing": False,
+                "hystart": False,
             }
         },
         "source": {"bulk": {"size_bytes": None}},
@@ -47,6 +49,12 @@ def given_keys_replace_defaults() -> None:
     assert (tcp["mss_bytes"], tcp["initial_window"], tcp["sack"], tcp["ecn"]) == (1000, 3, False, "classic")
     assert (tcp["delack_segments"], tcp["min_rto_ns"], tcp["window_bytes"]) == (1, 1_000_000_000, 20_000)
     assert group.engine()["source"] == {"bulk": {"size_bytes": 1 << 20}}
+
+
+def dctcp_has_ecn_unless_told_otherwise() -> None:
+    assert parse("1*dctcp").engine()["transport"]["tcp"]["ecn"] == "classic"
+    assert parse("1*dctcp:ecn=off:pacing=on").engine()["transport"]["tcp"]["ecn"] == "off"
+    assert parse("1*onoff:rate=1mbit:transport=dctcp").engine()["transport"]["tcp"]["ecn"] == "classic"
 
 
 def udp_sources_have_rates_and_packets() -> None:
@@ -74,7 +82,10 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("10*reno", "unknown kind 'reno', did you mean 'newreno'?; known are newreno, cubic, fixed, cbr, onoff"),
+        (
+            "10*reno",
+            "unknown kind 'reno', did you mean 'newreno'?; known are newreno, cubic, dctcp, ledbat, fixed, cbr, onoff",
+        ),
         ("ten*cubic", "count 'ten' is not a whole number from 1 to 100000"),
         ("0*cubic", "count '0' is not a whole number"),
         ("-1*cubic", "count '-1' is not a whole number"),
@@ -91,7 +102,7 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*cbr:rate=-1mbit", "rate: '-1mbit' is negative"),
         ("1*cbr:rate=1mbit:mss=1000b", "'mss' means nothing for cbr over udp"),
         ("1*cbr:rate=1mbit:transport=newreno:packet=100b", "'packet' means nothing for cbr over newreno"),
-        ("1*cbr:rate=1mbit:transport=tcp", "transport 'tcp' is not one of udp, newreno, cubic"),
+        ("1*cbr:rate=1mbit:transport=tcp", "transport 'tcp' is not one of udp, newreno, cubic, dctcp, ledbat"),
         ("1*cbr:rate=1mbit:packet=27b", "packet: '27b' is out of range: allowed is 28b to 65000b"),
         ("1*fixed", "fixed needs window=, 20p or 64kb"),
         ("1*fixed:window=0p", "window: '0p' is zero"),

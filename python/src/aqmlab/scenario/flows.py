@@ -19,8 +19,10 @@ from aqmlab.units import (
 )
 
 SECOND_NS = 1_000_000_000
-TCP = ("newreno", "cubic", "fixed")
-TRANSPORTS = ("udp", "newreno", "cubic")
+TCP = ("newreno", "cubic", "dctcp", "ledbat", "fixed")
+TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat")
+# What a congestion control cannot do without.
+NEEDED = {"dctcp": {"ecn": "classic"}}
 LARGEST_COUNT = 100_000
 
 
@@ -129,6 +131,8 @@ class Group:
             "min_rto_ns": values["minrto"],
             "window_bytes": self.window_bytes,
             "ipv6": values["ipv6"],
+            "pacing": values["pacing"],
+            "hystart": values["hystart"],
         }
 
     def _source(self) -> dict[str, Any]:
@@ -176,7 +180,8 @@ def parse(text: str) -> Group:
         if name not in applicable:
             raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name}{over}")
     for name in applicable:
-        written = given.get(name, kind.name if name == "name" else _KEYS[name].default)
+        usual = kind.name if name == "name" else NEEDED.get(transport, {}).get(name, _KEYS[name].default)
+        written = given.get(name, usual)
         values[name] = None if written is None else _read(text, _KEYS[name], written)
     values["transport"] = transport
     for name in _needed(kind):
@@ -369,6 +374,10 @@ KINDS: dict[str, Kind] = {
     for kind in (
         Kind("newreno", "bulk", "newreno", "TCP NewReno (RFC 5681, RFC 6582) that always has something to send"),
         Kind("cubic", "bulk", "cubic", "TCP CUBIC (RFC 9438) that always has something to send"),
+        Kind(
+            "dctcp", "bulk", "dctcp", "DCTCP (RFC 8257): reacts to the share of marked packets; ecn=classic unless told"
+        ),
+        Kind("ledbat", "bulk", "ledbat", "LEDBAT (RFC 6817): yields to others when the one-way delay rises"),
         Kind("fixed", "bulk", "fixed", "a window that stays at its cap whatever happens: an instrument"),
         Kind("cbr", "cbr", "udp", "a constant rate"),
         Kind("onoff", "onoff", "udp", "a constant rate while ON, nothing while OFF"),
@@ -390,7 +399,7 @@ KEYS: tuple[Key, ...] = (
         str,
         None,
         "paced",
-        "udp, newreno or cubic",
+        "udp, newreno, cubic, dctcp or ledbat",
         "what carries the data; udp unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "paced", "a rate such as 3mbit", "rate while sending"),
@@ -445,6 +454,8 @@ KEYS: tuple[Key, ...] = (
     Key("delack", _delack, _write_delack, "40ms", "tcp", "a time, or off", "longest delay of ACKs (RFC 1122)"),
     Key("minrto", _positive_span, format_span, "200ms", "tcp", "a time", "smallest retransmission timeout"),
     Key("window", _window, _write_window, None, "tcp", "20p or 64kb", "cap on the window; none unless given"),
+    Key("pacing", _switch, _on_off, "off", "tcp", "on or off", "segments spaced over the round trip"),
+    Key("hystart", _switch, _on_off, "off", "tcp", "on or off", "HyStart++ in the first slow start (RFC 9406)"),
     Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
 )
 

@@ -158,10 +158,10 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
         "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
-    }.get(law, (law.split("/")[-1],))
+    }.get(law, tuple(law.split("/")))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
-    traces = [workload.random_traffic(seed) for seed in SEEDS]
-    return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec in cases for trace in traces]
+    traces = [(spec, test_oracles.traffic(spec, seed)) for spec in cases for seed in SEEDS]
+    return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec, trace in traces]
 
 
 def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:

@@ -28,6 +28,19 @@ class Packet:
     length: int
     ecn: int
     arrival: int
+    code_point: int = 0
+    ack: int | None = None
+    flags: int = 0
+
+    @property
+    def source(self) -> int:
+        """The host that the example program gives to a flow."""
+        return self.flow // 4
+
+    @property
+    def destination(self) -> int:
+        """The host that the example program lets a flow go to."""
+        return self.flow % 3
 
     @property
     def traffic_class(self) -> int:
@@ -120,8 +133,8 @@ def play(trace: Trace, oracle: Oracle) -> list[str]:
     for step in trace.steps:
         oracle.advance(step.now)
         if step.op == "arrive":
-            number, flow, length, ecn = (int(word) for word in step.words)
-            oracle.enqueue(Packet(number, flow, length, ecn, step.now), step.now)
+            number, flow, length, ecn, *more = (int(word) for word in step.words)
+            oracle.enqueue(Packet(number, flow, length, ecn, step.now, *more), step.now)
         elif step.op == "serve":
             packet = oracle.dequeue(step.now)
             if packet is None:
@@ -181,6 +194,27 @@ def random_traffic(seed: int, flows: int = 12, probe_every: int = 40) -> Trace:
             with_probes.append(Step("probe", step.now))
     numbers = [chance.getrandbits(64) for _ in range(997)]
     return Trace(rate, with_probes, numbers)
+
+
+CODE_POINTS = (0, 8, 46, 0, 34, 16, 1, 24, 32, 48, 10, 4)
+
+
+@functools.cache
+def marked_traffic(seed: int) -> Trace:
+    """Random traffic whose flows have code points, and of which every fourth flow sends mostly acknowledgments."""
+    trace, chance = random_traffic(seed), random.Random(seed)
+    last: dict[int, int] = {}
+    steps = []
+    for step in trace.steps:
+        if step.op == "arrive":
+            number, flow, length, ecn = (int(word) for word in step.words)
+            words = [number, flow, length, ecn, CODE_POINTS[flow % len(CODE_POINTS)]]
+            if flow % 4 == 3 and chance.random() < 0.9:
+                last[flow] = last.get(flow, 2**32 - 20_000) + chance.choice([0, 1448, 1448, 2896])
+                words += [last[flow] % 2**32, 16 | chance.choice([0] * 9 + [64, 128])]
+            step = Step("arrive", step.now, tuple(words))
+        steps.append(step)
+    return Trace(trace.rate, steps, trace.numbers)
 
 
 def _arrivals(chance: random.Random, seconds: float, mean_gap: float) -> Iterator[int]:

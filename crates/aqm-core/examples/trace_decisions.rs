@@ -12,11 +12,14 @@
 //! probe 4000
 //! ```
 //!
-//! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly. Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`, `changed`, `probe NAME VALUE`.
+//! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly, unless a sixth word gives
+//! the code point; two more make it an acknowledgment: its number and its TCP flags. Four flows each share a source, and
+//! every third a destination. Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`,
+//! `changed`, `probe NAME VALUE`.
 //! Wake-ups that are due are delivered before each line.
 
 use aqm_core::discipline::Link;
-use aqm_core::packet::{Ecn, Packet};
+use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, MarkReason, Observer};
@@ -82,10 +85,18 @@ fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Erro
         qdisc.wake(due, log);
     }
     match (*op, rest) {
-        ("arrive", [cookie, flow, length, ecn]) => {
+        ("arrive", [cookie, flow, length, ecn, more @ ..]) => {
             let mut packet = Packet::new(cookie.parse()?, flow.parse()?, length.parse()?);
             packet.class = (packet.flow % 4) as u16;
             packet.dscp = [0, 10, 12, 14][packet.flow as usize % 4];
+            (packet.source, packet.destination) = (packet.flow as u32 / 4, packet.flow as u32 % 3);
+            if let [dscp, ..] = more {
+                packet.dscp = dscp.parse()?;
+            }
+            if let [_, ack, flags] = more {
+                let (ack, flags) = (ack.parse()?, flags.parse()?);
+                packet.tcp = Some(TcpView { seq: 0, ack, payload: 0, flags, has_sack: false });
+            }
             packet.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn.parse::<usize>()?];
             log.arriving = Some(packet.cookie);
             qdisc.enqueue(packet, now, log);

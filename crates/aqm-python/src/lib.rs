@@ -19,7 +19,7 @@ mod _native {
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]
-    use crate::files::{capture, link_trace};
+    use crate::files::{capture, link_trace, workload};
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 //! The Python package reads what people write (`10mbit`, `1bdp`, `10*cubic`) and hands over this form as JSON.
 //! Unknown keys are refused.
 
+pub use crate::traffic::Distribution;
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell: senders and receivers on either side of one bottleneck whose forward queue is the AQM under test.
@@ -123,14 +124,13 @@ impl FlowGroup {
                 }
             }
         }
-        match self.source {
+        match &self.source {
             Source::Bulk { size_bytes } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
-            Source::Cbr { rate_bps } => positive("rate_bps", rate_bps),
+            Source::Cbr { rate_bps } => positive("rate_bps", *rate_bps),
             Source::OnOff { rate_bps, on, off } => {
-                positive("rate_bps", rate_bps)?;
-                on.check("on")?;
-                off.check("off")?;
-                positive("on", on.largest_ns())
+                positive("rate_bps", *rate_bps)?;
+                on.check_positive("on")?;
+                off.check("off")
             }
         }
     }
@@ -271,65 +271,11 @@ pub enum Source {
     OnOff {
         /// Bit/s while ON.
         rate_bps: u64,
-        /// Lengths of ON periods.
+        /// Lengths of ON periods, nanoseconds.
         on: Distribution,
-        /// Lengths of OFF periods.
+        /// Lengths of OFF periods, nanoseconds.
         off: Distribution,
     },
-}
-
-/// Distribution of a length of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Distribution {
-    /// Always the same.
-    Constant {
-        /// Nanoseconds.
-        value_ns: u64,
-    },
-    /// Uniform between two bounds.
-    Uniform {
-        /// Nanoseconds.
-        low_ns: u64,
-        /// Nanoseconds.
-        high_ns: u64,
-    },
-    /// Exponential.
-    Exponential {
-        /// Nanoseconds.
-        mean_ns: u64,
-    },
-    /// Pareto with density from `scale` upwards.
-    Pareto {
-        /// Smallest value, nanoseconds.
-        scale_ns: u64,
-        /// Tail index.
-        shape: f64,
-    },
-}
-
-impl Distribution {
-    fn check(&self, key: &str) -> Result<(), String> {
-        match *self {
-            Distribution::Uniform { low_ns, high_ns } if high_ns < low_ns => {
-                Err(format!("{key}: high_ns {high_ns} is below low_ns {low_ns}"))
-            }
-            Distribution::Pareto { shape, .. } if !(shape > 0.0 && shape.is_finite()) => {
-                Err(format!("{key}: shape is {shape}: it must be greater than zero"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Zero only if every value is.
-    fn largest_ns(&self) -> u64 {
-        match *self {
-            Distribution::Constant { value_ns } => value_ns,
-            Distribution::Uniform { high_ns, .. } => high_ns,
-            Distribution::Exponential { mean_ns } => mean_ns,
-            Distribution::Pareto { scale_ns, .. } => scale_ns,
-        }
-    }
 }
 
 mod defaults {
@@ -351,7 +297,7 @@ mod tests {
             "aqm": "fifo", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 1_000_000, "duration_ns": 2, "warmup_ns": 1,
             "sample_ns": 1,
             "flows": [{"name": "bursts", "count": 1, "start_ns": [0, 0], "transport": {"udp": {"packet_bytes": 100}},
-                "source": {"on_off": {"rate_bps": 1, "on": {"constant": {"value_ns": 1}}, "off": {"exponential": {"mean_ns": 0}}}}}],
+                "source": {"on_off": {"rate_bps": 1, "on": {"constant": {"value": 1}}, "off": {"exponential": {"mean": 0}}}}}],
         });
         change(&mut json);
         serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
@@ -365,7 +311,7 @@ mod tests {
             ("/warmup_ns", serde_json::json!(2), "warmup_ns"),
             ("/flows/0/count", serde_json::json!(0), "'bursts': count"),
             ("/flows/0/transport/udp/packet_bytes", serde_json::json!(27), "packet_bytes"),
-            ("/flows/0/source/on_off/on/constant/value_ns", serde_json::json!(0), "on is 0"),
+            ("/flows/0/source/on_off/on/constant/value", serde_json::json!(0), "on is 0"),
             ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate_bps"),
             ("/flows", serde_json::json!([]), "nothing would be sent"),
         ] {

@@ -87,6 +87,9 @@ def link_trace(path: str) -> str:
 def capture(path: str) -> str:
     """Read a capture (pcap, pcapng); return it in figures, and what to know before trusting it, as JSON."""
 
+def workload(name: str) -> str:
+    """Return the text of a distribution that comes with the program."""
+
 @final
 class Monitor:
     """Watches a run from another thread, and can stop it."""

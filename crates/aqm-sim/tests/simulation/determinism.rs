@@ -22,8 +22,8 @@ fn onoff(name: &str) -> FlowGroup {
     flow.count = 4;
     flow.source = Source::OnOff {
         rate_bps: 60_000_000,
-        on: Distribution::Exponential { mean_ns: 50 * MS },
-        off: Distribution::Pareto { scale_ns: 30 * MS, shape: 1.5 },
+        on: Distribution::Exponential { mean: 50 * MS },
+        off: Distribution::Pareto { scale: 30 * MS, shape: 1.5 },
     };
     flow
 }

@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str], overrides: Mapping[str, str] | None = Non
         values = {key: _value(key, value, place, Path(path).parent) for key, value in {**table, **point}.items()}
         labels = {key: _label(value) for key, value in point.items()}
         points.append(
-            from_values(values, place, point=labels, allow_unequal_buffers=unequal),
+            from_values(values, place, point=labels, allow_unequal_buffers=unequal, folder=Path(path).parent),
         )
     return Experiment(title=title, points=tuple(points))
 

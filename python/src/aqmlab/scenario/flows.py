@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, did_you_mean, unknown
+from aqmlab.scenario import distributions
+from aqmlab.scenario.distributions import TIMES, Quantity
 from aqmlab.units import (
     format_bytes,
     format_rate,
@@ -38,15 +42,20 @@ class Kind:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a flow spec. ``of`` says which flows have it; a default of ``None`` means that there is none."""
+    """A key of a flow spec.
+
+    ``of`` says which flows have it; a default of ``None`` means that there is none. A key that ``draws`` takes a
+    distribution, which may stand in a file.
+    """
 
     name: str
-    read: Callable[[str], Any]
+    read: Callable[..., Any]
     write: Callable[[Any], str]
     default: str | None
     of: str
     takes: str
     help: str
+    draws: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,8 +155,8 @@ class Group:
                 return {"on_off": {"rate_bps": values["rate"], "on": values["on"], "off": values["off"]}}
 
 
-def parse(text: str) -> Group:
-    """Read a flow spec.
+def parse(text: str, folder: Path | None = None) -> Group:
+    """Read a flow spec; the files that it names are looked for in `folder`.
 
     Raises:
         InputError: naming the key, the value, what is allowed and the nearest known name.
@@ -182,7 +191,7 @@ def parse(text: str) -> Group:
     for name in applicable:
         usual = kind.name if name == "name" else NEEDED.get(transport, {}).get(name, _KEYS[name].default)
         written = given.get(name, usual)
-        values[name] = None if written is None else _read(text, _KEYS[name], written)
+        values[name] = None if written is None else _read(text, _KEYS[name], written, folder)
     values["transport"] = transport
     for name in _needed(kind):
         if values[name] is None:
@@ -224,9 +233,9 @@ def _needed(kind: Kind) -> list[str]:
     return [] if kind.source == "bulk" else ["rate"]
 
 
-def _read(text: str, key: Key, written: str) -> Any:
+def _read(text: str, key: Key, written: str, folder: Path | None) -> Any:
     try:
-        return key.read(written)
+        return key.read(written, folder=folder) if key.draws else key.read(written)
     except ValueError as error:
         raise InputError(f"flows '{text}': {key.name}: {error}") from None
 
@@ -268,20 +277,9 @@ def _name(text: str) -> str:
     return text
 
 
-def _bounds(text: str) -> tuple[int, int]:
-    """Read ``LOW..HIGH``; LOW may leave its unit to HIGH."""
-    low, high = (part.strip() for part in text.split("..", 1))
-    unit = re.sub(r"[0-9.\s]", "", high)
-    low_ns = parse_span(low + unit if re.fullmatch(r"[0-9.]+", low) else low)
-    high_ns = parse_span(high)
-    if low_ns > high_ns:
-        raise ValueError(f"'{text}' runs backwards")
-    return low_ns, high_ns
-
-
 def _start(text: str) -> tuple[int, int]:
     if ".." in text:
-        return _bounds(text)
+        return distributions.bounds(text, parse_span)
     instant = parse_span(text)
     return instant, instant
 
@@ -314,41 +312,6 @@ def _window(text: str) -> Window:
 
 def _write_window(window: Window) -> str:
     return f"{window.count}p" if window.in_packets else format_bytes(window.count)
-
-
-def _length(text: str) -> dict[str, dict[str, Any]]:
-    """Read how long ON or OFF periods are: ``1s``, ``0..1s``, ``exp(1s)``, ``pareto(100ms,1.5)``."""
-    call = re.fullmatch(r"(exp|pareto)\((.*)\)", text.lower())
-    if call is not None:
-        name, inside = call.groups()
-        arguments = [argument.strip() for argument in inside.split(",")]
-        if name == "exp" and len(arguments) == 1:
-            return {"exponential": {"mean_ns": _positive_span(arguments[0])}}
-        if name == "pareto" and len(arguments) == 2:
-            shape = float(arguments[1]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", arguments[1]) else 0.0
-            if shape <= 0.0:
-                raise ValueError(f"'{text}': shape '{arguments[1]}' is not a number above 0")
-            return {"pareto": {"scale_ns": _positive_span(arguments[0]), "shape": shape}}
-        raise ValueError(f"'{text}' is not exp(MEAN) or pareto(SMALLEST,SHAPE)")
-    if ".." in text:
-        low, high = _bounds(text)
-        if high == 0:
-            raise ValueError(f"'{text}' is always zero")
-        return {"uniform": {"low_ns": low, "high_ns": high}}
-    return {"constant": {"value_ns": _positive_span(text)}}
-
-
-def _write_length(length: dict[str, dict[str, Any]]) -> str:
-    match length:
-        case {"constant": {"value_ns": value}}:
-            return format_span(value)
-        case {"uniform": {"low_ns": low, "high_ns": high}}:
-            return f"{format_span(low)}..{format_span(high)}"
-        case {"exponential": {"mean_ns": mean}}:
-            return f"exp({format_span(mean)})"
-        case _:
-            pareto = length["pareto"]
-            return f"pareto({format_span(pareto['scale_ns'])},{pareto['shape']})"
 
 
 def _positive_span(text: str) -> int:
@@ -384,7 +347,12 @@ KINDS: dict[str, Kind] = {
     )
 }
 
-_LENGTHS = "a time, 0..1s (uniform), exp(MEAN) or pareto(SMALLEST,SHAPE)"
+
+def _drawn(name: str, quantity: Quantity, default: str | None, of: str, meaning: str) -> Key:
+    """Return a key whose values are drawn from a distribution."""
+    read, write = partial(distributions.read, quantity=quantity), partial(distributions.write, quantity=quantity)
+    return Key(name, read, write, default, of, quantity.takes, meaning, draws=True)
+
 
 # Every key once: its reader, writer, default, which flows have it, what it takes and what it means.
 KEYS: tuple[Key, ...] = (
@@ -403,8 +371,8 @@ KEYS: tuple[Key, ...] = (
         "what carries the data; udp unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "paced", "a rate such as 3mbit", "rate while sending"),
-    Key("on", _length, _write_length, "1s", "onoff", _LENGTHS, "how long ON periods are"),
-    Key("off", _length, _write_length, "1s", "onoff", _LENGTHS, "how long OFF periods are"),
+    _drawn("on", TIMES, "1s", "onoff", "how long ON periods are"),
+    _drawn("off", TIMES, "1s", "onoff", "how long OFF periods are"),
     Key(
         "packet",
         _between(parse_bytes, 28, 65000, "28b to 65000b"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
@@ -42,12 +43,16 @@ BY_NAME = {option.name: option for option in OPTIONS}
 
 @dataclass(frozen=True)
 class Options:
-    """What the user said, as text; what is absent takes its default. ``place`` leads every message."""
+    """What the user said, as text; what is absent takes its default.
+
+    ``place`` leads every message; the files that flows name are looked for in ``folder``.
+    """
 
     given: Mapping[str, tuple[str, ...]]
     place: str = ""
     allow_unequal_buffers: bool = False
     point: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
 
     def text(self, name: str) -> str:
         """Return the value of an option that is given at most once."""

@@ -177,7 +177,7 @@ def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
     if not texts and not has_captures:
         texts = (options.text("flows"),)
     try:
-        return tuple(flows.parse(text) for text in texts)
+        return tuple(flows.parse(text, options.folder) for text in texts)
     except ValueError as error:
         text = str(error).removeprefix("flows ")
         raise options.error("flows", text) from None

@@ -31,6 +31,8 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "ipv6": False,
                 "pacing": False,
                 "hystart": False,
+                "prr": False,
+                "rack": False,
             }
         },
         "source": {"bulk": {"size_bytes": None}},
@@ -107,6 +109,7 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*fixed", "fixed needs window=, 20p or 64kb"),
         ("1*fixed:window=0p", "window: '0p' is zero"),
         ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
+        ("1*cubic:sack=off:rack=on", "rack needs sack=on"),
         ("1*cubic:ecn=l4s", "ecn: 'l4s' is for udp so far; cubic takes off or classic"),
         ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),
         ("1*cubic:iw=0", "iw: '0' is out of range: allowed is 1 to 10000"),

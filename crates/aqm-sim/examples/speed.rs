@@ -40,6 +40,8 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         ipv6: false,
         pacing: false,
         hystart: false,
+        prr: false,
+        rack: false,
     };
     Scenario {
         aqm: aqm.to_owned(),

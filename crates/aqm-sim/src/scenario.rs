@@ -111,6 +111,11 @@ impl FlowGroup {
                         "ecn l4s needs a scalable congestion control: udp alone may carry it".to_owned()
                     );
                 }
+                for (key, on) in [("prr", tcp.prr), ("rack", tcp.rack)] {
+                    if on && !tcp.sack {
+                        return Err(format!("{key} is on: it needs sack"));
+                    }
+                }
                 if let Some(window) = tcp.window_bytes
                     && window < u64::from(tcp.mss_bytes)
                 {
@@ -222,6 +227,12 @@ pub struct Tcp {
     /// HyStart++ (RFC 9406) in the first slow start.
     #[serde(default)]
     pub hystart: bool,
+    /// Proportional rate reduction in recovery (RFC 6937); needs `sack`.
+    #[serde(default)]
+    pub prr: bool,
+    /// Loss detection by time, with tail loss probes (RFC 8985); needs `sack`.
+    #[serde(default)]
+    pub rack: bool,
 }
 
 /// Congestion controls.

@@ -10,6 +10,8 @@ mod hystart;
 mod ledbat;
 mod newreno;
 mod pacer;
+mod prr;
+mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;

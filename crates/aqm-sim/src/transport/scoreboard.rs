@@ -1,5 +1,6 @@
 //! What the sender knows about its outstanding segments (RFC 6675).
 
+use super::rack::Overdue;
 use aqm_core::units::Time;
 use std::collections::VecDeque;
 
@@ -52,8 +53,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
+    /// Outstanding segments.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
     /// Bytes that SACK blocks cover.
-    #[cfg(test)]
     pub(crate) fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
     }
@@ -160,6 +165,44 @@ impl Scoreboard {
         }
         self.lost_below = self.lost_below.max(limit);
         any
+    }
+
+    /// RFC 8985 section 6.2 step 5: what was sent before a segment that arrived, and long enough ago, is lost. Returns
+    /// whether any is, and when to look again.
+    pub(crate) fn detect_overdue(&mut self, overdue: Overdue, now: Time) -> (bool, Option<Time>) {
+        let (mut any, mut again) = (false, None);
+        for segment in &mut self.segments {
+            if (segment.sent_at, segment.end()) >= overdue.newest {
+                if segment.retransmitted {
+                    continue;
+                }
+                break; // what follows was sent later still, or is a retransmission of it
+            }
+            if segment.sacked || (segment.lost && !segment.retransmitted) {
+                continue;
+            }
+            let lost_at = segment.sent_at + overdue.after;
+            if lost_at > now {
+                again = again.max(Some(lost_at));
+                continue;
+            }
+            self.pipe -= in_pipe(segment);
+            (segment.lost, segment.retransmitted) = (true, false);
+            self.retransmit_from = self.retransmit_from.min(segment.start);
+            self.lost_below = self.lost_below.max(segment.end());
+            any = true;
+        }
+        (any, again)
+    }
+
+    /// Sends the newest segment once more as a probe, though nothing says that it is lost.
+    pub(crate) fn probe_newest(&mut self, now: Time) -> Option<(u64, u32)> {
+        let segment = self.segments.back_mut()?;
+        if !segment.retransmitted {
+            self.pipe += u64::from(segment.length);
+        }
+        (segment.retransmitted, segment.sent_at) = (true, now);
+        Some((segment.start, segment.length))
     }
 
     /// Marks the oldest segment lost (three duplicate ACKs or a partial ACK without SACK); returns whether it was not.

@@ -1,14 +1,17 @@
 //! The sending side: RFC 5681 and RFC 6582 (NewReno) without SACK, RFC 6675 with it, RFC 6298 timers, RFC 3168 ECN.
 //!
-//! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer.
+//! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer, unless losses
+//! are found by time (RFC 8985).
 
 use super::control::Control;
 use super::feedback::Feedback;
 use super::pacer::Pacer;
+use super::prr::Prr;
+use super::rack::Rack;
 use super::receiver::{Acknowledgment, Note};
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
-use super::window::Acked;
+use super::window::{Acked, Window};
 use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -63,6 +66,10 @@ pub(crate) struct Sender {
     retransmit_now: bool,
     cwr_due: bool,
     pacer: Option<Pacer>,
+    /// Whether recoveries are spread (RFC 6937), and the one under way.
+    spread: bool,
+    prr: Option<Prr>,
+    rack: Option<Box<Rack>>,
     /// What the receiver noted last.
     note: u32,
     /// Whether the window, rather than the application, ended the last round of sending.
@@ -106,6 +113,9 @@ impl Sender {
             retransmit_now: false,
             cwr_due: false,
             pacer,
+            spread: tcp.prr,
+            prr: None,
+            rack: tcp.rack.then(Box::default),
             note: 0,
             window_limited: false,
             last_sent: Time::ZERO,
@@ -120,9 +130,12 @@ impl Sender {
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// When the retransmission timer is due.
+    /// When the next timer is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.deadline
+        match &self.rack {
+            None => self.deadline,
+            Some(rack) => [self.deadline, rack.look_at, rack.probe_at].into_iter().flatten().min(),
+        }
     }
 
     /// The round-trip estimator, for its samples.
@@ -148,18 +161,30 @@ impl Sender {
         }
         let flight = self.next - self.una;
         let mut sacked = 0;
+        let rack = &mut self.rack;
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
-            sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |_| ());
+            sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
+                if let Some(rack) = rack {
+                    rack.on_arrived(segment, now);
+                }
+            });
         }
+        let mut delivered = 0;
         if ack.ack > self.una {
-            self.on_progress(ack, flight, sacked, now);
+            delivered = self.on_progress(ack, flight, sacked, now);
         } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
             self.control.observe(&acked);
             self.on_duplicate(flight);
         }
-        if sacked > 0 && self.board.detect_losses() && self.phase == Phase::Open {
+        if self.rack.is_some() {
+            self.watch(ack, flight, delivered + sacked == 0, now);
+        } else if sacked > 0 && self.board.detect_losses() && self.phase == Phase::Open {
             self.enter_recovery(flight);
+        }
+        if let Some(prr) = &mut self.prr {
+            let Window { ssthresh, mss, .. } = self.control.window;
+            prr.on_ack(sacked + delivered, self.board.pipe(), ssthresh, mss);
         }
         if self.feedback.is_ecn()
             && !self.feedback.is_exact()
@@ -186,11 +211,16 @@ impl Sender {
         Acked { bytes, marked, flight, una, next, now, rtt, sample, note: ack.note }
     }
 
-    /// New data was acknowledged, and `sacked` bytes beyond.
-    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) {
+    /// New data was acknowledged, and `sacked` bytes beyond; answers how much of it was not known to have arrived.
+    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) -> u64 {
         let bytes = ack.ack - self.una;
         self.una = ack.ack;
-        let delivered = self.board.on_cumulative_ack(ack.ack, |_| ());
+        let rack = &mut self.rack;
+        let delivered = self.board.on_cumulative_ack(ack.ack, |segment| {
+            if let Some(rack) = rack {
+                rack.on_arrived(segment, now);
+            }
+        });
         let sample = now.since(ack.echo);
         self.rtt.sample(sample);
         self.rtt.restart();
@@ -204,9 +234,10 @@ impl Sender {
                 // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK it
                 // cannot be known what of it arrived just now, so it does not count as growth.
                 self.inflation = 0;
+                self.prr = None;
                 self.phase = Phase::Open;
                 if !self.sack {
-                    return;
+                    return delivered;
                 }
             }
             Phase::Recovery { .. } => {
@@ -216,19 +247,58 @@ impl Sender {
                     self.retransmit_now = true;
                     self.inflation = self.inflation.saturating_sub(bytes) + u64::from(self.mss);
                 }
-                return;
+                return delivered;
             }
             Phase::Loss { point } if ack.ack >= point => self.phase = Phase::Open,
             Phase::Open | Phase::Loss { .. } => {}
         }
         // RFC 3168 section 6.1.2: an echo does not let the window grow.
         if ack.ece && self.feedback.is_ecn() && !self.feedback.is_exact() {
-            return;
+            return delivered;
         }
         // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
         let window = &self.control.window;
         if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
             self.control.on_ack(&Acked { bytes: delivered, ..acked });
+        }
+        delivered
+    }
+
+    /// What RFC 8985 does about an acknowledgment: it looks for losses, and says when to probe.
+    fn watch(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
+        let Some(rack) = &mut self.rack else { return };
+        if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.phase == Phase::Open {
+            // Section 7.4.2: the loss is answered though nothing is left to repair.
+            self.control.on_congestion(flight);
+            self.reduced_until = self.next;
+            self.losses.recoveries += 1;
+        }
+        self.find_overdue(flight, now);
+        let alone = self.board.len() == 1;
+        let quiet = self.phase != Phase::Open || self.board.sacked_bytes() > 0 || self.board.is_empty();
+        if let Some(rack) = &mut self.rack {
+            if quiet {
+                rack.probe_at = None;
+            } else {
+                rack.arm_probe(now, self.rtt.smoothed(), alone, self.deadline);
+            }
+        }
+    }
+
+    /// RFC 8985 section 6.2 steps 4 and 5.
+    fn find_overdue(&mut self, flight: u64, now: Time) {
+        let Some(rack) = &mut self.rack else { return };
+        rack.look_at = None;
+        let reported = self.board.sacked_bytes();
+        if reported == 0 && self.phase == Phase::Open {
+            return; // everything arrives in the order in which it was sent
+        }
+        let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
+        let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
+        let (any, again) = self.board.detect_overdue(overdue, now);
+        rack.look_at = again;
+        if any && self.phase == Phase::Open {
+            self.enter_recovery(flight);
         }
     }
 
@@ -259,12 +329,23 @@ impl Sender {
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
         self.losses.recoveries += 1;
+        self.prr = self.spread.then(|| Prr::begin(flight));
         self.board.shrink();
         self.phase = Phase::Recovery { point: self.next };
     }
 
     /// The retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
     pub(crate) fn on_timer(&mut self, now: Time) {
+        if let Some(rack) = &mut self.rack {
+            if rack.probe_at.is_some_and(|at| at <= now) {
+                (rack.probe_at, rack.probe_due) = (None, true);
+                // Section 7.3: the timeout counts from the probe.
+                self.deadline = Some(now + self.rtt.rto());
+            }
+            if rack.look_at.is_some_and(|at| at <= now) {
+                self.find_overdue(self.next - self.una, now);
+            }
+        }
         if self.deadline.is_none_or(|deadline| deadline > now) {
             return;
         }
@@ -273,6 +354,11 @@ impl Sender {
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
         self.board.mark_all_lost();
         self.inflation = 0;
+        self.prr = None;
+        if let Some(rack) = &mut self.rack {
+            rack.stop_probing();
+            rack.look_at = None;
+        }
         self.duplicates = 0;
         self.phase = Phase::Loss { point: self.next };
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
@@ -298,8 +384,11 @@ impl Sender {
         if self.paced_until(now).is_some() {
             return None;
         }
+        if let Some(probe) = self.probe(now) {
+            return Some(probe);
+        }
         let cwnd = self.control.window.cwnd.saturating_add(self.inflation + self.limited_transmit());
-        let room = cwnd.saturating_sub(self.board.pipe());
+        let room = self.prr.map_or_else(|| cwnd.saturating_sub(self.board.pipe()), |prr| prr.room);
         // RFC 6675 section 5 step 4.3: the first retransmission does not wait for room.
         let retransmission_room = if self.retransmit_now { u64::MAX } else { room };
         if self.phase != Phase::Open
@@ -326,6 +415,23 @@ impl Sender {
         Some(self.sent(seq, payload, false, now))
     }
 
+    /// The tail loss probe, if one is due: new data, else the newest segment again (RFC 8985 section 7.3).
+    fn probe(&mut self, now: Time) -> Option<Transmission> {
+        let rack = self.rack.as_mut().filter(|rack| rack.probe_due)?;
+        let fresh = (self.written - self.next).min(u64::from(self.mss)) as u32;
+        if fresh > 0 && self.next - self.una + u64::from(fresh) <= self.window_cap {
+            let seq = self.next;
+            self.next += u64::from(fresh);
+            rack.on_probe(self.next, false);
+            self.board.on_sent(seq, fresh, now);
+            return Some(self.sent(seq, fresh, false, now));
+        }
+        rack.on_probe(self.next, true);
+        let (seq, payload) = self.board.probe_newest(now)?;
+        self.losses.retransmissions += 1;
+        Some(self.sent(seq, payload, true, now))
+    }
+
     /// RFC 3042: the first two duplicate acknowledgments each release a new segment. With SACK the pipe does that.
     fn limited_transmit(&self) -> u64 {
         if self.sack || self.phase != Phase::Open {
@@ -340,10 +446,20 @@ impl Sender {
         if self.deadline.is_none() {
             self.deadline = Some(now + self.rtt.rto());
         }
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(u64::from(payload));
+        }
         if let Some(mut pacer) = self.pacer {
             let rate = self.control.rate().unwrap_or_else(|| self.window_rate());
             pacer.on_sent(u64::from(payload), rate, now);
             self.pacer = Some(pacer);
+        }
+        if let Some(rack) = &mut self.rack
+            && !retransmission
+            && self.phase == Phase::Open
+            && self.board.sacked_bytes() == 0
+        {
+            rack.arm_probe(now, self.rtt.smoothed(), self.board.len() == 1, self.deadline);
         }
         let ecn = if retransmission { Ecn::NotEct } else { self.feedback.codepoint };
         let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);

@@ -20,5 +20,7 @@ pub(crate) fn settings() -> Tcp {
         ipv6: false,
         pacing: false,
         hystart: false,
+        prr: false,
+        rack: false,
     }
 }

@@ -47,6 +47,8 @@ pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
         ipv6: false,
         pacing: false,
         hystart: false,
+        prr: false,
+        rack: false,
     }
 }
 

@@ -142,6 +142,8 @@ class Group:
             "ipv6": values["ipv6"],
             "pacing": values["pacing"],
             "hystart": values["hystart"],
+            "prr": values["prr"],
+            "rack": values["rack"],
         }
 
     def _source(self) -> dict[str, Any]:
@@ -197,6 +199,9 @@ def parse(text: str, folder: Path | None = None) -> Group:
         if values[name] is None:
             raise InputError(f"flows '{text}': {kind.name} needs {name}=, {_KEYS[name].takes}")
     group = Group(count=count, kind=kind.name, values=values)
+    for name in ("prr", "rack"):
+        if values.get(name) and not values["sack"]:
+            raise InputError(f"flows '{text}': {name} needs sack=on")
     if values["ecn"] == "l4s" and group.reacts:
         raise InputError(f"flows '{text}': ecn: 'l4s' is for udp so far; {transport} takes off or classic")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:
@@ -424,6 +429,8 @@ KEYS: tuple[Key, ...] = (
     Key("window", _window, _write_window, None, "tcp", "20p or 64kb", "cap on the window; none unless given"),
     Key("pacing", _switch, _on_off, "off", "tcp", "on or off", "segments spaced over the round trip"),
     Key("hystart", _switch, _on_off, "off", "tcp", "on or off", "HyStart++ in the first slow start (RFC 9406)"),
+    Key("prr", _switch, _on_off, "off", "tcp", "on or off", "proportional rate reduction (RFC 6937); needs sack"),
+    Key("rack", _switch, _on_off, "off", "tcp", "on or off", "RACK-TLP: loss found by time (RFC 8985); needs sack"),
     Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
 )
 

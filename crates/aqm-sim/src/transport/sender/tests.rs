@@ -194,3 +194,100 @@ fn the_cap_on_the_window_bounds_what_is_outstanding() {
     ack(&mut sender, 50, 1, &[]);
     assert_eq!(sent(&mut sender, 50), [4]);
 }
+
+#[test]
+fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
+    let mut sender = bulk(&Tcp { prr: true, initial_window: 40, ..settings() });
+    sent(&mut sender, 0);
+    for (ms, last, new) in [(50, 1, vec![40]), (51, 2, vec![41])] {
+        ack(&mut sender, ms, 0, &[(1, last)]);
+        assert_eq!(sent(&mut sender, ms), new);
+    }
+    // Recovery with 42 outstanding, ssthresh 21. The retransmission goes at once; then half of what arrived is due.
+    let counts: Vec<usize> = (3..13)
+        .map(|last| {
+            ack(&mut sender, 50 + last, 0, &[(1, last)]);
+            sent(&mut sender, 50 + last).len()
+        })
+        .collect();
+    assert_eq!(counts, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1]);
+}
+
+fn rack() -> Tcp {
+    Tcp { rack: true, ..settings() }
+}
+
+#[test]
+fn by_time_one_reported_segment_is_enough_once_a_quarter_of_a_round_trip_has_passed() {
+    let mut sender = bulk(&rack());
+    sent(&mut sender, 0);
+    // Segment 1 arrives after 50 ms, 0 does not: 50 ms and a quarter of them after its sending, it is lost.
+    ack(&mut sender, 50, 0, &[(1, 1)]);
+    assert_eq!(sent(&mut sender, 50), [10]);
+    let due = Time::ZERO + Span::from_micros(62_500);
+    assert_eq!(sender.deadline(), Some(due));
+    sender.on_timer(due);
+    assert_eq!(sender.poll(due).map(|segment| segment.seq), Some(0));
+    assert_eq!((sender.losses().recoveries, sender.cwnd()), (1, 550)); // half of eleven segments
+}
+
+#[test]
+fn by_time_three_reported_segments_are_enough_at_once() {
+    let mut sender = bulk(&rack());
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 0, &[(1, 3)]);
+    assert_eq!(sent(&mut sender, 50)[0], 0);
+}
+
+#[test]
+fn by_time_a_lost_retransmission_is_found_when_something_sent_later_arrives() {
+    let mut sender = bulk(&rack());
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 0, &[(1, 9)]);
+    assert_eq!(sent(&mut sender, 50), [0, 10, 11, 12, 13]);
+    // Segment 10, sent right after the retransmission, arrives: so should the retransmission have.
+    ack(&mut sender, 101, 0, &[(1, 10)]);
+    assert_eq!(sent(&mut sender, 101)[0], 0);
+    assert_eq!(sender.losses().timeouts, 0);
+}
+
+#[test]
+fn a_probe_follows_two_round_trips_after_the_tail_and_its_success_counts_as_a_loss() {
+    let mut sender = Sender::new(&rack());
+    sender.write(12 * MSS);
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 10, &[]);
+    assert_eq!(sent(&mut sender, 50), [10, 11]);
+    // Both are lost. SRTT 50 ms: the probe goes at 150 ms, long before the timeout at 250 ms.
+    assert_eq!(sender.deadline(), Some(at(150)));
+    sender.on_timer(at(150));
+    assert_eq!(sent(&mut sender, 150), [11]);
+    // It arrives: segment 10, sent a hundred milliseconds before it, is lost.
+    ack(&mut sender, 200, 10, &[(11, 11)]);
+    assert_eq!(sent(&mut sender, 200), [10]);
+    assert_eq!((sender.losses().timeouts, sender.losses().recoveries), (0, 1));
+}
+
+#[test]
+fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_not() {
+    let run = |lost: bool| {
+        let mut sender = Sender::new(&rack());
+        sender.write(11 * MSS);
+        sent(&mut sender, 0);
+        ack(&mut sender, 50, 10, &[]);
+        assert_eq!(sent(&mut sender, 50), [10]);
+        let before = sender.cwnd();
+        // A lone segment: two round trips and the longest delay of an acknowledgment, but not after the timeout.
+        sender.on_timer(at(250));
+        assert_eq!(sent(&mut sender, 250), [10]);
+        ack(&mut sender, 251, 11, &[]);
+        if !lost {
+            ack(&mut sender, 252, 11, &[]); // the original came first, the probe is a duplicate
+        }
+        sender.write(MSS);
+        sent(&mut sender, 300);
+        ack(&mut sender, 350, 12, &[]);
+        sender.cwnd() < before
+    };
+    assert_eq!((run(true), run(false)), (true, false));
+}

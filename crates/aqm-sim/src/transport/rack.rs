@@ -1,0 +1,121 @@
+//! RACK-TLP (RFC 8985): loss found by time instead of by counting, and a probe for losses at the tail.
+//!
+//! The receiver sends no DSACK, so the reordering window keeps its first size (section 6.2 step 4), and of section 7.4.2
+//! the rules without DSACK are used.
+
+use super::scoreboard::Segment;
+use aqm_core::units::{Span, Time};
+
+/// Section 7.2: the longest delay of an acknowledgment that a lone segment must allow for (WCDelAckT).
+const WORST_DELAYED_ACK: Span = Span::from_millis(200);
+/// Section 7.2: before the first sample.
+const FIRST_PROBE: Span = Span::from_secs(1);
+
+/// State of one sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// Of the segments that arrived, the one sent last: when, and where it ends.
+    newest: (Time, u64),
+    /// Its round-trip time.
+    rtt: Span,
+    min_rtt: Span,
+    /// The highest byte that arrived.
+    highest: u64,
+    reordering: bool,
+    /// When to look for losses again.
+    pub(crate) look_at: Option<Time>,
+    /// When to send a probe.
+    pub(crate) probe_at: Option<Time>,
+    /// A probe is to be sent now.
+    pub(crate) probe_due: bool,
+    /// Where the data ended that were out when the probe went, and whether it was a retransmission.
+    probe: Option<(u64, bool)>,
+}
+
+impl Default for Rack {
+    fn default() -> Rack {
+        Rack {
+            newest: (Time::ZERO, 0),
+            rtt: Span::ZERO,
+            min_rtt: Span::MAX,
+            highest: 0,
+            reordering: false,
+            look_at: None,
+            probe_at: None,
+            probe_due: false,
+            probe: None,
+        }
+    }
+}
+
+/// What counts as too old.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overdue {
+    /// Only what was sent before this segment.
+    pub(crate) newest: (Time, u64),
+    /// How long after its sending a segment is lost.
+    pub(crate) after: Span,
+}
+
+impl Rack {
+    /// A segment arrived: section 6.2 steps 1 to 3.
+    pub(crate) fn on_arrived(&mut self, segment: &Segment, now: Time) {
+        let rtt = now.since(segment.sent_at);
+        if segment.retransmitted && rtt < self.min_rtt {
+            return; // it was the original that arrived
+        }
+        if !segment.retransmitted {
+            self.min_rtt = self.min_rtt.min(rtt);
+            self.reordering |= segment.end() < self.highest;
+        }
+        self.highest = self.highest.max(segment.end());
+        let this = (segment.sent_at, segment.end());
+        if this > self.newest {
+            (self.newest, self.rtt) = (this, rtt);
+        }
+    }
+
+    /// Section 6.2 step 4: the reordering window; `certain` means in recovery, or with DupThresh segments reported.
+    pub(crate) fn overdue(&self, certain: bool, smoothed: Span) -> Overdue {
+        // SRTT bounds it, once there is one.
+        let bound = if smoothed > Span::ZERO { smoothed } else { Span::MAX };
+        let window = if !self.reordering && certain { Span::ZERO } else { (self.min_rtt / 4).min(bound) };
+        Overdue { newest: self.newest, after: self.rtt + window }
+    }
+
+    /// Section 7.2: when the probe is due, with `alone` for a single outstanding segment; never after the timeout.
+    pub(crate) fn arm_probe(&mut self, now: Time, smoothed: Span, alone: bool, timeout: Option<Time>) {
+        if self.probe.is_some() {
+            self.probe_at = None;
+            return;
+        }
+        let wait = match smoothed {
+            Span::ZERO => FIRST_PROBE,
+            _ if alone => smoothed * 2 + WORST_DELAYED_ACK,
+            _ => smoothed * 2,
+        };
+        let at = now + wait;
+        self.probe_at = Some(timeout.map_or(at, |timeout| timeout.min(at)));
+    }
+
+    /// The probe was sent when everything below `next` had been.
+    pub(crate) fn on_probe(&mut self, next: u64, retransmission: bool) {
+        self.probe = Some((next, retransmission));
+        (self.probe_at, self.probe_due) = (None, false);
+    }
+
+    /// Section 7.4.2: whether an acknowledgment shows that the probe repaired a loss, which is then to be answered.
+    pub(crate) fn probe_repaired_a_loss(&mut self, ack: u64, duplicate: bool) -> bool {
+        let Some((end, retransmission)) = self.probe else { return false };
+        if ack < end || (ack == end && retransmission && !duplicate) {
+            return false;
+        }
+        self.probe = None;
+        retransmission && ack > end
+    }
+
+    /// Recovery or a timeout makes probes pointless.
+    pub(crate) fn stop_probing(&mut self) {
+        (self.probe_at, self.probe, self.probe_due) = (None, None, false);
+    }
+}

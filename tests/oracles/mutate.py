@@ -26,7 +26,7 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("blue", "cobalt", "codel", "max_p", "pi", "pie", "red", "rem", "sfb")
+LAWS = ("aifo", "blue", "cobalt", "codel", "max_p", "pi", "pie", "rank", "red", "rem", "sfb", "sp_pifo")
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [
@@ -157,6 +157,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "max_p": ("ared", "feng_ared"),
         "pi": ("pi", "pi2"),
         "pie": ("pie", "s-pie"),
+        "rank": ("aifo", "pifo", "sp_pifo"),
         "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
     }.get(law, tuple(law.split("/")))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]

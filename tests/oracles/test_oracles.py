@@ -29,6 +29,7 @@ import marking
 import mq_ecn
 import pi
 import pie
+import ranked
 import red
 import rem
 import sfb
@@ -144,7 +145,24 @@ CASES: dict[str, Callable[[], Oracle]] = {
         spie.Options(spie.printed(limit=100), small_flows_use_p=True, guard=False)
     ),
 }
-for module in (ared, blue, cake, choke, classful, cobalt, dualpi2, fq_cobalt, marking, mq_ecn, pi, rem, sfb, sfq, wred):
+for module in (
+    ared,
+    blue,
+    cake,
+    choke,
+    classful,
+    cobalt,
+    dualpi2,
+    fq_cobalt,
+    marking,
+    mq_ecn,
+    pi,
+    ranked,
+    rem,
+    sfb,
+    sfq,
+    wred,
+):
     CASES |= module.CASES
 SEEDS = range(6)
 
@@ -179,7 +197,10 @@ def reason(spec: str) -> str:
         return "unfair"
     if "unmarkable pass" in spec:
         return "overlimit"
-    plain = spec.split()[0] in ("sp", "rr", "wrr", "drr", "wfq", "qfq", "sfq") and "codel" not in spec
+    plain = (
+        spec.split()[0].split(":")[0] in ("sp", "rr", "wrr", "drr", "wfq", "qfq", "sfq", "pifo", "sp_pifo")
+        and "codel" not in spec
+    )
     return "overlimit" if plain else "congestion"
 
 

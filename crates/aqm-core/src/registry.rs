@@ -2,9 +2,9 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, ared, blue, cake, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo,
-    fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, qfq, red, rem, rr, s_pie, sfb, sfq, sp,
-    tcn, wfq, wred, wrr,
+    Info, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared, fifo,
+    fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr, s_pie, sfb, sfq,
+    sp, sp_pifo, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -34,6 +34,9 @@ pub static DISCIPLINES: &[&Info] = &[
     &choke::INFO,
     &sfb::INFO,
     &sfq::INFO,
+    &pifo::INFO,
+    &sp_pifo::INFO,
+    &aifo::INFO,
     &s_pie::INFO,
     &sp::INFO,
     &rr::INFO,

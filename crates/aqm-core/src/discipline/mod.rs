@@ -2,6 +2,7 @@
 //!
 //! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
 
+pub mod aifo;
 pub mod ared;
 pub mod blue;
 pub mod cake;
@@ -25,7 +26,9 @@ pub mod pfifo_fast;
 pub mod pi;
 pub mod pi2;
 pub mod pie;
+pub mod pifo;
 pub mod qfq;
+mod ranked;
 pub mod red;
 pub mod rem;
 pub mod rr;
@@ -34,6 +37,7 @@ pub mod sfb;
 pub mod sfq;
 mod single;
 pub mod sp;
+pub mod sp_pifo;
 mod step;
 pub mod tcn;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Each law is a `Params` (what was asked for), a `State` (what it remembers) and plain functions of the two, so that
 //! one set of parameters can serve a thousand states.
 
+pub mod aifo;
 pub mod blue;
 pub mod cobalt;
 pub mod codel;
@@ -11,10 +12,12 @@ pub mod max_p;
 mod periodic;
 mod pi;
 pub mod pie;
+pub mod rank;
 pub mod red;
 pub mod rem;
 pub mod sfb;
 mod share;
+pub mod sp_pifo;
 
 pub use periodic::Periodic;
 pub use pi::{Controlled, Pi};

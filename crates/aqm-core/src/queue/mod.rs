@@ -2,8 +2,10 @@
 
 mod fifo;
 mod flows;
+mod pifo;
 mod pool;
 
 pub use fifo::Fifo;
 pub use flows::{Flow, FlowHead, Flows};
+pub use pifo::Pifo;
 pub use pool::{Chain, Pool};

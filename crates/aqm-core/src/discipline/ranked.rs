@@ -1,0 +1,80 @@
+//! What schedulers by rank share: the choice of the rank function and its parameters.
+
+use crate::law::rank::{Function, Ranks};
+use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+
+pub(super) const RANK: ParamSpec = ParamSpec::choice(
+    "rank",
+    &["stfq", "fifo", "priority", "lstf"],
+    "What goes first: start-time fair queueing, arrival, the class, or the least slack",
+    "Sivaraman 2016 sections 2.1 and 3",
+);
+
+pub(super) const SLACK: ParamSpec = ParamSpec::new(
+    "slack",
+    Kind::Counts,
+    Value::Counts(Counts::new(&[10]).expect("one slack")),
+    (0.0, 1e6),
+    "Milliseconds that a packet of each class may wait, for rank lstf",
+    "no reference has a number",
+);
+
+pub(super) const FLOWS: ParamSpec = ParamSpec::new(
+    "flows",
+    Kind::Count,
+    Value::Count(1024),
+    (1.0, 65_536.0),
+    "Hashes by which rank stfq tells flows apart",
+    "as many as fq_codel's; no reference has a number",
+);
+
+pub(super) const FIFO: Preset = Preset {
+    name: "fifo",
+    source: "Sivaraman 2016: ranked by arrival",
+    values: &[("rank", Value::Choice("fifo"))],
+};
+
+pub(super) const PRIORITY: Preset = Preset {
+    name: "priority",
+    source: "Sivaraman 2016 section 3.4: strict priority",
+    values: &[("rank", Value::Choice("priority"))],
+};
+
+pub(super) const LSTF: Preset = Preset {
+    name: "lstf",
+    source: "Sivaraman 2016 section 3.1: least slack time first; the slacks are ours",
+    values: &[
+        ("rank", Value::Choice("lstf")),
+        ("slack", Value::Counts(Counts::new(&[10, 50, 200]).expect("three slacks"))),
+    ],
+};
+
+fn function(params: &Params) -> Function {
+    match params.choice("rank") {
+        "fifo" => Function::Fifo,
+        "priority" => Function::Priority,
+        "lstf" => Function::Lstf(params.counts("slack")),
+        _ => Function::Stfq,
+    }
+}
+
+/// The ranks of `params`.
+pub(super) fn ranks(params: &Params) -> Ranks {
+    Ranks::new(function(params), params.count("flows") as usize)
+}
+
+/// Whether `params` leave the ranks as they are: packets that wait have theirs.
+pub(super) fn check(params: &Params, ranks: &Ranks) -> Result<(), ParamError> {
+    let problem = "cannot change while packets may wait";
+    let flows = params.count("flows");
+    if flows != ranks.flows() as u64 {
+        return Err(ParamError::relation("flows", flows, problem));
+    }
+    match (function(params), ranks.function()) {
+        (wanted, now) if wanted == now => Ok(()),
+        (Function::Lstf(_), Function::Lstf(_)) => {
+            Err(ParamError::relation("slack", params.get("slack"), problem))
+        }
+        _ => Err(ParamError::relation("rank", params.choice("rank"), problem)),
+    }
+}

@@ -6,7 +6,7 @@ use crate::network::{Capacity as LinkCapacity, LinkId, LinkSpec, Network, NodeId
 use crate::report::RunError;
 use crate::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 use crate::simulation::{FlowSetup, Identity, Label, Simulation, Way};
-use crate::traffic::Paced;
+use crate::traffic::Arrivals;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
@@ -201,7 +201,7 @@ fn add_flow(
             (Some(tcp), headers, tcp.mss_bytes, tcp_kind(tcp), 6, Ecn::NotEct)
         }
     };
-    let source = Paced::new(&group.source, piece, Random::stream(seed, &format!("{name} source")));
+    let source = Arrivals::new(&group.source, piece, Random::stream(seed, &format!("{name} source")));
     simulation.add_flow(FlowSetup {
         group: number,
         forward: &path.forward,

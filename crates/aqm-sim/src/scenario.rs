@@ -137,6 +137,19 @@ impl FlowGroup {
                 on.check_positive("on")?;
                 off.check("off")
             }
+            Source::Steps { rate, every } => {
+                rate.check_positive("rate")?;
+                every.check_positive("every")
+            }
+            Source::Arrivals { gap, size } => {
+                if let Transport::Udp { packet_bytes: UDP_SMALLEST, .. } = self.transport
+                    && size.is_some()
+                {
+                    return Err(format!("packet_bytes is {UDP_SMALLEST}: it must leave room for messages"));
+                }
+                gap.check_positive("gap")?;
+                size.as_ref().map_or(Ok(()), |size| size.check_positive("size"))
+            }
         }
     }
 }
@@ -286,6 +299,22 @@ pub enum Source {
         on: Distribution,
         /// Lengths of OFF periods, nanoseconds.
         off: Distribution,
+    },
+    /// A rate that changes in steps: drawn anew each time.
+    Steps {
+        /// Bit/s, of IP bytes (UDP) or payload (TCP).
+        rate: Distribution,
+        /// How long each lasts, nanoseconds.
+        every: Distribution,
+    },
+    /// Messages at random times.
+    Arrivals {
+        /// Times between messages, nanoseconds; exponential for Poisson arrivals.
+        gap: Distribution,
+        /// Payload bytes of a message, sent in as many packets as it takes (over UDP at most 16 MiB); `None` for one
+        /// full packet.
+        #[serde(default)]
+        size: Option<Distribution>,
     },
 }
 

@@ -8,6 +8,8 @@ use aqm_core::units::{Span, Time};
 
 /// The ACK flag, set on every segment of an established connection.
 const TCP_ACK: u8 = 16;
+/// A message of datagrams is cut here: a heavy tail knows no bounds, and all its datagrams are sent at once.
+const LARGEST_MESSAGE: u64 = 16 << 20;
 
 impl Simulation {
     /// A packet has reached the end of its route.
@@ -181,27 +183,33 @@ impl Simulation {
             self.pump(index);
             return None;
         };
-        let again = now + source.next_gap();
+        let (message, gap) = source.next();
         match &mut flow.endpoints {
             Endpoints::Tcp(connection) => {
-                connection.sender.write(u64::from(flow.piece));
+                connection.sender.write(message.unwrap_or(u64::from(flow.piece)));
                 self.pump(index);
             }
-            Endpoints::Datagrams => {
-                let ip_length = flow.piece;
-                let payload = ip_length - flow.headers;
-                let recorded = Recorded {
-                    at: Span::ZERO,
-                    flow: index as u32,
-                    ip_length,
-                    payload,
-                    ecn: flow.identity.ecn,
-                    tcp: None,
-                };
-                self.send_datagram(recorded);
+            Endpoints::Datagrams => self.send_message(index, message),
+        }
+        Some(now + gap)
+    }
+
+    /// Sends a message in as many datagrams as it takes; `None` is one full datagram.
+    fn send_message(&mut self, index: usize, message: Option<u64>) {
+        let flow = &self.flows[index];
+        let (headers, ecn) = (flow.headers, flow.identity.ecn);
+        let room = flow.piece - headers;
+        let mut left = message.unwrap_or(u64::from(room)).min(LARGEST_MESSAGE);
+        loop {
+            let payload = left.min(u64::from(room)) as u32;
+            left -= u64::from(payload);
+            let ip_length = payload + headers;
+            let flow = index as u32;
+            self.send_datagram(Recorded { at: Span::ZERO, flow, ip_length, payload, ecn, tcp: None });
+            if left == 0 {
+                return;
             }
         }
-        Some(again)
     }
 
     pub(super) fn on_replay(&mut self, index: usize) -> Option<Time> {

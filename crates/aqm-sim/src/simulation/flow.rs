@@ -1,7 +1,7 @@
 //! What a flow is: its way, its identity, both of its ends; and recorded packets that are played back.
 
 use crate::network::LinkId;
-use crate::traffic::Paced;
+use crate::traffic::Arrivals;
 use crate::transport::{Receiver, Sender, Settings};
 use aqm_core::packet::{Ecn, TcpView};
 use aqm_core::units::{Span, Time};
@@ -27,7 +27,7 @@ pub(super) const ENDLESS: u64 = u64::MAX;
 
 /// The application's side of a flow: touched at its start and end only.
 pub(crate) struct Session {
-    pub(super) source: Option<Paced>,
+    pub(super) source: Option<Arrivals>,
     pub(crate) start: Time,
     pub(crate) finished: Option<Time>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) identity: Identity,
     pub(crate) tcp: Option<&'a Settings>,
     pub(crate) headers: u32,
-    pub(crate) source: Option<Paced>,
+    pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,
     pub(crate) start: Time,
     pub(crate) size: Option<u64>,

@@ -1,54 +1,101 @@
-//! Sources: when an application has how much to send.
+//! Arrival processes: when an application that waits for nobody has how much to send.
 
 use super::Distribution;
 use crate::scenario::Source;
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span};
 
-/// A source that sends pieces of equal size at a rate while ON.
+/// A stream of messages.
 #[derive(Clone, Debug)]
-pub(crate) struct Paced {
-    interval: Span,
-    periods: Option<Periods>,
+pub(crate) struct Arrivals {
+    process: Process,
     random: Random,
 }
 
 #[derive(Clone, Debug)]
-struct Periods {
-    on: Distribution,
-    off: Distribution,
-    /// What is left of the current ON period.
-    left: Span,
+enum Process {
+    /// Equal pieces at a constant rate.
+    Steady { interval: Span },
+    /// The same while ON.
+    OnOff { interval: Span, on: Distribution, off: Distribution, left: Span },
+    /// Equal pieces at a rate that changes in steps.
+    Steps { rate: Distribution, every: Distribution, piece: u32, rate_bps: u64, left: Span },
+    /// Independent gaps and sizes: a renewal process. Without sizes, equal pieces.
+    Renewal { gap: Distribution, size: Option<Distribution> },
 }
 
-impl Paced {
-    /// The source that sends `piece` bytes at a time, or `None` for a bulk source.
-    pub(crate) fn new(source: &Source, piece: u32, mut random: Random) -> Option<Paced> {
-        let (rate_bps, periods) = match source {
+/// Gaps never end a run: nothing is sent after this.
+const NEVER: Span = Span::MAX;
+
+impl Arrivals {
+    /// The process behind a source that sends `piece` bytes at a time unless it draws sizes; `None` for applications
+    /// that react.
+    pub(crate) fn new(source: &Source, piece: u32, mut random: Random) -> Option<Arrivals> {
+        let interval =
+            |rate_bps: u64| Rate::from_bits_per_sec(rate_bps).time_for(Bytes::new(u64::from(piece)));
+        let process = match source {
+            Source::Cbr { rate_bps } => Process::Steady { interval: interval(*rate_bps) },
+            Source::OnOff { rate_bps, on, off } => Process::OnOff {
+                interval: interval(*rate_bps),
+                left: on.span(&mut random),
+                on: on.clone(),
+                off: off.clone(),
+            },
+            Source::Steps { rate, every } => Process::Steps {
+                rate_bps: rate.sample(&mut random),
+                left: every.span(&mut random),
+                rate: rate.clone(),
+                every: every.clone(),
+                piece,
+            },
+            Source::Arrivals { gap, size } => Process::Renewal { gap: gap.clone(), size: size.clone() },
             Source::Bulk { .. } => return None,
-            Source::Cbr { rate_bps } => (*rate_bps, None),
-            Source::OnOff { rate_bps, on, off } => {
-                let left = on.span(&mut random);
-                (*rate_bps, Some(Periods { on: on.clone(), off: off.clone(), left }))
-            }
         };
-        let interval = Rate::from_bits_per_sec(rate_bps).time_for(Bytes::new(u64::from(piece)));
-        Some(Paced { interval, periods, random })
+        Some(Arrivals { process, random })
     }
 
-    /// How long after one piece the next is due. Sending takes ON time only; what an ON period leaves unfinished
-    /// goes on in the next.
-    pub(crate) fn next_gap(&mut self) -> Span {
-        let Some(periods) = &mut self.periods else { return self.interval };
-        let (mut gap, mut needed) = (Span::ZERO, self.interval);
-        loop {
-            if needed <= periods.left {
-                periods.left = periods.left.saturating_sub(needed);
-                return gap + needed;
+    /// The size of the message that is due now (`None` for the usual piece), and how long after it the next is due.
+    pub(crate) fn next(&mut self) -> (Option<u64>, Span) {
+        let random = &mut self.random;
+        match &mut self.process {
+            Process::Steady { interval } => (None, *interval),
+            Process::OnOff { interval, on, off, left } => {
+                // Sending takes ON time only; what an ON period leaves unfinished goes on in the next.
+                let (mut gap, mut needed) = (Span::ZERO, *interval);
+                while needed > *left {
+                    needed = needed.saturating_sub(*left);
+                    gap = gap + *left + off.span(random);
+                    *left = on.span(random);
+                    if gap == NEVER {
+                        return (None, NEVER);
+                    }
+                }
+                *left = left.saturating_sub(needed);
+                (None, gap + needed)
             }
-            needed = needed.saturating_sub(periods.left);
-            gap = gap + periods.left + periods.off.span(&mut self.random);
-            periods.left = periods.on.span(&mut self.random);
+            Process::Steps { rate, every, piece, rate_bps, left } => {
+                // Bits times nanoseconds per second, so that whole numbers suffice.
+                let mut needed = u128::from(*piece) * 8 * 1_000_000_000;
+                let mut gap = Span::ZERO;
+                loop {
+                    let possible = u128::from(*rate_bps) * u128::from(left.as_nanos());
+                    if needed <= possible {
+                        let taken = Span::from_nanos(needed.div_ceil(u128::from(*rate_bps)) as u64);
+                        *left = left.saturating_sub(taken);
+                        return (None, gap + taken);
+                    }
+                    needed -= possible;
+                    gap += *left;
+                    if gap == NEVER {
+                        return (None, NEVER);
+                    }
+                    (*rate_bps, *left) = (rate.sample(random), every.span(random));
+                }
+            }
+            Process::Renewal { gap, size } => {
+                let size = size.as_ref().map(|size| size.sample(random));
+                (size, gap.span(random))
+            }
         }
     }
 }
@@ -57,14 +104,73 @@ impl Paced {
 mod tests {
     use super::*;
 
+    const MS: u64 = 1_000_000;
+
+    fn ms(value: u64) -> Distribution {
+        Distribution::Constant { value: value * MS }
+    }
+
+    fn gaps_ms(arrivals: &mut Arrivals, count: usize) -> Vec<f64> {
+        (0..count).map(|_| arrivals.next().1.as_millis_f64()).collect()
+    }
+
     #[test]
     fn an_unfinished_piece_goes_on_in_the_next_on_period() {
         // 1000 bytes at 1 Mbit/s take 8 ms. ON 20 ms, OFF 100 ms: after two pieces 4 ms are left, the third needs
         // 4 ms of the next period: 4 + 100 + 4.
-        let second = |ms: u64| Distribution::Constant { value: ms * 1_000_000 };
-        let source = Source::OnOff { rate_bps: 1_000_000, on: second(20), off: second(100) };
-        let mut paced = Paced::new(&source, 1000, Random::seeded(1)).unwrap();
-        let gaps: Vec<_> = (0..4).map(|_| paced.next_gap().as_millis_f64()).collect();
-        assert_eq!(gaps, [8.0, 8.0, 108.0, 8.0]);
+        let source = Source::OnOff { rate_bps: 1_000_000, on: ms(20), off: ms(100) };
+        let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(1)).unwrap();
+        assert_eq!(gaps_ms(&mut arrivals, 4), [8.0, 8.0, 108.0, 8.0]);
+    }
+
+    #[test]
+    fn a_rate_that_steps_spends_each_rate_for_its_time() {
+        // 1 or 2 Mbit/s for 10 ms each. The script draws the lower half (1), then the upper half (2), in turn; constant
+        // lengths draw nothing. 1000 bytes are 8000 bits: 8 ms at 1 Mbit/s; then 2 ms hold 2000 bits, and the other
+        // 6000 take 3 ms at 2 Mbit/s; 4 ms; then 3 ms hold 6000 bits and 2000 take 2 ms.
+        let rate = Distribution::Uniform { low: 1_000_000, high: 2_000_000 };
+        let source = Source::Steps { rate, every: ms(10) };
+        let script = Random::script(vec![0, u64::MAX]);
+        let mut arrivals = Arrivals::new(&source, 1000, script).unwrap();
+        assert_eq!(gaps_ms(&mut arrivals, 4), [8.0, 5.0, 4.0, 5.0]);
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_a_pause() {
+        let rate = Distribution::Uniform { low: 0, high: 1_000_000 };
+        let source = Source::Steps { rate, every: ms(10) };
+        let script = Random::script(vec![u64::MAX, 0]);
+        let mut arrivals = Arrivals::new(&source, 1000, script).unwrap();
+        assert_eq!(gaps_ms(&mut arrivals, 2), [8.0, 18.0]);
+    }
+
+    #[test]
+    fn poisson_arrivals_are_as_many_as_their_rate_says_and_as_scattered() {
+        let source = Source::Arrivals { gap: Distribution::Exponential { mean: MS }, size: None };
+        let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(3)).unwrap();
+        // Arrivals in 1000 windows of 100 ms: mean and variance are 100 both.
+        let mut counts = vec![0.0_f64; 1000];
+        let mut at = 0.0;
+        while at < 100_000.0 {
+            counts[(at / 100.0) as usize] += 1.0;
+            at += arrivals.next().1.as_millis_f64();
+        }
+        let mean = counts.iter().sum::<f64>() / 1000.0;
+        let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 1000.0;
+        assert!((mean - 100.0).abs() < 4.0 * (100.0_f64 / 1000.0).sqrt(), "{mean}");
+        // The index of dispersion is 1 with a standard error of sqrt(2 / 1000).
+        assert!((variance / mean - 1.0).abs() < 4.0 * 0.045, "{}", variance / mean);
+    }
+
+    #[test]
+    fn sizes_are_drawn_beside_gaps() {
+        let size = Distribution::Uniform { low: 1, high: 3 };
+        let source = Source::Arrivals { gap: ms(40), size: Some(size) };
+        let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(1)).unwrap();
+        let messages: Vec<_> = (0..100).map(|_| arrivals.next()).collect();
+        assert!(messages.iter().all(|(_, gap)| *gap == Span::from_millis(40)));
+        for size in 1..=3 {
+            assert!(messages.iter().any(|(drawn, _)| *drawn == Some(size)));
+        }
     }
 }

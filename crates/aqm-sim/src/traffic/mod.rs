@@ -3,5 +3,5 @@
 mod arrivals;
 mod distribution;
 
-pub(crate) use arrivals::Paced;
+pub(crate) use arrivals::Arrivals;
 pub use distribution::Distribution;

@@ -4,3 +4,4 @@ mod determinism;
 mod laws;
 mod paths;
 mod scenarios;
+mod traffic;

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import distributions
-from aqmlab.scenario.distributions import TIMES, Quantity
+from aqmlab.scenario.distributions import RATES, SIZES, TIMES, Quantity
 from aqmlab.units import (
     format_bytes,
     format_rate,
@@ -32,20 +32,30 @@ LARGEST_COUNT = 100_000
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: what it sends (``bulk``, ``cbr``, ``onoff``) and over what unless told otherwise."""
+    """A kind of flow: what it sends (``bulk``, ``cbr``, ...) and over what unless told otherwise.
+
+    ``defaults`` replace those of the keys; ``needs`` are keys that must be given.
+    """
 
     name: str
     source: str
     transport: str
     help: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """What may carry it."""
+        return (self.transport,) if self.source == "bulk" else TRANSPORTS
 
 
 @dataclass(frozen=True)
 class Key:
     """A key of a flow spec.
 
-    ``of`` says which flows have it; a default of ``None`` means that there is none. A key that ``draws`` takes a
-    distribution, which may stand in a file.
+    ``of`` says which flows have it, by source or transport; a default of ``None`` means that there is none. A key that
+    ``draws`` takes a distribution, which may stand in a file.
     """
 
     name: str
@@ -105,8 +115,8 @@ class Group:
 
     def __str__(self) -> str:
         """Write the group with every key that applies, defaults included; this reads back as the same group."""
-        applicable = keys_of(KINDS[self.kind], str(self.values["transport"]))
-        keys = [key for key in KEYS if key.name in applicable and self.values[key.name] is not None]
+        applicable = keys_of(KINDS[self.kind], str(self.values["transport"])).values()
+        keys = [key for key in applicable if self.values[key.name] is not None]
         return ":".join([f"{self.count}*{self.kind}", *(f"{k.name}={k.write(self.values[k.name])}" for k in keys)])
 
     def engine(self) -> dict[str, Any]:
@@ -153,8 +163,16 @@ class Group:
                 return {"bulk": {"size_bytes": values["size"]}}
             case "cbr":
                 return {"cbr": {"rate_bps": values["rate"]}}
-            case _:
+            case "onoff":
                 return {"on_off": {"rate_bps": values["rate"], "on": values["on"], "off": values["off"]}}
+            case "steps":
+                return {"steps": {"rate": values["rates"], "every": values["every"]}}
+            case "poisson":
+                piece = values["mss"] if self.reacts else values["packet"]
+                gap_ns = max(round(piece * 8 * SECOND_NS / values["rate"]), 1)
+                return {"arrivals": {"gap": {"exponential": {"mean": gap_ns}}}}
+            case _:
+                return {"arrivals": {"gap": values["gap"], "size": values["size"]}}
 
 
 def parse(text: str, folder: Path | None = None) -> Group:
@@ -171,18 +189,18 @@ def parse(text: str, folder: Path | None = None) -> Group:
     count, kind = _head(text, head)
     given: dict[str, str] = {}
     for pair in pairs:
-        key, equals, value = (part.strip() for part in pair.partition("="))
+        name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not value:
             raise InputError(f"flows '{text}': '{pair}' is not key=value")
-        if key not in _KEYS:
-            raise InputError(f"flows '{text}': {unknown('key', key, keys_of(kind))}")
-        if key in given:
-            raise InputError(f"flows '{text}': '{key}' is given twice")
-        given[key] = value
+        if not any(name == key.name for key in KEYS):
+            raise InputError(f"flows '{text}': {unknown('key', name, keys_of(kind))}")
+        if name in given:
+            raise InputError(f"flows '{text}': '{name}' is given twice")
+        given[name] = value
     transport = given.get("transport", kind.transport)
-    if transport not in (*TRANSPORTS, kind.transport):
-        known = ", ".join(TRANSPORTS)
-        hint = did_you_mean(transport, TRANSPORTS)
+    if transport not in kind.transports:
+        known = ", ".join(kind.transports)
+        hint = did_you_mean(transport, kind.transports)
         raise InputError(f"flows '{text}': transport '{transport}' is not one of {known}{hint}")
     values: dict[str, Any] = {}
     applicable = keys_of(kind, transport)
@@ -190,14 +208,14 @@ def parse(text: str, folder: Path | None = None) -> Group:
     for name in given:
         if name not in applicable:
             raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name}{over}")
-    for name in applicable:
-        usual = kind.name if name == "name" else NEEDED.get(transport, {}).get(name, _KEYS[name].default)
-        written = given.get(name, usual)
-        values[name] = None if written is None else _read(text, _KEYS[name], written, folder)
+    for name, key in applicable.items():
+        defaults = {"name": kind.name, **NEEDED.get(transport, {}), **kind.defaults}
+        written = given.get(name, defaults.get(name, key.default))
+        values[name] = None if written is None else _read(text, key, written, folder)
     values["transport"] = transport
-    for name in _needed(kind):
+    for name in kind.needs:
         if values[name] is None:
-            raise InputError(f"flows '{text}': {kind.name} needs {name}=, {_KEYS[name].takes}")
+            raise InputError(f"flows '{text}': {kind.name} needs {name}=, {applicable[name].takes}")
     group = Group(count=count, kind=kind.name, values=values)
     for name in ("prr", "rack"):
         if values.get(name) and not values["sack"]:
@@ -209,14 +227,14 @@ def parse(text: str, folder: Path | None = None) -> Group:
     return group
 
 
-def keys_of(kind: Kind, transport: str | None = None) -> list[str]:
+def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
     """Return the keys that a kind of flow takes, over one transport or over any."""
     tags = {"any", kind.source}
-    if kind.source != "bulk":
-        tags.add("paced")
-    transports = (transport,) if transport else (kind.transport, *(TRANSPORTS if kind.source != "bulk" else ()))
+    if len(kind.transports) > 1:
+        tags.add("carried")
+    transports = (transport,) if transport else kind.transports
     tags.update("udp" if name == "udp" else "tcp" for name in transports)
-    return [key.name for key in KEYS if key.of in tags]
+    return {key.name: key for key in KEYS if tags.intersection(key.of.split())}
 
 
 def _head(text: str, head: str) -> tuple[int, Kind]:
@@ -230,12 +248,6 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
     if not count_text.isascii() or not count_text.isdigit() or not 1 <= int(count_text) <= LARGEST_COUNT:
         raise InputError(f"flows '{text}': count '{count_text}' is not a whole number from 1 to {LARGEST_COUNT}")
     return int(count_text), KINDS[name]
-
-
-def _needed(kind: Kind) -> list[str]:
-    if kind.name == "fixed":
-        return ["window"]
-    return [] if kind.source == "bulk" else ["rate"]
 
 
 def _read(text: str, key: Key, written: str, folder: Path | None) -> Any:
@@ -346,9 +358,42 @@ KINDS: dict[str, Kind] = {
             "dctcp", "bulk", "dctcp", "DCTCP (RFC 8257): reacts to the share of marked packets; ecn=classic unless told"
         ),
         Kind("ledbat", "bulk", "ledbat", "LEDBAT (RFC 6817): yields to others when the one-way delay rises"),
-        Kind("fixed", "bulk", "fixed", "a window that stays at its cap whatever happens: an instrument"),
-        Kind("cbr", "cbr", "udp", "a constant rate"),
-        Kind("onoff", "onoff", "udp", "a constant rate while ON, nothing while OFF"),
+        Kind(
+            "fixed",
+            "bulk",
+            "fixed",
+            "a window that stays at its cap whatever happens: an instrument",
+            needs=("window",),
+        ),
+        Kind("cbr", "cbr", "udp", "a constant rate", needs=("rate",)),
+        Kind("onoff", "onoff", "udp", "a constant rate while ON, nothing while OFF", needs=("rate",)),
+        Kind(
+            "pareto",
+            "onoff",
+            "udp",
+            "ON/OFF with Pareto OFF periods; the defaults are those of the dAQM paper's code",
+            {"on": "1s", "off": "pareto(1500ms,2.5)"},
+            ("rate",),
+        ),
+        Kind(
+            "weibull",
+            "onoff",
+            "udp",
+            "ON/OFF with Weibull OFF periods; the defaults are those of the dAQM paper's code",
+            {"on": "3s", "off": "weibull(1s,1.5)"},
+            ("rate",),
+        ),
+        Kind("poisson", "poisson", "udp", "full packets at exponential intervals", needs=("rate",)),
+        Kind("steps", "steps", "udp", "variable rate: one rate after another", needs=("rates",)),
+        Kind("vbr", "arrivals", "udp", "variable rate: frames of random size", {"gap": "40ms"}, ("size",)),
+        Kind(
+            "telnet",
+            "arrivals",
+            "newreno",
+            "single bytes at the times of tcplib (Danzig and Jamin 1991), as ns-2 has them",
+            {"gap": "telnet", "size": "1b"},
+        ),
+        Kind("arrivals", "arrivals", "udp", "messages of any sizes at any intervals", needs=("gap",)),
     )
 }
 
@@ -371,13 +416,17 @@ KEYS: tuple[Key, ...] = (
         str,
         str,
         None,
-        "paced",
+        "carried",
         "udp, newreno, cubic, dctcp or ledbat",
         "what carries the data; udp unless given",
     ),
-    Key("rate", _positive_rate, format_rate, None, "paced", "a rate such as 3mbit", "rate while sending"),
+    Key("rate", _positive_rate, format_rate, None, "cbr onoff poisson", "a rate such as 3mbit", "rate while sending"),
     _drawn("on", TIMES, "1s", "onoff", "how long ON periods are"),
     _drawn("off", TIMES, "1s", "onoff", "how long OFF periods are"),
+    _drawn("rates", RATES, None, "steps", "the rates"),
+    _drawn("every", TIMES, "1s", "steps", "how long each rate lasts"),
+    _drawn("gap", TIMES, None, "arrivals", "time from one message to the next"),
+    _drawn("size", SIZES, None, "arrivals", "payload of a message; a full packet unless given"),
     Key(
         "packet",
         _between(parse_bytes, 28, 65000, "28b to 65000b"),
@@ -433,5 +482,3 @@ KEYS: tuple[Key, ...] = (
     Key("rack", _switch, _on_off, "off", "tcp", "on or off", "RACK-TLP: loss found by time (RFC 8985); needs sack"),
     Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
 )
-
-_KEYS = {key.name: key for key in KEYS}

@@ -23,19 +23,25 @@ impl Rate {
         self.0 as f64 / 8.0
     }
 
-    /// How long `bytes` take to serialise, rounded up to the nanosecond; the longest span at rate zero.
+    /// How long `bytes` take to serialise, rounded up to the nanosecond; the longest span where that is longer, and at
+    /// rate zero.
     pub const fn time_for(self, bytes: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;
         }
         let bit_nanos = bytes.as_u64() as u128 * 8_000_000_000;
-        Span::from_nanos(bit_nanos.div_ceil(self.0 as u128) as u64)
+        Span::from_nanos(saturate(bit_nanos.div_ceil(self.0 as u128)))
     }
 
     /// How many bytes fit into `span`, rounded down.
     pub const fn bytes_in(self, span: Span) -> Bytes {
-        Bytes::new((self.0 as u128 * span.as_nanos() as u128 / 8_000_000_000) as u64)
+        Bytes::new(saturate(self.0 as u128 * span.as_nanos() as u128 / 8_000_000_000))
     }
+}
+
+/// `number`, or the largest that fits.
+const fn saturate(number: u128) -> u64 {
+    if number > u64::MAX as u128 { u64::MAX } else { number as u64 }
 }
 
 impl fmt::Display for Rate {

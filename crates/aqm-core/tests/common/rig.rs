@@ -6,7 +6,7 @@
 use super::values;
 use super::workload::{LINK_RATE, Op};
 use aqm_core::discipline::{Backlog, Link};
-use aqm_core::packet::{Ecn, Packet};
+use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::params::{ParamError, Value};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
@@ -14,6 +14,9 @@ use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
+
+/// Packets up to this many bytes are TCP acknowledgments.
+pub(crate) const LONGEST_ACK: u32 = 66;
 
 /// One thing that a discipline did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -152,6 +155,9 @@ impl Rig {
         packet.destination = !flow as u32;
         packet.dscp = (flow % 64) as u8;
         packet.class = (flow % 3) as u16;
+        // What is that small acknowledges everything before it.
+        let ack = TcpView { seq: 0, ack: cookie as u32, payload: 0, flags: 16, has_sack: false };
+        packet.tcp = (length <= LONGEST_ACK).then_some(ack);
         self.ledger.arriving = Some(cookie);
         self.call(DropPoint::Enqueue, |qdisc, now, ledger| qdisc.enqueue(packet, now, ledger));
         self.ledger.arriving = None;

@@ -1,0 +1,229 @@
+//! Bugs that ns-3's traffic control once had, as promises of every discipline here. Numbers are ns-3's: `Bug` of its
+//! Bugzilla, `#` and `!` of issues and merge requests on GitLab; its release notes list them.
+
+mod common;
+
+use aqm_core::packet::Ecn;
+use aqm_core::params::{Kind, ParamSpec, Value};
+use aqm_core::signal::{DropPoint, DropReason};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Bytes, Rate, Span};
+use common::rig::{Event, LONGEST_ACK, Rig, What};
+use common::workload::{EVERYTHING, Op, Phase, Workload};
+use common::{every_preset, parse, values, with_ecn};
+use std::collections::BTreeSet;
+
+/// What `spec` does with `ops`; `None` if its parameters do not go together.
+fn events(spec: &Spec, ops: &[Op]) -> Option<Vec<Event>> {
+    let mut rig = Rig::try_new(spec, 1).ok()?;
+    rig.run(ops).drain();
+    Some(rig.events().to_vec())
+}
+
+/// Three seconds of overload with this ECN field only.
+fn overload(ecn: &'static [Ecn]) -> Vec<Op> {
+    const PHASES: &[Phase] = &[(Span::from_secs(3), 1.3)];
+    Workload { name: "overload", phases: PHASES, flows: 8, ecn }.ops(2)
+}
+
+fn without_marks(events: Vec<Event>) -> Vec<Event> {
+    events.into_iter().filter(|event| !matches!(event.what, What::Marked(..))).collect()
+}
+
+// Bug 2485: RED asked its average first, and so counted, marked or "dropped early" what had no room.
+#[test]
+fn a_packet_that_finds_no_room_is_dropped_as_overlimit_and_never_marked() {
+    let mut with_refusals = 0;
+    for mut spec in every_preset().map(with_ecn) {
+        // Flow queues push out packets that may have been marked when they came.
+        if spec.info.traits.drops_queued || spec.params.set_text("limit", "5p").is_err() {
+            continue;
+        }
+        let Some(events) = events(&spec, &overload(&[Ecn::Ect0])) else { continue };
+        let packets = |pick: fn(&What) -> Option<u64>| -> BTreeSet<u64> {
+            events.iter().filter_map(|event| pick(&event.what)).collect()
+        };
+        let refused = packets(|what| match what {
+            What::Dropped(packet, DropReason::Overlimit, DropPoint::Enqueue) => Some(*packet),
+            _ => None,
+        });
+        let marked = packets(|what| if let What::Marked(packet, _) = what { Some(*packet) } else { None });
+        assert!(refused.is_disjoint(&marked), "{spec}: marked and then refused");
+        with_refusals += usize::from(!refused.is_empty());
+    }
+    // Some laws leave no queue to become full.
+    assert!(with_refusals > 15, "{with_refusals}");
+}
+
+#[test]
+fn red_counts_a_full_queue_before_its_thresholds() {
+    // Weight 1: from the third packet on RED would drop all, but from the fifth on there is no room.
+    let mut rig = Rig::new(&parse("red limit 4p min 1p max 5p probability 0 w 1 nogentle"), 1);
+    for _ in 0..6 {
+        rig.arrive(0, 1000, Ecn::Ect0);
+    }
+    let reasons: Vec<_> = rig.events().iter().map(|event| event.what).collect();
+    let full = |packet| What::Dropped(packet, DropReason::Overlimit, DropPoint::Enqueue);
+    assert_eq!(reasons, [full(4), full(5)]);
+}
+
+// Bug 2931: a packet that carried CE already could not be marked, and so was dropped.
+#[test]
+fn packets_with_ce_fare_as_those_that_are_marked() {
+    for spec in every_preset().map(with_ecn).filter(|spec| spec.info.traits.ecn) {
+        let fate = |ecn| without_marks(events(&spec, &overload(ecn)).expect("presets can be built"));
+        let ce = fate(&[Ecn::Ce]);
+        // L4S treats CE as ECT(1) (RFC 9331 section 5.1), everybody else as ECT(0).
+        let alike = ce == fate(&[Ecn::Ect0]) || ce == fate(&[Ecn::Ect1]);
+        assert!(alike, "{spec}: CE changes what happens");
+    }
+}
+
+// Bug 2924: a queue disc that drops when it is asked must still give the next packet, and a look must decide as
+// taking would.
+#[test]
+fn a_dequeue_that_drops_gives_the_next_packet() {
+    // Delay of a second for a long time: CoDel drops several packets in one call.
+    let mut rig = Rig::new(&parse("codel interval 10ms limit 1000p"), 1);
+    for _ in 0..200 {
+        rig.arrive(0, 1000, Ecn::NotEct);
+    }
+    rig.advance(Span::from_secs(1));
+    assert_eq!(rig.serve(), Some(0));
+    rig.advance(Span::from_millis(10));
+    assert_eq!(rig.serve(), Some(2));
+    rig.advance(Span::from_millis(100));
+    let sent = rig.peek().expect("the queue is long");
+    assert_eq!(rig.serve(), Some(sent));
+    let dropped = rig.qdisc().counters().dropped_total();
+    // All but 0 and 2 before it are gone.
+    assert!(sent > 8 && dropped == sent - 2, "{sent} is sent after {dropped} drops");
+}
+
+// Bug 2751: a packet was counted as queued, or stamped, in an order that let statistics go below zero.
+#[test]
+fn the_books_balance_when_an_arrival_pushes_itself_out() {
+    for name in ["fq_codel", "fq_cobalt"] {
+        let mut rig = Rig::new(&parse(&format!("{name} limit 1p")), 1);
+        rig.arrive(0, 100, Ecn::NotEct);
+        rig.arrive(1, 1500, Ecn::NotEct); // now the fattest flow
+        let counters = rig.qdisc().counters();
+        assert_eq!((counters.arrived, counters.dropped_total()), (2, 1), "{name}");
+        assert_eq!(rig.qdisc().backlog().bytes, 100, "{name}");
+        assert_eq!(rig.serve(), Some(0), "{name}");
+    }
+}
+
+// Bug 2819: what no filter could classify, as ARP, was dropped by FqCoDel.
+#[test]
+fn packets_without_a_flow_share_a_queue_and_are_served() {
+    for spec in every_preset() {
+        let mut rig = Rig::new(&spec, 1);
+        for _ in 0..200 {
+            rig.arrive(0, 60, Ecn::NotEct);
+            rig.advance(Span::from_millis(1));
+            rig.serve();
+        }
+        rig.drain();
+        assert_eq!(rig.qdisc().counters().dropped_total(), 0, "{spec}");
+    }
+}
+
+// #225: with CeThreshold a packet was marked, and counted, twice.
+#[test]
+fn no_packet_is_marked_twice() {
+    for text in ["codel ecn ce_threshold 0s", "fq_codel ce_threshold 0s target 1ms interval 10ms"] {
+        let mut rig = Rig::new(&parse(text), 1);
+        rig.run(&overload(&[Ecn::Ect0])).drain();
+        let marks: Vec<u64> = rig
+            .events()
+            .iter()
+            .filter_map(|event| if let What::Marked(packet, _) = event.what { Some(packet) } else { None })
+            .collect();
+        assert_eq!(marks.iter().collect::<BTreeSet<_>>().len(), marks.len(), "{text}");
+        assert_eq!(rig.qdisc().counters().marked, marks.len() as u64, "{text}");
+        assert!(marks.len() > 1000, "{text}: {} marks", marks.len());
+    }
+}
+
+// #258: TbfQueueDisc overflowed, and divided by zero, with large and small rates.
+#[test]
+fn a_link_computes_with_any_rate_and_size() {
+    let (slowest, fastest) = (Rate::from_bits_per_sec(1), Rate::from_bits_per_sec(u64::MAX));
+    assert_eq!(slowest.time_for(Bytes::new(1000)), Span::from_secs(8000));
+    assert_eq!(fastest.time_for(Bytes::new(1500)), Span::from_nanos(1));
+    assert_eq!(slowest.time_for(Bytes::new(u64::MAX)), Span::MAX);
+    assert_eq!(Rate::from_bits_per_sec(0).time_for(Bytes::new(1)), Span::MAX);
+    assert_eq!(fastest.bytes_in(Span::MAX), Bytes::new(u64::MAX));
+}
+
+// !844: PIE's MaxBurstAllowance had another default than RFC 8033.
+#[test]
+fn a_burst_passes_pie_for_the_time_that_the_rfc_gives() {
+    let spec = parse("pie:rfc8033");
+    assert_eq!(spec.params.get("max_burst"), Value::Span(Span::from_millis(150))); // RFC 8033 section 4.4
+}
+
+// !706: FqPIE took no notice of its attributes.
+#[test]
+fn every_parameter_of_every_discipline_changes_something() {
+    let full = EVERYTHING.ops(8);
+    // Some parameters tell small packets from full ones, or acknowledgments from the rest.
+    let acks = full.iter().cloned().map(|op| match op {
+        Op::Arrive { flow, length, ecn } => Op::Arrive { flow, length: length.min(LONGEST_ACK), ecn },
+        other => other,
+    });
+    let traffic = [full.clone(), acks.collect()];
+    for info in aqm_core::registry::DISCIPLINES {
+        for declared in info.params {
+            let mut contexts = info.presets.iter().flat_map(|preset| {
+                let spec = parse(&format!("{}:{}", info.name, preset.name));
+                contexts(&spec, declared)
+            });
+            assert!(
+                contexts.any(|spec| traffic.iter().any(|ops| changes_something(&spec, declared, ops))),
+                "{}: no value of '{}' changes anything, alone or with one other parameter",
+                info.name,
+                declared.name
+            );
+        }
+    }
+}
+
+/// `spec` with and without marks, with its own limit and a small one; then the same with each other parameter at each
+/// of its values: many matter in company only.
+fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
+    let mut bases = vec![spec.clone(), with_ecn(spec.clone())];
+    for mut spec in bases.clone() {
+        if declared.name != "limit" && values::limit(&spec.params).is_some() {
+            spec.params.set_text("limit", "20p").expect("every limit can be in packets");
+            bases.push(spec);
+        }
+    }
+    let mut found = bases.clone();
+    let mut others: Vec<_> = spec.info.params.iter().filter(|other| other.name != declared.name).collect();
+    // Most often it is a switch that must be on.
+    others.sort_by_key(|other| !matches!(other.kind, Kind::Flag | Kind::Choice(_)));
+    for other in others {
+        for value in values::allowed(other) {
+            for mut spec in bases.iter().cloned() {
+                spec.params.set(other.name, value).expect("it is allowed");
+                found.push(spec);
+            }
+        }
+    }
+    found
+}
+
+/// Whether two values of a parameter lead to different decisions.
+fn changes_something(spec: &Spec, declared: &ParamSpec, ops: &[Op]) -> bool {
+    let mut seen: Option<Vec<Event>> = None;
+    values::allowed(declared).into_iter().any(|value| {
+        let mut spec = spec.clone();
+        spec.params.set(declared.name, value).expect("it is allowed");
+        let Some(now) = events(&spec, ops) else { return false };
+        let differs = seen.as_ref().is_some_and(|seen| *seen != now);
+        seen = Some(now);
+        differs
+    })
+}

@@ -9,7 +9,7 @@ PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench validate-ns3 lint lock clean tools
+.PHONY: help setup demo test bench validate-ns3 validate-ns3-qdiscs lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -36,9 +36,12 @@ bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py
 	$(PYTHON) benches/simulator.py
 
-validate-ns3: .venv/native ## compare with ns-3 (installs g++ and libns3-dev; ten minutes)
-	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
+validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py
+
+validate-ns3-qdiscs: tools ## compare with ns-3's queue discs alone, decision by decision (six minutes)
+	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
+	$(PYTHON) validate/ns3/qdiscs.py
 
 lock: tools ## write the lock files of the Python packages anew, from pyproject.toml
 	sh scripts/lock.sh $(PYTHON)

@@ -53,8 +53,13 @@ class Red(Oracle):
 
     def enqueue(self, packet: Packet, now: int) -> None:
         """A packet arrives: calculate the new average, then mark or drop with probability pa."""
+        self.average(self.backlog(), now)
+        self.averaged(now)
+        self.admit(packet)
+
+    def average(self, q: int, now: int) -> None:
+        """Calculate the new average queue size."""
         o = self.options
-        q = self.backlog()
         if q:
             self.avg = (1 - o.wq) * self.avg + o.wq * q
         else:
@@ -63,8 +68,6 @@ class Red(Oracle):
             m = (now - self.q_time) // slot
             self.avg = (1 - o.wq) ** m * self.avg
             self.q_time = now
-        self.averaged(now)
-        self.admit(packet)
 
     def averaged(self, now: int) -> None:
         """There is a new average; adaptive REDs look at it."""

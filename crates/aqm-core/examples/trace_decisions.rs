@@ -9,6 +9,7 @@
 //! arrive 1000 0 3 1514 2             time, packet, flow, bytes, ECN field (0 to 3)
 //! serve 2000                         the link asks for a packet
 //! change 3000 target 10ms            time, parameter, value
+//! random 3000 17 18446744073709551615   time, random numbers from here on
 //! probe 4000
 //! ```
 //!
@@ -111,6 +112,11 @@ fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Erro
         ("change", [name, value]) => {
             qdisc.change(&[(name, value)], now, log)?;
             log.line(format_args!("changed"));
+        }
+        ("random", [_, ..]) => {
+            qdisc.set_random(Random::script(
+                rest.iter().map(|number| number.parse()).collect::<Result<_, _>>()?,
+            ));
         }
         ("probe", []) => {
             qdisc.probe(now, &mut |name, value| log.line(format_args!("probe {name} {value:?}")));

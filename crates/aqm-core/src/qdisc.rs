@@ -153,6 +153,11 @@ impl Qdisc {
         Ok(())
     }
 
+    /// Draws random numbers from `random` from here on: for tests that feed two implementations alike.
+    pub fn set_random(&mut self, random: Random) {
+        self.random = random;
+    }
+
     /// Drops what waits and starts anew: parameters stay, counters and random numbers begin again.
     pub fn reset(&mut self, now: Time, observer: &mut dyn Observer) {
         self.with_cx(now, observer, |discipline, cx| discipline.purge(cx));

@@ -31,6 +31,10 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "ipv6": False,
                 "pacing": False,
                 "hystart": False,
+                "handshake": False,
+                "ecn_syn": False,
+                "quickack_segments": 0,
+                "eifel": False,
                 "prr": False,
                 "rack": False,
             }

@@ -40,6 +40,10 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         ipv6: false,
         pacing: false,
         hystart: false,
+        handshake: false,
+        ecn_syn: false,
+        quickack_segments: 0,
+        eifel: false,
         prr: false,
         rack: false,
     };

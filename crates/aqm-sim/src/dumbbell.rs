@@ -4,7 +4,7 @@ use crate::link_trace::LinkTrace;
 use crate::metrics::Metrics;
 use crate::network::{Capacity as LinkCapacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
-use crate::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
+use crate::scenario::{Capacity, CongestionControl, FlowGroup, Scenario, Source, Tcp, Transport};
 use crate::simulation::{FlowSetup, Identity, Label, Simulation, Way};
 use crate::traffic::Arrivals;
 use aqm_core::packet::Ecn;
@@ -189,16 +189,18 @@ fn add_flow(
     };
     let (tcp, headers, piece, kind, protocol, ecn) = match &group.transport {
         Transport::Udp { packet_bytes, ecn } => {
-            let ecn = match ecn {
-                EcnMode::Off => Ecn::NotEct,
-                EcnMode::Classic => Ecn::Ect0,
-                EcnMode::L4s => Ecn::Ect1,
-            };
-            (None, UDP_HEADERS, *packet_bytes, "udp", 17, ecn)
+            (None, UDP_HEADERS, *packet_bytes, "udp", 17, ecn.codepoint())
         }
         Transport::Tcp(tcp) => {
             let headers = TCP_HEADERS + if tcp.ipv6 { IPV6_EXTRA } else { 0 };
-            (Some(tcp), headers, tcp.mss_bytes, tcp_kind(tcp), 6, Ecn::NotEct)
+            (
+                Some(tcp),
+                headers,
+                tcp.mss_bytes,
+                tcp_kind(tcp),
+                6,
+                if tcp.ecn_syn { tcp.ecn.codepoint() } else { Ecn::NotEct },
+            )
         }
     };
     let source = Arrivals::new(&group.source, piece, Random::stream(seed, &format!("{name} source")));

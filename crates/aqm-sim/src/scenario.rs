@@ -4,6 +4,7 @@
 //! Unknown keys are refused.
 
 pub use crate::traffic::Distribution;
+use aqm_core::packet::Ecn;
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell: senders and receivers on either side of one bottleneck whose forward queue is the AQM under test.
@@ -240,6 +241,18 @@ pub struct Tcp {
     /// HyStart++ (RFC 9406) in the first slow start.
     #[serde(default)]
     pub hystart: bool,
+    /// The connection is opened by a SYN and its answer, which may be lost, instead of being there from the start.
+    #[serde(default)]
+    pub handshake: bool,
+    /// SYN and its answer claim to understand marks (RFC 8311 section 4.3 allows it; draft-ietf-tcpm-generalized-ecn).
+    #[serde(default)]
+    pub ecn_syn: bool,
+    /// Segments at the start of which each is acknowledged at once (Linux: 16 at most).
+    #[serde(default)]
+    pub quickack_segments: u32,
+    /// A retransmission that turns out to have been needless is taken back (RFC 3522, RFC 4015).
+    #[serde(default)]
+    pub eifel: bool,
     /// Proportional rate reduction in recovery (RFC 6937); needs `sack`.
     #[serde(default)]
     pub prr: bool,
@@ -275,6 +288,17 @@ pub enum EcnMode {
     Classic,
     /// RFC 9331: ECT(1), which asks for the low-latency queue.
     L4s,
+}
+
+impl EcnMode {
+    /// What packets carry.
+    pub const fn codepoint(self) -> Ecn {
+        match self {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Classic => Ecn::Ect0,
+            EcnMode::L4s => Ecn::Ect1,
+        }
+    }
 }
 
 /// What a flow has to send.

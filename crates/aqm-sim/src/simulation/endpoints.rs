@@ -3,13 +3,13 @@
 use super::{Endpoints, Recorded, Simulation};
 use crate::engine::{Kind, Target};
 use crate::packet::{Packet, PacketId, Role};
-use crate::transport::Acknowledgment;
+use crate::transport::{Acknowledgment, Segment, flags};
 use aqm_core::units::{Span, Time};
 
-/// The ACK flag, set on every segment of an established connection.
-const TCP_ACK: u8 = 16;
 /// A message of datagrams is cut here: a heavy tail knows no bounds, and all its datagrams are sent at once.
 const LARGEST_MESSAGE: u64 = 16 << 20;
+/// Bytes by which the options of a SYN exceed those of a segment (MSS, window scale, SACK permitted).
+const SYN_OPTIONS: u32 = 8;
 
 impl Simulation {
     /// A packet has reached the end of its route.
@@ -19,6 +19,9 @@ impl Simulation {
         let (number, now) = (packet.flow as usize, self.now);
         let flow = &mut self.flows[number];
         match (packet.role, &mut flow.endpoints) {
+            (Role::Data, Endpoints::Tcp(_)) if packet.flags & flags::SYN != 0 => {
+                self.answer_syn(number, &packet);
+            }
             (Role::Data, Endpoints::Tcp(connection)) => {
                 self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
                 if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
@@ -27,14 +30,15 @@ impl Simulation {
                 let flow = &mut self.flows[number];
                 let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
                 let receiver = &mut connection.receiver;
-                let answer = receiver.on_segment(
-                    packet.number,
-                    packet.payload,
-                    packet.stamp,
-                    packet.ecn,
-                    packet.ecn_flag,
-                    now,
-                );
+                let segment = Segment {
+                    seq: packet.number,
+                    payload: packet.payload,
+                    sent_at: packet.stamp,
+                    ecn: packet.ecn,
+                    cwr: packet.ecn_flag,
+                    fin: packet.flags & flags::FIN != 0,
+                };
+                let answer = receiver.on_segment(&segment, now);
                 let delivered = receiver.delivered();
                 self.metrics.flows[number].payload_total = delivered;
                 if delivered >= flow.size {
@@ -44,6 +48,10 @@ impl Simulation {
                     Some(ack) => self.acknowledge(number, &ack),
                     None => self.arm_receiver(number),
                 }
+            }
+            (Role::Ack, Endpoints::Tcp(connection)) if packet.flags & flags::SYN != 0 => {
+                connection.sender.on_syn_answered(packet.stamp, now);
+                self.pump(number);
             }
             (Role::Ack, Endpoints::Tcp(connection)) => {
                 let ack = Acknowledgment {
@@ -71,16 +79,18 @@ impl Simulation {
             let flow = &mut self.flows[number];
             let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
             let Some(sent) = connection.sender.poll(now) else { break };
+            let syn = sent.flags & flags::SYN != 0;
+            let options = if syn { SYN_OPTIONS } else { 0 };
             let packet = Packet {
                 flow: number as u32,
                 next: flow.forward,
-                length: sent.payload + flow.headers + self.overhead,
+                length: sent.payload + flow.headers + options + self.overhead,
                 payload: sent.payload,
                 stamp: now,
                 number: sent.seq,
                 role: Role::Data,
-                flags: TCP_ACK,
-                ecn: sent.ecn,
+                flags: sent.flags,
+                ecn: if syn { flow.identity.ecn } else { sent.ecn },
                 ecn_flag: sent.cwr,
                 ..Packet::default()
             };
@@ -103,6 +113,23 @@ impl Simulation {
         }
     }
 
+    /// Answers a SYN, as often as it comes.
+    fn answer_syn(&mut self, number: usize, syn: &Packet) {
+        let flow = &self.flows[number];
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: flow.headers + SYN_OPTIONS + self.overhead,
+            stamp: syn.stamp,
+            role: Role::Ack,
+            flags: flags::SYN | flags::ACK,
+            ecn: flow.identity.ecn,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+
     /// Sends an acknowledgment back.
     pub(super) fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
         let flow = &self.flows[number];
@@ -118,7 +145,7 @@ impl Simulation {
             sack: ack.sack,
             sack_count: ack.sack_count,
             role: Role::Ack,
-            flags: TCP_ACK,
+            flags: flags::ACK,
             ecn_flag: ack.ece,
             ..Packet::default()
         };
@@ -179,6 +206,7 @@ impl Simulation {
         let Some(source) = &mut flow.session.source else {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                 connection.sender.write(flow.size);
+                connection.sender.close();
             }
             self.pump(index);
             return None;

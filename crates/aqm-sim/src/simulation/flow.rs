@@ -48,7 +48,7 @@ pub(crate) struct Identity {
     pub(crate) class: u16,
     pub(crate) dscp: u8,
     pub(crate) protocol: u8,
-    /// What datagrams claim about ECN; a TCP sender decides packet by packet.
+    /// What datagrams and SYNs claim about ECN; for its data a TCP sender decides packet by packet.
     pub(crate) ecn: Ecn,
 }
 

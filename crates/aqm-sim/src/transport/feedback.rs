@@ -1,7 +1,7 @@
 //! How congestion is told back: what each congestion control needs from ECN and from its receiver.
 
 use super::receiver::{Echo, Note};
-use crate::scenario::{CongestionControl, EcnMode, Tcp};
+use crate::scenario::{CongestionControl, Tcp};
 use aqm_core::packet::Ecn;
 
 /// What both ends have agreed on.
@@ -18,11 +18,6 @@ pub(crate) struct Feedback {
 impl Feedback {
     /// What a connection of these settings uses.
     pub(crate) fn of(tcp: &Tcp) -> Feedback {
-        let codepoint = match tcp.ecn {
-            EcnMode::Off => Ecn::NotEct,
-            EcnMode::Classic => Ecn::Ect0,
-            EcnMode::L4s => Ecn::Ect1,
-        };
         let (echo, note) = match tcp.congestion_control {
             CongestionControl::Newreno | CongestionControl::Cubic | CongestionControl::Fixed => {
                 (Echo::Classic, Note::Nothing)
@@ -30,7 +25,7 @@ impl Feedback {
             CongestionControl::Dctcp => (Echo::Exact, Note::Nothing),
             CongestionControl::Ledbat => (Echo::Classic, Note::OneWayDelay),
         };
-        Feedback { codepoint, echo, note }
+        Feedback { codepoint: tcp.ecn.codepoint(), echo, note }
     }
 
     /// Whether packets claim to understand marks.

@@ -1,6 +1,17 @@
 //! TCP, sans I/O: segments and time in, segments and a deadline out. One file per congestion control.
 //!
-//! Connections begin established (no handshake, no FIN) and carry data one way.
+//! Connections carry data one way. They begin established unless a handshake is asked for; the end of a finite flow is
+//! said with its last segment.
+
+/// TCP's flags as on the wire.
+pub(crate) mod flags {
+    /// No more data follow.
+    pub(crate) const FIN: u8 = 1;
+    /// The connection is being opened.
+    pub(crate) const SYN: u8 = 2;
+    /// The acknowledgment number means something.
+    pub(crate) const ACK: u8 = 16;
+}
 
 mod control;
 mod cubic;
@@ -9,6 +20,7 @@ mod feedback;
 mod hystart;
 mod ledbat;
 mod newreno;
+mod opening;
 mod pacer;
 mod prr;
 mod rack;
@@ -20,5 +32,5 @@ mod sender;
 mod testing;
 mod window;
 
-pub(crate) use receiver::{Acknowledgment, Receiver};
+pub(crate) use receiver::{Acknowledgment, Receiver, Segment};
 pub(crate) use sender::{Losses, Sender, Settings};

@@ -41,6 +41,17 @@ pub(crate) enum Note {
     OneWayDelay,
 }
 
+/// A segment as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) seq: u64,
+    pub(crate) payload: u32,
+    pub(crate) sent_at: Time,
+    pub(crate) ecn: Ecn,
+    pub(crate) cwr: bool,
+    pub(crate) fin: bool,
+}
+
 /// One receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -51,6 +62,8 @@ pub(crate) struct Receiver {
     delack_segments: u32,
     delack: Span,
     unacknowledged: u32,
+    /// Segments that are still acknowledged at once.
+    quick: u32,
     /// Last.ACK.sent of RFC 7323.
     last_ack: u64,
     echo: Time,
@@ -71,6 +84,7 @@ impl Receiver {
             delack_segments: tcp.delack_segments,
             delack: Span::from_nanos(tcp.delack_ns),
             unacknowledged: 0,
+            quick: tcp.quickack_segments,
             last_ack: 0,
             echo: Time::ZERO,
             ece: false,
@@ -104,15 +118,8 @@ impl Receiver {
     }
 
     /// A segment arrives; answers with an acknowledgment if one is due at once.
-    pub(crate) fn on_segment(
-        &mut self,
-        seq: u64,
-        payload: u32,
-        sent_at: Time,
-        ecn: Ecn,
-        cwr: bool,
-        now: Time,
-    ) -> Option<Acknowledgment> {
+    pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
+        let Segment { seq, payload, sent_at, ecn, cwr, fin } = *segment;
         // RFC 3168 section 6.1.3: echo until CWR arrives; a CE on the CWR segment itself starts the echo anew.
         if self.echo_mode == Echo::Classic {
             if cwr {
@@ -141,7 +148,9 @@ impl Receiver {
             }
             self.unacknowledged += 1;
             // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
-            filled || self.unacknowledged >= self.delack_segments
+            let quick = self.quick > 0;
+            self.quick -= u32::from(quick);
+            filled || quick || fin || self.unacknowledged >= self.delack_segments
         } else {
             if seq > self.next {
                 self.store(seq, end);
@@ -217,7 +226,17 @@ mod tests {
 
     fn segment(r: &mut Receiver, index: u64, ms: u64) -> Option<Acknowledgment> {
         let now = Time::ZERO + Span::from_millis(ms);
-        r.on_segment(index * 100, 100, now, Ecn::NotEct, false, now)
+        r.on_segment(
+            &Segment {
+                seq: index * 100,
+                payload: 100,
+                sent_at: now,
+                ecn: Ecn::NotEct,
+                cwr: false,
+                fin: false,
+            },
+            now,
+        )
     }
 
     #[test]
@@ -251,7 +270,14 @@ mod tests {
     #[test]
     fn congestion_is_echoed_until_the_sender_says_that_it_reduced() {
         let mut r = Receiver::new(&settings());
-        let mut send = |seq, ecn, cwr| r.on_segment(seq, 100, Time::ZERO, ecn, cwr, Time::ZERO).unwrap().ece;
+        let mut send = |seq, ecn, cwr| {
+            r.on_segment(
+                &Segment { seq, payload: 100, sent_at: Time::ZERO, ecn, cwr, fin: false },
+                Time::ZERO,
+            )
+            .unwrap()
+            .ece
+        };
         assert!(!send(0, Ecn::Ect0, false));
         assert!(send(100, Ecn::Ce, false));
         assert!(send(200, Ecn::Ect0, false));
@@ -265,7 +291,10 @@ mod tests {
         (r.echo_mode, r.note_mode) = (Echo::Exact, Note::CeBytes);
         let mut send = |index: u64, ecn| {
             let before = r.before_segment(ecn);
-            let after = r.on_segment(index * 100, 100, Time::ZERO, ecn, false, Time::ZERO);
+            let after = r.on_segment(
+                &Segment { seq: index * 100, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false },
+                Time::ZERO,
+            );
             [before, after].map(|ack| ack.map(|ack| (ack.ack, ack.ece, ack.note)))
         };
         assert_eq!(send(0, Ecn::Ect0), [None, None]);
@@ -282,6 +311,36 @@ mod tests {
         let mut r = Receiver::new(&settings());
         r.note_mode = Note::OneWayDelay;
         let (sent, now) = (Time::from_nanos(1_000_000), Time::from_nanos(21_500_000));
-        assert_eq!(r.on_segment(0, 100, sent, Ecn::NotEct, false, now).unwrap().note, 20_500);
+        assert_eq!(
+            r.on_segment(
+                &Segment { seq: 0, payload: 100, sent_at: sent, ecn: Ecn::NotEct, cwr: false, fin: false },
+                now
+            )
+            .unwrap()
+            .note,
+            20_500
+        );
+    }
+
+    #[test]
+    fn the_first_segments_and_the_last_are_acknowledged_at_once_where_asked() {
+        let mut r = Receiver::new(&Tcp {
+            quickack_segments: 2,
+            delack_segments: 2,
+            delack_ns: 40_000_000,
+            ..settings()
+        });
+        assert!(segment(&mut r, 0, 0).is_some());
+        assert!(segment(&mut r, 1, 1).is_some());
+        assert!(segment(&mut r, 2, 2).is_none());
+        assert!(segment(&mut r, 3, 3).is_some());
+        let now = Time::ZERO + Span::from_millis(4);
+        assert!(
+            r.on_segment(
+                &Segment { seq: 400, payload: 100, sent_at: now, ecn: Ecn::NotEct, cwr: false, fin: true },
+                now
+            )
+            .is_some()
+        );
     }
 }

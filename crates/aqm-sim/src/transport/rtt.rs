@@ -60,6 +60,11 @@ impl RttEstimator {
         (base * (1 << self.backoff.min(16))).min(MAX_RTO)
     }
 
+    /// Makes the next timeout at least this long; samples wear it off.
+    pub(crate) fn at_least(&mut self, timeout: Span) {
+        self.variation = self.variation.max(timeout.saturating_sub(self.smoothed) / 4);
+    }
+
     /// The timer expired: RFC 6298 (5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;

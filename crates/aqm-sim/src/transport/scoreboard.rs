@@ -227,6 +227,16 @@ impl Scoreboard {
         self.retransmit_from = 0;
     }
 
+    /// Nothing was lost after all: what was sent again is on its way once more only.
+    pub(crate) fn mark_none_lost(&mut self) {
+        let mut pipe = 0;
+        for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+            (segment.lost, segment.retransmitted) = (false, false);
+            pipe += u64::from(segment.length);
+        }
+        self.pipe = pipe;
+    }
+
     /// Gives back memory that a larger window needed: a ring walks through all that it has, and the caches with it.
     pub(crate) fn shrink(&mut self) {
         self.segments.shrink_to(2 * self.segments.len());

@@ -5,6 +5,8 @@
 
 use super::control::Control;
 use super::feedback::Feedback;
+use super::flags;
+use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rack::Rack;
@@ -28,6 +30,8 @@ pub(crate) struct Transmission {
     pub(crate) ecn: Ecn,
     /// Congestion window reduced.
     pub(crate) cwr: bool,
+    /// TCP's flags but for those of ECN.
+    pub(crate) flags: u8,
 }
 
 /// Where the connection stands after a loss.
@@ -49,8 +53,11 @@ pub(crate) struct Sender {
     phase: Phase,
     una: u64,
     next: u64,
-    /// Bytes that the application has handed over so far.
+    /// Bytes that the application has handed over so far, and whether that is all.
     written: u64,
+    closed: bool,
+    /// Until the connection is open.
+    opening: Option<Opening>,
     mss: u32,
     sack: bool,
     feedback: Feedback,
@@ -70,6 +77,9 @@ pub(crate) struct Sender {
     spread: bool,
     prr: Option<Prr>,
     rack: Option<Box<Rack>>,
+    /// Whether needless retransmissions are taken back, and what to go back to.
+    eifel: bool,
+    undo: Option<Undo>,
     /// What the receiver noted last.
     note: u32,
     /// Whether the window, rather than the application, ended the last round of sending.
@@ -78,6 +88,15 @@ pub(crate) struct Sender {
     rtt: RttEstimator,
     deadline: Option<Time>,
     losses: Losses,
+}
+
+/// How things were before a retransmission.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// When the retransmission was decided.
+    at: Time,
+    /// RFC 4015 section 3.2: pipe_prev.
+    pipe: u64,
 }
 
 /// What went wrong since the statistics began.
@@ -102,6 +121,8 @@ impl Sender {
             una: 0,
             next: 0,
             written: 0,
+            closed: false,
+            opening: tcp.handshake.then(Opening::default),
             mss: tcp.mss_bytes,
             sack: tcp.sack,
             feedback: Feedback::of(tcp),
@@ -116,6 +137,8 @@ impl Sender {
             spread: tcp.prr,
             prr: None,
             rack: tcp.rack.then(Box::default),
+            eifel: tcp.eifel,
+            undo: None,
             note: 0,
             window_limited: false,
             last_sent: Time::ZERO,
@@ -130,8 +153,27 @@ impl Sender {
         self.written = self.written.saturating_add(bytes);
     }
 
+    /// The application will hand over nothing more.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// The answer to the SYN arrives; `echo` is when the SYN was sent.
+    pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
+        let Some(opening) = self.opening.take() else { return };
+        self.rtt.sample(now.since(echo));
+        if opening.was_repeated() {
+            // RFC 5681 section 3.1; RFC 6298 section 5.7.
+            self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.mss));
+            self.rtt.at_least(TIMEOUT_AFTER_LOSS);
+        }
+    }
+
     /// When the next timer is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
+        if let Some(opening) = &self.opening {
+            return opening.deadline();
+        }
         match &self.rack {
             None => self.deadline,
             Some(rack) => [self.deadline, rack.look_at, rack.probe_at].into_iter().flatten().min(),
@@ -175,12 +217,12 @@ impl Sender {
         } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
             self.control.observe(&acked);
-            self.on_duplicate(flight);
+            self.on_duplicate(flight, now);
         }
         if self.rack.is_some() {
             self.watch(ack, flight, delivered + sacked == 0, now);
         } else if sacked > 0 && self.board.detect_losses() && self.phase == Phase::Open {
-            self.enter_recovery(flight);
+            self.enter_recovery(flight, now);
         }
         if let Some(prr) = &mut self.prr {
             let Window { ssthresh, mss, .. } = self.control.window;
@@ -229,6 +271,11 @@ impl Sender {
         self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
         let acked = self.acked(ack, flight, sacked + delivered, sample, now);
         self.control.observe(&acked);
+        if let Some(undo) = self.undo.take()
+            && ack.echo < undo.at
+        {
+            self.take_back(undo, bytes);
+        }
         match self.phase {
             Phase::Recovery { point } if ack.ack >= point => {
                 // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK it
@@ -262,6 +309,23 @@ impl Sender {
             self.control.on_ack(&Acked { bytes: delivered, ..acked });
         }
         delivered
+    }
+
+    /// RFC 3522: what is acknowledged left before the retransmission did, so nothing was lost. The window goes back to
+    /// what it was, without a burst (RFC 4015 section 3.2).
+    fn take_back(&mut self, undo: Undo, bytes: u64) {
+        self.board.mark_none_lost();
+        let window = &mut self.control.window;
+        window.cwnd = self.next - self.una + bytes.min(window.initial);
+        window.ssthresh = undo.pipe;
+        (self.phase, self.prr, self.inflation) = (Phase::Open, None, 0);
+        self.retransmit_now = false;
+    }
+
+    /// What to go back to if the retransmission of `now` is needless.
+    fn remember(&mut self, flight: u64, now: Time) {
+        let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
+        self.undo = self.eifel.then_some(Undo { at: now, pipe });
     }
 
     /// What RFC 8985 does about an acknowledgment: it looks for losses, and says when to probe.
@@ -298,12 +362,12 @@ impl Sender {
         let (any, again) = self.board.detect_overdue(overdue, now);
         rack.look_at = again;
         if any && self.phase == Phase::Open {
-            self.enter_recovery(flight);
+            self.enter_recovery(flight, now);
         }
     }
 
     /// A duplicate acknowledgment (or, with SACK, one that reports new blocks).
-    fn on_duplicate(&mut self, flight: u64) {
+    fn on_duplicate(&mut self, flight: u64, now: Time) {
         self.duplicates += 1;
         if self.sack {
             return;
@@ -311,7 +375,7 @@ impl Sender {
         match self.phase {
             Phase::Open if self.duplicates == DUP_THRESH && self.una >= self.recover => {
                 self.board.mark_first_lost();
-                self.enter_recovery(flight);
+                self.enter_recovery(flight, now);
                 // RFC 5681 section 3.2 step 3: three segments have left the network.
                 self.inflation = DUP_THRESH as u64 * u64::from(self.mss);
             }
@@ -320,7 +384,8 @@ impl Sender {
         }
     }
 
-    fn enter_recovery(&mut self, flight: u64) {
+    fn enter_recovery(&mut self, flight: u64, now: Time) {
+        self.remember(flight, now);
         // A loss in a window that ECN has already answered needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
             self.control.on_congestion(flight);
@@ -350,6 +415,9 @@ impl Sender {
             return;
         }
         let first = !matches!(self.phase, Phase::Loss { .. });
+        if first {
+            self.remember(self.next - self.una, now);
+        }
         // What lies beyond a hole has arrived: of the data sent since, only the pipe is a measure of the window.
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
         self.board.mark_all_lost();
@@ -375,6 +443,11 @@ impl Sender {
         if self.board.is_empty() {
             if self.next == self.written {
                 return None;
+            }
+            if let Some(opening) = &mut self.opening {
+                let (ecn, flags) = (Ecn::NotEct, flags::SYN);
+                let syn = Transmission { seq: 0, payload: 0, ecn, cwr: false, flags };
+                return opening.poll(now).then_some(syn);
             }
             // RFC 5681 section 4.1.
             if self.next > 0 && now.since(self.last_sent) > self.rtt.rto() {
@@ -463,7 +536,9 @@ impl Sender {
         }
         let ecn = if retransmission { Ecn::NotEct } else { self.feedback.codepoint };
         let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        Transmission { seq, payload, ecn, cwr }
+        let last = self.closed && seq + u64::from(payload) == self.written;
+        let flags = if last { flags::ACK | flags::FIN } else { flags::ACK };
+        Transmission { seq, payload, ecn, cwr, flags }
     }
 
     /// The rate at which a window is spread over a round trip, with a margin so that it is the window that limits: Linux's

@@ -20,6 +20,10 @@ pub(crate) fn settings() -> Tcp {
         ipv6: false,
         pacing: false,
         hystart: false,
+        handshake: false,
+        ecn_syn: false,
+        quickack_segments: 0,
+        eifel: false,
         prr: false,
         rack: false,
     }

@@ -47,6 +47,10 @@ pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
         ipv6: false,
         pacing: false,
         hystart: false,
+        handshake: false,
+        ecn_syn: false,
+        quickack_segments: 0,
+        eifel: false,
         prr: false,
         rack: false,
     }

@@ -291,3 +291,76 @@ fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_
     };
     assert_eq!((run(true), run(false)), (true, false));
 }
+
+#[test]
+fn data_wait_for_the_answer_to_the_syn() {
+    let mut sender = bulk(&Tcp { handshake: true, ..settings() });
+    let syn = sender.poll(at(0)).unwrap();
+    assert_eq!((syn.payload, syn.flags), (0, flags::SYN));
+    assert_eq!((sender.poll(at(0)), sender.deadline()), (None, Some(at(1000))));
+    sender.on_syn_answered(at(0), at(50));
+    assert_eq!(sent(&mut sender, 50), (0..10).collect::<Vec<_>>());
+    // SRTT 50 ms, RTTVAR 25 ms from the handshake: at least 200 ms.
+    assert_eq!(sender.deadline(), Some(at(250)));
+}
+
+#[test]
+fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
+    let mut sender = bulk(&Tcp { handshake: true, ..settings() });
+    sender.poll(at(0));
+    sender.on_timer(at(1000));
+    assert_eq!(sender.poll(at(1000)).unwrap().flags, flags::SYN);
+    assert_eq!(sender.deadline(), Some(at(3000)));
+    sender.on_syn_answered(at(1000), at(1050));
+    assert_eq!(sent(&mut sender, 1050), [0]);
+    assert_eq!(sender.deadline(), Some(at(4050)));
+}
+
+#[test]
+fn the_last_segment_of_a_finite_flow_says_so_each_time_it_is_sent() {
+    let mut sender = Sender::new(&settings());
+    sender.write(2 * MSS);
+    sender.close();
+    let flags: Vec<u8> = std::iter::from_fn(|| sender.poll(at(0))).map(|segment| segment.flags).collect();
+    assert_eq!(flags, [flags::ACK, flags::ACK | flags::FIN]);
+    ack(&mut sender, 50, 1, &[]);
+    let due = sender.deadline().unwrap();
+    sender.on_timer(due);
+    assert_eq!(sender.poll(due).map(|segment| segment.flags), Some(flags::ACK | flags::FIN));
+}
+
+#[test]
+fn a_needless_timeout_is_taken_back_where_asked() {
+    let run = |eifel| {
+        let mut sender = bulk(&Tcp { eifel, ..settings() });
+        sent(&mut sender, 0);
+        ack(&mut sender, 50, 2, &[]);
+        assert_eq!(sent(&mut sender, 50), [10, 11, 12, 13]);
+        let before = sender.cwnd();
+        sender.on_timer(at(250));
+        assert_eq!(sent(&mut sender, 250), [2]);
+        // The acknowledgment was only late: it echoes what was sent at 0, before the retransmission.
+        let late = Acknowledgment { ack: 10 * MSS, echo: at(0), ..Acknowledgment::default() };
+        sender.on_ack(&late, at(260));
+        (before, sender.cwnd(), sent(&mut sender, 260))
+    };
+    // Four outstanding and eight acknowledged: a window of twelve again, as was outstanding at the timeout.
+    let (before, after, next) = run(true);
+    assert_eq!((before, after), (12 * MSS, 12 * MSS));
+    assert_eq!(next, (14..22).collect::<Vec<_>>());
+    let (_, after, next) = run(false);
+    assert_eq!(after, 3 * MSS); // slow start from one
+    assert_eq!(next, [10, 11, 12]);
+}
+
+#[test]
+fn a_needless_fast_retransmit_is_taken_back_where_asked() {
+    let mut sender = bulk(&Tcp { eifel: true, ..settings() });
+    sent(&mut sender, 0);
+    ack(&mut sender, 50, 0, &[(1, 3)]); // segment 0 was overtaken
+    assert_eq!((sent(&mut sender, 50)[0], sender.cwnd()), (0, 5 * MSS));
+    let original = Acknowledgment { ack: 4 * MSS, echo: at(0), ..Acknowledgment::default() };
+    sender.on_ack(&original, at(51));
+    assert!(sender.cwnd() >= 10 * MSS, "{}", sender.cwnd());
+    assert_eq!(sent(&mut sender, 51), [10, 11, 12, 13]);
+}

@@ -50,6 +50,7 @@ ALLOWED = {
     "fq_cobalt": 16.0,
     "cake": 32.0,
     "sfb": 16.0,
+    "afd": 6.0,
     "sfq": 14.0,
     "pifo": 14.0,
     "sp_pifo": 14.0,

@@ -15,6 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import afd
 import ared
 import blue
 import cake
@@ -146,6 +147,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
 }
 for module in (
+    afd,
     ared,
     blue,
     cake,
@@ -193,7 +195,7 @@ def kind(decision: str) -> str:
 
 def reason(spec: str) -> str:
     """Why this discipline drops, at least: for want of room where there is no law."""
-    if spec.startswith(("choke", "s-pie")):
+    if spec.startswith(("afd", "choke", "s-pie")):
         return "unfair"
     if "unmarkable pass" in spec:
         return "overlimit"

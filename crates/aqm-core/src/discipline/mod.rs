@@ -2,6 +2,7 @@
 //!
 //! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
 
+pub mod afd;
 pub mod aifo;
 pub mod ared;
 pub mod blue;

@@ -3,6 +3,7 @@
 //! Each law is a `Params` (what was asked for), a `State` (what it remembers) and plain functions of the two, so that
 //! one set of parameters can serve a thousand states.
 
+pub mod afd;
 pub mod aifo;
 pub mod blue;
 pub mod cobalt;

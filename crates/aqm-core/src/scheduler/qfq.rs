@@ -362,6 +362,20 @@ mod tests {
         assert_eq!(queues.scheduler.classes[0].group, 25);
     }
 
+    #[test]
+    fn what_was_cleared_begins_anew() {
+        let mut queues = Queues::new(Qfq::new(&[4, 1], &[1000, 1000]));
+        let orders = [0; 2].map(|_| {
+            queues.put(0, &[1000; 9]);
+            queues.put(1, &[1000; 3]);
+            let order = queues.order(9);
+            queues.order(9);
+            queues.scheduler.clear();
+            order
+        });
+        assert_eq!(orders[0], orders[1]);
+    }
+
     /// Random traffic for a scheduler; the largest B-WFI seen for each class: the most that a class with packets fell
     /// behind its share, in bytes, from any instant to any later one.
     fn worst_fair_index(

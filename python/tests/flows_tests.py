@@ -63,6 +63,13 @@ def dctcp_has_ecn_unless_told_otherwise() -> None:
     assert parse("1*onoff:rate=1mbit:transport=dctcp").engine()["transport"]["tcp"]["ecn"] == "classic"
 
 
+def prague_has_l4s_and_rack_unless_told_otherwise() -> None:
+    tcp = parse("1*prague").engine()["transport"]["tcp"]
+    assert (tcp["ecn"], tcp["rack"]) == ("l4s", True)
+    assert parse("1*prague:ecn=classic").engine()["transport"]["tcp"]["ecn"] == "classic"
+    assert parse("1*cbr:rate=1mbit:transport=prague").engine()["transport"]["tcp"]["congestion_control"] == "prague"
+
+
 def udp_sources_have_rates_and_packets() -> None:
     cbr = parse("60*cbr:rate=3mbit:packet=1000b").engine()
     assert cbr["transport"] == {"udp": {"packet_bytes": 1000, "ecn": "off"}}
@@ -132,7 +139,7 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*cbr:rate=-1mbit", "rate: '-1mbit' is negative"),
         ("1*cbr:rate=1mbit:mss=1000b", "'mss' means nothing for cbr over udp"),
         ("1*cbr:rate=1mbit:transport=newreno:packet=100b", "'packet' means nothing for cbr over newreno"),
-        ("1*cbr:rate=1mbit:transport=tcp", "transport 'tcp' is not one of udp, newreno, cubic, dctcp, ledbat"),
+        ("1*cbr:rate=1mbit:transport=tcp", "transport 'tcp' is not one of udp, newreno, cubic, dctcp, ledbat, prague"),
         ("1*cbr:rate=1mbit:packet=27b", "packet: '27b' is out of range: allowed is 28b to 65000b"),
         ("1*fixed", "fixed needs window=, 20p or 64kb"),
         ("1*poisson", "poisson needs rate=, a rate such as 3mbit"),
@@ -142,7 +149,7 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*fixed:window=0p", "window: '0p' is zero"),
         ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
         ("1*cubic:sack=off:rack=on", "rack needs sack=on"),
-        ("1*cubic:ecn=l4s", "ecn: 'l4s' is for udp so far; cubic takes off or classic"),
+        ("1*cubic:ecn=l4s", "ecn: 'l4s' is for prague and udp; cubic takes off or classic"),
         ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),
         ("1*cubic:iw=0", "iw: '0' is out of range: allowed is 1 to 10000"),
         ("1*cubic:dscp=64", "dscp: '64' is out of range: allowed is 0 to 63"),

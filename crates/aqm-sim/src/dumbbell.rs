@@ -234,6 +234,7 @@ fn tcp_kind(tcp: &Tcp) -> &'static str {
         CongestionControl::Cubic => "cubic",
         CongestionControl::Dctcp => "dctcp",
         CongestionControl::Ledbat => "ledbat",
+        CongestionControl::Prague => "prague",
         CongestionControl::Fixed => "fixed",
     }
 }

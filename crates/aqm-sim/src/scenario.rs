@@ -107,10 +107,8 @@ impl FlowGroup {
                 positive("initial_window", u64::from(tcp.initial_window))?;
                 positive("delack_segments", u64::from(tcp.delack_segments))?;
                 positive("min_rto_ns", tcp.min_rto_ns)?;
-                if tcp.ecn == EcnMode::L4s {
-                    return Err(
-                        "ecn l4s needs a scalable congestion control: udp alone may carry it".to_owned()
-                    );
+                if tcp.ecn == EcnMode::L4s && tcp.congestion_control != CongestionControl::Prague {
+                    return Err("ecn l4s needs a congestion control that is made for it: prague".to_owned());
                 }
                 for (key, on) in [("prr", tcp.prr), ("rack", tcp.rack)] {
                     if on && !tcp.sack {
@@ -273,6 +271,8 @@ pub enum CongestionControl {
     Dctcp,
     /// RFC 6817.
     Ledbat,
+    /// TCP Prague, as the draft has it; wants `ecn`. Not validated against an implementation.
+    Prague,
     /// Keeps the window at its cap whatever happens: an instrument, not a transport.
     Fixed,
 }
@@ -365,6 +365,19 @@ mod tests {
         });
         change(&mut json);
         serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
+    }
+
+    #[test]
+    fn of_tcp_prague_alone_may_ask_for_the_low_latency_queue() {
+        let with = |control: &str| {
+            let tcp = serde_json::json!({"tcp": {"congestion_control": control, "mss_bytes": 1448, "initial_window": 10,
+                "sack": true, "ecn": "l4s", "delack_segments": 2, "delack_ns": 1, "min_rto_ns": 1, "window_bytes": null}});
+            scenario(|json| json["flows"][0]["transport"] = tcp)
+        };
+        assert_eq!(with("prague"), Ok(()));
+        for control in ["newreno", "cubic", "dctcp", "ledbat"] {
+            assert!(with(control).unwrap_err().contains("'bursts': ecn l4s"), "{control}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::dctcp::Dctcp;
 use super::hystart::HyStart;
 use super::ledbat::Ledbat;
 use super::newreno::Newreno;
+use super::prague::Prague;
 use super::window::{Acked, Window};
 use crate::scenario::{CongestionControl, Tcp};
 
@@ -23,6 +24,7 @@ enum Law {
     Cubic(Box<Cubic>),
     Dctcp(Box<Dctcp>),
     Ledbat(Box<Ledbat>),
+    Prague(Box<Prague>),
     Fixed,
 }
 
@@ -34,6 +36,7 @@ impl Control {
             CongestionControl::Cubic => Law::Cubic(Box::default()),
             CongestionControl::Dctcp => Law::Dctcp(Box::default()),
             CongestionControl::Ledbat => Law::Ledbat(Box::new(Ledbat::new(&mut window))),
+            CongestionControl::Prague => Law::Prague(Box::default()),
             CongestionControl::Fixed => {
                 window.cwnd = u64::MAX;
                 Law::Fixed
@@ -49,6 +52,7 @@ impl Control {
         match &mut self.law {
             Law::Dctcp(law) => law.observe(&mut self.window, acked),
             Law::Ledbat(law) => law.observe(acked),
+            Law::Prague(law) => law.observe(&mut self.window, acked),
             Law::Newreno(_) | Law::Cubic(_) | Law::Fixed => {}
         }
     }
@@ -65,6 +69,7 @@ impl Control {
             },
             Law::Dctcp(law) => law.on_ack(&mut self.window, acked),
             Law::Ledbat(law) => law.on_ack(&mut self.window, acked),
+            Law::Prague(law) => law.on_ack(&mut self.window, acked),
             Law::Newreno(law) => law.on_ack(&mut self.window, acked),
             Law::Cubic(law) => law.on_ack(&mut self.window, acked),
         }
@@ -77,6 +82,7 @@ impl Control {
         match &mut self.law {
             Law::Dctcp(law) => law.on_congestion(&mut self.window, flight),
             Law::Ledbat(law) => law.on_congestion(&mut self.window),
+            Law::Prague(law) => law.on_congestion(&mut self.window, flight),
             Law::Newreno(law) => law.on_congestion(&mut self.window, flight),
             Law::Cubic(law) => law.on_congestion(&mut self.window, flight),
             Law::Fixed => {}
@@ -108,6 +114,7 @@ impl Control {
     /// The rate of a control that paces whether asked or not, bytes per second.
     pub(crate) fn rate(&self) -> Option<f64> {
         match &self.law {
+            Law::Prague(law) => Some(law.rate(&self.window)),
             Law::Newreno(_) | Law::Cubic(_) | Law::Dctcp(_) | Law::Ledbat(_) | Law::Fixed => None,
         }
     }

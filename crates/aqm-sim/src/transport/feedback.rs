@@ -24,6 +24,8 @@ impl Feedback {
             }
             CongestionControl::Dctcp => (Echo::Exact, Note::Nothing),
             CongestionControl::Ledbat => (Echo::Classic, Note::OneWayDelay),
+            // Section 4.2 of RFC 9331: AccECN (RFC 9768).
+            CongestionControl::Prague => (Echo::Counted, Note::CeBytes),
         };
         Feedback { codepoint: tcp.ecn.codepoint(), echo, note }
     }
@@ -35,6 +37,6 @@ impl Feedback {
 
     /// Whether it is known how many bytes were marked, so that the congestion control reacts to their share.
     pub(crate) fn is_exact(self) -> bool {
-        self.echo == Echo::Exact || self.note == Note::CeBytes
+        self.echo != Echo::Classic
     }
 }

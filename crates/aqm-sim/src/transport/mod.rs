@@ -22,6 +22,7 @@ mod ledbat;
 mod newreno;
 mod opening;
 mod pacer;
+mod prague;
 mod prr;
 mod rack;
 mod receiver;

@@ -28,6 +28,8 @@ pub(crate) enum Echo {
     Classic,
     /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
     Exact,
+    /// Nothing: a counter is noted instead ([`Note::CeBytes`]).
+    Counted,
 }
 
 /// What an acknowledgment says beyond TCP's header and SACK.
@@ -109,7 +111,7 @@ impl Receiver {
     /// earlier is mixed with what comes now (RFC 8257 section 3.2, figure 1).
     #[inline]
     pub(crate) fn before_segment(&mut self, ecn: Ecn) -> Option<Acknowledgment> {
-        if self.echo_mode == Echo::Classic || (ecn == Ecn::Ce) == self.ece {
+        if self.echo_mode != Echo::Exact || (ecn == Ecn::Ce) == self.ece {
             return None;
         }
         let earlier = (self.unacknowledged > 0).then(|| self.acknowledge());
@@ -128,6 +130,11 @@ impl Receiver {
             if ecn == Ecn::Ce {
                 self.ece = true;
             }
+        }
+        // RFC 9768 section 3.2.2.5.1: the first of a run of marks is told at once.
+        let marks_begin = self.echo_mode == Echo::Counted && ecn == Ecn::Ce && !self.ece;
+        if self.echo_mode == Echo::Counted {
+            self.ece = ecn == Ecn::Ce;
         }
         match self.note_mode {
             Note::Nothing => {}
@@ -150,7 +157,7 @@ impl Receiver {
             // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
             let quick = self.quick > 0;
             self.quick -= u32::from(quick);
-            filled || quick || fin || self.unacknowledged >= self.delack_segments
+            filled || quick || fin || marks_begin || self.unacknowledged >= self.delack_segments
         } else {
             if seq > self.next {
                 self.store(seq, end);
@@ -304,6 +311,21 @@ mod tests {
         assert_eq!(send(3, Ecn::Ce), [None, None]);
         assert_eq!(send(4, Ecn::Ect0), [Some((400, true, 300)), None]);
         assert_eq!(send(5, Ecn::Ect0), [None, Some((600, false, 300))]);
+    }
+
+    #[test]
+    fn a_counter_of_marks_is_told_at_once_when_marks_begin_and_with_delay_while_they_go_on() {
+        let mut r = receiver();
+        (r.echo_mode, r.note_mode) = (Echo::Counted, Note::CeBytes);
+        let mut send = |index: u64, ecn| {
+            assert_eq!(r.before_segment(ecn), None);
+            r.on_segment(index * 100, 100, Time::ZERO, ecn, false, Time::ZERO).map(|ack| (ack.ack, ack.note))
+        };
+        assert_eq!(send(0, Ecn::Ce), Some((100, 100)));
+        assert_eq!(send(1, Ecn::Ce), None);
+        assert_eq!(send(2, Ecn::Ce), Some((300, 300)));
+        assert_eq!(send(3, Ecn::Ect1), None);
+        assert_eq!(send(4, Ecn::Ce), Some((500, 400)));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) type Settings = Tcp;
 pub(crate) struct Transmission {
     pub(crate) seq: u64,
     pub(crate) payload: u32,
-    /// Of a retransmission always Not-ECT (RFC 3168 section 6.1.5).
+    /// Of a retransmission Not-ECT (RFC 3168 section 6.1.5), but L4S marks all that it sends.
     pub(crate) ecn: Ecn,
     /// Congestion window reduced.
     pub(crate) cwr: bool,
@@ -534,7 +534,8 @@ impl Sender {
         {
             rack.arm_probe(now, self.rtt.smoothed(), self.board.len() == 1, self.deadline);
         }
-        let ecn = if retransmission { Ecn::NotEct } else { self.feedback.codepoint };
+        let plain = retransmission && self.feedback.codepoint != Ecn::Ect1;
+        let ecn = if plain { Ecn::NotEct } else { self.feedback.codepoint };
         let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
         let last = self.closed && seq + u64::from(payload) == self.written;
         let flags = if last { flags::ACK | flags::FIN } else { flags::ACK };

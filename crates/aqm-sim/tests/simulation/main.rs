@@ -3,5 +3,6 @@
 mod determinism;
 mod laws;
 mod paths;
+mod prague;
 mod scenarios;
 mod traffic;

@@ -23,10 +23,10 @@ from aqmlab.units import (
 )
 
 SECOND_NS = 1_000_000_000
-TCP = ("newreno", "cubic", "dctcp", "ledbat", "fixed")
-TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat")
+TCP = ("newreno", "cubic", "dctcp", "ledbat", "prague", "fixed")
+TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague")
 # What a congestion control cannot do without.
-NEEDED = {"dctcp": {"ecn": "classic"}}
+NEEDED = {"dctcp": {"ecn": "classic"}, "prague": {"ecn": "l4s", "rack": "on"}}
 LARGEST_COUNT = 100_000
 
 
@@ -224,8 +224,8 @@ def parse(text: str, folder: Path | None = None) -> Group:
     for name in ("prr", "rack"):
         if values.get(name) and not values["sack"]:
             raise InputError(f"flows '{text}': {name} needs sack=on")
-    if values["ecn"] == "l4s" and group.reacts:
-        raise InputError(f"flows '{text}': ecn: 'l4s' is for udp so far; {transport} takes off or classic")
+    if values["ecn"] == "l4s" and transport not in ("udp", "prague"):
+        raise InputError(f"flows '{text}': ecn: 'l4s' is for prague and udp; {transport} takes off or classic")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:
         raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
     return group
@@ -363,6 +363,12 @@ KINDS: dict[str, Kind] = {
         ),
         Kind("ledbat", "bulk", "ledbat", "LEDBAT (RFC 6817): yields to others when the one-way delay rises"),
         Kind(
+            "prague",
+            "bulk",
+            "prague",
+            "TCP Prague (L4S), from the draft, not validated against an implementation; ecn=l4s:rack=on unless told",
+        ),
+        Kind(
             "fixed",
             "bulk",
             "fixed",
@@ -421,7 +427,7 @@ KEYS: tuple[Key, ...] = (
         str,
         None,
         "carried",
-        "udp, newreno, cubic, dctcp or ledbat",
+        "udp, newreno, cubic, dctcp, ledbat or prague",
         "what carries the data; udp unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "cbr onoff poisson", "a rate such as 3mbit", "rate while sending"),
@@ -475,7 +481,7 @@ KEYS: tuple[Key, ...] = (
         "off",
         "any",
         "off, classic or l4s",
-        "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1), udp only)",
+        "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1); prague and udp)",
     ),
     Key("delack", _delack, _write_delack, "40ms", "tcp", "a time, or off", "longest delay of ACKs (RFC 1122)"),
     Key("minrto", _positive_span, format_span, "200ms", "tcp", "a time", "smallest retransmission timeout"),

@@ -77,7 +77,7 @@ class FengAred(red.Red):
     def averaged(self, now: int) -> None:
         """Every update of the average."""
         o = self.options
-        if o.minth <= self.avg <= o.maxth:
+        if o.minth < self.avg < o.maxth:
             self.status = "Between"
         if self.avg < o.minth and self.status != "Below":
             self.status = "Below"

@@ -437,7 +437,7 @@ class FengAred(Red):
         elif self.avg > o.maxth:
             if self.status != "above":
                 self.status, o.maxp = "above", min(o.maxp * 2, self.top)
-        else:
+        elif o.minth < self.avg < o.maxth:
             self.status = "between"
 
     def probes(self) -> dict[str, float]:

@@ -9,8 +9,8 @@
 //!
 //! # Deviations
 //! The paper bounds `max_p` by nothing: here it stays between `bottom` and 1, or light load would make it vanish. At the
-//! start the average counts as below `min`, so that an empty queue does not divide at once. ECN, byte mode and the full
-//! queue: as in `red`.
+//! start the average counts as below `min`, so that an empty queue does not divide at once (in ns-3 it does). ECN, byte
+//! mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -66,7 +66,7 @@ pub static INFO: Info = Info {
     ],
     presets: &[Preset {
         name: "feng1999",
-        source: "Feng et al. 1999 (factors, as ns-3 gives them too); thresholds and weight as red:floyd",
+        source: "Feng et al. 1999 (factors, as ns-2 and ns-3 give them too); thresholds and weight as red:floyd",
         values: &[],
     }],
     probes: &[red::AVERAGE_QUEUE, red::DROP_PROBABILITY, red::MAX_P],

@@ -87,12 +87,15 @@ impl Floyd {
 
 impl Feng {
     fn step(&self, region: &mut Region, red: &mut Params, average: f64) {
+        // Figure 4 has strict comparisons: on a threshold the average counts as where it was.
         let is = if average < red.min {
             Region::Below
         } else if average > red.max {
             Region::Above
-        } else {
+        } else if red.min < average && average < red.max {
             Region::Between
+        } else {
+            *region
         };
         if is != *region {
             *region = is;
@@ -157,16 +160,26 @@ mod tests {
     fn feng_reacts_once_to_each_crossing() {
         let (mut red, mut state) = (RED, Adaptation::default());
         let rule = Rule::Feng(Feng { alpha: 3.0, beta: 2.0, bottom: 0.01 });
-        let averages = [5.0, 20.0, 31.0, 35.0, 20.0, 31.0, 9.0, 8.0, 10.0, 9.0, 10.0, 9.0, 10.0, 9.0];
+        let averages = [5.0, 20.0, 31.0, 35.0, 20.0, 31.0, 9.0, 8.0, 11.0, 9.0, 11.0];
         let expected = [0.1, 0.1, 0.2, 0.2, 0.2, 0.4, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 9.0, 0.4 / 9.0];
         for (average, max_p) in averages.into_iter().zip(expected) {
             rule.adapt(&mut state, &mut red, average, Time::ZERO);
             assert!((red.max_p - max_p).abs() < 1e-12, "{average}: {} for {max_p}", red.max_p);
         }
         // 0.4 / 27 = 0.0148, then 0.0049 is held at the bottom.
-        for (average, max_p) in [(9.0, 0.4 / 27.0), (10.0, 0.4 / 27.0), (9.0, 0.01)] {
+        for (average, max_p) in [(9.0, 0.4 / 27.0), (11.0, 0.4 / 27.0), (9.0, 0.01)] {
             rule.adapt(&mut state, &mut red, average, Time::ZERO);
             assert!((red.max_p - max_p).abs() < 1e-12, "{average}: {} for {max_p}", red.max_p);
+        }
+        // On a threshold nothing is crossed: not from below, and not from above.
+        let (mut red, mut state) = (RED, Adaptation::default());
+        for average in [9.0, 10.0, 9.0, 20.0, 30.0] {
+            rule.adapt(&mut state, &mut red, average, Time::ZERO);
+            assert_eq!(red.max_p, 0.1, "{average}");
+        }
+        for average in [31.0, 30.0, 31.0] {
+            rule.adapt(&mut state, &mut red, average, Time::ZERO);
+            assert_eq!(red.max_p, 0.2, "{average}");
         }
         let mut red = Params { max_p: 0.7, ..RED };
         rule.adapt(&mut Adaptation::default(), &mut red, 31.0, Time::ZERO);

@@ -12,8 +12,8 @@
 //! # Deviations
 //! The link counts as idle when it asks for a packet in vain: once for each time that it goes idle. At a probability
 //! of zero an idle link does not start the freeze time. Beyond `mark_threshold` packets are dropped even if they could
-//! be marked (RFC 7567 section 4.2.1; the paper marks always). The paper names a threshold L for the queue and gives no
-//! value that could be checked: half of the limit here.
+//! be marked (RFC 7567 section 4.2.1; the paper marks always). The paper names a threshold L for the queue without a value:
+//! half of the limit here. The first report (1999), its authors' simulator and the ns-3 model have none: `blue:overflow`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet that finds room.
@@ -72,11 +72,17 @@ pub static INFO: Info = Info {
         early::ECN,
         early::MARK_THRESHOLD,
     ],
-    presets: &[Preset {
-        name: "feng2002",
-        source: "Feng et al. 2002, the slower of their settings, which the ns-3 model of Jain et al. has as well",
-        values: &[],
-    }],
+    presets: &[
+        Preset { name: "feng2002", source: "Feng et al. 2002, the slower of their settings", values: &[] },
+        Preset {
+            name: "overflow",
+            source: "ns-3 model of Tahiliani, Jain and Singh after W. Feng's ns-1.1 code: 100 packets, no L",
+            values: &[
+                ("limit", Value::Size(Size::Packets(100))),
+                ("threshold", Value::Size(Size::Packets(1_000_000_000_000))),
+            ],
+        },
+    ],
     probes: &[ProbeSpec { name: "drop_probability", unit: "fraction", help: "Probability (p_m)" }],
     traits: Traits {
         wakes: false,

@@ -11,7 +11,7 @@
 //! # Deviations
 //! The paper drops every packet from `max` on (`nogentle`); with `gentle` the probability rises from the curve's end
 //! to 1 (ns-3: from `max_p`, which is below the curve's end). ECN, byte mode and the full queue: as in `red`. The
-//! paper's text was not at hand: the curve is taken from ns-3 and from descriptions of it.
+//! factor of 1.5 is the paper's section 3.1 as ns-3 cites it.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.

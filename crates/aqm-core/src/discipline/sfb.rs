@@ -14,7 +14,9 @@
 //! As in Linux, and other than in the paper: BLUE's steps differ up and down; a bin with `max` packets in every level
 //! drops; above a probability of 1/2 marks give way to drops by twice the excess (RFC 7567 section 4.2.1). The second
 //! hash is warmed up by the packets that wait and by flows that do not respond; what waits is counted anew when it
-//! begins (Linux keeps both hashes with each packet). Each level takes eight bits of one hash.
+//! begins (Linux keeps both hashes with each packet), and it begins at zero (in Linux with what its bins had when they were
+//! left). The rate of flows that do not respond is that of a token bucket; Linux loses the fraction of a token with each
+//! packet that comes too early, so that a steady flood gets nothing. Each level takes eight bits of one hash.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a flow that
@@ -129,8 +131,13 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_sfb.c, tc-sfb(8) (behaviour and defaults)",
+            source: "Linux 6.12 net/sched/sch_sfb.c (behaviour), tc-sfb(8) (values)",
             values: &[],
+        },
+        Preset {
+            name: "kernel",
+            source: "Linux 6.12 net/sched/sch_sfb.c: values without tc (1/1000 up, 1/6000 down)",
+            values: &[("increment", Value::Fraction(0.001)), ("decrement", Value::Fraction(1.0 / 6000.0))],
         },
         Preset {
             name: "feng2001",

@@ -10,8 +10,9 @@
 //! See `aqmlab aqm show wred`.
 //!
 //! # Deviations
-//! No document gives values: the green curve is that of `red:floyd`, yellow has three quarters of its thresholds and red
-//! half. Three colours, not one curve for each of 64 code points. Each colour counts its own packets between signals.
+//! The RFC gives no values, and Linux's `gred` none either: the green curve is that of `red:floyd`, yellow has three
+//! quarters of its thresholds and red half; `dell` is what a vendor ships. Three colours, not one curve for each of 64
+//! code points. Each colour counts its own packets between signals.
 //! ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
@@ -60,11 +61,25 @@ pub static INFO: Info = Info {
         red::AVPKT,
         red::BANDWIDTH,
     ],
-    presets: &[Preset {
-        name: "staggered",
-        source: "RFC 2597 section 4 (a lower threshold for a worse precedence); green as red:floyd",
-        values: &[],
-    }],
+    presets: &[
+        Preset {
+            name: "staggered",
+            source: "RFC 2597 section 4 (a lower threshold for a worse precedence); green as red:floyd",
+            values: &[],
+        },
+        Preset {
+            name: "dell",
+            source: "Dell EMC N3100 and N1500 guides: 40, 30, 20 and 100, 90, 80 percent, 10 %; here of 100 packets",
+            values: &[
+                ("min", Value::Size(Size::Packets(40))),
+                ("max", Value::Size(Size::Packets(100))),
+                ("min_yellow", Value::Size(Size::Packets(30))),
+                ("max_yellow", Value::Size(Size::Packets(90))),
+                ("min_red", Value::Size(Size::Packets(20))),
+                ("max_red", Value::Size(Size::Packets(80))),
+            ],
+        },
+    ],
     probes: &[
         red::AVERAGE_QUEUE,
         ProbeSpec { name: "probability_green", unit: "fraction", help: "Read for the last green packet" },
@@ -72,7 +87,7 @@ pub static INFO: Info = Info {
         ProbeSpec { name: "probability_red", unit: "fraction", help: "Read for the last red packet" },
     ],
     traits: red::TRAITS,
-    deviations: "thresholds are staggered without a document for their values; three colours",
+    deviations: "the RFC gives no thresholds: staggered ones, or a vendor's; three colours",
     build,
 };
 

@@ -22,7 +22,8 @@ impl Window {
     }
 
     /// Whether a packet of `rank` may join a queue that holds `waiting` of at most `limit`, of which the fraction
-    /// `headroom` is open to all: `c <= k C` or `quantile(rank) <= (C - c) / (C (1 - k))`.
+    /// `headroom` is open to all: `c <= k C` or `quantile(rank) <= (C - c) / (C (1 - k))`. The latter follows from the
+    /// former but for rounding.
     #[inline]
     pub fn admits(&self, rank: u64, waiting: u64, limit: u64, headroom: f64) -> bool {
         let (waiting, limit) = (waiting as f64, limit as f64);

@@ -319,7 +319,9 @@ mod tests {
         (r.echo_mode, r.note_mode) = (Echo::Counted, Note::CeBytes);
         let mut send = |index: u64, ecn| {
             assert_eq!(r.before_segment(ecn), None);
-            r.on_segment(index * 100, 100, Time::ZERO, ecn, false, Time::ZERO).map(|ack| (ack.ack, ack.note))
+            let segment =
+                Segment { seq: index * 100, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false };
+            r.on_segment(&segment, Time::ZERO).map(|ack| (ack.ack, ack.note))
         };
         assert_eq!(send(0, Ecn::Ce), Some((100, 100)));
         assert_eq!(send(1, Ecn::Ce), None);

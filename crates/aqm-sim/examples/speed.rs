@@ -64,12 +64,15 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
             count: flows,
             start_ns: (0, 1_000_000_000),
             rtt_ns: None,
+            from: Vec::new(),
+            to: Vec::new(),
             transport: Transport::Tcp(tcp),
             source: Source::Bulk { size_bytes: None },
             class: 0,
             dscp: 0,
         }],
         captures: Vec::new(),
+        topology: None,
     }
 }
 

@@ -9,6 +9,7 @@ pub mod link_trace;
 pub mod overflow;
 pub mod report;
 pub mod scenario;
+pub mod topology;
 
 mod dumbbell;
 mod engine;
@@ -19,6 +20,7 @@ mod network;
 mod packet;
 mod replay;
 mod results;
+mod setup;
 mod simulation;
 mod traffic;
 mod transport;
@@ -34,9 +36,9 @@ use scenario::Scenario;
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
-    let mut dumbbell = dumbbell::Dumbbell::build(scenario, seed)?;
+    let mut setup = setup::Setup::build(scenario, seed)?;
     let end = Time::from_nanos(scenario.duration_ns);
     let warmup = Time::from_nanos(scenario.warmup_ns);
-    dumbbell.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
-    results::report(dumbbell, end)
+    setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
+    results::report(setup, end)
 }

@@ -62,6 +62,17 @@ pub(crate) struct Device {
     /// Whether the metrics look at this queue.
     pub(crate) measured: bool,
     pub(crate) trace: Option<TraceDevice>,
+    /// The medium that it shares with other links.
+    pub(crate) medium: Option<u32>,
+}
+
+/// What several links send on in turns.
+#[derive(Debug, Default)]
+pub(crate) struct Medium {
+    /// Whether one of them is sending.
+    pub(crate) taken: bool,
+    /// Who waits for it, in the order of asking.
+    pub(crate) waiting: VecDeque<u32>,
 }
 
 /// Serialisation by delivery opportunities.

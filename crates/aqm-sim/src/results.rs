@@ -1,18 +1,18 @@
 //! From what was accumulated to the named metrics of the contract.
 
-use crate::dumbbell::Dumbbell;
 use crate::link_trace::OPPORTUNITY_BYTES;
 use crate::metrics::{FlowMetrics, Metrics};
 use crate::network::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
+use crate::setup::Setup;
 use crate::simulation::{Endpoints, Flow, Label};
 use crate::transport::Losses;
 use aqm_core::units::{Size, Time};
 use std::collections::BTreeMap;
 
 /// Answers with everything that the run has measured, and checks it against what cannot be.
-pub(crate) fn report(dumbbell: Dumbbell, end: Time) -> Result<Report, RunError> {
-    let Dumbbell { simulation, labels, capacity, aqm, link_names, warnings } = dumbbell;
+pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
+    let Setup { simulation, labels, capacity, aqm, links, warnings } = setup;
     let metrics = &simulation.metrics;
     let run = Run { metrics, flows: &simulation.flows, labels: &labels, seconds: metrics.seconds(end) };
 
@@ -24,12 +24,12 @@ pub(crate) fn report(dumbbell: Dumbbell, end: Time) -> Result<Report, RunError> 
     }
     report.flows = run.rows();
     report.metrics.retain(|_, value| value.is_finite());
-    for (link, name) in simulation.links.iter().zip(link_names) {
+    for (link, (name, discipline)) in simulation.links.iter().zip(links) {
         if let Some(device) = link.device() {
             let counters = device.qdisc.counters();
             report.queues.push(QueueRow {
                 link: name,
-                discipline: aqm.to_string(),
+                discipline: discipline.unwrap_or_default(),
                 arrived: counters.arrived,
                 arrived_bytes: counters.arrived_bytes,
                 departed: counters.departed,

@@ -3,11 +3,13 @@
 //! The Python package reads what people write (`10mbit`, `1bdp`, `10*cubic`) and hands over this form as JSON.
 //! Unknown keys are refused.
 
+pub use crate::topology::Topology;
 pub use crate::traffic::Distribution;
 use aqm_core::packet::Ecn;
 use serde::{Deserialize, Serialize};
 
-/// A dumbbell: senders and receivers on either side of one bottleneck whose forward queue is the AQM under test.
+/// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck whose forward queue is the
+/// AQM under test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -38,6 +40,9 @@ pub struct Scenario {
     /// Random extra delay on the bottleneck link, uniform between zero and this many nanoseconds. It may reorder.
     #[serde(default)]
     pub jitter_ns: u64,
+    /// Nodes and links in place of the dumbbell.
+    #[serde(default)]
+    pub topology: Option<Topology>,
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowGroup>,
@@ -73,6 +78,16 @@ impl Scenario {
         }
         if self.flows.is_empty() && self.captures.is_empty() {
             return Err("there are neither flows nor captures: nothing would be sent".to_owned());
+        }
+        match &self.topology {
+            Some(topology) => topology.check(self)?,
+            None => {
+                if let Some(group) =
+                    self.flows.iter().find(|group| !(group.from.is_empty() && group.to.is_empty()))
+                {
+                    return Err(format!("flow group '{}': from and to belong to a topology", group.name));
+                }
+            }
         }
         self.flows.iter().try_for_each(|group| {
             group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))
@@ -180,6 +195,12 @@ pub struct FlowGroup {
     /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
     #[serde(default)]
     pub rtt_ns: Option<u64>,
+    /// Where the flows begin, one node after the other; only with a topology.
+    #[serde(default)]
+    pub from: Vec<String>,
+    /// Where they end, likewise.
+    #[serde(default)]
+    pub to: Vec<String>,
     /// What carries the data.
     pub transport: Transport,
     /// What is sent.

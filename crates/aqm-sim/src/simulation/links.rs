@@ -129,10 +129,33 @@ impl Simulation {
         self.arm_wakeup(link);
     }
 
+    /// A transmission has ended (or an opportunity has come).
+    pub(super) fn on_free(&mut self, link: LinkId) -> Option<Time> {
+        let Some(medium) = self.links[link].device()?.medium else { return self.serve(link) };
+        // The others on the medium have their turn first.
+        self.media[medium as usize].taken = false;
+        self.media[medium as usize].waiting.push_back(link as u32);
+        while let Some(next) = self.media[medium as usize].waiting.pop_front() {
+            if let Some(free) = self.serve(next as LinkId) {
+                self.events.push(free, Target::new(Kind::Free, next));
+                break;
+            }
+        }
+        None
+    }
+
     /// The link can take a packet; answers when it can take the next one.
     pub(super) fn serve(&mut self, link: LinkId) -> Option<Time> {
-        if self.links[link].device()?.trace.is_some() {
+        let device = self.links[link].device_mut()?;
+        if device.trace.is_some() {
             return self.serve_opportunity(link);
+        }
+        if let Some(medium) = device.medium
+            && self.media[medium as usize].taken
+        {
+            device.busy = true;
+            self.media[medium as usize].waiting.push_back(link as u32);
+            return None;
         }
         let id = self.next_packet(link);
         let this = &mut self.links[link];
@@ -140,6 +163,9 @@ impl Simulation {
         let id = id?;
         let out = self.now + this.serialisation(self.slab[id].length);
         let this = self.links[link].device()?;
+        if let Some(medium) = this.medium {
+            self.media[medium as usize].taken = true;
+        }
         let (ring, wakes) = (this.ring_packets > 1, this.wakes);
         self.depart(link, id, out);
         if ring {

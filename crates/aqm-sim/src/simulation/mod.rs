@@ -7,7 +7,7 @@ mod links;
 pub(crate) use flow::{Endpoints, Flow, FlowSetup, Identity, Label, Recorded, Replay, Way};
 
 use crate::engine::{EventQueue, Kind, Target};
-use crate::link::{Device, Impairment, Lane, Link, NONE, Special, TraceDevice};
+use crate::link::{Device, Impairment, Lane, Link, Medium, NONE, Special, TraceDevice};
 use crate::metrics::Metrics;
 use crate::network::{Capacity, LinkId, Network, NodeId, Queue};
 use crate::packet::{PacketId, Slab};
@@ -46,6 +46,7 @@ pub(crate) struct Simulation {
     routes: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     replays: Vec<Replay>,
+    media: Vec<Medium>,
     pub(crate) metrics: Metrics,
     pub(crate) handled: u64,
     overhead: u32,
@@ -85,6 +86,7 @@ impl Simulation {
         overhead: u32,
         seed: u64,
     ) -> Result<Simulation, SpecError> {
+        let mut media: Vec<Medium> = Vec::new();
         let mut links = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
             let mut special = Special::default();
@@ -94,7 +96,10 @@ impl Simulation {
                 let (loss, jitter) = (spec.loss, spec.jitter);
                 special.impairment = Some(Impairment { loss, jitter, random, alone: 0 });
             }
-            if let Queue::Discipline { spec: aqm, ring_packets, random } = &spec.queue {
+            if let Queue::Discipline { spec: aqm, ring_packets, random, medium } = &spec.queue {
+                if let Some(medium) = medium {
+                    media.resize_with(media.len().max(*medium as usize + 1), Medium::default);
+                }
                 let served =
                     discipline::Link { rate: spec.capacity.mean_rate(), mtu: 1500 + overhead, overhead };
                 let qdisc = aqm.build(served, Random::stream(seed, random))?;
@@ -113,6 +118,7 @@ impl Simulation {
                     wake_at: Time::MAX,
                     trace,
                     measured: id == bottleneck,
+                    medium: *medium,
                 });
             }
             let mut link = Link::new(&spec.capacity, spec.delay);
@@ -131,6 +137,7 @@ impl Simulation {
             routes: Vec::new(),
             flows: Vec::new(),
             replays: Vec::new(),
+            media,
             metrics,
             handled: 0,
             overhead,
@@ -222,7 +229,7 @@ impl Simulation {
             let index = target.index();
             let again = match target.kind() {
                 Kind::Arrival => self.on_arrival(index),
-                Kind::Free => self.serve(index),
+                Kind::Free => self.on_free(index),
                 Kind::SenderTimer => self.on_sender_timer(index),
                 Kind::ReceiverTimer => self.on_receiver_timer(index),
                 Kind::Source => self.on_source(index),

@@ -5,4 +5,5 @@ mod laws;
 mod paths;
 mod prague;
 mod scenarios;
+mod topologies;
 mod traffic;

@@ -29,6 +29,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
         jitter_ns: 0,
         flows: Vec::new(),
         captures: Vec::new(),
+        topology: None,
     }
 }
 
@@ -63,6 +64,8 @@ pub(crate) fn bulk(name: &str, count: u32, tcp: Tcp) -> FlowGroup {
         count,
         start_ns: (0, SECOND),
         rtt_ns: None,
+        from: Vec::new(),
+        to: Vec::new(),
         transport: Transport::Tcp(tcp),
         source: Source::Bulk { size_bytes: None },
         class: 0,
@@ -77,6 +80,8 @@ pub(crate) fn cbr(name: &str, rate_bps: u64, packet_bytes: u32) -> FlowGroup {
         count: 1,
         start_ns: (0, 0),
         rtt_ns: None,
+        from: Vec::new(),
+        to: Vec::new(),
         transport: Transport::Udp { packet_bytes, ecn: EcnMode::Off },
         source: Source::Cbr { rate_bps },
         class: 0,

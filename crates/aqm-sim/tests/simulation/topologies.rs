@@ -1,0 +1,141 @@
+//! Graphs other than the dumbbell.
+
+use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
+use aqm_sim::report::{Monitor, Report, RunError};
+use aqm_sim::scenario::{Capacity, CongestionControl, Scenario, Tcp, Topology};
+use aqm_sim::topology::{LinkQueue, TopologyLink};
+
+const MBIT: u64 = 1_000_000;
+
+fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
+    TopologyLink {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: Some(rate_mbit * MBIT),
+        delay_ns: delay_ms * MS,
+        queue: LinkQueue::Plain,
+        medium: None,
+    }
+}
+
+fn tested(link: TopologyLink) -> TopologyLink {
+    TopologyLink { queue: LinkQueue::UnderTest, ..link }
+}
+
+/// Both ways, the queue under test in front of the first.
+fn both(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> [TopologyLink; 2] {
+    [tested(link(from, to, rate_mbit, delay_ms)), link(to, from, rate_mbit, delay_ms)]
+}
+
+fn scenario(aqm: &str, links: Vec<TopologyLink>, measured: usize) -> Scenario {
+    Scenario {
+        capacity: Capacity::RateBps(links[measured].rate_bps.unwrap()),
+        topology: Some(Topology { links, measured }),
+        flows: Vec::new(),
+        ..bottleneck(aqm)
+    }
+}
+
+fn add(scenario: &mut Scenario, mut group: aqm_sim::scenario::FlowGroup, from: &[&str], to: &[&str]) {
+    group.from = from.iter().map(|&name| name.to_owned()).collect();
+    group.to = to.iter().map(|&name| name.to_owned()).collect();
+    scenario.flows.push(group);
+}
+
+fn newreno() -> Tcp {
+    tcp(CongestionControl::Newreno)
+}
+
+fn run(scenario: &Scenario) -> Report {
+    aqm_sim::run(scenario, 1, &Monitor::default()).unwrap()
+}
+
+#[test]
+fn a_flow_over_two_bottlenecks_gets_less_than_those_over_one() {
+    let mut links: Vec<_> = both("a", "b", 10, 5).into();
+    links.extend(both("b", "c", 10, 5));
+    let mut parking_lot = scenario("codel", links, 0);
+    add(&mut parking_lot, bulk("long", 1, newreno()), &["a"], &["c"]);
+    add(&mut parking_lot, bulk("first", 1, newreno()), &["a"], &["b"]);
+    add(&mut parking_lot, bulk("second", 1, newreno()), &["b"], &["c"]);
+    let report = run(&parking_lot);
+    let goodput = |group: &str| report.metrics[&format!("class.{group}.goodput_mbit")];
+    assert!(goodput("long") < 0.8 * goodput("first"), "{} {}", goodput("long"), goodput("first"));
+    assert!(goodput("long") > 0.5);
+    // Both queues are reported, and both links are full.
+    assert_eq!(report.queues.len(), 2);
+    assert!(goodput("long") + goodput("second") > 8.5);
+}
+
+#[test]
+fn the_base_round_trip_is_that_of_the_links_unless_a_flow_has_a_longer_one() {
+    let mut graph = scenario("fifo limit 1000p", both("a", "b", 10, 5).into(), 0);
+    add(&mut graph, cbr("near", MBIT, 1000), &["a"], &["b"]);
+    let mut far = cbr("far", MBIT, 1000);
+    far.rtt_ns = Some(50 * MS);
+    add(&mut graph, far, &["a"], &["b"]);
+    let report = run(&graph);
+    let rtts: Vec<f64> = report.flows.iter().map(|flow| flow.rtt_base_ms).collect();
+    assert_eq!(rtts, [10.0, 50.0]);
+    assert!(report.metrics["class.far.owd_mean_ms"] > 25.0);
+    assert!(report.metrics["class.near.owd_mean_ms"] < 10.0);
+    graph.flows[1].rtt_ns = Some(9 * MS);
+    let refused = aqm_sim::run(&graph, 1, &Monitor::default()).unwrap_err();
+    assert!(
+        matches!(&refused, RunError::Input(text) if text.contains("'far': rtt_ns is 9000000")),
+        "{refused}"
+    );
+}
+
+#[test]
+fn links_on_one_medium_share_its_time_packet_by_packet() {
+    let air = |link| TopologyLink { medium: Some("air".to_owned()), ..tested(link) };
+    let links = vec![air(link("ap", "station", 10, 1)), air(link("station", "ap", 10, 1))];
+    let mut wireless = scenario("fifo limit 100p", links, 0);
+    add(&mut wireless, cbr("down", 20 * MBIT, 1500), &["ap"], &["station"]);
+    add(&mut wireless, cbr("up", 20 * MBIT, 1500), &["station"], &["ap"]);
+    let report = run(&wireless);
+    let rate = |group: &str| report.metrics[&format!("class.{group}.goodput_mbit")];
+    assert!((rate("down") / rate("up") - 1.0).abs() < 0.01, "{} {}", rate("down"), rate("up"));
+    assert!((rate("down") + rate("up") - 10.0 * 1472.0 / 1514.0).abs() < 0.1);
+    // Alone it has all of the time.
+    wireless.flows.pop();
+    assert!((run(&wireless).metrics["goodput_mbit"] - 10.0 * 1472.0 / 1514.0).abs() < 0.1);
+}
+
+#[test]
+fn a_thousand_hosts_around_a_switch_have_their_routes_at_once() {
+    let mut links: Vec<_> = both("switch", "server", 100, 1).into();
+    let names: Vec<String> = (0..1000).map(|number| format!("h{number}")).collect();
+    for name in &names {
+        links.extend([link(name, "switch", 1000, 1), link("switch", name, 1000, 1)]);
+    }
+    let mut star = scenario("fq_codel", links, 0);
+    star.duration_ns = 500 * MS;
+    star.warmup_ns = 100 * MS;
+    let from: Vec<&str> = names.iter().map(String::as_str).collect();
+    add(&mut star, cbr("all", MBIT / 10, 500), &from, &["server"]);
+    star.flows[0].count = 1000;
+    star.flows[0].start_ns = (0, 50 * MS);
+    let report = run(&star);
+    assert_eq!(report.flows.len(), 1000);
+    assert!(report.metrics["utilization"] > 0.9);
+}
+
+#[test]
+fn what_cannot_be_built_is_refused_by_name() {
+    let mut graph = scenario("fifo", both("a", "b", 10, 5).into(), 0);
+    add(&mut graph, cbr("x", MBIT, 1000), &["a"], &["c"]);
+    let problem =
+        |scenario: &Scenario| aqm_sim::run(scenario, 1, &Monitor::default()).unwrap_err().to_string();
+    assert!(problem(&graph).contains("no link has a node 'c'"));
+    graph.flows[0].to = vec!["a".to_owned()];
+    assert!(problem(&graph).contains("begins and ends at 'a'"));
+    graph.flows[0].to = Vec::new();
+    assert!(problem(&graph).contains("from and to are missing"));
+    graph.topology.as_mut().unwrap().measured = 1;
+    assert!(problem(&graph).contains("no queue under test"));
+    let mut dumbbell = bottleneck("fifo");
+    add(&mut dumbbell, cbr("x", MBIT, 1000), &["a"], &["b"]);
+    assert!(problem(&dumbbell).contains("from and to belong to a topology"));
+}

@@ -91,12 +91,15 @@ mod tests {
 
     #[test]
     fn one_packet_in_so_many_is_looked_at() {
-        let mut window = Window::new(4, 3);
-        (0..8).for_each(|rank| window.observe(rank)); // 0, 3, 6
-        assert_eq!([window.quantile(3), window.quantile(4), window.quantile(7)], [1.0 / 3.0, 2.0 / 3.0, 1.0]);
-        assert!(window.change(4, 1) && !window.change(5, 1));
-        window.observe(8);
-        assert_eq!(window.quantile(7), 0.75);
+        let mut window = Window::new(4, 2);
+        (0..8).for_each(|rank| window.observe(rank)); // 0, 2, 4, 6
+        assert_eq!([2, 3, 7].map(|rank| window.quantile(rank)), [0.25, 0.5, 1.0]);
+        assert!(!window.change(5, 1)); // which changes nothing
+        (8..10).for_each(|rank| window.observe(rank)); // 2, 4, 6, 8
+        assert_eq!([7, 9].map(|rank| window.quantile(rank)), [0.75, 1.0]);
+        assert!(window.change(4, 1));
+        (11..13).for_each(|rank| window.observe(rank)); // 6, 8, 11, 12
+        assert_eq!([7, 12].map(|rank| window.quantile(rank)), [0.25, 0.75]);
     }
 
     #[test]

@@ -111,6 +111,21 @@ def the_paper_s_pareto_and_weibull_sources_are_on_off_with_its_periods() -> None
     assert weibull["off"] == {"weibull": {"scale": 1_000_000_000, "shape": 1.5}}
 
 
+def applications_are_rounds_of_questions_and_answers() -> None:
+    web = parse("2*web:objects=50..80:transport=newreno").engine()
+    assert web["transport"]["tcp"]["congestion_control"] == "newreno"
+    page = web["source"]["rounds"]
+    assert (page["exchange"], page["connections"]) == ("page", 6)
+    assert page["objects"] == {"uniform": {"low": 50, "high": 80}}
+    assert page["request"] == {"constant": {"value": 300}}
+    incast = parse("1*incast:servers=40:size=32kb").engine()["source"]["rounds"]
+    assert (incast["connections"], incast["objects"]) == (40, {"constant": {"value": 40}})
+    ftp = parse("1*ftp:size=websearch").engine()["source"]["rounds"]
+    assert (ftp["exchange"], ftp["request"], ftp["connections"]) == ("transfer", None, 1)
+    workload = parse("8*workload:load=60%").engine()["source"]["workload"]
+    assert (workload["size"]["empirical"]["name"], workload["load"]) == ("websearch", 0.6)
+
+
 def a_range_may_leave_its_first_unit_to_its_second() -> None:
     assert parse("1*cubic:start=100..500ms").engine()["start_ns"] == [100_000_000, 500_000_000]
     assert parse("1*cubic:start=1s..2500ms").engine()["start_ns"] == [1_000_000_000, 2_500_000_000]
@@ -145,6 +160,12 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*poisson", "poisson needs rate=, a rate such as 3mbit"),
         ("1*vbr", "vbr needs size=, bytes such as 1mb, LOW..HIGH, exp(MEAN)"),
         ("1*steps:rates=3", "rates: '3' has no unit"),
+        ("1*web:transport=udp", "transport 'udp' is not one of newreno, cubic"),
+        ("1*web:objects=1.5", "objects: '1.5' is not a whole number"),
+        ("1*incast:servers=0", "servers: '0' is out of range: allowed is 1 to 10000"),
+        ("1*rpc:objects=3", "'objects' means nothing for rpc over cubic"),
+        ("1*workload", "workload needs load=, 60%"),
+        ("1*workload:load=0%", "load: '0%' is out of range"),
         ("1*telnet:rate=1mbit", "'rate' means nothing for telnet over newreno"),
         ("1*fixed:window=0p", "window: '0p' is zero"),
         ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
@@ -217,7 +238,14 @@ def udp_specs_read_back_too(rate: str, on: str, packet: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 def every_kind_of_flow_reads_back_with_its_defaults(kind: Kind) -> None:
-    examples = {"rate": "3mbit", "rates": "1mbit..3mbit", "window": "20p", "size": "exp(10kb)", "gap": "1ms"}
+    examples = {
+        "rate": "3mbit",
+        "rates": "1mbit..3mbit",
+        "window": "20p",
+        "size": "exp(10kb)",
+        "gap": "1ms",
+        "load": "60%",
+    }
     group = parse(":".join([f"2*{kind.name}", *(f"{name}={examples[name]}" for name in kind.needs)]))
     assert parse(str(group)) == group
 

@@ -1,5 +1,6 @@
 //! The dumbbell: hosts on either side, one bottleneck in the middle.
 
+use crate::members;
 use crate::network::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
 use crate::scenario::Scenario;
@@ -16,8 +17,8 @@ pub(crate) fn graph(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Res
     let mut plan = Plan::new(scenario, capacity.clone(), aqm.clone());
     let mut ways = Vec::new();
     for group in &scenario.flows {
-        for index in 0..group.count {
-            let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
+        let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
+        for index in 0..members::ways_of_all(group) {
             ways.push(plan.join(&format!("{}.{index}", group.name), rtt)?);
         }
     }

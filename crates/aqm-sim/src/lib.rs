@@ -15,6 +15,7 @@ mod dumbbell;
 mod engine;
 mod histogram;
 mod link;
+mod members;
 mod metrics;
 mod network;
 mod packet;

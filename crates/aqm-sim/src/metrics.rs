@@ -47,6 +47,9 @@ pub(crate) struct FlowMetrics {
     departed: u32,
     pub(crate) delivered: u32,
     ipdv_count: u32,
+    /// Its data go against the measured direction: only its acknowledgments cross the bottleneck, and what is
+    /// delivered counts for its own row alone.
+    pub(crate) back: bool,
 }
 
 /// Flows of one group together.
@@ -107,15 +110,15 @@ impl Metrics {
     }
 
     /// Adds a flow of group number `group`.
-    pub(crate) fn add_flow(&mut self, group: usize, propagation: Span) {
-        self.flows.push(FlowMetrics::new(group as u32, propagation));
+    pub(crate) fn add_flow(&mut self, group: usize, propagation: Span, back: bool) {
+        self.flows.push(FlowMetrics::new(group as u32, propagation, back));
     }
 
     /// The warm-up is over: everything begins again, but for what is in the queue and in the series.
     pub(crate) fn restart(&mut self, now: Time) {
         self.since = now;
         for flow in &mut self.flows {
-            let fresh = FlowMetrics::new(flow.group, flow.propagation);
+            let fresh = FlowMetrics::new(flow.group, flow.propagation, flow.back);
             let old = std::mem::replace(flow, fresh);
             flow.payload_total = old.payload_total;
             flow.payload_before = old.payload_total;
@@ -215,7 +218,7 @@ impl Metrics {
             sample.sojourn_sum.as_millis_f64() / sample.departed as f64
         };
         let mut payload = vec![0; self.groups.len()];
-        for flow in &self.flows {
+        for flow in self.flows.iter().filter(|flow| !flow.back) {
             payload[flow.group as usize] += flow.payload_total;
         }
         let series = &mut self.series;
@@ -276,7 +279,7 @@ impl Metrics {
     /// 4.2: delay beyond the flow's smallest).
     pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
         let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
-        for flow in self.flows.iter().filter(|flow| chosen(flow.group as usize)) {
+        for flow in self.flows.iter().filter(|flow| !flow.back && chosen(flow.group as usize)) {
             let (base, min) = (flow.propagation.as_nanos(), flow.min_excess.as_nanos());
             for (excess, count) in flow.excess.iter().flat_map(Histogram::iter) {
                 owd.record_many(base + excess, count);
@@ -288,7 +291,7 @@ impl Metrics {
 }
 
 impl FlowMetrics {
-    fn new(group: u32, propagation: Span) -> FlowMetrics {
+    fn new(group: u32, propagation: Span, back: bool) -> FlowMetrics {
         FlowMetrics {
             propagation,
             bottleneck_bytes: 0,
@@ -307,6 +310,7 @@ impl FlowMetrics {
             departed: 0,
             delivered: 0,
             ipdv_count: 0,
+            back,
         }
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn add(
     for (flow, dscp) in capture.flows().iter().zip(dscps) {
         simulation.add_flow(FlowSetup {
             group,
+            back: false,
             forward: &way.forward,
             reverse: &way.reverse,
             propagation: way.propagation,

@@ -5,7 +5,8 @@ use crate::metrics::{FlowMetrics, Metrics};
 use crate::network::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::setup::Setup;
-use crate::simulation::{Endpoints, Flow, Label};
+use crate::simulation::{Endpoints, Flow, Label, User};
+use crate::traffic::{Durations, Waited};
 use crate::transport::Losses;
 use aqm_core::units::{Size, Time};
 use std::collections::BTreeMap;
@@ -14,7 +15,13 @@ use std::collections::BTreeMap;
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { simulation, labels, capacity, aqm, links, warnings } = setup;
     let metrics = &simulation.metrics;
-    let run = Run { metrics, flows: &simulation.flows, labels: &labels, seconds: metrics.seconds(end) };
+    let run = Run {
+        metrics,
+        flows: &simulation.flows,
+        users: &simulation.users,
+        labels: &labels,
+        seconds: metrics.seconds(end),
+    };
 
     let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
     run.queue_metrics(&mut report.metrics, &capacity, end);
@@ -67,6 +74,7 @@ fn check(report: &Report, limit: Option<Size>) -> Result<(), RunError> {
 struct Run<'a> {
     metrics: &'a Metrics,
     flows: &'a [Flow],
+    users: &'a [User],
     labels: &'a [Label],
     seconds: f64,
 }
@@ -99,16 +107,20 @@ impl Run<'_> {
             let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
             all.filter(move |((metrics, _), _)| chosen(metrics.group as usize))
         };
+        // What is delivered counts in the measured direction.
+        let forward = || flows().filter(|((metrics, _), _)| !metrics.back);
         let sum =
             |value: fn(&FlowMetrics) -> u64| flows().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
         let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
         let (arrived, dropped) = (sum(|flow| u64::from(flow.arrived)), sum(|flow| u64::from(flow.dropped)));
-        let delivered = sum(|flow| u64::from(flow.delivered));
+        let received =
+            |value: fn(&FlowMetrics) -> u64| forward().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
+        let delivered = received(|flow| u64::from(flow.delivered));
         let sojourn = self.metrics.sojourn(chosen);
         let (owd, pdv) = self.metrics.one_way(chosen);
 
         let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-        put("goodput_mbit", mbit(sum(FlowMetrics::payload)));
+        put("goodput_mbit", mbit(received(FlowMetrics::payload)));
         put("throughput_mbit", mbit(sum(|flow| flow.bottleneck_bytes)));
         put("packets_arrived", arrived as f64);
         put("packets_delivered", delivered as f64);
@@ -126,15 +138,15 @@ impl Run<'_> {
         ] {
             put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
         }
-        let owd_ns: u128 = flows().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
+        let owd_ns: u128 = forward().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
         put("owd_mean_ms", owd_ns as f64 / delivered as f64 / 1e6);
         put("owd_p99_ms", owd.quantile_ms(0.99).unwrap_or(f64::NAN));
         put("jitter_pdv_p99_ms", pdv.quantile_ms(0.99).unwrap_or(f64::NAN));
-        let (ipdv_ns, pairs) = flows()
+        let (ipdv_ns, pairs) = forward()
             .map(|((metrics, _), _)| metrics.ipdv_total())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put("jitter_ipdv_mean_ms", ipdv_ns as f64 / pairs as f64 / 1e6);
-        let (rtt_ns, samples) = flows()
+        let (rtt_ns, samples) = forward()
             .filter_map(|((_, flow), _)| match &flow.endpoints {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
                 Endpoints::Datagrams => None,
@@ -158,9 +170,32 @@ impl Run<'_> {
             let rank = (completed.len() as f64 * 0.99).ceil() as usize;
             put("fct_p99_s", completed[rank - 1]);
         }
+        self.waits(report, prefix, chosen);
         report.histograms.insert(format!("{prefix}qdelay"), sojourn.columns());
         report.histograms.insert(format!("{prefix}owd"), owd.columns());
         report.histograms.insert(format!("{prefix}pdv"), pdv.columns());
+    }
+
+    /// How long the users of the groups that `chosen` admits have waited for what they asked for.
+    fn waits(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
+        let mut kinds: Vec<(&Waited, Durations)> = Vec::new();
+        for user in self.users.iter().filter(|user| chosen(user.group)) {
+            let Some((waited, durations)) = user.application.waits() else { continue };
+            match kinds.iter_mut().find(|(known, _)| *known == waited) {
+                Some((_, all)) => all.merge(durations),
+                None => kinds.push((waited, durations.clone())),
+            }
+        }
+        for (waited, durations) in kinds {
+            let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+            let in_unit = |name: &str, ms: f64| if name.ends_with("_s") { ms / 1e3 } else { ms };
+            put(waited.completed, durations.count as f64);
+            put(waited.mean, in_unit(waited.mean, durations.mean_ms()));
+            let Some(histogram) = durations.histogram() else { continue };
+            let (name, quantile) = waited.high;
+            put(name, in_unit(name, histogram.quantile_ms(quantile).unwrap_or(f64::NAN)));
+            report.histograms.insert(format!("{prefix}{}", waited.histogram), histogram.columns());
+        }
     }
 
     /// Jain's index over the flows' goodput. Recorded traffic does not compete: beside other flows it is left out.
@@ -171,7 +206,9 @@ impl Run<'_> {
             .flows
             .iter()
             .zip(self.labels)
-            .filter(|(flow, label)| chosen(flow.group as usize) && (only_recorded || !label.recorded))
+            .filter(|(flow, label)| {
+                !flow.back && chosen(flow.group as usize) && (only_recorded || !label.recorded)
+            })
             .map(|(flow, _)| flow.payload() as f64)
             .collect();
         let (sum, squares) = goodputs.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));

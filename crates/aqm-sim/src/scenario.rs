@@ -114,6 +114,9 @@ impl FlowGroup {
                 if matches!(self.source, Source::Bulk { .. }) {
                     return Err("udp needs a rate: a bulk source has none".to_owned());
                 }
+                if matches!(self.source, Source::Rounds(_) | Source::Workload { .. }) {
+                    return Err("udp cannot carry a source that waits for delivery: it needs tcp".to_owned());
+                }
             }
             Transport::Tcp(tcp) => {
                 if !(1..=LARGEST).contains(&tcp.mss_bytes) {
@@ -164,6 +167,28 @@ impl FlowGroup {
                 gap.check_positive("gap")?;
                 size.as_ref().map_or(Ok(()), |size| size.check_positive("size"))
             }
+            Source::Rounds(round) => {
+                if !(1..=MOST_CONNECTIONS).contains(&round.connections) {
+                    return Err(format!(
+                        "connections is {}: it must be within 1 and {MOST_CONNECTIONS}",
+                        round.connections
+                    ));
+                }
+                round.objects.check_positive("objects")?;
+                round.size.check_positive("size")?;
+                round.pause.check("pause")?;
+                round.request.as_ref().map_or(Ok(()), |request| request.check_positive("request"))
+            }
+            Source::Workload { size, load } => {
+                size.check_positive("size")?;
+                if !size.mean().is_finite() {
+                    return Err("size has no mean, which a load needs: its shape must be above 1".to_owned());
+                }
+                if !(*load > 0.0 && *load <= MOST_LOAD) {
+                    return Err(format!("load is {load}: it must be above 0 and at most {MOST_LOAD}"));
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -171,6 +196,9 @@ impl FlowGroup {
 /// IPv4 and UDP headers, and the largest IP packet that a link is expected to take.
 const UDP_SMALLEST: u32 = 28;
 const LARGEST: u32 = 65_000;
+/// Connections of one client, and the load of a workload, at most.
+const MOST_CONNECTIONS: u32 = 10_000;
+const MOST_LOAD: f64 = 10.0;
 
 /// Capacity of the bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -361,6 +389,48 @@ pub enum Source {
         #[serde(default)]
         size: Option<Distribution>,
     },
+    /// Rounds of questions and answers, over TCP.
+    Rounds(Round),
+    /// Finite flows over TCP that start as a Poisson process, all members of the group together.
+    Workload {
+        /// Payload bytes of a flow.
+        size: Distribution,
+        /// Payload offered, as a share of the bottleneck's (mean) rate.
+        load: f64,
+    },
+}
+
+/// What a client does, again and again: it asks for objects, waits for all of them, and pauses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// What the user would call it: decides the names of the metrics.
+    pub exchange: Exchange,
+    /// Connections, each to a server of its own if it is a query; they stay open.
+    pub connections: u32,
+    /// How many objects make a round.
+    pub objects: Distribution,
+    /// Bytes of a request, sent against the measured direction; `None` if the server sends unasked.
+    #[serde(default)]
+    pub request: Option<Distribution>,
+    /// Bytes of an object.
+    pub size: Distribution,
+    /// Time from the end of a round to the next, nanoseconds.
+    pub pause: Distribution,
+}
+
+/// What a round is to its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exchange {
+    /// A file.
+    Transfer,
+    /// A remote procedure call.
+    Rpc,
+    /// A web page.
+    Page,
+    /// A query that many servers answer at once: incast.
+    Query,
 }
 
 mod defaults {

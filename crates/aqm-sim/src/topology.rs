@@ -1,5 +1,6 @@
 //! Topologies as data: nodes are named by the links between them, and some links carry the AQM under test.
 
+use crate::members;
 use crate::network::{Capacity, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
 use crate::scenario::{self, FlowGroup, Scenario};
@@ -152,7 +153,7 @@ pub(crate) fn graph(
         Rate::from_bits_per_sec(capacity.mean_rate().as_bits_per_sec().saturating_mul(HOST_FACTOR));
     let mut ways = Vec::new();
     for group in &scenario.flows {
-        for index in 0..group.count {
+        for index in 0..members::ways_of_all(group) {
             ways.push(plan.way(group, index, host_rate)?);
         }
     }

@@ -41,12 +41,13 @@ impl Simulation {
                 let answer = receiver.on_segment(&segment, now);
                 let delivered = receiver.delivered();
                 self.metrics.flows[number].payload_total = delivered;
-                if delivered >= flow.size {
-                    flow.session.finished.get_or_insert(now);
-                }
+                let complete = delivered >= flow.awaited;
                 match answer {
                     Some(ack) => self.acknowledge(number, &ack),
                     None => self.arm_receiver(number),
+                }
+                if complete {
+                    self.on_awaited(number);
                 }
             }
             (Role::Ack, Endpoints::Tcp(connection)) if packet.flags & flags::SYN != 0 => {
@@ -199,13 +200,17 @@ impl Simulation {
     /// A source has something to send.
     pub(super) fn on_source(&mut self, index: usize) -> Option<Time> {
         if index >= self.flows.len() {
-            return self.on_replay(index - self.flows.len());
+            let index = index - self.flows.len();
+            return match index.checked_sub(self.replays.len()) {
+                None => self.on_replay(index),
+                Some(user) => self.on_call(user),
+            };
         }
         let now = self.now;
         let flow = &mut self.flows[index];
         let Some(source) = &mut flow.session.source else {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-                connection.sender.write(flow.size);
+                connection.sender.write(flow.session.size);
                 connection.sender.close();
             }
             self.pump(index);

@@ -17,17 +17,23 @@ pub(crate) struct Flow {
     pub(super) headers: u32,
     /// Bytes that the source hands over at a time.
     pub(super) piece: u32,
-    /// Payload of a finite flow, [`ENDLESS`] otherwise.
-    pub(super) size: u64,
+    /// When so many bytes of payload have been delivered, the application hears of it; [`ENDLESS`] for never.
+    pub(super) awaited: u64,
     pub(crate) session: Box<Session>,
 }
 
 /// Size of a flow without end.
 pub(super) const ENDLESS: u64 = u64::MAX;
 
-/// The application's side of a flow: touched at its start and end only.
+/// The application's side of a flow: touched when it has something to send, and at the end.
 pub(crate) struct Session {
     pub(super) source: Option<Arrivals>,
+    /// The application whose pipe this is, and which of its pipes.
+    pub(super) user: Option<(u32, u32)>,
+    /// Bytes that the application has written.
+    pub(super) written: u64,
+    /// Payload of a finite flow, [`ENDLESS`] otherwise.
+    pub(super) size: u64,
     pub(crate) start: Time,
     pub(crate) finished: Option<Time>,
 }
@@ -35,7 +41,7 @@ pub(crate) struct Session {
 impl Flow {
     /// Whether the flow has a size.
     pub(crate) fn is_finite(&self) -> bool {
-        self.size != ENDLESS
+        self.session.size != ENDLESS
     }
 }
 
@@ -74,6 +80,8 @@ pub(crate) struct Connection {
 /// What a flow is made of.
 pub(crate) struct FlowSetup<'a> {
     pub(crate) group: usize,
+    /// Whether its data go against the measured direction.
+    pub(crate) back: bool,
     pub(crate) forward: &'a [LinkId],
     pub(crate) reverse: &'a [LinkId],
     pub(crate) propagation: Span,

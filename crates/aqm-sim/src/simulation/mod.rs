@@ -1,9 +1,11 @@
 //! The event loop: packets move from link to link, endpoints answer, the metrics look on.
 
+mod applications;
 mod endpoints;
 mod flow;
 mod links;
 
+pub(crate) use applications::User;
 pub(crate) use flow::{Endpoints, Flow, FlowSetup, Identity, Label, Recorded, Replay, Way};
 
 use crate::engine::{EventQueue, Kind, Target};
@@ -12,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::network::{Capacity, LinkId, Network, NodeId, Queue};
 use crate::packet::{PacketId, Slab};
 use crate::report::{Monitor, RunError};
+use crate::traffic::Wish;
 use crate::transport::{Receiver, Sender};
 use aqm_core::discipline;
 use aqm_core::packet::Packet as Metadata;
@@ -47,6 +50,9 @@ pub(crate) struct Simulation {
     pub(crate) flows: Vec<Flow>,
     replays: Vec<Replay>,
     media: Vec<Medium>,
+    pub(crate) users: Vec<User>,
+    /// Room for an application's wishes, kept for the next.
+    wishes: Vec<Wish>,
     pub(crate) metrics: Metrics,
     pub(crate) handled: u64,
     overhead: u32,
@@ -138,6 +144,8 @@ impl Simulation {
             flows: Vec::new(),
             replays: Vec::new(),
             media,
+            users: Vec::new(),
+            wishes: Vec::new(),
             metrics,
             handled: 0,
             overhead,
@@ -150,7 +158,7 @@ impl Simulation {
     pub(crate) fn add_flow(&mut self, setup: FlowSetup<'_>) -> u32 {
         let forward = self.add_route(setup.forward);
         let reverse = self.add_route(setup.reverse);
-        self.metrics.add_flow(setup.group, setup.propagation);
+        self.metrics.add_flow(setup.group, setup.propagation, setup.back);
         let endpoints = match setup.tcp {
             None => Endpoints::Datagrams,
             Some(tcp) => Endpoints::Tcp(Box::new(Connection {
@@ -168,8 +176,15 @@ impl Simulation {
             reverse,
             headers: setup.headers,
             piece: setup.piece,
-            size: setup.size.unwrap_or(ENDLESS),
-            session: Box::new(Session { source: setup.source, start: setup.start, finished: None }),
+            awaited: setup.size.unwrap_or(ENDLESS),
+            session: Box::new(Session {
+                source: setup.source,
+                user: None,
+                written: 0,
+                size: setup.size.unwrap_or(ENDLESS),
+                start: setup.start,
+                finished: None,
+            }),
         });
         (self.flows.len() - 1) as u32
     }
@@ -201,8 +216,8 @@ impl Simulation {
     ) -> Result<(), RunError> {
         self.settle_links();
         self.sample_period = sample;
-        for flow in 0..self.flows.len() {
-            self.events.push(self.flows[flow].session.start, Target::new(Kind::Source, flow as u32));
+        for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
+            self.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
         }
         for (index, replay) in self.replays.iter().enumerate() {
             if let Some(first) = replay.packets.first() {
@@ -210,6 +225,7 @@ impl Simulation {
                 self.events.push(replay.start + first.at, target);
             }
         }
+        self.start_users();
         for link in 0..self.links.len() {
             self.arm_wakeup(link);
         }
@@ -275,6 +291,7 @@ impl Simulation {
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
             self.metrics.restart(self.now);
+            self.users.iter_mut().for_each(|user| user.application.forget());
             for flow in &mut self.flows {
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();

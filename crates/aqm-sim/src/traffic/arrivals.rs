@@ -49,7 +49,7 @@ impl Arrivals {
                 piece,
             },
             Source::Arrivals { gap, size } => Process::Renewal { gap: gap.clone(), size: size.clone() },
-            Source::Bulk { .. } => return None,
+            Source::Bulk { .. } | Source::Rounds(_) | Source::Workload { .. } => return None,
         };
         Some(Arrivals { process, random })
     }

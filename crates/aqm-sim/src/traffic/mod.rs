@@ -1,7 +1,13 @@
 //! Traffic: what applications have to send, and when.
 
+mod application;
 mod arrivals;
+mod client;
 mod distribution;
+mod durations;
 
+pub(crate) use application::{Application, Waited, Wish};
 pub(crate) use arrivals::Arrivals;
+pub(crate) use client::Client;
 pub use distribution::Distribution;
+pub(crate) use durations::Durations;

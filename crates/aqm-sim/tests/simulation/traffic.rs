@@ -1,7 +1,31 @@
 //! Sources: what they offer, and what their users see.
 
-use crate::scenarios::{MS, bottleneck, cbr, run};
-use aqm_sim::scenario::{Distribution, Source};
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use aqm_sim::report::Monitor;
+use aqm_sim::scenario::{CongestionControl, Distribution, Exchange, FlowGroup, Round, Source};
+
+fn constant(value: u64) -> Distribution {
+    Distribution::Constant { value }
+}
+
+/// Applications over CUBIC that all start at once.
+fn application(name: &str, count: u32, source: Source) -> FlowGroup {
+    let mut group = bulk(name, count, tcp(CongestionControl::Cubic));
+    group.start_ns = (0, 0);
+    group.source = source;
+    group
+}
+
+fn rpc(size: u64, pause: u64) -> Round {
+    Round {
+        exchange: Exchange::Rpc,
+        connections: 1,
+        objects: constant(1),
+        request: Some(constant(300)),
+        size: constant(size),
+        pause: constant(pause),
+    }
+}
 
 #[test]
 fn a_message_takes_as_many_datagrams_as_it_needs() {
@@ -31,4 +55,95 @@ fn a_stepping_rate_and_poisson_arrivals_offer_their_mean_rate() {
     let offered = |name: &str| report.metrics[&format!("class.{name}.throughput_mbit")] / 1.014;
     assert!((offered("steps") / 5.0 - 1.0).abs() < 0.1, "{}", offered("steps"));
     assert!((offered("poisson") / 4.0 - 1.0).abs() < 0.05, "{}", offered("poisson"));
+}
+
+#[test]
+fn a_call_of_one_packet_takes_a_round_trip_and_the_serialisation_of_both_ways() {
+    let mut scenario = bottleneck("fifo");
+    scenario.flows.push(application("rpc", 1, Source::Rounds(rpc(1000, 10 * MS))));
+    let report = run(&scenario, 1);
+    // 300 and 1000 bytes with 66 of headers, at 100 Mbit/s once and at 1 Gbit/s twice.
+    let bytes = f64::from(300 + 1000 + 2 * 66);
+    let expected = 40.0 + bytes * 8.0 * (1e-5 + 2e-6);
+    let latency = report.metrics["rpc_latency_mean_ms"];
+    assert!((latency - expected).abs() < 0.001, "{latency} instead of {expected}");
+    assert_eq!(report.metrics["class.rpc.rpc_latency_mean_ms"], latency);
+    assert!((report.metrics["rpcs_completed"] - 25.0 / (0.01 + expected / 1e3)).abs() <= 1.0);
+    // Only answers are goodput of the measured direction; the requests' acknowledgments cross the bottleneck too.
+    let goodput = report.metrics["rpcs_completed"] * 1000.0 * 8.0 / 25e6;
+    assert!((report.metrics["goodput_mbit"] / goodput - 1.0).abs() < 0.01);
+    assert_eq!(report.flows.iter().map(|flow| flow.kind.as_str()).collect::<Vec<_>>(), ["cubic", "tcp-back"]);
+    assert!(report.flows[1].packets_arrived > 0);
+    assert_eq!(report.metrics["jain_index"], 1.0);
+}
+
+#[test]
+fn a_page_over_more_connections_loads_faster_where_the_window_is_the_limit() {
+    let load = |connections| {
+        let mut scenario = bottleneck("fifo");
+        let page = Round {
+            exchange: Exchange::Page,
+            connections,
+            objects: constant(60),
+            pause: constant(100 * MS),
+            ..rpc(2000, 0)
+        };
+        scenario.flows.push(application("web", 1, Source::Rounds(page)));
+        run(&scenario, 1).metrics["page_load_mean_s"]
+    };
+    // Objects of two packets take a round trip each: 60 rounds over one connection, 10 over six.
+    assert!((load(1) / 2.4 - 1.0).abs() < 0.02, "{}", load(1));
+    assert!((load(6) / 0.4 - 1.0).abs() < 0.02, "{}", load(6));
+}
+
+#[test]
+fn answers_that_come_at_once_overflow_a_small_buffer_and_the_query_waits_for_the_last() {
+    let query = |limit| {
+        let mut scenario = bottleneck(&format!("fifo limit {limit}p"));
+        let incast =
+            Round { exchange: Exchange::Query, connections: 40, objects: constant(40), ..rpc(14480, SECOND) };
+        scenario.flows.push(application("incast", 1, Source::Rounds(incast)));
+        run(&scenario, 1)
+    };
+    let (large, small) = (query(1000), query(100));
+    assert_eq!(large.metrics["loss_ratio"], 0.0);
+    // 400 packets of 1514 bytes at 100 Mbit/s take 48.4 ms, after a round trip of 40 ms.
+    let completion = large.metrics["query_mean_ms"];
+    assert!((completion / 88.5 - 1.0).abs() < 0.02, "{completion}");
+    assert!(small.metrics["drops_overflow"] > 0.0);
+    assert!(small.metrics["query_p99_ms"] > 2.0 * completion, "{}", small.metrics["query_p99_ms"]);
+}
+
+#[test]
+fn transfers_follow_each_other_over_one_connection() {
+    let mut scenario = bottleneck("fifo");
+    let ftp = Round { exchange: Exchange::Transfer, request: None, ..rpc(1_000_000, 500 * MS) };
+    scenario.flows.push(application("ftp", 2, Source::Rounds(ftp)));
+    let report = run(&scenario, 1);
+    let (count, mean) = (report.metrics["transfers_completed"], report.metrics["transfer_mean_s"]);
+    assert!((count / (2.0 * 25.0 / (0.5 + mean)) - 1.0).abs() < 0.05, "{count} of {mean} s");
+    assert!((report.metrics["goodput_mbit"] / (count * 8.0 / 25.0) - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn a_workload_offers_its_load_and_completes_its_flows() {
+    let mut scenario = bottleneck("fifo limit 1000p");
+    scenario.duration_ns = 60 * SECOND;
+    let points = vec![(1e3, 0.0), (1e4, 0.5), (1e6, 1.0)];
+    let size = Distribution::Empirical { name: "sizes".to_owned(), points };
+    scenario.flows.push(application("flows", 4, Source::Workload { size, load: 0.4 }));
+    let report = run(&scenario, 1);
+    assert!((report.metrics["goodput_mbit"] / 40.0 - 1.0).abs() < 0.1, "{}", report.metrics["goodput_mbit"]);
+    // 40 Mbit/s over a mean of 255 kB, for 60 s; a handful are still under way at the end.
+    let expected = 40e6 / 8.0 / 255_250.0 * 60.0;
+    assert!((report.flows.len() as f64 / expected - 1.0).abs() < 0.1, "{}", report.flows.len());
+    assert!(report.metrics["completed_flows"] > 0.98 * report.flows.len() as f64);
+}
+
+#[test]
+fn a_workload_of_too_many_flows_is_refused_with_their_number() {
+    let mut scenario = bottleneck("fifo");
+    scenario.flows.push(application("flows", 1, Source::Workload { size: constant(100), load: 0.9 }));
+    let error = aqm_sim::run(&scenario, 1, &Monitor::default()).unwrap_err().to_string();
+    assert!(error.contains("flow group 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
 }

@@ -13,6 +13,7 @@ from aqmlab.metrics import Metric
 from aqmlab.results.frames import Frames, metric_names
 from aqmlab.statistics import Difference, Estimate, Reals
 
+MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
 SHARES = ("utilization", "loss_ratio")
 
@@ -100,7 +101,7 @@ class _Pool:
         self._ready: dict[str, tuple[Reals, Reals] | None] = {}
 
     def get(self, name: str) -> tuple[Reals, Reals] | None:
-        """Return counts (runs x buckets) and values (ms; s for completion times), if there are any."""
+        """Return counts (runs x buckets) and values (ms), if there are any."""
         if name not in self._ready:
             self._ready[name] = self._build(name)
         return self._ready[name]
@@ -110,7 +111,7 @@ class _Pool:
             rows = self._flows.drop_nulls("fct_s")
             if name != "fct":
                 rows = rows.filter(pl.col("group") == name.removeprefix("class.").removesuffix(".fct"))
-            values, weights = rows["fct_s"].to_numpy(), np.ones(len(rows))
+            values, weights = rows["fct_s"].to_numpy() * MS_PER_SECOND, np.ones(len(rows))
         else:
             rows = self._histograms.filter(pl.col("name") == name)
             values, weights = rows["value_ns"].to_numpy() / NANOS_PER_MS, rows["count"].to_numpy()
@@ -127,7 +128,9 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
     if metric.is_percentile:
         merged = pool.get(metric.histogram)
         if merged is not None:
-            estimate = statistics.percentile(*merged, metric.quantile)
+            counts, values_ms = merged
+            buckets = values_ms / MS_PER_SECOND if metric.unit == "s" else values_ms
+            estimate = statistics.percentile(counts, buckets, metric.quantile)
             return Row(point, aqm, metric.name, "percentile of all runs, bootstrap", estimate)
     return Row(point, aqm, metric.name, "mean of the runs, Student-t", statistics.mean(values))
 

@@ -40,6 +40,12 @@ class Quantity:
         return f"{self.example}, LOW..HIGH, {_FORMS}, or cdf(FILE)"
 
 
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) >= 2**53:
+        raise ValueError(f"'{text}' is not a whole number")
+    return int(text)
+
+
 # Each form's arguments: the first is a quantity, the second a number above zero.
 _ARGUMENTS = {
     "exp": ("exponential", "mean", None),
@@ -57,6 +63,7 @@ _FORMS = ", ".join(_USAGE.values())
 
 TIMES = Quantity(parse_span, format_span, "a time")
 SIZES = Quantity(parse_bytes, format_bytes, "bytes such as 1mb")
+NUMBERS = Quantity(_whole, str, "a whole number")
 RATES = Quantity(parse_rate, format_rate, "a rate such as 3mbit")
 # What the distributions that come with the program are about.
 INCLUDED = {"websearch": SIZES, "datamining": SIZES, "hadoop": SIZES, "telnet": TIMES}

@@ -11,12 +11,13 @@ from typing import Any
 
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import distributions
-from aqmlab.scenario.distributions import RATES, SIZES, TIMES, Quantity
+from aqmlab.scenario.distributions import NUMBERS, RATES, SIZES, TIMES, Quantity
 from aqmlab.units import (
     format_bytes,
     format_rate,
     format_span,
     parse_bytes,
+    parse_fraction,
     parse_rate,
     parse_size,
     parse_span,
@@ -28,13 +29,17 @@ TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague")
 # What a congestion control cannot do without.
 NEEDED = {"dctcp": {"ecn": "classic"}, "prague": {"ecn": "l4s", "rack": "on"}}
 LARGEST_COUNT = 100_000
+# What a round of each kind of application is to its user.
+EXCHANGES = {"ftp": "transfer", "rpc": "rpc", "web": "page", "incast": "query"}
+ONE = {"constant": {"value": 1}}
 
 
 @dataclass(frozen=True)
 class Kind:
     """A kind of flow: what it sends (``bulk``, ``cbr``, ...) and over what unless told otherwise.
 
-    ``defaults`` replace those of the keys; ``needs`` are keys that must be given.
+    ``source`` may have further words that choose keys. ``defaults`` replace those of the keys; ``needs`` are keys that
+    must be given.
     """
 
     name: str
@@ -47,7 +52,13 @@ class Kind:
     @property
     def transports(self) -> tuple[str, ...]:
         """What may carry it."""
-        return (self.transport,) if self.source == "bulk" else TRANSPORTS
+        match self.source.split()[0]:
+            case "bulk":
+                return (self.transport,)
+            case "rounds" | "workload":
+                return TRANSPORTS[1:]
+            case _:
+                return TRANSPORTS
 
 
 @dataclass(frozen=True)
@@ -162,7 +173,7 @@ class Group:
 
     def _source(self) -> dict[str, Any]:
         values = self.values
-        match KINDS[self.kind].source:
+        match KINDS[self.kind].source.split()[0]:
             case "bulk":
                 return {"bulk": {"size_bytes": values["size"]}}
             case "cbr":
@@ -175,8 +186,23 @@ class Group:
                 piece = values["mss"] if self.reacts else values["packet"]
                 gap_ns = max(round(piece * 8 * SECOND_NS / values["rate"]), 1)
                 return {"arrivals": {"gap": {"exponential": {"mean": gap_ns}}}}
-            case _:
+            case "arrivals":
                 return {"arrivals": {"gap": values["gap"], "size": values["size"]}}
+            case "workload":
+                return {"workload": {"size": values["size"], "load": values["load"]}}
+            case _:
+                return {"rounds": self._round()}
+
+    def _round(self) -> dict[str, Any]:
+        values, servers = self.values, self.values.get("servers")
+        return {
+            "exchange": EXCHANGES[self.kind],
+            "connections": servers or values.get("connections", 1),
+            "objects": {"constant": {"value": servers}} if servers else values.get("objects", ONE),
+            "request": values.get("request"),
+            "size": values["size"],
+            "pause": values["pause"],
+        }
 
 
 def parse(text: str, folder: Path | None = None) -> Group:
@@ -233,7 +259,7 @@ def parse(text: str, folder: Path | None = None) -> Group:
 
 def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
     """Return the keys that a kind of flow takes, over one transport or over any."""
-    tags = {"any", kind.source}
+    tags = {"any", *kind.source.split()}
     if len(kind.transports) > 1:
         tags.add("carried")
     transports = (transport,) if transport else kind.transports
@@ -275,6 +301,21 @@ def _whole(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"'{text}' is not a whole number")
     return int(text)
+
+
+def _number(largest: int) -> Callable[[str], int]:
+    return _between(_whole, 1, largest, f"1 to {largest}")
+
+
+def _load(text: str) -> float:
+    load = parse_fraction(text)
+    if not 0.0 < load <= 10.0:
+        raise ValueError(f"'{text}' is out of range: allowed is above 0 to 1000%")
+    return load
+
+
+def _write_load(load: float) -> str:
+    return f"{load * 100:.10g}%"
 
 
 def _switch(text: str) -> bool:
@@ -404,6 +445,36 @@ KINDS: dict[str, Kind] = {
             {"gap": "telnet", "size": "1b"},
         ),
         Kind("arrivals", "arrivals", "udp", "messages of any sizes at any intervals", needs=("gap",)),
+        Kind("ftp", "rounds", "cubic", "files one after another, with pauses", {"size": "1mb", "pause": "exp(1s)"}),
+        Kind(
+            "rpc",
+            "rounds request",
+            "cubic",
+            "request and response; the latency of each call is measured",
+            {"size": "exp(10kb)", "pause": "exp(100ms)"},
+        ),
+        Kind(
+            "web",
+            "rounds request pages",
+            "cubic",
+            "web pages of many objects over parallel connections (RFC 7928); page-load times are measured",
+            {"size": "lognormal(10kb,1)", "pause": "exp(5s)"},
+        ),
+        Kind(
+            "incast",
+            "rounds request servers",
+            "cubic",
+            "a query that many servers answer at once, repeated; its completion times are measured",
+            {"size": "32kb", "pause": "100ms"},
+        ),
+        Kind(
+            "workload",
+            "workload",
+            "cubic",
+            "new finite flows, Poisson arrivals at a load",
+            {"size": "websearch"},
+            ("load",),
+        ),
     )
 }
 
@@ -437,6 +508,13 @@ KEYS: tuple[Key, ...] = (
     _drawn("every", TIMES, "1s", "steps", "how long each rate lasts"),
     _drawn("gap", TIMES, None, "arrivals", "time from one message to the next"),
     _drawn("size", SIZES, None, "arrivals", "payload of a message; a full packet unless given"),
+    _drawn("size", SIZES, None, "rounds workload", "payload of a file, an answer, an object of a page, a flow"),
+    _drawn("request", SIZES, "300b", "request", "payload of a request"),
+    _drawn("objects", NUMBERS, "50", "pages", "objects of a page"),
+    Key("connections", _number(10_000), str, "6", "pages", "1 to 10000", "connections that load a page"),
+    Key("servers", _number(10_000), str, "32", "servers", "1 to 10000", "servers that answer, each over a connection"),
+    _drawn("pause", TIMES, None, "rounds", "time from the end of a file, call, page or query to the next"),
+    Key("load", _load, _write_load, None, "workload", "60%", "payload offered, as a share of the bottleneck's rate"),
     Key(
         "packet",
         _between(parse_bytes, 28, 65000, "28b to 65000b"),

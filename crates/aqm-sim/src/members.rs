@@ -1,0 +1,223 @@
+//! Members of a group of flows: the flows and applications that each of them brings into the simulation.
+
+use crate::report::RunError;
+use crate::scenario::{CongestionControl, Exchange, FlowGroup, Source, Tcp, Transport};
+use crate::simulation::{FlowSetup, Identity, Label, Simulation, User, Way};
+use crate::traffic::{Application, Arrivals, Client, Distribution};
+use aqm_core::packet::Ecn;
+use aqm_core::random::Random;
+use aqm_core::units::{Rate, Span, Time};
+
+/// IPv4 and UDP headers.
+const UDP_HEADERS: u32 = 28;
+/// IPv4 header, TCP header, timestamp option.
+const TCP_HEADERS: u32 = 20 + 20 + 12;
+const IPV6_EXTRA: u32 = 20;
+/// Flows that a workload may bring.
+const MOST_FLOWS: f64 = 100_000.0;
+
+/// How many pairs of hosts a member of the group needs: one, but for queries, which go to many servers.
+pub(crate) fn ways(group: &FlowGroup) -> u32 {
+    match &group.source {
+        Source::Rounds(round) if round.exchange == Exchange::Query => round.connections,
+        _ => 1,
+    }
+}
+
+/// The same for all members of the group.
+pub(crate) fn ways_of_all(group: &FlowGroup) -> u32 {
+    group.count * ways(group)
+}
+
+/// One member of a group on its way into the simulation.
+pub(crate) struct Member<'a> {
+    pub(crate) simulation: &'a mut Simulation,
+    pub(crate) labels: &'a mut Vec<Label>,
+    /// Number of its group.
+    pub(crate) number: usize,
+    pub(crate) group: &'a FlowGroup,
+    /// Its name, which its random streams carry.
+    pub(crate) name: String,
+    /// What it uses between its hosts.
+    pub(crate) ways: &'a [Way],
+    pub(crate) seed: u64,
+}
+
+/// One flow of a member.
+struct Pipe<'a> {
+    name: &'a str,
+    way: &'a Way,
+    back: bool,
+    /// Whether the other direction's handshake has opened the connection.
+    open: bool,
+    source: Option<Arrivals>,
+    start: Time,
+    size: Option<u64>,
+}
+
+impl Member<'_> {
+    /// Adds what the member sends and what answers it; `capacity` and `end` bound a workload.
+    pub(crate) fn join(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
+        let (earliest, latest) = self.group.start_ns;
+        let spread = self.stream("start").below(latest.saturating_sub(earliest) + 1);
+        let start = Time::from_nanos(earliest + spread);
+        let group = self.group;
+        match &group.source {
+            Source::Rounds(round) => {
+                let mut pipes = Vec::new();
+                let backs: &[bool] = if round.request.is_some() { &[false, true] } else { &[false] };
+                for &back in backs {
+                    for connection in 0..round.connections {
+                        let name = format!("{}.{connection}{}", self.name, if back { ".back" } else { "" });
+                        let way = &self.ways[connection as usize % self.ways.len()];
+                        pipes.push(self.add(Pipe {
+                            name: &name,
+                            way,
+                            back,
+                            open: !back && round.request.is_some(),
+                            source: None,
+                            start,
+                            size: None,
+                        }));
+                    }
+                }
+                let client = Client::new(round, self.stream("client"));
+                self.add_user(Application::Client(client), start, pipes);
+            }
+            Source::Workload { size, load } => self.add_workload(size, *load, capacity, start, end)?,
+            Source::Bulk { .. }
+            | Source::Cbr { .. }
+            | Source::OnOff { .. }
+            | Source::Steps { .. }
+            | Source::Arrivals { .. } => {
+                let size = match group.source {
+                    Source::Bulk { size_bytes } => size_bytes,
+                    _ => None,
+                };
+                let source = Arrivals::new(&group.source, self.piece(), self.stream("source"));
+                let name = self.name.clone();
+                self.add(Pipe {
+                    name: &name,
+                    way: &self.ways[0],
+                    back: false,
+                    open: false,
+                    source,
+                    start,
+                    size,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Flows whose starts are a Poisson process, as many as give the load: each member brings its share.
+    fn add_workload(
+        &mut self,
+        size: &Distribution,
+        load: f64,
+        capacity: Rate,
+        start: Time,
+        end: Time,
+    ) -> Result<(), RunError> {
+        let share = load / f64::from(self.group.count);
+        let gap_ns = size.mean() / (share * capacity.as_bytes_per_sec_f64()) * 1e9;
+        let expected = end.since(start).as_nanos() as f64 / gap_ns * f64::from(self.group.count);
+        if expected > MOST_FLOWS || expected.is_nan() {
+            return Err(RunError::Input(format!(
+                "flow group '{}': a load of {load} would bring {expected:.0} flows: at most {MOST_FLOWS} can be, so shorten the run or lower rate or load",
+                self.group.name
+            )));
+        }
+        let gap = Distribution::Exponential { mean: gap_ns as u64 };
+        let mut random = self.stream("workload");
+        let mut at = start + gap.span(&mut random);
+        let mut number = 0;
+        while at < end {
+            let name = format!("{}.{number}", self.name);
+            let size = Some(size.sample(&mut random).max(1));
+            self.add(Pipe {
+                name: &name,
+                way: &self.ways[0],
+                back: false,
+                open: false,
+                source: None,
+                start: at,
+                size,
+            });
+            at += gap.span(&mut random);
+            number += 1;
+        }
+        Ok(())
+    }
+
+    fn add_user(&mut self, application: Application, start: Time, pipes: Vec<u32>) {
+        self.simulation.add_user(User { application, group: self.number, start, pipes });
+    }
+
+    fn stream(&self, what: &str) -> Random {
+        Random::stream(self.seed, &format!("{} {what}", self.name))
+    }
+
+    /// Bytes that a source hands over at a time: an IP packet (UDP) or a segment's payload (TCP).
+    fn piece(&self) -> u32 {
+        match &self.group.transport {
+            Transport::Udp { packet_bytes, .. } => *packet_bytes,
+            Transport::Tcp(tcp) => tcp.mss_bytes,
+        }
+    }
+
+    fn add(&mut self, pipe: Pipe<'_>) -> u32 {
+        let group = self.group;
+        let mut hashes = Random::stream(0, pipe.name);
+        let (tcp, headers, kind, protocol, ecn) = match &group.transport {
+            Transport::Udp { ecn, .. } => {
+                (None, UDP_HEADERS, if pipe.back { "udp-back" } else { "udp" }, 17, ecn.codepoint())
+            }
+            Transport::Tcp(tcp) => {
+                let headers = TCP_HEADERS + if tcp.ipv6 { IPV6_EXTRA } else { 0 };
+                let syn = if tcp.ecn_syn { tcp.ecn.codepoint() } else { Ecn::NotEct };
+                let settings = Tcp { handshake: tcp.handshake && !pipe.open, ..tcp.clone() };
+                (Some(settings), headers, if pipe.back { "tcp-back" } else { tcp_kind(tcp) }, 6, syn)
+            }
+        };
+        let (there, here) = (&pipe.way.forward, &pipe.way.reverse);
+        let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
+        let back = pipe.way.rtt.saturating_sub(pipe.way.propagation);
+        let flow = self.simulation.add_flow(FlowSetup {
+            group: self.number,
+            back: pipe.back,
+            forward,
+            reverse,
+            propagation: if pipe.back { back } else { pipe.way.propagation },
+            identity: Identity {
+                hash: hashes.next_u64(),
+                source: hashes.next_u64() as u32,
+                destination: hashes.next_u64() as u32,
+                class: group.class,
+                dscp: group.dscp,
+                protocol,
+                ecn,
+            },
+            tcp: tcp.as_ref(),
+            headers,
+            source: pipe.source,
+            piece: self.piece(),
+            start: pipe.start,
+            size: pipe.size,
+        });
+        let rtt: Span = pipe.way.rtt;
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, recorded: false });
+        flow
+    }
+}
+
+fn tcp_kind(tcp: &Tcp) -> &'static str {
+    match tcp.congestion_control {
+        CongestionControl::Newreno => "newreno",
+        CongestionControl::Cubic => "cubic",
+        CongestionControl::Dctcp => "dctcp",
+        CongestionControl::Ledbat => "ledbat",
+        CongestionControl::Prague => "prague",
+        CongestionControl::Fixed => "fixed",
+    }
+}

@@ -1,0 +1,65 @@
+//! Applications: what both ends of a connection do when something has arrived. Sans I/O: events in, wishes out.
+//!
+//! An application has pipes, each one direction of a TCP connection, numbered from zero.
+
+use super::{Client, Durations};
+use aqm_core::units::Time;
+
+/// An application, client and server in one.
+#[derive(Clone, Debug)]
+pub(crate) enum Application {
+    /// Asks, waits for everything, pauses, asks again.
+    Client(Client),
+}
+
+/// What an application wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// So many bytes sent on a pipe; the application hears of it when all of them have arrived.
+    Send { pipe: usize, bytes: u64 },
+    /// To be woken. One call at a time is outstanding.
+    Wake(Time),
+}
+
+impl Application {
+    /// The start, or the time of the last [`Wish::Wake`].
+    pub(crate) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        match self {
+            Application::Client(client) => client.wake(now, wishes),
+        }
+    }
+
+    /// Everything sent on `pipe` so far has arrived.
+    pub(crate) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
+        match self {
+            Application::Client(client) => client.arrived(pipe, now, wishes),
+        }
+    }
+
+    /// The warm-up is over: the record begins anew.
+    pub(crate) fn forget(&mut self) {
+        match self {
+            Application::Client(client) => client.done.clear(),
+        }
+    }
+
+    /// How long the user waited each time, and what that is called.
+    pub(crate) fn waits(&self) -> Option<(&'static Waited, &Durations)> {
+        match self {
+            Application::Client(client) => Some((client.waited, &client.done)),
+        }
+    }
+}
+
+/// What a user waits for, and the metrics that tell how long.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Waited {
+    /// Name of the histogram.
+    pub(crate) histogram: &'static str,
+    /// Mean; a name in `_s` is in seconds, one in `_ms` in milliseconds.
+    pub(crate) mean: &'static str,
+    /// A high percentile, and which.
+    pub(crate) high: (&'static str, f64),
+    /// How often it was waited for in vain no longer.
+    pub(crate) completed: &'static str,
+}

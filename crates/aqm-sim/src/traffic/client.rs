@@ -1,0 +1,199 @@
+//! Clients that ask, wait for all of the answers, pause, and ask again: file transfers, remote procedure calls, web
+//! pages, queries to many servers at once.
+//!
+//! A round asks for a number of objects over a number of connections, one object at a time on each; the next object is
+//! asked for where an answer has just arrived. The round is over with its last answer. Connections stay open.
+
+use super::Distribution;
+use super::application::{Waited, Wish};
+use super::durations::Durations;
+use crate::scenario::{Exchange, Round};
+use aqm_core::random::Random;
+use aqm_core::units::Time;
+
+/// One client with its servers. Pipes: answers on connection 0, 1, ..., then requests in the same order.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    round: Round,
+    random: Random,
+    started: Time,
+    /// Objects of this round that nobody was asked for yet.
+    unasked: u64,
+    /// Answers that have not arrived.
+    outstanding: u64,
+    /// Size of the answer that each connection owes.
+    owed: Vec<u64>,
+    pub(super) waited: &'static Waited,
+    pub(super) done: Durations,
+}
+
+const TRANSFER: Waited = Waited {
+    histogram: "transfer",
+    mean: "transfer_mean_s",
+    high: ("transfer_p99_s", 0.99),
+    completed: "transfers_completed",
+};
+const RPC: Waited = Waited {
+    histogram: "rpc_latency",
+    mean: "rpc_latency_mean_ms",
+    high: ("rpc_latency_p99_ms", 0.99),
+    completed: "rpcs_completed",
+};
+const PAGE: Waited = Waited {
+    histogram: "page_load",
+    mean: "page_load_mean_s",
+    high: ("page_load_p95_s", 0.95),
+    completed: "pages_completed",
+};
+const QUERY: Waited = Waited {
+    histogram: "query",
+    mean: "query_mean_ms",
+    high: ("query_p99_ms", 0.99),
+    completed: "queries_completed",
+};
+
+impl Client {
+    pub(crate) fn new(round: &Round, random: Random) -> Client {
+        let waited = match round.exchange {
+            Exchange::Transfer => &TRANSFER,
+            Exchange::Rpc => &RPC,
+            Exchange::Page => &PAGE,
+            Exchange::Query => &QUERY,
+        };
+        Client {
+            round: round.clone(),
+            random,
+            started: Time::ZERO,
+            unasked: 0,
+            outstanding: 0,
+            owed: vec![0; round.connections as usize],
+            waited,
+            done: Durations::default(),
+        }
+    }
+
+    pub(super) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        self.started = now;
+        self.unasked = self.round.objects.sample(&mut self.random).max(1);
+        for connection in 0..self.owed.len() {
+            self.ask(connection, wishes);
+        }
+    }
+
+    pub(super) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
+        let connections = self.owed.len();
+        if pipe >= connections {
+            let connection = pipe - connections;
+            return wishes.push(Wish::Send { pipe: connection, bytes: self.owed[connection] });
+        }
+        self.outstanding -= 1;
+        self.ask(pipe, wishes);
+        if self.outstanding == 0 {
+            self.done.record(now.since(self.started));
+            wishes.push(Wish::Wake(now + self.round.pause.span(&mut self.random)));
+        }
+    }
+
+    /// Asks for the next object, if there is one. Its size is drawn here, so that the n-th object is the same however
+    /// the answers arrive.
+    fn ask(&mut self, connection: usize, wishes: &mut Vec<Wish>) {
+        if self.unasked == 0 {
+            return;
+        }
+        self.unasked -= 1;
+        self.outstanding += 1;
+        let size = self.round.size.sample(&mut self.random).max(1);
+        self.owed[connection] = size;
+        wishes.push(match &self.round.request {
+            Some(request) => {
+                let bytes = draw_request(request, &mut self.random);
+                Wish::Send { pipe: self.owed.len() + connection, bytes }
+            }
+            None => Wish::Send { pipe: connection, bytes: size },
+        });
+    }
+}
+
+fn draw_request(request: &Distribution, random: &mut Random) -> u64 {
+    request.sample(random).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::Span;
+
+    fn constant(value: u64) -> Distribution {
+        Distribution::Constant { value }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn page(objects: u64) -> Client {
+        let round = Round {
+            exchange: Exchange::Page,
+            connections: 2,
+            objects: constant(objects),
+            request: Some(constant(300)),
+            size: constant(5000),
+            pause: constant(1_000_000_000),
+        };
+        Client::new(&round, Random::seeded(1))
+    }
+
+    fn wishes(act: impl FnOnce(&mut Vec<Wish>)) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        act(&mut wishes);
+        wishes
+    }
+
+    #[test]
+    fn a_page_is_loaded_when_its_last_object_has_arrived_and_the_next_one_follows_a_pause() {
+        let mut client = page(3);
+        let request = |connection: usize| Wish::Send { pipe: 2 + connection, bytes: 300 };
+        let answer = |connection: usize| Wish::Send { pipe: connection, bytes: 5000 };
+        assert_eq!(wishes(|out| client.wake(at(0), out)), [request(0), request(1)]);
+        assert_eq!(wishes(|out| client.arrived(3, at(10), out)), [answer(1)]);
+        assert_eq!(wishes(|out| client.arrived(2, at(11), out)), [answer(0)]);
+        // The third object is asked for on the connection that is free first.
+        assert_eq!(wishes(|out| client.arrived(1, at(20), out)), [request(1)]);
+        assert_eq!(wishes(|out| client.arrived(0, at(22), out)), []);
+        assert_eq!(wishes(|out| client.arrived(3, at(30), out)), [answer(1)]);
+        assert_eq!(wishes(|out| client.arrived(1, at(40), out)), [Wish::Wake(at(1040))]);
+        assert_eq!((client.done.count, client.done.mean_ms()), (1, 40.0));
+        assert_eq!(wishes(|out| client.wake(at(1040), out)), [request(0), request(1)]);
+    }
+
+    #[test]
+    fn a_page_of_one_object_needs_one_connection() {
+        let mut client = page(1);
+        assert_eq!(wishes(|out| client.wake(at(0), out)), [Wish::Send { pipe: 2, bytes: 300 }]);
+    }
+
+    #[test]
+    fn the_sizes_of_a_page_do_not_depend_on_which_answer_comes_first() {
+        let sizes = |first: usize| {
+            let mut client = page(4);
+            client.round.size = Distribution::Uniform { low: 1, high: 1_000_000 };
+            wishes(|out| client.wake(at(0), out));
+            let mut sizes = client.owed.clone();
+            for connection in [first, 1 - first] {
+                wishes(|out| client.arrived(connection, at(1), out));
+                sizes.push(client.owed[connection]);
+            }
+            sizes
+        };
+        assert_eq!(sizes(0), sizes(1));
+    }
+
+    #[test]
+    fn a_transfer_has_no_request() {
+        let mut client = page(1);
+        client.round.request = None;
+        assert_eq!(wishes(|out| client.wake(at(0), out)), [Wish::Send { pipe: 0, bytes: 5000 }]);
+        assert_eq!(wishes(|out| client.arrived(0, at(7), out)), [Wish::Wake(at(1007))]);
+        assert_eq!(client.done.mean_ms(), 7.0);
+    }
+}

@@ -1,6 +1,7 @@
 //! Whole simulations: TCP against the laws of the literature, determinism, and what must never happen.
 
 mod determinism;
+mod known_bugs;
 mod laws;
 mod paths;
 mod prague;

@@ -50,7 +50,7 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
 }
 
 /// `magnitude` in the kind's base unit; a size both in packets and in bytes.
-fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
+pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
     let whole = magnitude.ceil() as u64;
     match kind {
         Kind::Span => vec![Value::Span(Span::from_nanos(whole))],

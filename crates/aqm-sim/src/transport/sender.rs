@@ -565,4 +565,6 @@ impl Sender {
 }
 
 #[cfg(test)]
+mod scripts;
+#[cfg(test)]
 mod tests;

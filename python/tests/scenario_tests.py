@@ -32,7 +32,8 @@ def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
     assert plan.seeds == tuple(range(1, 11))
     assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
     assert echo["defaults"] == [
-        "buffer", "flows", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup", "seeds",
+        "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
+        "seeds",
     ]  # fmt: skip
     assert json.loads(plan.engine(plan.contestants[0])) == {
         "aqm": "fifo:tail limit 34p",

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from aqmlab import _native
 from aqmlab.errors import InputError
 from aqmlab.registry import Spec, find
-from aqmlab.scenario import flows
+from aqmlab.scenario import flows, topologies
 from aqmlab.scenario.options import OPTIONS, Options
 from aqmlab.units import (
     Size,
@@ -89,6 +89,7 @@ def resolve(options: Options) -> Plan:
     warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
     buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, FULL_IP_PACKET_BYTES + overhead)
     contestants, warnings = _contestants(options, buffer, link)
+    layout = _layout(options, link, rtt_ns)
     access_rate = _access_rate(options)
     ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
     loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
@@ -109,7 +110,8 @@ def resolve(options: Options) -> Plan:
         "sample_ns": sample_ns,
         "loss": loss,
         "jitter_ns": jitter_ns,
-        "flows": [group.engine() for group in groups],
+        **({"topology": layout.engine()} if layout else {}),
+        "flows": [{**group.engine(), **_ends(options, group, layout)} for group in groups],
         "captures": [capture["path"] for capture in captures],
     }
     echo = {
@@ -119,6 +121,7 @@ def resolve(options: Options) -> Plan:
         "rtt": format_span(rtt_ns),
         "buffer": str(buffer),
         "flows": [str(group) for group in groups],
+        "topology": options.text("topology"),
         "capture": [capture["path"] for capture in captures],
         "capture_figures": [_figures(capture) for capture in captures],
         "overhead": format_bytes(overhead),
@@ -143,7 +146,8 @@ def resolve(options: Options) -> Plan:
         "rules": {"buffer": buffer_rule, "warmup": warmup_rule},
         "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
     }
-    files = {path: _digest(path) for path in [*base["captures"], *([link.trace] if link.trace else [])]}
+    read_files = [*base["captures"], *([link.trace] if link.trace else [])]
+    files = {path: _digest(path) for path in read_files}
     return Plan(contestants, tuple(range(1, seeds + 1)), base, files, echo, tuple(warnings))
 
 
@@ -170,6 +174,37 @@ def _needs(options: Options, name: str) -> bool:
     if not options.is_given(name):
         raise options.error(name, "is missing: give the base round-trip time, as 40ms")
     return True
+
+
+def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | None:
+    text = options.text("topology")
+    if text == "dumbbell":
+        return None
+    try:
+        layout = topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".")
+    except ValueError as error:
+        raise options.error("topology", error) from None
+    # The measured link is the bottleneck, recorded or not.
+    layout.links[layout.measured]["rate_bps"] = None
+    return layout
+
+
+def _ends(options: Options, group: flows.Group, layout: topologies.Layout | None) -> dict[str, list[str]]:
+    """Where the flows of a group begin and end."""
+    given = {end: group.values[end] for end in ("from", "to")}
+    if layout is None:
+        if any(given.values()):
+            raise options.error("flows", f"'{group.name}': from and to need a topology: {options.label('topology')}")
+        return {}
+    usual = {"from": layout.sources, "to": layout.sinks}
+    try:
+        ends = {end: layout.choose(text) if text else usual[end] for end, text in given.items()}
+    except ValueError as error:
+        raise options.error("flows", f"'{group.name}': {error}") from None
+    for end, names in ends.items():
+        if not names:
+            raise options.error("flows", f"'{group.name}': {end}= is missing: the topology says none")
+    return ends
 
 
 def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:

@@ -1,0 +1,144 @@
+"""Topologies from their names and from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import aqmlab as package
+from aqmlab.errors import InputError
+from aqmlab.scenario import topologies
+from aqmlab.scenario.topologies import TESTED, Layout, read
+
+RATE, RTT = 10_000_000, 40_000_000
+
+
+def _longest_way_ns(layout: Layout, start: str, end: str) -> int:
+    """The delay of the only way between two nodes of a tree."""
+    reached = {start: 0}
+    while end not in reached:
+        for link in layout.links:
+            if link["from"] in reached and link["to"] not in reached:
+                reached[link["to"]] = reached[link["from"]] + link["delay_ns"]
+    return reached[end]
+
+
+@pytest.mark.parametrize("kind", topologies.KINDS, ids=lambda kind: kind.name)
+def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topologies.Kind) -> None:
+    layout = read(kind.name, RATE, RTT)
+    assert layout.links[layout.measured]["queue"] == TESTED
+    assert set(layout.sources) | set(layout.sinks) <= set(layout.nodes)
+    there = _longest_way_ns(layout, layout.sources[0], layout.sinks[0])
+    back = _longest_way_ns(layout, layout.sinks[0], layout.sources[0])
+    assert abs(there + back - RTT) < 100
+
+
+@pytest.mark.parametrize("kind", topologies.KINDS, ids=lambda kind: kind.name)
+def every_kind_carries_flows(kind: topologies.Kind) -> None:
+    result = package.compare(
+        aqm="fq_codel",
+        rate="10mbit",
+        rtt="20ms",
+        topology=kind.name,
+        flows="4*newreno",
+        duration="3s",
+        seeds=1,
+    )
+    assert result.runs["goodput_mbit"][0] > 1.0
+
+
+def equal_routes_are_all_used() -> None:
+    result = package.compare(
+        aqm="fifo",
+        rate="10mbit",
+        rtt="20ms",
+        topology="leaf_spine:spines=4:hosts=16",
+        flows="64*cbr:rate=100kbit",
+        duration="2s",
+        seeds=1,
+    )
+    used = result.queues.filter(
+        result.queues["link"].str.starts_with("spine") & result.queues["link"].str.ends_with("leaf0")
+    )
+    assert len(used) == 4
+    assert used["arrived_packets"].min() > 0
+
+
+def a_file_says_links_queues_and_ends(tmp_path: Path, aqmlab: Command) -> None:
+    text = """
+        measured = "a->b"
+        sources = ["a"]
+        sinks = ["c"]
+        [[link]]
+        from = "a"
+        to = "b"
+        delay = "5ms"
+        queue = "test"
+        [[link]]
+        from = "b"
+        to = "c"
+        rate = "100mbit"
+        delay = "5ms"
+        queue = "codel"
+        back = "fifo limit 100p"
+    """
+    (tmp_path / "chain.toml").write_text(text)
+    layout = read("chain.toml", RATE, RTT, tmp_path)
+    assert [link["queue"] for link in layout.links] == [
+        TESTED,
+        "plain",
+        {"discipline": "codel"},
+        {"discipline": "fifo limit 100p"},
+    ]
+    ended = aqmlab(
+        *("compare", "--rate", "10mbit", "--rtt", "20ms", "--topology", "chain.toml", "--aqm", "pie", "--seeds", "1"),
+        *("--duration", "2s", "--out", "out"),
+    )
+    assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("starr", "unknown topology 'starr', did you mean 'star'?"),
+        ("star:host=3", "unknown key 'host', did you mean 'hosts'?"),
+        ("star:hosts=0", "hosts: '0' is not a whole number from 1 to 10000"),
+        ("asymmetric:up=0mbit", "up: '0mbit' is zero"),
+        ("missing.toml", "cannot be read"),
+    ],
+)
+def a_wrong_topology_is_refused_with_what_is_right(text: str, wanted: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(text, RATE, RTT)
+    assert wanted in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x = 1", "unknown key 'x'"),
+        ("", "has no [[link]]"),
+        ('[[link]]\nfrom = "a"\nto = "b"', "link 0: delay is missing"),
+        ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5"', "link 0: '5' has no unit"),
+        ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"', 'no link has queue = "test"'),
+        ('measured = "b->c"\n[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\nqueue = "test"', "measured: unknown link"),
+    ],
+)
+def a_wrong_file_is_refused_by_its_name_and_key(tmp_path: Path, text: str, wanted: str) -> None:
+    (tmp_path / "t.toml").write_text(text)
+    with pytest.raises(InputError) as refused:
+        read("t.toml", RATE, RTT, tmp_path)
+    assert wanted in str(refused.value)
+    assert "t.toml" in str(refused.value)
+
+
+def ends_are_checked_against_the_topology(aqmlab: Command) -> None:
+    base = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "pie", "--flows")
+    ended = aqmlab(*base, "1*cubic:from=h9", "--topology", "star:hosts=4")
+    assert ended.status == 2
+    assert "unknown node 'h9'" in ended.line
+    ended = aqmlab(*base, "1*cubic:from=h1")
+    assert ended.status == 2
+    assert "from and to need a topology: --topology" in ended.line

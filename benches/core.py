@@ -42,6 +42,7 @@ ALLOWED = {
     "codel": 6.0,
     "cobalt": 6.0,
     "pie": 6.0,
+    "docsis_pie": 6.0,
     "pi2": 6.0,
     "dualpi2": 16.0,
     "tcn": 6.0,

@@ -26,7 +26,22 @@ import test_oracles
 import workload
 
 SEEDS = range(6)
-LAWS = ("afd", "aifo", "blue", "cobalt", "codel", "max_p", "pi", "pie", "rank", "red", "rem", "sfb", "sp_pifo")
+LAWS = (
+    "afd",
+    "aifo",
+    "blue",
+    "cobalt",
+    "codel",
+    "docsis_pie",
+    "max_p",
+    "pi",
+    "pie",
+    "rank",
+    "red",
+    "rem",
+    "sfb",
+    "sp_pifo",
+)
 
 # What is replaced by what; every match on a line is one mutant.
 OPERATORS = [

@@ -23,6 +23,7 @@ import choke
 import classful
 import cobalt
 import codel
+import docsis_pie
 import dualpi2
 import fq_cobalt
 import fq_codel
@@ -105,6 +106,22 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "pie:linux limit 200p ecn mark_threshold 0.5": lambda: pie.Linux(pie.Options(limit=200, ecn=True, mark_ecnth=0.5)),
     "pie:linux limit 400p dq_rate_estimator alpha 0.5": lambda: pie.Linux(
         pie.Options(limit=400, dq_threshold=16384, alpha=0.5)
+    ),
+    "docsis_pie limit 60p": lambda: docsis_pie.DocsisPie(docsis_pie.Options(limit=60)),
+    "docsis_pie limit 90p target 4ms tupdate 7ms max_burst 0ms peak_rate 30mbit traffic_burst 20000b": lambda: (
+        docsis_pie.DocsisPie(
+            docsis_pie.Options(
+                limit=90,
+                latency_target=4 * MILLISECOND,
+                interval=7 * MILLISECOND,
+                max_burst=0,
+                peak_rate=30_000_000,
+                max_traffic_burst=20_000,
+            )
+        )
+    ),
+    "docsis_pie limit 150p rate 7mbit alpha 0.5 beta 1.5 max_burst 30ms": lambda: docsis_pie.DocsisPie(
+        docsis_pie.Options(limit=150, msr=7_000_000, a=0.5, b=1.5, max_burst=30 * MILLISECOND)
     ),
     "pie:ns3.27 limit 100p": lambda: pie.Ns327(
         pie.Options(

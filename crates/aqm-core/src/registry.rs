@@ -2,9 +2,9 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, drr, dualpi2, ecn_ramp, feng_ared,
-    fifo, fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr, s_pie, sfb,
-    sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
+    Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, docsis_pie, drr, dualpi2, ecn_ramp,
+    feng_ared, fifo, fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr,
+    s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -25,6 +25,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &codel::INFO,
     &cobalt::INFO,
     &pie::INFO,
+    &docsis_pie::INFO,
     &pi2::INFO,
     &dualpi2::INFO,
     &tcn::INFO,

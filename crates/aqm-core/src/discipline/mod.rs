@@ -12,6 +12,7 @@ mod classful;
 pub mod cobalt;
 pub mod codel;
 pub mod dctcp_step;
+pub mod docsis_pie;
 pub mod drr;
 pub mod dualpi2;
 mod early;

@@ -8,6 +8,7 @@ pub mod aifo;
 pub mod blue;
 pub mod cobalt;
 pub mod codel;
+pub mod docsis_pie;
 pub mod exponential;
 pub mod max_p;
 mod periodic;

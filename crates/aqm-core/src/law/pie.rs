@@ -387,15 +387,7 @@ impl Params {
                 _ => 0.03125,
             };
         }
-        match p {
-            p if p < 0.000_001 => 2048.0,
-            p if p < 0.000_01 => 512.0,
-            p if p < 0.000_1 => 128.0,
-            p if p < 0.001 => 32.0,
-            p if p < 0.01 => 8.0,
-            p if p < 0.1 => 2.0,
-            _ => 1.0,
-        }
+        tuning(p)
     }
 
     fn low(&self, delay: f64) -> bool {
@@ -453,6 +445,19 @@ impl Estimator {
             let again = bytes_left > self.threshold;
             state.measurement = again.then_some(Measurement { start: now, count: 0 });
         }
+    }
+}
+
+/// By how much the change of probability `p` is divided (section 4.2).
+pub(super) fn tuning(p: f64) -> f64 {
+    match p {
+        p if p < 0.000_001 => 2048.0,
+        p if p < 0.000_01 => 512.0,
+        p if p < 0.000_1 => 128.0,
+        p if p < 0.001 => 32.0,
+        p if p < 0.01 => 8.0,
+        p if p < 0.1 => 2.0,
+        _ => 1.0,
     }
 }
 

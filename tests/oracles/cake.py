@@ -3,7 +3,8 @@ traces may fill its sets.
 
 Readings of `discipline/cake.rs`: shares of a quantum are rounded down to 1/256 of a byte; a flow that finds its
 set full shares its home queue, without taking it over, until that is empty; decaying queues are visited by number, one
-for each packet that is asked for; an acknowledgment is superfluous by its number alone.
+for each packet that is asked for; an acknowledgment is superfluous by its number alone; the estimate of
+autorate-ingress counts every arrival and is used every 250 ms.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ class Options:
     mpu: int = 0
     cells: str = "noatm"
     acks: str = "no-ack-filter"
+    autorate: bool = False
 
 
 def duration(length: int, rate: int) -> int:
@@ -183,12 +185,12 @@ class Tin:
     @property
     def packets(self) -> int:
         """Packets that wait."""
-        return sum(len(queue.queue) for queue in self.queues.values())
+        return sum(len(self.queues[number].queue) for number in self.new + self.old)
 
     @property
     def bytes(self) -> int:
         """Bytes that wait."""
-        return sum(queue.bytes for queue in self.queues.values())
+        return sum(self.queues[number].bytes for number in self.new + self.old)
 
     def states(self, *wanted: str) -> list[int]:
         """Numbers of the queues in one of these states."""
@@ -198,6 +200,32 @@ class Tin:
         """A queue becomes bulk or ceases to be."""
         for side in (0, 1):
             self.host(side, queue.hosts[side]).bulk += by
+
+
+class Estimator:
+    """autorate-ingress: a window of arrivals ends with a gap above the average; its rate moves the peak."""
+
+    def __init__(self) -> None:
+        self.last = self.average_gap = self.start = self.bytes = self.peak = self.used = 0
+
+    @staticmethod
+    def ewma(average: int, sample: int) -> int:
+        """A quarter of the sample upwards, a 256th downwards."""
+        shift = 2 if sample > average else 8
+        return average - (average >> shift) + (sample >> shift)
+
+    def arrive(self, length: int, now: int) -> int | None:
+        """The rate for the shaper, if it is to change."""
+        self.bytes += length
+        gap, self.last = min(now - self.last, SECOND), now
+        self.average_gap = self.ewma(self.average_gap, gap)
+        if gap > self.average_gap:
+            self.peak = self.ewma(self.peak, self.bytes * SECOND // (now - self.start))
+            self.start, self.bytes = now, 0
+            if now - self.used > 250 * MILLISECOND:
+                self.used = now
+                return max(self.peak * 15 >> 4, 64) * 8
+        return None
 
 
 class Cake(Oracle):
@@ -210,8 +238,10 @@ class Cake(Oracle):
         self.next = 0
         self.turn = 0
         self.collisions = 0
-        shares = FEW.get(o.tins, EIGHT)
-        self.tins = [self.make_tin(*share) for share in shares]
+        self.bandwidth = o.bandwidth
+        self.estimator = Estimator()
+        self.shares = FEW.get(o.tins, EIGHT)
+        self.tins = [self.make_tin(*share) for share in self.shares]
         named, self.rest, count = NAMED[o.tins]
         assert count == len(self.tins)
         self.tin_of = {point: tin for tin, points in named.items() for point in points}
@@ -220,14 +250,23 @@ class Cake(Oracle):
         """Target and interval grow where a packet takes long; a quantum is a 4096th of a second's bytes."""
         o = self.o
         target, packet, rate, quantum = o.rtt // 20, 0, None, 1514
-        if o.bandwidth is not None:
-            rate = max(o.bandwidth * numerator // denominator, 512)
+        if self.bandwidth is not None:
+            rate = max(self.bandwidth * numerator // denominator, 512)
             packet = duration(MTU, rate)
             quantum = min(max(rate // 8 // 4096, 300), 1514)
         own = max(target, packet * 3 // 2)
         interval = max(o.rtt + own - target, 2 * own)
         control = cobalt.Options(target=own, interval=interval, mtu_guard=rate is not None)
         return Tin(control, rate, quantum, weight, self.log)
+
+    def change_rate(self, rate: int) -> None:
+        """Give every tin what it would have got from the start."""
+        self.bandwidth = rate
+        for tin, share in zip(self.tins, self.shares, strict=True):
+            fresh = self.make_tin(*share)
+            tin.control, tin.rate, tin.quantum = fresh.control, fresh.rate, fresh.quantum
+            for queue in tin.queues.values():
+                queue.o, queue.blue.freeze_time = fresh.control, fresh.control.target
 
     def shared(self) -> tuple[bool, bool]:
         """Whether flows of a source, and of a destination, share."""
@@ -320,6 +359,10 @@ class Cake(Oracle):
         elif queue.state == "waiting":
             queue.state = "bulk"
             tin.count_bulk(queue, 1)
+        if self.o.autorate:
+            rate = self.estimator.arrive(packet.length, now)
+            if rate is not None:
+                self.change_rate(rate)
         if self.shrink(now, packet):
             self.log("enqueued", packet.number)
 
@@ -327,7 +370,7 @@ class Cake(Oracle):
         """Drops from the head of the fattest queue; whether `packet` stays."""
         memory = self.o.memory
         if memory is None:
-            bandwidth = self.o.bandwidth
+            bandwidth = self.bandwidth
             memory = 2**64 if bandwidth is None else max(bandwidth * self.o.rtt // (8 * SECOND) * 4, 4 << 20)
         stays = True
         while sum(tin.packets for tin in self.tins) > self.o.limit or sum(tin.bytes for tin in self.tins) > memory:
@@ -346,7 +389,7 @@ class Cake(Oracle):
         active = [number for number, tin in enumerate(self.tins) if tin.new or tin.old]
         if not active:
             return None
-        if self.o.bandwidth is not None:
+        if self.bandwidth is not None:
             due = [number for number in active if self.tins[number].schedule <= now]
             if due:
                 return self.tins[due[-1]]
@@ -417,12 +460,12 @@ class Cake(Oracle):
             return None
         length = wire_bytes(packet.length, self.o)
         queue.deficit -= 256 * length
-        if tin.rate is None or self.o.bandwidth is None:
+        if tin.rate is None or self.bandwidth is None:
             tin.deficit -= length
         else:
             took = duration(length, tin.rate)
             tin.schedule = tin.schedule + took if tin.schedule < now else max(tin.schedule, now + took)
-            self.next += duration(length, self.o.bandwidth)
+            self.next += duration(length, self.bandwidth)
         tin.delay += (now - packet.arrival) // 256 - tin.delay // 256
         return packet
 
@@ -442,6 +485,7 @@ class Cake(Oracle):
             "bulk_flows": flows("bulk"),
             "decaying_flows": flows("decaying"),
             "collisions": self.collisions,
+            "capacity_estimate": 8 * self.estimator.peak if self.o.autorate else 0,
         }
         values: dict[str, float] = {name: float(value) for name, value in found.items()}
         for rank, tins in ranks.items():
@@ -491,6 +535,10 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "cake diffserv8 bandwidth 8mbit srchost overhead -20 mpu 64": lambda: Cake(
         Options(tins="diffserv8", isolation="srchost", bandwidth=8 * MBIT, link_header=14, overhead=-20, mpu=64)
+    ),
+    "cake autorate_ingress bandwidth 4mbit": lambda: Cake(Options(autorate=True, bandwidth=4 * MBIT)),
+    "cake autorate_ingress diffserv4 flows metro": lambda: Cake(
+        Options(tins="diffserv4", isolation="flows", autorate=True, rtt=10 * MILLISECOND)
     ),
     "cake besteffort queues 8 ack-filter": lambda: Cake(Options(tins="besteffort", queues=8, acks="ack-filter")),
     "cake diffserv3 queues 8 flows limit 40p bandwidth 4mbit": lambda: Cake(

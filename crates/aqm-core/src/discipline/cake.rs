@@ -14,7 +14,9 @@
 //! its set full shares its home queue without taking it over, so that flows stay in order (Linux: takes it over). The
 //! ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `limit` counts
 //! packets as they are, and `memlimit` their bytes (Linux: full packets, and the memory of buffers). `overhead` always comes on top of the IP packet. Decaying queues are visited by number.
-//! Packets are single, so there is no split-gso; nor are there autorate-ingress, ingress, nat, wash and fwmark.
+//! The estimate of
+//! `autorate_ingress` counts acknowledgments that the filter drops, and is used four times a second at most (Linux
+//! 6.12: each time). Packets are single, so there is no split-gso; nor are there ingress, nat, wash and fwmark.
 //!
 //! # Promises
 //! Packets of one flow stay in order; a full buffer drops from the head of the flow with the most bytes; one random
@@ -22,6 +24,7 @@
 //! leaves, plus a packet; 64 bytes and a bit per flow queue.
 
 mod acks;
+mod autorate;
 mod flows;
 mod framing;
 mod isolation;
@@ -38,9 +41,10 @@ use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset};
 use crate::signal::DropReason;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use autorate::Autorate;
 use isolation::Isolation;
 use settings::Settings;
 use shaper::Shaper;
@@ -72,6 +76,11 @@ pub static INFO: Info = Info {
             unit: "packets",
             help: "Packets that came into another flow's queue",
         },
+        ProbeSpec {
+            name: "capacity_estimate",
+            unit: "bit/s",
+            help: "What autorate_ingress takes the link's rate for",
+        },
         ProbeSpec { name: "background_delay", unit: "s", help: "Mean delay in tins below best effort" },
         ProbeSpec { name: "best_effort_delay", unit: "s", help: "Mean delay in the tin for best effort" },
         ProbeSpec { name: "priority_delay", unit: "s", help: "Mean delay in tins above best effort" },
@@ -91,7 +100,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: size_of::<flows::Queue>(),
     },
-    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; no split-gso, autorate-ingress, ingress, nat, wash, fwmark",
+    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; no split-gso, ingress, nat, wash, fwmark",
     build,
 };
 
@@ -104,6 +113,7 @@ struct Cake {
     /// Whose turn it is in a round of the tins.
     turn: usize,
     shaper: Shaper,
+    autorate: Option<Autorate>,
     /// Drawn when the first packet comes.
     isolation: Option<Isolation>,
     /// The shaper held a packet back until then.
@@ -123,6 +133,7 @@ fn build(params: &Params, link: &Link) -> Built {
         tins: plan.shares.iter().map(|share| Tin::new(&settings, share, fixed.2)).collect(),
         turn: 0,
         shaper: Shaper::new(settings.bandwidth),
+        autorate: params.flag("autorate_ingress").then(Autorate::default),
         settings,
         plan,
         fixed,
@@ -155,7 +166,7 @@ impl Cake {
     fn scheduled_tin(&self, now: Time) -> Option<usize> {
         let mut best: Option<(usize, Time)> = None;
         for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.is_active()) {
-            let at = tin.scheduled();
+            let at = tin.threshold.next;
             if at <= now || best.is_none_or(|(_, earliest)| at <= earliest) {
                 best = Some((number, at));
             }
@@ -181,6 +192,16 @@ impl Cake {
         }
     }
 
+    /// Shares out another bandwidth.
+    fn set_bandwidth(&mut self, bandwidth: Option<Rate>) {
+        self.settings = self.settings.under(bandwidth);
+        self.plan = Plan::new(self.fixed.0, bandwidth);
+        for (tin, share) in self.tins.iter_mut().zip(&self.plan.shares) {
+            tin.change(&self.settings, share);
+        }
+        self.shaper.rate = bandwidth;
+    }
+
     fn sum(&self, rank: Rank, value: fn(&Tin) -> u64) -> f64 {
         self.tins.iter().filter(|tin| tin.rank == rank).map(value).sum::<u64>() as f64
     }
@@ -196,8 +217,14 @@ impl Discipline for Cake {
             self.shaper.start(cx.now);
         }
         let over = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
+        let length = packet.length;
         let tin = self.plan.tin_of[usize::from(packet.dscp % 64)];
         self.tins[usize::from(tin)].enqueue(packet, &isolation, &self.settings, cx);
+        if let Some(autorate) = &mut self.autorate
+            && let Some(rate) = autorate.arrive(length, cx.now)
+        {
+            self.set_bandwidth(Some(rate));
+        }
         if self.settings.overfull(over) {
             self.shrink(DropReason::Overlimit, cx);
         }
@@ -258,12 +285,13 @@ impl Discipline for Cake {
                 ));
             }
         }
+        let autorate = params.flag("autorate_ingress");
+        self.autorate = autorate.then(|| self.autorate.unwrap_or_default());
+        // An estimate stays until the next one, unless the rate is given anew.
+        let estimate =
+            self.settings.bandwidth.filter(|_| autorate && settings.initial == self.settings.initial);
         self.settings = settings;
-        self.plan = Plan::new(self.fixed.0, self.settings.bandwidth);
-        for (tin, share) in self.tins.iter_mut().zip(&self.plan.shares) {
-            tin.change(&self.settings, share);
-        }
-        self.shaper.rate = self.settings.bandwidth;
+        self.set_bandwidth(estimate.or(settings.bandwidth));
         self.shrink(DropReason::Reconfigured, cx);
         Ok(())
     }
@@ -293,6 +321,10 @@ impl Discipline for Cake {
         sink("bulk_flows", bulk);
         sink("decaying_flows", decaying);
         sink("collisions", self.tins.iter().map(|tin| tin.flows.collisions()).sum::<u64>() as f64);
+        sink(
+            "capacity_estimate",
+            self.autorate.map_or(0.0, |estimate| estimate.capacity().as_bits_per_sec() as f64),
+        );
         let longest = |rank: Rank| {
             let delays = self.tins.iter().filter(|tin| tin.rank == rank).map(|tin| tin.delay);
             delays.max().unwrap_or(Span::ZERO).as_secs_f64()

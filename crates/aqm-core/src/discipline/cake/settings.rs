@@ -22,6 +22,12 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8): unlimited; Linux sch_cake: 64 bytes per second at least",
     )
     .or_auto("unlimited, without a shaper"),
+    ParamSpec::flag(
+        "autorate_ingress",
+        false,
+        "Set the rate of the shaper to 15/16 of the rate at which packets arrive, four times a second at most",
+        "tc-cake(8): off",
+    ),
     ParamSpec::keywords(
         "tins",
         tins::WORDS,
@@ -115,8 +121,12 @@ const FULL_PACKET: u64 = 1514;
 pub(super) struct Settings {
     pub(super) bandwidth: Option<Rate>,
     pub(super) acks: AckFilter,
+    /// What was given as bandwidth; `bandwidth` may be an estimate.
+    pub(super) initial: Option<Rate>,
     limit: Size,
-    memory: u64,
+    /// Most bytes that wait, as given and as it follows from the bandwidth.
+    memory: Option<u64>,
+    buffer: u64,
     pub(super) framing: Framing,
     rtt: Span,
     mtu: u32,
@@ -141,15 +151,26 @@ impl Settings {
             _ => round_trip(params.choice("path")),
         };
         let limit = params.size("limit").expect("limit has no auto");
-        let memory = params.bytes("memlimit").map_or_else(|| memory(bandwidth, rtt), Bytes::as_u64);
+        let memory = params.bytes("memlimit").map(Bytes::as_u64);
         let acks = AckFilter::new(params.choice("acks"));
-        Ok(Settings { bandwidth, acks, limit, memory, framing: framing(params, link)?, rtt, mtu: link.mtu })
+        let (framing, mtu) = (framing(params, link)?, link.mtu);
+        let settings =
+            Settings { bandwidth, initial: bandwidth, acks, limit, memory, buffer: 0, framing, rtt, mtu };
+        Ok(settings.under(bandwidth))
+    }
+
+    /// The same under another bandwidth: if nothing is said, the buffer holds four times what is under way, and at
+    /// least 4 MiB.
+    pub(super) fn under(self, bandwidth: Option<Rate>) -> Settings {
+        let under_way = |rate: Rate| (rate.bytes_in(self.rtt).as_u64() * 4).max(4 << 20);
+        let buffer = self.memory.unwrap_or_else(|| bandwidth.map_or(u64::MAX, under_way));
+        Settings { bandwidth, buffer, ..self }
     }
 
     /// Whether `backlog` is more than the buffer holds.
     #[inline]
     pub(super) fn overfull(&self, backlog: Backlog) -> bool {
-        backlog.exceeds(self.limit) || backlog.bytes > self.memory
+        backlog.exceeds(self.limit) || backlog.bytes > self.buffer
     }
 
     /// What a tin with this share makes of them (Linux `cake_set_rate`, behaviour): the slower the tin, the later
@@ -190,11 +211,6 @@ fn round_trip(word: &str) -> Span {
         "interplanetary" => Span::from_secs(3600),
         _ => Span::from_millis(100),
     }
-}
-
-/// How much may wait when nothing is said: four times what is under way.
-fn memory(bandwidth: Option<Rate>, rtt: Span) -> u64 {
-    bandwidth.map_or(u64::MAX, |rate| (rate.bytes_in(rtt).as_u64() * 4).max(4 << 20))
 }
 
 fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {

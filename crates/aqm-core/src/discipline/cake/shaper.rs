@@ -42,20 +42,16 @@ impl Shaper {
 /// Whether a tin is within its threshold: the shaper's arithmetic, but without letting a tin that waited make up for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
-    rate: Rate,
-    /// Up to when the tin has used up its threshold.
+    /// The threshold; `None`: unlimited.
+    pub(super) rate: Option<Rate>,
+    /// Up to when the tin has used it up.
     pub(super) next: Time,
 }
 
 impl Threshold {
     /// A threshold that is not used up.
-    pub(super) const fn new(rate: Rate) -> Threshold {
+    pub(super) const fn new(rate: Option<Rate>) -> Threshold {
         Threshold { rate, next: Time::ZERO }
-    }
-
-    /// Takes another rate.
-    pub(super) const fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
     }
 
     /// A tin that was empty gets a packet.
@@ -67,7 +63,8 @@ impl Threshold {
     /// `bytes` of the tin were sent at `now`. One that is far ahead of its threshold does not go further.
     #[inline]
     pub(super) fn charge(&mut self, bytes: u64, now: Time) {
-        let span = self.rate.time_for(Bytes::new(bytes));
+        let Some(rate) = self.rate else { return };
+        let span = rate.time_for(Bytes::new(bytes));
         if self.next < now {
             self.next += span;
         } else {
@@ -113,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_tin_beyond_its_threshold_is_one_packet_ahead_at_most() {
-        let mut threshold = Threshold::new(MEGABIT);
+        let mut threshold = Threshold::new(Some(MEGABIT));
         threshold.start(at(10));
         threshold.charge(1000, at(10));
         assert_eq!(threshold.next, at(18));

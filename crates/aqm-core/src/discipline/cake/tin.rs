@@ -16,7 +16,7 @@ pub(super) struct Tin {
     pub(super) flows: Flows,
     pub(super) rank: Rank,
     control: Control,
-    threshold: Option<Threshold>,
+    pub(super) threshold: Threshold,
     /// Bytes in a round of the tins.
     pub(super) weight: u32,
     /// Bytes that it may still send in this round.
@@ -34,7 +34,7 @@ impl Tin {
             flows: Flows::new(queues),
             rank: share.rank,
             control: settings.control(share),
-            threshold: share.threshold.map(Threshold::new),
+            threshold: Threshold::new(share.threshold),
             weight: share.weight,
             deficit: 0,
             delay: Span::ZERO,
@@ -46,16 +46,7 @@ impl Tin {
     /// Takes new settings.
     pub(super) fn change(&mut self, settings: &Settings, share: &Share) {
         self.control = settings.control(share);
-        match (&mut self.threshold, share.threshold) {
-            (Some(threshold), Some(rate)) => threshold.set_rate(rate),
-            (threshold, rate) => *threshold = rate.map(Threshold::new),
-        }
-    }
-
-    /// Up to when it has used up its threshold.
-    #[inline]
-    pub(super) fn scheduled(&self) -> Time {
-        self.threshold.map_or(Time::ZERO, |threshold| threshold.next)
+        self.threshold.rate = share.threshold;
     }
 
     /// A packet arrives.
@@ -67,10 +58,8 @@ impl Tin {
         settings: &Settings,
         cx: &mut Cx<'_>,
     ) {
-        if self.flows.backlog().packets == 0
-            && let Some(threshold) = &mut self.threshold
-        {
-            threshold.start(cx.now);
+        if self.flows.backlog().packets == 0 {
+            self.threshold.start(cx.now);
         }
         let queue = self.flows.locate(&packet, isolation);
         if let Some(place) = settings.acks.superfluous(self.flows.packets(queue), &packet)
@@ -101,9 +90,9 @@ impl Tin {
         let packet = packet?;
         let bytes = settings.framing.bytes(packet.length);
         self.flows.charge(queue, bytes);
-        match &mut self.threshold {
-            Some(threshold) => threshold.charge(bytes, cx.now),
-            None => self.deficit -= bytes as i64,
+        self.threshold.charge(bytes, cx.now);
+        if self.threshold.rate.is_none() {
+            self.deficit -= bytes as i64;
         }
         let delay = cx.now.since(packet.arrival);
         self.delay = self.delay.saturating_sub(self.delay / 256) + delay / 256;

@@ -70,6 +70,12 @@ def prague_has_l4s_and_rack_unless_told_otherwise() -> None:
     assert parse("1*cbr:rate=1mbit:transport=prague").engine()["transport"]["tcp"]["congestion_control"] == "prague"
 
 
+def bbr_is_what_linux_calls_so() -> None:
+    assert parse("2*bbr") == parse("2*bbr1")
+    assert parse("2*bbr").engine()["transport"]["tcp"]["congestion_control"] == "bbr1"
+    assert parse("1*cbr:rate=1mbit:transport=bbr") == parse("1*cbr:rate=1mbit:transport=bbr1")
+
+
 def udp_sources_have_rates_and_packets() -> None:
     cbr = parse("60*cbr:rate=3mbit:packet=1000b").engine()
     assert cbr["transport"] == {"udp": {"packet_bytes": 1000, "ecn": "off"}}
@@ -169,6 +175,8 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*telnet:rate=1mbit", "'rate' means nothing for telnet over newreno"),
         ("1*fixed:window=0p", "window: '0p' is zero"),
         ("1*fixed:window=100b", "window=100b holds no segment of 1448b"),
+        ("1*bbr1:sack=off", "bbr1 takes sack=on only"),
+        ("1*cbr:rate=1mbit:transport=bbr:ecn=classic", "bbr1 takes ecn=off only"),
         ("1*cubic:sack=off:rack=on", "rack needs sack=on"),
         ("1*cubic:ecn=l4s", "ecn: 'l4s' is for prague and udp; cubic takes off or classic"),
         ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),

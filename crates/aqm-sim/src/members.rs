@@ -169,6 +169,7 @@ impl Member<'_> {
     fn add(&mut self, pipe: Pipe<'_>) -> u32 {
         let group = self.group;
         let mut hashes = Random::stream(0, pipe.name);
+        let random = Random::stream(self.seed, &format!("{} congestion control", pipe.name));
         let (tcp, headers, kind, protocol, ecn) = match &group.transport {
             Transport::Udp { ecn, .. } => {
                 (None, UDP_HEADERS, if pipe.back { "udp-back" } else { "udp" }, 17, ecn.codepoint())
@@ -198,7 +199,7 @@ impl Member<'_> {
                 protocol,
                 ecn,
             },
-            tcp: tcp.as_ref(),
+            tcp: tcp.as_ref().map(|tcp| (tcp, random)),
             headers,
             source: pipe.source,
             piece: self.piece(),
@@ -218,6 +219,7 @@ fn tcp_kind(tcp: &Tcp) -> &'static str {
         CongestionControl::Dctcp => "dctcp",
         CongestionControl::Ledbat => "ledbat",
         CongestionControl::Prague => "prague",
+        CongestionControl::Bbr1 => "bbr1",
         CongestionControl::Fixed => "fixed",
     }
 }

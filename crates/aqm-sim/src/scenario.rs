@@ -133,6 +133,7 @@ impl FlowGroup {
                         return Err(format!("{key} is on: it needs sack"));
                     }
                 }
+                tcp.check_model()?;
                 if let Some(window) = tcp.window_bytes
                     && window < u64::from(tcp.mss_bytes)
                 {
@@ -308,6 +309,24 @@ pub struct Tcp {
     pub rack: bool,
 }
 
+impl Tcp {
+    /// BBR has its own way to begin and to recover, counts what SACK reports, and its drafts name no response to marks.
+    fn check_model(&self) -> Result<(), String> {
+        if self.congestion_control != CongestionControl::Bbr1 {
+            return Ok(());
+        }
+        if !self.sack {
+            return Err("sack is off: bbr needs it".to_owned());
+        }
+        for (key, on) in [("ecn", self.ecn != EcnMode::Off), ("hystart", self.hystart), ("prr", self.prr)] {
+            if on {
+                return Err(format!("{key} is on: bbr has no use for it"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -322,6 +341,8 @@ pub enum CongestionControl {
     Ledbat,
     /// TCP Prague, as the draft has it; wants `ecn`. Not validated against an implementation.
     Prague,
+    /// draft-cardwell-iccrg-bbr-congestion-control-00: the first version of BBR, which Linux calls bbr.
+    Bbr1,
     /// Keeps the window at its cap whatever happens: an instrument, not a transport.
     Fixed,
 }

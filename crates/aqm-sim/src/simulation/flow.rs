@@ -4,6 +4,7 @@ use crate::network::LinkId;
 use crate::traffic::Arrivals;
 use crate::transport::{Receiver, Sender, Settings};
 use aqm_core::packet::{Ecn, TcpView};
+use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
 /// One flow: where it goes, what it carries, both ends of it. What every packet touches is one cache line.
@@ -86,7 +87,8 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) reverse: &'a [LinkId],
     pub(crate) propagation: Span,
     pub(crate) identity: Identity,
-    pub(crate) tcp: Option<&'a Settings>,
+    /// With what the congestion control may draw from.
+    pub(crate) tcp: Option<(&'a Settings, Random)>,
     pub(crate) headers: u32,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,

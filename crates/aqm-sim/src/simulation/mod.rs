@@ -161,8 +161,8 @@ impl Simulation {
         self.metrics.add_flow(setup.group, setup.propagation, setup.back);
         let endpoints = match setup.tcp {
             None => Endpoints::Datagrams,
-            Some(tcp) => Endpoints::Tcp(Box::new(Connection {
-                sender: Sender::new(tcp),
+            Some((tcp, random)) => Endpoints::Tcp(Box::new(Connection {
+                sender: Sender::new(tcp, random),
                 receiver: Receiver::new(tcp),
                 sender_timer: Time::MAX,
                 paced: false,

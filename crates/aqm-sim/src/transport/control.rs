@@ -1,13 +1,18 @@
 //! Congestion controls behind one face: a window (and perhaps a rate), and what moves it.
 
+use super::bbr::{Moment, View};
+use super::bbr1::Bbr1;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::hystart::HyStart;
 use super::ledbat::Ledbat;
 use super::newreno::Newreno;
 use super::prague::Prague;
+use super::rate::{RateSample, Sampler};
 use super::window::{Acked, Window};
 use crate::scenario::{CongestionControl, Tcp};
+use aqm_core::random::Random;
+use aqm_core::units::Span;
 
 /// A congestion control with its window.
 #[derive(Clone, Debug)]
@@ -25,11 +30,13 @@ enum Law {
     Dctcp(Box<Dctcp>),
     Ledbat(Box<Ledbat>),
     Prague(Box<Prague>),
+    Bbr1(Box<Bbr1>),
     Fixed,
 }
 
 impl Control {
-    pub(crate) fn new(tcp: &Tcp) -> Control {
+    /// `random` is what the control may draw from.
+    pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
         let mut window = Window::new(tcp.mss_bytes, tcp.initial_window);
         let law = match tcp.congestion_control {
             CongestionControl::Newreno => Law::Newreno(Newreno::default()),
@@ -37,6 +44,7 @@ impl Control {
             CongestionControl::Dctcp => Law::Dctcp(Box::default()),
             CongestionControl::Ledbat => Law::Ledbat(Box::new(Ledbat::new(&mut window))),
             CongestionControl::Prague => Law::Prague(Box::default()),
+            CongestionControl::Bbr1 => Law::Bbr1(Box::new(Bbr1::new(&window, random))),
             CongestionControl::Fixed => {
                 window.cwnd = u64::MAX;
                 Law::Fixed
@@ -53,14 +61,14 @@ impl Control {
             Law::Dctcp(law) => law.observe(&mut self.window, acked),
             Law::Ledbat(law) => law.observe(acked),
             Law::Prague(law) => law.observe(&mut self.window, acked),
-            Law::Newreno(_) | Law::Cubic(_) | Law::Fixed => {}
+            Law::Newreno(_) | Law::Cubic(_) | Law::Bbr1(_) | Law::Fixed => {}
         }
     }
 
     /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
     pub(crate) fn on_ack(&mut self, acked: &Acked) {
         match &mut self.law {
-            Law::Fixed => {}
+            Law::Bbr1(_) | Law::Fixed => {}
             // RFC 3168 section 6.1.2: an echo does not let the window grow.
             Law::Dctcp(_) if acked.marked > 0 => {}
             _ if self.window.in_slow_start() => match &mut self.hystart {
@@ -85,7 +93,7 @@ impl Control {
             Law::Prague(law) => law.on_congestion(&mut self.window, flight),
             Law::Newreno(law) => law.on_congestion(&mut self.window, flight),
             Law::Cubic(law) => law.on_congestion(&mut self.window, flight),
-            Law::Fixed => {}
+            Law::Bbr1(_) | Law::Fixed => {}
         }
     }
 
@@ -98,15 +106,37 @@ impl Control {
         if first {
             self.on_congestion(flight);
         }
-        if let Law::Cubic(law) = &mut self.law {
-            law.on_timeout();
+        match &mut self.law {
+            Law::Cubic(law) => law.on_timeout(),
+            Law::Bbr1(law) => law.on_timeout(&self.window),
+            _ => {}
         }
         self.window.cwnd = self.window.mss;
     }
 
+    /// Whether the control follows a model of the path, so that it wants samples of the delivery rate.
+    pub(crate) fn wants_samples(&self) -> bool {
+        matches!(self.law, Law::Bbr1(_))
+    }
+
+    /// An acknowledgment that told something has been dealt with.
+    pub(crate) fn on_sample(&mut self, sampler: &mut Sampler, rs: RateSample, at: Moment) {
+        let window = &mut self.window;
+        if let Law::Bbr1(law) = &mut self.law {
+            law.on_sample(&mut View { window, sampler, rs, at });
+        }
+    }
+
+    /// A connection begins to send, or goes on after its application had paused; `srtt` is zero if unknown.
+    pub(crate) fn on_restart(&mut self, srtt: Span) {
+        if let Law::Bbr1(law) = &mut self.law {
+            law.on_restart(&self.window, srtt);
+        }
+    }
+
     /// RFC 5681 section 4.1: an idle connection starts again from the initial window.
     pub(crate) fn on_idle(&mut self) {
-        if !matches!(self.law, Law::Fixed) {
+        if !self.wants_samples() && !matches!(self.law, Law::Fixed) {
             self.window.cwnd = self.window.cwnd.min(self.window.initial);
         }
     }
@@ -115,6 +145,7 @@ impl Control {
     pub(crate) fn rate(&self) -> Option<f64> {
         match &self.law {
             Law::Prague(law) => Some(law.rate(&self.window)),
+            Law::Bbr1(law) => Some(law.pacing_rate()),
             Law::Newreno(_) | Law::Cubic(_) | Law::Dctcp(_) | Law::Ledbat(_) | Law::Fixed => None,
         }
     }

@@ -19,9 +19,10 @@ impl Feedback {
     /// What a connection of these settings uses.
     pub(crate) fn of(tcp: &Tcp) -> Feedback {
         let (echo, note) = match tcp.congestion_control {
-            CongestionControl::Newreno | CongestionControl::Cubic | CongestionControl::Fixed => {
-                (Echo::Classic, Note::Nothing)
-            }
+            CongestionControl::Newreno
+            | CongestionControl::Cubic
+            | CongestionControl::Bbr1
+            | CongestionControl::Fixed => (Echo::Classic, Note::Nothing),
             CongestionControl::Dctcp => (Echo::Exact, Note::Nothing),
             CongestionControl::Ledbat => (Echo::Classic, Note::OneWayDelay),
             // Section 4.2 of RFC 9331: AccECN (RFC 9768).

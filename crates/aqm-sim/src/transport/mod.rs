@@ -13,6 +13,8 @@ pub(crate) mod flags {
     pub(crate) const ACK: u8 = 16;
 }
 
+mod bbr;
+mod bbr1;
 mod control;
 mod cubic;
 mod dctcp;
@@ -25,6 +27,7 @@ mod pacer;
 mod prague;
 mod prr;
 mod rack;
+mod rate;
 mod receiver;
 mod rtt;
 mod scoreboard;

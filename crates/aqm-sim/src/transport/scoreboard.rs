@@ -139,8 +139,9 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 6675 section 4, IsLost: with DupThresh segments sacked above it, a segment is lost. Returns whether any is.
-    pub(crate) fn detect_losses(&mut self) -> bool {
+    /// RFC 6675 section 4, IsLost: with DupThresh segments sacked above it, a segment is lost. Returns whether any is;
+    /// `lost` sees them.
+    pub(crate) fn detect_losses(&mut self, mut lost: impl FnMut(&Segment)) -> bool {
         if self.sacked_bytes == 0 {
             return false;
         }
@@ -161,6 +162,7 @@ impl Scoreboard {
                 segment.lost = true;
                 self.pipe -= u64::from(segment.length);
                 any = true;
+                lost(segment);
             }
         }
         self.lost_below = self.lost_below.max(limit);
@@ -168,8 +170,13 @@ impl Scoreboard {
     }
 
     /// RFC 8985 section 6.2 step 5: what was sent before a segment that arrived, and long enough ago, is lost. Returns
-    /// whether any is, and when to look again.
-    pub(crate) fn detect_overdue(&mut self, overdue: Overdue, now: Time) -> (bool, Option<Time>) {
+    /// whether any is, and when to look again; `lost` sees them.
+    pub(crate) fn detect_overdue(
+        &mut self,
+        overdue: Overdue,
+        now: Time,
+        mut lost: impl FnMut(&Segment),
+    ) -> (bool, Option<Time>) {
         let (mut any, mut again) = (false, None);
         for segment in &mut self.segments {
             if (segment.sent_at, segment.end()) >= overdue.newest {
@@ -191,6 +198,7 @@ impl Scoreboard {
             self.retransmit_from = self.retransmit_from.min(segment.start);
             self.lost_below = self.lost_below.max(segment.end());
             any = true;
+            lost(segment);
         }
         (any, again)
     }
@@ -217,9 +225,13 @@ impl Scoreboard {
         true
     }
 
-    /// The timer expired: everything not sacked counts as lost and not sent again (RFC 6675 section 5.1).
-    pub(crate) fn mark_all_lost(&mut self) {
+    /// The timer expired: everything not sacked counts as lost and not sent again (RFC 6675 section 5.1). `lost`
+    /// sees what was not lost before.
+    pub(crate) fn mark_all_lost(&mut self, mut lost: impl FnMut(&Segment)) {
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+            if !segment.lost || segment.retransmitted {
+                lost(segment);
+            }
             (segment.lost, segment.retransmitted) = (true, false);
         }
         self.pipe = 0;
@@ -285,9 +297,9 @@ mod tests {
     fn a_segment_is_lost_once_three_above_it_are_sacked() {
         let mut board = ten_segments();
         assert!(board.on_sack(100, 300, |_| ()) > 0);
-        assert!(!board.detect_losses());
+        assert!(!board.detect_losses(|_| ()));
         assert!(board.on_sack(100, 400, |_| ()) > 0);
-        assert!(board.detect_losses());
+        assert!(board.detect_losses(|_| ()));
         // Ten sent, three sacked, one lost: six in the pipe.
         assert_eq!(board.pipe(), 600);
         assert_eq!(board.next_retransmission(u64::MAX, Time::ZERO), Some((0, 100)));
@@ -309,7 +321,7 @@ mod tests {
         board.on_sack(100, 200, |_| ());
         board.on_sack(300, 400, |_| ());
         board.on_sack(500, 1000, |_| ());
-        board.detect_losses();
+        board.detect_losses(|_| ());
         let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again, [(0, 100), (200, 100), (400, 100)]);
     }
@@ -318,7 +330,7 @@ mod tests {
     fn a_timeout_empties_the_pipe_and_spares_what_was_sacked() {
         let mut board = ten_segments();
         board.on_sack(500, 600, |_| ());
-        board.mark_all_lost();
+        board.mark_all_lost(|_| ());
         assert_eq!(board.pipe(), 0);
         let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again.len(), 9);

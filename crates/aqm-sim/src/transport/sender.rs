@@ -10,13 +10,17 @@ use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rack::Rack;
+use super::rate::Sampler;
 use super::receiver::{Acknowledgment, Note};
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::window::{Acked, Window};
 use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
+use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+
+mod model;
 
 /// What a connection is set up with.
 pub(crate) type Settings = Tcp;
@@ -80,6 +84,8 @@ pub(crate) struct Sender {
     /// Whether needless retransmissions are taken back, and what to go back to.
     eifel: bool,
     undo: Option<Undo>,
+    /// For controls that follow a model of the path.
+    sampler: Option<Box<Sampler>>,
     /// What the receiver noted last.
     note: u32,
     /// Whether the window, rather than the application, ended the last round of sending.
@@ -111,9 +117,11 @@ pub(crate) struct Losses {
 }
 
 impl Sender {
-    pub(crate) fn new(tcp: &Settings) -> Sender {
-        let control = Control::new(tcp);
+    /// `random` is what the congestion control may draw from.
+    pub(crate) fn new(tcp: &Settings, random: Random) -> Sender {
+        let control = Control::new(tcp, random);
         let pacer = (tcp.pacing || control.rate().is_some()).then(Pacer::default);
+        let sampler = control.wants_samples().then(Box::default);
         Sender {
             control,
             board: Scoreboard::default(),
@@ -139,6 +147,7 @@ impl Sender {
             rack: tcp.rack.then(Box::default),
             eifel: tcp.eifel,
             undo: None,
+            sampler,
             note: 0,
             window_limited: false,
             last_sent: Time::ZERO,
@@ -150,6 +159,7 @@ impl Sender {
 
     /// The application hands over `bytes` more.
     pub(crate) fn write(&mut self, bytes: u64) {
+        self.check_if_application_limited();
         self.written = self.written.saturating_add(bytes);
     }
 
@@ -201,13 +211,17 @@ impl Sender {
         if ack.ack > self.next || ack.ack < self.una {
             return;
         }
-        let flight = self.next - self.una;
+        self.check_if_application_limited();
+        let (flight, prior_inflight) = (self.next - self.una, self.board.pipe());
         let mut sacked = 0;
-        let rack = &mut self.rack;
+        let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
             sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
                 if let Some(rack) = rack {
                     rack.on_arrived(segment, now);
+                }
+                if let Some(sampler) = sampler {
+                    sampler.on_arrived(segment, now);
                 }
             });
         }
@@ -221,7 +235,7 @@ impl Sender {
         }
         if self.rack.is_some() {
             self.watch(ack, flight, delivered + sacked == 0, now);
-        } else if sacked > 0 && self.board.detect_losses() && self.phase == Phase::Open {
+        } else if sacked > 0 && self.detect_losses() && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
         }
         if let Some(prr) = &mut self.prr {
@@ -239,6 +253,7 @@ impl Sender {
             self.reduced_until = self.next;
             self.cwr_due = true;
         }
+        self.sample(prior_inflight, now);
     }
 
     /// What `ack` means to the congestion control, with `bytes` of news.
@@ -257,10 +272,13 @@ impl Sender {
     fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) -> u64 {
         let bytes = ack.ack - self.una;
         self.una = ack.ack;
-        let rack = &mut self.rack;
+        let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         let delivered = self.board.on_cumulative_ack(ack.ack, |segment| {
             if let Some(rack) = rack {
                 rack.on_arrived(segment, now);
+            }
+            if let Some(sampler) = sampler {
+                sampler.on_arrived(segment, now);
             }
         });
         let sample = now.since(ack.echo);
@@ -315,6 +333,9 @@ impl Sender {
     /// what it was, without a burst (RFC 4015 section 3.2).
     fn take_back(&mut self, undo: Undo, bytes: u64) {
         self.board.mark_none_lost();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.mark_none_lost();
+        }
         let window = &mut self.control.window;
         window.cwnd = self.next - self.una + bytes.min(window.initial);
         window.ssthresh = undo.pipe;
@@ -359,7 +380,9 @@ impl Sender {
         }
         let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
         let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
-        let (any, again) = self.board.detect_overdue(overdue, now);
+        let sampler = &mut self.sampler;
+        let (any, again) =
+            self.board.detect_overdue(overdue, now, |segment| model::tell_loss(sampler, segment));
         rack.look_at = again;
         if any && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
@@ -419,8 +442,10 @@ impl Sender {
             self.remember(self.next - self.una, now);
         }
         // What lies beyond a hole has arrived: of the data sent since, only the pipe is a measure of the window.
+        self.check_if_application_limited();
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
-        self.board.mark_all_lost();
+        let sampler = &mut self.sampler;
+        self.board.mark_all_lost(|segment| model::tell_loss(sampler, segment));
         self.inflation = 0;
         self.prr = None;
         if let Some(rack) = &mut self.rack {
@@ -522,6 +547,7 @@ impl Sender {
         if let Some(prr) = &mut self.prr {
             prr.on_sent(u64::from(payload));
         }
+        self.note_sent(seq, payload, now);
         if let Some(mut pacer) = self.pacer {
             let rate = self.control.rate().unwrap_or_else(|| self.window_rate());
             pacer.on_sent(u64::from(payload), rate, now);
@@ -564,6 +590,8 @@ impl Sender {
     }
 }
 
+#[cfg(test)]
+mod bbr1_tests;
 #[cfg(test)]
 mod scripts;
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! What the tests of both ends share.
 
+use super::receiver::{Acknowledgment, Receiver, Segment};
+use super::sender::Sender;
 use crate::scenario::{CongestionControl, EcnMode, Tcp};
+use aqm_core::random::Random;
+use aqm_core::units::{Span, Time};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Bytes of a segment in tests.
 pub(crate) const MSS: u64 = 100;
@@ -26,5 +31,92 @@ pub(crate) fn settings() -> Tcp {
         eifel: false,
         prr: false,
         rack: false,
+    }
+}
+
+/// A sender and its receiver with one bottleneck between them.
+pub(crate) struct Wire {
+    pub(crate) sender: Sender,
+    receiver: Receiver,
+    pub(crate) now: Time,
+    /// How long the bottleneck takes for a segment.
+    pub(crate) service: Span,
+    /// The round trip without it.
+    pub(crate) delay: Span,
+    /// Segments that fit in front of the bottleneck, the one being sent included.
+    pub(crate) buffer: usize,
+    /// Until when each of the segments in front of it is there.
+    waiting: VecDeque<Time>,
+    acknowledgments: VecDeque<(Time, Acknowledgment)>,
+    /// Numbers of segments that are lost the first time.
+    pub(crate) lossy: BTreeSet<u64>,
+    /// When which segment was sent.
+    pub(crate) sent: Vec<(Time, u64)>,
+}
+
+impl Wire {
+    /// A sender with `bytes` to send over 10 000 bytes a second and 100 ms.
+    pub(crate) fn new(tcp: &Tcp, bytes: u64) -> Wire {
+        let mut sender = Sender::new(tcp, Random::seeded(1));
+        sender.write(bytes);
+        let mut wire = Wire {
+            sender,
+            receiver: Receiver::new(tcp),
+            now: Time::ZERO,
+            service: Span::from_millis(10),
+            delay: Span::from_millis(100),
+            buffer: usize::MAX,
+            waiting: VecDeque::new(),
+            acknowledgments: VecDeque::new(),
+            lossy: BTreeSet::new(),
+            sent: Vec::new(),
+        };
+        wire.pump();
+        wire
+    }
+
+    /// Goes on to the next event that is not after `end`, if there is one.
+    pub(crate) fn step(&mut self, end: Time) -> bool {
+        let arrival = self.acknowledgments.front().map(|ack| ack.0);
+        let events = [arrival, self.sender.paced_until(self.now), self.sender.deadline()];
+        let Some(next) = events.into_iter().flatten().min().filter(|next| *next <= end) else {
+            self.now = end;
+            return false;
+        };
+        self.now = next;
+        if arrival == Some(next)
+            && let Some((_, ack)) = self.acknowledgments.pop_front()
+        {
+            self.sender.on_ack(&ack, next);
+        }
+        self.sender.on_timer(next);
+        self.pump();
+        true
+    }
+
+    /// Sends what may be sent now.
+    pub(crate) fn pump(&mut self) {
+        while let Some(segment) = self.sender.poll(self.now) {
+            let number = segment.seq / MSS;
+            self.sent.push((self.now, number));
+            while self.waiting.front().is_some_and(|until| *until <= self.now) {
+                self.waiting.pop_front();
+            }
+            if self.lossy.remove(&number) || self.waiting.len() >= self.buffer {
+                continue;
+            }
+            let through = self.waiting.back().copied().unwrap_or(self.now) + self.service;
+            self.waiting.push_back(through);
+            let segment = Segment {
+                seq: segment.seq,
+                payload: segment.payload,
+                sent_at: self.now,
+                ecn: segment.ecn,
+                cwr: segment.cwr,
+                fin: false,
+            };
+            let ack = self.receiver.on_segment(&segment, through);
+            self.acknowledgments.extend(ack.map(|ack| (through + self.delay, ack)));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Whole simulations: TCP against the laws of the literature, determinism, and what must never happen.
 
+mod bbr;
 mod determinism;
 mod known_bugs;
 mod laws;

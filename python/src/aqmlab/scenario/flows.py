@@ -24,10 +24,15 @@ from aqmlab.units import (
 )
 
 SECOND_NS = 1_000_000_000
-TCP = ("newreno", "cubic", "dctcp", "ledbat", "prague", "fixed")
-TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague")
+TCP = ("newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1", "fixed")
+TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1")
 # What a congestion control cannot do without.
 NEEDED = {"dctcp": {"ecn": "classic"}, "prague": {"ecn": "l4s", "rack": "on"}}
+# What a congestion control takes with one value only: BBR counts what SACK reports, begins and recovers in its own way,
+# and its drafts name no response to marks.
+ONLY = {"bbr1": {"sack": True, "ecn": "off", "hystart": False, "prr": False}}
+# Linux calls the first version of BBR bbr.
+ALIASES = {"bbr": "bbr1"}
 LARGEST_COUNT = 100_000
 # What a round of each kind of application is to its user.
 EXCHANGES = {"ftp": "transfer", "rpc": "rpc", "web": "page", "incast": "query"}
@@ -228,6 +233,7 @@ def parse(text: str, folder: Path | None = None) -> Group:
             raise InputError(f"flows '{text}': '{name}' is given twice")
         given[name] = value
     transport = given.get("transport", kind.transport)
+    transport = ALIASES.get(transport, transport)
     if transport not in kind.transports:
         known = ", ".join(kind.transports)
         hint = did_you_mean(transport, kind.transports)
@@ -252,6 +258,10 @@ def parse(text: str, folder: Path | None = None) -> Group:
             raise InputError(f"flows '{text}': {name} needs sack=on")
     if values["ecn"] == "l4s" and transport not in ("udp", "prague"):
         raise InputError(f"flows '{text}': ecn: 'l4s' is for prague and udp; {transport} takes off or classic")
+    for name, only in ONLY.get(transport, {}).items():
+        if values[name] != only:
+            wanted = next(key.write(only) for key in KEYS if key.name == name)
+            raise InputError(f"flows '{text}': {transport} takes {name}={wanted} only")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:
         raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
     return group
@@ -272,6 +282,7 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
     if match is None:
         raise InputError(f"flows '{text}': write COUNT*KIND[:key=value]..., as in 10*newreno:rtt=20ms")
     count_text, name = match.group(1), match.group(2).strip().lower()
+    name = ALIASES.get(name, name)
     if name not in KINDS:
         raise InputError(f"flows '{text}': {unknown('kind', name, KINDS)}")
     count_text = "1" if count_text is None else count_text.strip()
@@ -410,6 +421,12 @@ KINDS: dict[str, Kind] = {
             "TCP Prague (L4S), from the draft, not validated against an implementation; ecn=l4s:rack=on unless told",
         ),
         Kind(
+            "bbr1",
+            "bulk",
+            "bbr1",
+            "BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00), what Linux calls bbr, which may be written too",
+        ),
+        Kind(
             "fixed",
             "bulk",
             "fixed",
@@ -500,7 +517,7 @@ KEYS: tuple[Key, ...] = (
         str,
         None,
         "carried",
-        "udp, newreno, cubic, dctcp, ledbat or prague",
+        "udp, newreno, cubic, dctcp, ledbat, prague or bbr1",
         "what carries the data; udp unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "cbr onoff poisson", "a rate such as 3mbit", "rate while sending"),

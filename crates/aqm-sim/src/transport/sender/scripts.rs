@@ -36,7 +36,7 @@ impl Player {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (head, rest) = words.split_first().expect("empty lines are skipped");
         if *head == "tcp" {
-            self.sender = Sender::new(&connection(rest)?);
+            self.sender = Sender::new(&connection(rest)?, Random::seeded(1));
             return Ok(());
         }
         if *head == "rtt" {
@@ -179,8 +179,12 @@ fn segments(text: &str) -> Result<Vec<String>, String> {
 }
 
 fn play(script: &str) -> Result<(), String> {
-    let mut player =
-        Player { sender: Sender::new(&settings()), rtt: Span::from_millis(50), ce: 0, sent: Vec::new() };
+    let mut player = Player {
+        sender: Sender::new(&settings(), Random::seeded(1)),
+        rtt: Span::from_millis(50),
+        ce: 0,
+        sent: Vec::new(),
+    };
     for (number, line) in script.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if !line.is_empty() {

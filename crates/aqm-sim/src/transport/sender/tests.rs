@@ -23,7 +23,7 @@ fn ack(sender: &mut Sender, ms: u64, segments: u64, blocks: &[(u64, u64)]) {
 }
 
 fn bulk(tcp: &Tcp) -> Sender {
-    let mut sender = Sender::new(tcp);
+    let mut sender = Sender::new(tcp, Random::seeded(1));
     sender.write(u64::MAX);
     sender
 }
@@ -86,7 +86,7 @@ fn by_time_a_lost_retransmission_is_found_when_something_sent_later_arrives() {
 
 #[test]
 fn a_probe_follows_two_round_trips_after_the_tail_and_its_success_counts_as_a_loss() {
-    let mut sender = Sender::new(&rack());
+    let mut sender = Sender::new(&rack(), Random::seeded(1));
     sender.write(12 * MSS);
     sent(&mut sender, 0);
     ack(&mut sender, 50, 10, &[]);
@@ -104,7 +104,7 @@ fn a_probe_follows_two_round_trips_after_the_tail_and_its_success_counts_as_a_lo
 #[test]
 fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_not() {
     let run = |lost: bool| {
-        let mut sender = Sender::new(&rack());
+        let mut sender = Sender::new(&rack(), Random::seeded(1));
         sender.write(11 * MSS);
         sent(&mut sender, 0);
         ack(&mut sender, 50, 10, &[]);
@@ -151,7 +151,7 @@ fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
 
 #[test]
 fn the_last_segment_of_a_finite_flow_says_so_each_time_it_is_sent() {
-    let mut sender = Sender::new(&settings());
+    let mut sender = Sender::new(&settings(), Random::seeded(1));
     sender.write(2 * MSS);
     sender.close();
     let flags: Vec<u8> = std::iter::from_fn(|| sender.poll(at(0))).map(|segment| segment.flags).collect();

@@ -1,0 +1,84 @@
+//! What BBRv1 and BBRv3 share: how they see their connection, the last good window, the first pacing rate.
+
+use super::rate::{RateSample, Sampler};
+use super::window::Window;
+use aqm_core::units::{Span, Time};
+
+/// Whether losses are being repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    #[default]
+    Open,
+    /// Fast recovery.
+    Fast,
+    /// After a timeout.
+    Timeout,
+}
+
+/// The connection when an acknowledgment has been dealt with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Time,
+    /// Bytes in the network, before the acknowledgment and after it.
+    pub(crate) prior_inflight: u64,
+    pub(crate) inflight: u64,
+    pub(crate) recovery: Recovery,
+    /// Smoothed round-trip time, zero before the first sample.
+    pub(crate) srtt: Span,
+}
+
+/// The connection as the drafts' pseudocode sees it: C and RS.
+pub(crate) struct View<'a> {
+    pub(crate) window: &'a mut Window,
+    pub(crate) sampler: &'a mut Sampler,
+    pub(crate) rs: RateSample,
+    pub(crate) at: Moment,
+}
+
+/// The window as it last was without loss and ProbeRTT (SaveCwnd, RestoreCwnd), and the recovery that is under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastGood {
+    pub(crate) prior_cwnd: u64,
+    pub(crate) recovery: Recovery,
+}
+
+impl LastGood {
+    /// SaveCwnd.
+    pub(crate) fn save(&mut self, cwnd: u64, probing_rtt: bool) {
+        let untouched = self.recovery == Recovery::Open && !probing_rtt;
+        self.prior_cwnd = if untouched { cwnd } else { self.prior_cwnd.max(cwnd) };
+    }
+
+    /// RestoreCwnd.
+    pub(crate) fn restore(&self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+    }
+}
+
+/// The pacing rate in bytes per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacingRate {
+    pub(crate) rate: f64,
+    has_seen_rtt: bool,
+}
+
+impl PacingRate {
+    /// InitPacingRate: the initial window in a millisecond, while no round-trip time is known.
+    pub(crate) fn new(gain: f64, initial: u64) -> PacingRate {
+        PacingRate { rate: gain * initial as f64 / 1e-3, has_seen_rtt: false }
+    }
+
+    /// InitPacingRate once more, with the first round-trip time: its text says so, its pseudocode runs too early.
+    pub(crate) fn begin(&mut self, gain: f64, initial: u64, srtt: Span) {
+        if !self.has_seen_rtt && srtt > Span::ZERO {
+            *self = PacingRate { rate: gain * initial as f64 / srtt.as_secs_f64(), has_seen_rtt: true };
+        }
+    }
+
+    /// SetPacingRateWithGain: until the pipe was full, the rate only rises.
+    pub(crate) fn set(&mut self, rate: f64, filled_pipe: bool) {
+        if filled_pipe || rate > self.rate {
+            self.rate = rate;
+        }
+    }
+}

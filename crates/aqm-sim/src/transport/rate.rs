@@ -1,0 +1,347 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr-06 section 4.1, earlier draft-cheng-iccrg-delivery-rate-estimation): how
+//! fast the path delivered what was sent. Names are the draft's.
+
+use super::scoreboard::Segment;
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// What is remembered of an outstanding segment: P in section 4.1.2.1.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    length: u32,
+    is_app_limited: bool,
+    /// Ever: its round-trip time is ambiguous.
+    retransmitted: bool,
+    /// Marked lost and not sent again.
+    lost_out: bool,
+    send_time: Time,
+    first_send_time: Time,
+    delivered_time: Time,
+    delivered: u64,
+}
+
+/// What one acknowledgment told: RS in sections 2.3 and 4.1.2.1. Bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RateSample {
+    /// Bytes per second; zero where there is no reliable sample.
+    pub(crate) delivery_rate: f64,
+    pub(crate) is_app_limited: bool,
+    pub(crate) delivered: u64,
+    pub(crate) prior_delivered: u64,
+    pub(crate) newly_acked: u64,
+    pub(crate) newly_lost: u64,
+    /// Of the segment sent last, unless it was a retransmission.
+    pub(crate) rtt: Option<Span>,
+}
+
+/// The sampler of one connection: C in section 4.1.2.1.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampler {
+    outstanding: VecDeque<Sent>,
+    /// Bytes delivered over the connection's life.
+    pub(crate) delivered: u64,
+    delivered_time: Time,
+    first_send_time: Time,
+    /// Bytes marked lost and not sent again: C.lost_out - C.retrans_out.
+    unrepaired: u64,
+    /// Zero, or what will have been delivered when the last application-limited segment arrives.
+    app_limited: u64,
+    min_rtt: Span,
+    /// The sample under construction, and of which segment it is.
+    sample: RateSample,
+    newest: Option<Newest>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    end: u64,
+    send_elapsed: Span,
+    ack_elapsed: Span,
+}
+
+impl Default for Sampler {
+    fn default() -> Sampler {
+        Sampler {
+            outstanding: VecDeque::new(),
+            delivered: 0,
+            delivered_time: Time::ZERO,
+            first_send_time: Time::ZERO,
+            unrepaired: 0,
+            app_limited: 0,
+            min_rtt: Span::MAX,
+            sample: RateSample::default(),
+            newest: None,
+        }
+    }
+}
+
+impl Sampler {
+    /// OnPacketSent of section 4.1.2.2: `length` bytes from `start` on leave, for the first time or again, which makes
+    /// `inflight` with them.
+    pub(crate) fn on_sent(&mut self, start: u64, length: u32, inflight: u64, now: Time) {
+        if inflight == u64::from(length) {
+            (self.first_send_time, self.delivered_time) = (now, now);
+        }
+        let mut sent = Sent {
+            start,
+            length,
+            is_app_limited: self.app_limited != 0,
+            retransmitted: false,
+            lost_out: false,
+            send_time: now,
+            first_send_time: self.first_send_time,
+            delivered_time: self.delivered_time,
+            delivered: self.delivered,
+        };
+        match self.position(start) {
+            Some(index) => {
+                self.settle(index);
+                sent.retransmitted = true;
+                self.outstanding[index] = sent;
+            }
+            None => self.outstanding.push_back(sent),
+        }
+    }
+
+    /// UpdateRateSample of section 4.1.2.3: a segment has arrived.
+    #[inline(never)]
+    pub(crate) fn on_arrived(&mut self, segment: &Segment, now: Time) {
+        let Some(index) = self.position(segment.start) else { return };
+        self.settle(index);
+        let sent = self.outstanding[index];
+        self.delivered += u64::from(sent.length);
+        self.sample.newly_acked += u64::from(sent.length);
+        self.delivered_time = now;
+        if !sent.retransmitted {
+            let rtt = now.since(sent.send_time);
+            self.min_rtt = self.min_rtt.min(rtt);
+            self.sample.rtt = Some(self.sample.rtt.map_or(rtt, |earlier| earlier.min(rtt)));
+        }
+        let end = segment.end();
+        // IsNewestPacket
+        if self.newest.is_none_or(|newest| (sent.send_time, end) > (self.first_send_time, newest.end)) {
+            self.newest = Some(Newest {
+                end,
+                send_elapsed: sent.send_time.since(sent.first_send_time),
+                ack_elapsed: now.since(sent.delivered_time),
+            });
+            self.sample.prior_delivered = sent.delivered;
+            self.sample.is_app_limited = sent.is_app_limited;
+            self.first_send_time = sent.send_time;
+        }
+    }
+
+    /// A segment was marked lost.
+    #[inline(never)]
+    pub(crate) fn on_lost(&mut self, segment: &Segment) {
+        let Some(index) = self.position(segment.start) else { return };
+        let sent = &mut self.outstanding[index];
+        let length = u64::from(sent.length);
+        if !std::mem::replace(&mut sent.lost_out, true) {
+            self.unrepaired += length;
+        }
+        self.sample.newly_lost += length;
+    }
+
+    /// Nothing was lost after all.
+    pub(crate) fn mark_none_lost(&mut self) {
+        (0..self.outstanding.len()).for_each(|index| self.settle(index));
+    }
+
+    /// GenerateRateSample of section 4.1.2.3, once everything below `una` was acknowledged; nothing if nothing arrived.
+    pub(crate) fn generate(&mut self, una: u64) -> Option<RateSample> {
+        while self.outstanding.front().is_some_and(|sent| sent.start + u64::from(sent.length) <= una) {
+            self.outstanding.pop_front();
+        }
+        if self.delivered > self.app_limited {
+            self.app_limited = 0; // the bubble is gone
+        }
+        let newest = self.newest.take()?;
+        let mut sample = std::mem::take(&mut self.sample);
+        sample.delivered = self.delivered - sample.prior_delivered;
+        let interval = newest.send_elapsed.max(newest.ack_elapsed);
+        if interval >= self.min_rtt && interval > Span::ZERO {
+            sample.delivery_rate = sample.delivered as f64 / interval.as_secs_f64();
+        }
+        Some(sample)
+    }
+
+    /// CheckIfApplicationLimited of section 4.1.2.4, where nothing is left to be sent for the first time.
+    #[inline(never)]
+    pub(crate) fn check_if_application_limited(&mut self, inflight: u64, cwnd: u64) {
+        if inflight < cwnd && self.unrepaired == 0 {
+            self.mark_application_limited(inflight);
+        }
+    }
+
+    /// MarkConnectionAppLimited of section 4.1.2.4.
+    pub(crate) fn mark_application_limited(&mut self, inflight: u64) {
+        self.app_limited = (self.delivered + inflight).max(1);
+    }
+
+    /// Whether the application, not the network, has held the connection back lately.
+    pub(crate) fn is_application_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+
+    /// A segment no longer waits to be sent again.
+    fn settle(&mut self, index: usize) {
+        let sent = &mut self.outstanding[index];
+        if std::mem::take(&mut sent.lost_out) {
+            self.unrepaired -= u64::from(sent.length);
+        }
+    }
+
+    fn position(&self, start: u64) -> Option<usize> {
+        let index = self.outstanding.partition_point(|sent| sent.start < start);
+        self.outstanding.get(index).is_some_and(|sent| sent.start == start).then_some(index)
+    }
+}
+
+/// Packet-timed round trips (section 5.5.1): each ends when something arrives that was sent after it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    next_delivered: u64,
+    pub(crate) count: u64,
+    /// Whether the sample at hand begins a round.
+    pub(crate) started: bool,
+}
+
+impl Rounds {
+    /// UpdateRound.
+    pub(crate) fn update(&mut self, sample: &RateSample, delivered: u64) {
+        self.started = sample.prior_delivered >= self.next_delivered;
+        if self.started {
+            self.start(delivered);
+            self.count += 1;
+        }
+    }
+
+    /// StartRound: what is delivered from now on was sent in an earlier round until what is sent now arrives.
+    pub(crate) fn start(&mut self, delivered: u64) {
+        self.next_delivered = delivered;
+    }
+}
+
+/// The largest of the values of the last rounds (or cycles).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WindowedMax {
+    /// Falling values, rising times: each is the largest once those before it are too old.
+    candidates: VecDeque<(u64, f64)>,
+}
+
+impl WindowedMax {
+    /// Takes `value` at `time`; answers the largest of the last `length` times, this one included.
+    pub(crate) fn update(&mut self, value: f64, time: u64, length: u64) -> f64 {
+        while self.candidates.back().is_some_and(|last| last.1 <= value) {
+            self.candidates.pop_back();
+        }
+        self.candidates.push_back((time, value));
+        while self.candidates.front().is_some_and(|first| first.0 + length <= time) {
+            self.candidates.pop_front();
+        }
+        self.candidates.front().map_or(value, |first| first.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scoreboard::Scoreboard;
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A sampler beside a scoreboard, with segments of 1000 bytes.
+    #[derive(Default)]
+    struct Pair {
+        sampler: Sampler,
+        board: Scoreboard,
+        next: u64,
+    }
+
+    impl Pair {
+        fn send(&mut self, ms: u64) {
+            self.board.on_sent(self.next, 1000, at(ms));
+            self.sampler.on_sent(self.next, 1000, self.board.pipe(), at(ms));
+            self.next += 1000;
+        }
+
+        fn ack(&mut self, ms: u64, segments: u64) -> RateSample {
+            let una = segments * 1000;
+            self.board.on_cumulative_ack(una, |segment| self.sampler.on_arrived(segment, at(ms)));
+            self.sampler.generate(una).expect("something arrived")
+        }
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_arriving() {
+        let mut pair = Pair::default();
+        // Ten segments at once, which come back over 45 ms: 5 ms each.
+        (0..10).for_each(|_| pair.send(0));
+        let first = pair.ack(100, 1);
+        assert_eq!((first.delivered, first.delivery_rate), (1000, 10_000.0)); // 1000 bytes in 100 ms
+        pair.send(100); // sent when 1000 bytes had been delivered, the last of them at 100 ms
+        for (ms, segments) in (1..9).map(|i| (100 + 5 * i, 1 + i)) {
+            pair.ack(ms, segments);
+        }
+        assert_eq!(pair.ack(145, 10).delivery_rate, 10_000.0 / 0.145); // the first flight over 145 ms
+        let eleventh = pair.ack(200, 11);
+        assert_eq!((eleventh.prior_delivered, eleventh.delivered), (1000, 10_000));
+        // From 0 to 100 ms in sending, from 100 to 200 ms in arriving.
+        assert_eq!(eleventh.delivery_rate, 100_000.0);
+        assert_eq!(eleventh.rtt, Some(Span::from_millis(100)));
+    }
+
+    #[test]
+    fn acknowledgments_that_come_compressed_do_not_exceed_the_rate_of_sending() {
+        let mut pair = Pair::default();
+        (0..10).for_each(|i| pair.send(10 * i));
+        pair.ack(100, 1);
+        (0..10).for_each(|i| pair.send(100 + 10 * i));
+        // All the rest of the first ten at once, then the second ten at once too.
+        pair.ack(190, 10);
+        let sample = pair.ack(250, 20);
+        // The last one was sent at 190 ms, when one segment had been delivered, sent at 0: nineteen more in 190 ms of
+        // sending, though they were acknowledged within 150 ms.
+        assert_eq!(sample.delivered, 19_000);
+        assert_eq!(sample.delivery_rate, 100_000.0);
+    }
+
+    #[test]
+    fn a_pause_of_the_application_marks_the_samples_of_the_next_round_trip() {
+        let mut pair = Pair::default();
+        pair.send(0);
+        assert!(!pair.ack(50, 1).is_app_limited);
+        pair.send(50);
+        pair.sampler.check_if_application_limited(pair.board.pipe(), 10_000);
+        pair.send(60); // after the pause
+        assert!(!pair.ack(100, 2).is_app_limited); // sent before it
+        pair.send(100); // the bubble is still on its way
+        assert!(pair.ack(110, 3).is_app_limited);
+        pair.send(110); // the bubble has left
+        assert!(pair.ack(150, 4).is_app_limited);
+        assert!(!pair.ack(160, 5).is_app_limited);
+    }
+
+    #[test]
+    fn a_full_window_is_not_the_applications_doing_and_neither_is_a_loss_to_be_repaired() {
+        let mut pair = Pair::default();
+        (0..10).for_each(|_| pair.send(0));
+        pair.sampler.check_if_application_limited(10_000, 10_000);
+        assert!(!pair.sampler.is_application_limited());
+        pair.board.mark_all_lost(|segment| pair.sampler.on_lost(segment));
+        pair.sampler.check_if_application_limited(0, 10_000);
+        assert!(!pair.sampler.is_application_limited());
+    }
+
+    #[test]
+    fn the_largest_value_is_forgotten_when_it_is_as_old_as_the_window_is_long() {
+        let mut filter = WindowedMax::default();
+        let values = [(0, 5.0), (1, 9.0), (2, 3.0), (2, 4.0), (3, 1.0), (4, 2.0), (5, 1.0)];
+        let largest: Vec<f64> = values.iter().map(|&(time, value)| filter.update(value, time, 3)).collect();
+        assert_eq!(largest, [5.0, 9.0, 9.0, 9.0, 9.0, 4.0, 2.0]);
+    }
+}

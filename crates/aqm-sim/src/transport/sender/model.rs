@@ -1,0 +1,73 @@
+//! What a control that follows a model of the path is told. Other controls pay a branch.
+
+use super::{Phase, Sender};
+use crate::transport::bbr::{Moment, Recovery};
+use crate::transport::rate::Sampler;
+use crate::transport::scoreboard::Segment;
+use aqm_core::units::Time;
+
+/// A segment was marked lost.
+#[inline]
+pub(super) fn tell_loss(sampler: &mut Option<Box<Sampler>>, segment: &Segment) {
+    if let Some(sampler) = sampler {
+        sampler.on_lost(segment);
+    }
+}
+
+impl Sender {
+    /// To be called before the application writes, an acknowledgment is dealt with or the timer acts.
+    #[inline]
+    pub(super) fn check_if_application_limited(&mut self) {
+        if let Some(sampler) = &mut self.sampler
+            && self.next == self.written
+        {
+            sampler.check_if_application_limited(self.board.pipe(), self.control.window.cwnd);
+        }
+    }
+
+    /// RFC 6675 section 4, with the control told what is lost.
+    #[inline]
+    pub(super) fn detect_losses(&mut self) -> bool {
+        let sampler = &mut self.sampler;
+        self.board.detect_losses(|segment| tell_loss(sampler, segment))
+    }
+
+    /// An acknowledgment has been dealt with.
+    #[inline]
+    pub(super) fn sample(&mut self, prior_inflight: u64, now: Time) {
+        if self.sampler.is_some() {
+            self.take_sample(prior_inflight, now);
+        }
+    }
+
+    #[inline(never)]
+    fn take_sample(&mut self, prior_inflight: u64, now: Time) {
+        let Some(sampler) = &mut self.sampler else { return };
+        let Some(rs) = sampler.generate(self.una) else { return };
+        let recovery = match self.phase {
+            Phase::Open => Recovery::Open,
+            Phase::Recovery { .. } => Recovery::Fast,
+            Phase::Loss { .. } => Recovery::Timeout,
+        };
+        let (inflight, srtt) = (self.board.pipe(), self.rtt.smoothed());
+        self.control.on_sample(sampler, rs, Moment { now, prior_inflight, inflight, recovery, srtt });
+    }
+
+    /// A segment is being sent, and counted in the pipe already.
+    #[inline]
+    pub(super) fn note_sent(&mut self, seq: u64, payload: u32, now: Time) {
+        if self.sampler.is_some() {
+            self.record_sent(seq, payload, now);
+        }
+    }
+
+    #[inline(never)]
+    fn record_sent(&mut self, seq: u64, payload: u32, now: Time) {
+        let Some(sampler) = &mut self.sampler else { return };
+        let inflight = self.board.pipe();
+        if inflight == u64::from(payload) && sampler.is_application_limited() {
+            self.control.on_restart(self.rtt.smoothed());
+        }
+        sampler.on_sent(seq, payload, inflight, now);
+    }
+}

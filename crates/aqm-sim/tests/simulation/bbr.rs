@@ -1,0 +1,59 @@
+//! BBR against what was published about it.
+
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
+use aqm_sim::report::Report;
+use aqm_sim::scenario::{Capacity, CongestionControl, Scenario};
+
+/// 10 Mbit/s and 40 ms, a bandwidth-delay product of 33 packets, with a buffer of `bdps` of them.
+fn path(bdps: f64) -> Scenario {
+    let mut scenario = bottleneck(&format!("fifo limit {}p", (33.0 * bdps) as u32));
+    scenario.capacity = Capacity::RateBps(10_000_000);
+    scenario.rtt_ns = 40 * MS;
+    scenario.duration_ns = 60 * SECOND;
+    scenario.warmup_ns = 10 * SECOND;
+    scenario
+}
+
+fn alone(control: CongestionControl, flows: u32, bdps: f64) -> Report {
+    let mut scenario = path(bdps);
+    scenario.flows.push(bulk("bbr", flows, tcp(control)));
+    run(&scenario, 1)
+}
+
+/// The part of the goodput of a flow of `control` that meets one of CUBIC, with a buffer of `bdps`.
+fn share_beside_cubic(control: CongestionControl, bdps: f64) -> f64 {
+    let mut scenario = path(bdps);
+    scenario.duration_ns = 120 * SECOND;
+    scenario.flows.push(bulk("bbr", 1, tcp(control)));
+    scenario.flows.push(bulk("cubic", 1, tcp(CongestionControl::Cubic)));
+    let metrics = run(&scenario, 1).metrics;
+    metrics["class.bbr.goodput_mbit"] / metrics["goodput_mbit"]
+}
+
+#[test]
+fn bbr1_alone_fills_the_link_and_a_sixtieth_of_a_deep_buffer() {
+    let metrics = alone(CongestionControl::Bbr1, 1, 10.0).metrics;
+    assert!(metrics["utilization"] > 0.97, "{}", metrics["utilization"]);
+    // Three quanta of two segments are 7 ms, as long as ProbeBW cruises.
+    assert!((metrics["qdelay_mean_ms"] - 7.0).abs() < 1.0, "{}", metrics["qdelay_mean_ms"]);
+    assert_eq!(metrics["loss_ratio"], 0.0);
+}
+
+#[test]
+fn two_flows_of_bbr1_share_and_hold_a_queue_of_one_bandwidth_delay_product() {
+    let metrics = alone(CongestionControl::Bbr1, 2, 10.0).metrics;
+    assert!(metrics["jain_index"] > 0.95, "{}", metrics["jain_index"]);
+    // Both believe in more than their half: what is outstanding is twice the product, and the quanta.
+    assert!((40.0..60.0).contains(&metrics["qdelay_mean_ms"]), "{}", metrics["qdelay_mean_ms"]);
+}
+
+#[test]
+fn bbr1_starves_cubic_in_shallow_buffers_and_not_in_deep_ones() {
+    // Hock, Bless, Zitterbart 2017; Ware, Mukerjee, Seshan, Sherry 2019: in a deep buffer the inflight cap is what BBR
+    // gets by, in a shallow one CUBIC backs off and BBR does not.
+    let shares: Vec<f64> =
+        [0.5, 1.0, 4.0, 16.0].iter().map(|bdps| share_beside_cubic(CongestionControl::Bbr1, *bdps)).collect();
+    assert!(shares[0] > 0.85 && shares[1] > 0.85, "{shares:?}");
+    assert!(shares.is_sorted_by(|shallow, deep| shallow > deep), "{shares:?}");
+    assert!(shares[3] < 0.2, "{shares:?}");
+}

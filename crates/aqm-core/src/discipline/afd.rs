@@ -17,7 +17,8 @@
 //!
 //! # Promises
 //! Order kept; drops on arrival only; up to three random numbers per packet: whether it is sampled, whose place it takes,
-//! and, behind others, whether it is dropped; updates once per period through wake-ups, at most 16 of them late; never marks.
+//! and, behind others, whether it is dropped; updates once per period through wake-ups, at most 16 of them late; never
+//! marks.
 
 use super::single::{Gate, Single};
 use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};

@@ -39,6 +39,10 @@ bench: tools ## speed, printed and written to results/bench
 validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py
 
+validate-linux: .venv/native ## compare with a Linux kernel (builds one, once; three quarters of an hour)
+	sh validate/linux/kernel.sh
+	$(BIN)/python validate/linux/compare.py
+
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs alone, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
 	$(PYTHON) validate/ns3/qdiscs.py

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Compare aqmlab with the Linux kernel: the same experiment files through both, one table and one figure.
+
+    validate/linux/compare.py [FILE ...] [--seeds N] [--settings plain,default] [--jobs N] [--out DIR]
+
+Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. The first of the
+settings is the one that is judged. Kernel runs are kept and not repeated. Exit status 1 if a difference is larger
+than allowed. Random numbers differ between the two, so only means over seeds can agree: where two standard errors of
+both could explain that a difference is larger than allowed, the table says "scatter" and it does not count.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import run
+from kernel import HERE, SETTINGS
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.plots import style
+
+RESULTS = HERE.parents[1] / "results/validate-linux"
+# What may differ, relative to the kernel.
+ALLOWED = {"goodput_mbit": 0.05, "qdelay_mean_ms": 0.15, "loss_ratio": 0.25}
+# Differences below this do not count: one loss in ten thousand packets.
+NEGLIGIBLE = {"loss_ratio": 1e-4}
+SHORT = {"goodput_mbit": "goodput Mbit/s", "qdelay_mean_ms": "queue delay ms", "loss_ratio": "loss %"}
+SCALE = {"loss_ratio": 100.0}
+TITLES = {"goodput_mbit": "goodput", "qdelay_mean_ms": "mean queue delay", "loss_ratio": "loss ratio"}
+
+Values = dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One qdisc under one load: metric to values, one per seed."""
+
+    aqm: str
+    flows: str
+    link: str
+    kernel: dict[str, Values]
+    simulator: Values
+
+    @property
+    def name(self) -> str:
+        return f"{self.aqm} {self.flows} {self.link}"
+
+
+def collect(files: Sequence[Path], settings: Sequence[str], seeds: int, jobs: int) -> list[Cell]:
+    """Run all files through the kernel, under each setting, and through the simulator."""
+    asked = {setting: [run.runs_of(file, setting, seeds) for file in files] for setting in settings}
+    flat = [one for setting in settings for file in asked[setting] for _, one in file]
+    run.answers(flat, jobs)
+    cells = []
+    for number, file in enumerate(files):
+        found: dict[str, dict[tuple[str, str], Values]] = {}
+        for setting in settings:
+            pairs = asked[setting][number]
+            kernel = run.document(file, setting, pairs, run.answers([one for _, one in pairs], jobs))
+            _keep(kernel, f"{file.stem}.{setting}.json")
+            found[setting] = _by_cell(kernel)
+        simulator = aqmlab.run(file, seeds=2 * seeds, jobs=jobs).document()
+        _keep(simulator, f"{file.stem}.aqmlab.json")
+        own = _by_cell(simulator)
+        for (point, label), values in own.items():
+            plan = next(one.plan for tag, one in asked[settings[0]][number] if json.dumps(tag) == point)
+            flows = " + ".join(f"{group['count']} {group['name']}" for group in plan.base["flows"])
+            link = f"{plan.echo['rate'].removesuffix('bit')} {plan.echo['rtt']}"
+            kernel_values = {setting: found[setting][point, label] for setting in settings}
+            cells.append(Cell(label.split(":")[0].split()[0], flows, link, kernel_values, values))
+    return cells
+
+
+def _keep(document: dict[str, Any], name: str) -> None:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / name).write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _by_cell(document: dict[str, Any]) -> dict[tuple[str, str], Values]:
+    cells: dict[tuple[str, str], Values] = {}
+    for one in document["runs"]:
+        values = cells.setdefault((json.dumps(one.get("point", {})), one["aqm"]), {name: [] for name in ALLOWED})
+        for name in ALLOWED:
+            values[name].append(one["metrics"][name])
+    return cells
+
+
+def error(values: Sequence[float]) -> float:
+    """Two standard errors of the mean."""
+    return 2 * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def difference(theirs: Sequence[float], own: Sequence[float]) -> float:
+    """Relative to the kernel's mean."""
+    reference = statistics.fmean(theirs)
+    return (statistics.fmean(own) - reference) / reference if reference else math.nan
+
+
+def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
+    """Say whether two means are as close as allowed: '', 'scatter' or 'DIFFERS'."""
+    gap = abs(statistics.fmean(own) - statistics.fmean(theirs))
+    allowed = ALLOWED[name] * statistics.fmean(theirs)
+    if gap <= max(allowed, NEGLIGIBLE.get(name, 0)):
+        return ""
+    return "scatter" if gap - math.hypot(error(theirs), error(own)) <= allowed else "DIFFERS"
+
+
+def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
+    """Return the comparison as a table of Markdown, which reads well as it is."""
+    header = ["qdisc", "flows", "link", "metric", *(f"Linux {name}" for name in settings), "aqmlab"]
+    header += [f"against {name}" for name in settings] + ["verdict"]
+    lines = [header]
+    for cell in cells:
+        for place, name in enumerate(ALLOWED):
+            scale = SCALE.get(name, 1.0)
+
+            def text(values: Sequence[float], scale: float = scale) -> str:
+                return f"{statistics.fmean(values) * scale:.4g} ± {error(values) * scale:.2g}"
+
+            theirs = [cell.kernel[setting][name] for setting in settings]
+            own = cell.simulator[name]
+            front = [cell.aqm, cell.flows, cell.link] if place == 0 else ["", "", ""]
+            gaps = [f"{100 * difference(values, own):+.1f} %" for values in theirs]
+            said = verdict(name, theirs[0], own)
+            lines.append([*front, SHORT[name], *map(text, theirs), text(own), *gaps, said])
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    rows = [
+        "| " + " | ".join(f"{text:{width}}" for text, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    rows.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(rows)
+
+
+def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
+    """Return the figure as SVG: simulator over kernel per cell, with what is allowed as a band."""
+    canvas, axes = style.canvas(rows=len(ALLOWED), height_in=8.0)
+    colours = style.colours(list(dict.fromkeys(cell.aqm for cell in cells)))
+    for axis, (name, allowed) in zip(axes, ALLOWED.items(), strict=True):
+        axis.axhspan(1 - allowed, 1 + allowed, color="#d8dee4", linewidth=0)
+        axis.axhline(1, color=style.FAINT, linewidth=0.8)
+        seen = set()
+        for x, cell in enumerate(cells):
+            for place, setting in enumerate(settings):
+                theirs, own = cell.kernel[setting][name], cell.simulator[name]
+                reference = statistics.fmean(theirs)
+                if reference == 0:
+                    continue
+                label = cell.aqm if place == 0 and cell.aqm not in seen else None
+                seen.add(cell.aqm)
+                axis.errorbar(
+                    x + 0.25 * place,
+                    statistics.fmean(own) / reference,
+                    yerr=math.hypot(error(theirs), error(own)) / reference,
+                    fmt="o",
+                    markersize=4,
+                    color=colours[cell.aqm],
+                    markerfacecolor=colours[cell.aqm] if place == 0 else "white",
+                    elinewidth=0.9,
+                    label=label,
+                )
+        axis.set_ylabel(f"{TITLES[name]}\naqmlab / Linux")
+    axes[-1].set_xticks(range(len(cells)), [cell.name for cell in cells], rotation=90, fontsize=6.5)
+    style.legend(canvas, axes[0])
+    about = f"Filled: Linux '{settings[0]}' ({SETTINGS[settings[0]].meaning})."
+    about += "".join(f" Hollow: Linux '{one}' ({SETTINGS[one].meaning})." for one in settings[1:])
+    style.caption(canvas, f"{about} Bars: two standard errors of both. Band: what may differ.")
+    return style.svg(canvas, "validate-linux")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, default=sorted(HERE.glob("core/*.toml")))
+    parser.add_argument("--seeds", type=int, default=5, help="of the kernel; the simulator has twice as many")
+    parser.add_argument("--settings", default="plain,default", help=f"of {', '.join(SETTINGS)}")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", default="core", help="name of the table and the figure in results/validate-linux")
+    arguments = parser.parse_args()
+    settings = arguments.settings.split(",")
+    if unknown := [setting for setting in settings if setting not in SETTINGS]:
+        parser.error(f"unknown setting {unknown[0]}: choose from {', '.join(SETTINGS)}")
+    if arguments.seeds < 2:
+        parser.error("--seeds must be at least 2: one run has no scatter")
+    try:
+        cells = collect(arguments.files, settings, arguments.seeds, arguments.jobs)
+    except InputError as problem:
+        print(f"compare.py: {problem}", file=sys.stderr)
+        return 2
+    text = table(cells, settings)
+    (RESULTS / f"{arguments.out}.md").write_text(text + "\n")
+    (RESULTS / f"{arguments.out}.svg").write_text(figure(cells, settings))
+    print(
+        f"means over {arguments.seeds} seeds of the kernel and {2 * arguments.seeds} of aqmlab, ± two standard errors"
+    )
+    for setting in settings:
+        print(f"Linux {setting}: {SETTINGS[setting].meaning}")
+    print(f"\n{text}\n")
+    pairs = [verdict(name, cell.kernel[settings[0]][name], cell.simulator[name]) for cell in cells for name in ALLOWED]
+    outside = pairs.count("DIFFERS")
+    scatter = pairs.count("scatter")
+    print(f"{len(cells)} cells, {len(pairs)} values: {outside} differ by more than allowed; {scatter} maybe by scatter")
+    print(f"figure: {RESULTS / arguments.out}.svg")
+    return 1 if outside else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+/* The programs of the guest, as commands of one. */
+#include "guest.h"
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/reboot.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/reboot.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char USAGE[] =
+	"guest now                                    the time\n"
+	"guest until T                                sleeps until then\n"
+	"guest single INTERFACE                       lets each packet travel alone: no TSO, GSO, GRO\n"
+	"guest send HOST PORT FLOWS T0 END OUT        bulk TCP flows as FLOWS lists them\n"
+	"guest receive PORT WARM END OUT              bytes per flow at WARM and at END\n"
+	"guest watch INTERFACE in|out END OUT         each packet with its time\n"
+	"guest off                                    ends the guest\n";
+
+nanos now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static struct timespec span(nanos t)
+{
+	return (struct timespec){ .tv_sec = t / SECOND, .tv_nsec = t % SECOND };
+}
+
+void sleep_until(nanos when)
+{
+	struct timespec t = span(when);
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+int timer(nanos first, nanos every)
+{
+	struct itimerspec when = { .it_value = span(first), .it_interval = span(every) };
+	int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK);
+
+	if (fd < 0 || timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
+		die("timer");
+	return fd;
+}
+
+FILE *create(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		die(path);
+	return file;
+}
+
+void die(const char *what)
+{
+	fprintf(stderr, "guest: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int single(const char *interface)
+{
+	static const uint32_t offloads[] = { ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO };
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	for (unsigned i = 0; i < sizeof offloads / sizeof *offloads; i++) {
+		struct ethtool_value off = { .cmd = offloads[i], .data = 0 };
+		struct ifreq request = { .ifr_data = (void *)&off };
+
+		strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
+		if (ioctl(s, SIOCETHTOOL, &request) < 0)
+			die("ethtool");
+	}
+	return 0;
+}
+
+static nanos number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+int main(int count, char **args)
+{
+	const char *command = count > 1 ? args[1] : "";
+
+	if (!strcmp(command, "now") && count == 2)
+		return printf("%llu\n", (unsigned long long)now()) < 0;
+	if (!strcmp(command, "until") && count == 3)
+		return sleep_until(number(args[2])), 0;
+	if (!strcmp(command, "single") && count == 3)
+		return single(args[2]);
+	if (!strcmp(command, "send") && count == 8)
+		return send_flows(args[2], atoi(args[3]), args[4], number(args[5]), number(args[6]), args[7]);
+	if (!strcmp(command, "receive") && count == 6)
+		receive_flows(atoi(args[2]), number(args[3]), number(args[4]), args[5]);
+	if (!strcmp(command, "watch") && count == 6)
+		return watch(args[2], args[3], number(args[4]), args[5]);
+	if (!strcmp(command, "off") && count == 2)
+		return reboot(LINUX_REBOOT_CMD_POWER_OFF);
+	fputs(USAGE, stderr);
+	return 2;
+}

@@ -1,0 +1,189 @@
+"""One run in the kernel: the job, the guest, its answer; and the answers kept so that none is asked for twice."""
+
+import hashlib
+import json
+import os
+import random
+import shlex
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import taps
+import tc
+
+from aqmlab.errors import InputError
+from aqmlab.scenario import Plan
+from aqmlab.scenario.resolve import Contestant
+
+HERE = Path(__file__).resolve().parent
+KERNEL = Path(os.environ.get("AQMLAB_LINUX") or Path.home() / ".cache/aqmlab/linux")
+LONGEST_S = 600
+MEMORY = "512M"
+ACK_BYTES = 66
+FULL_BYTES = tc.FULL_BYTES
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How Linux's TCP is set."""
+
+    sysctls: str
+    hystart: int
+    meaning: str
+
+
+SETTINGS = {
+    "default": Setting("", 1, "as Linux comes"),
+    "plain": Setting(
+        "net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0", 0, "HyStart, RACK and tail loss probes are off"
+    ),
+    "no-hystart": Setting("", 0, "HyStart is off"),
+    "no-rack": Setting("net.ipv4.tcp_recovery=0", 1, "RACK is off: three duplicates, as RFC 6675"),
+    "no-tlp": Setting("net.ipv4.tcp_early_retrans=0", 1, "tail loss probes are off"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that may be asked for."""
+
+    plan: Plan
+    contestant: Contestant
+    seed: int
+    setting: str
+
+    def job(self) -> dict[str, Any]:
+        """Return everything that decides the run; what Linux cannot do is refused.
+
+        Raises:
+            InputError: naming what the guest cannot do.
+
+        """
+        base = self.plan.base
+        _check(base)
+        tcps = [group["transport"]["tcp"] for group in base["flows"]]
+        rate = base["capacity"]["rate_bps"]
+        setting = SETTINGS[self.setting]
+        switches = f"net.ipv4.tcp_sack={int(tcps[0]['sack'])} net.ipv4.tcp_ecn={int(tcps[0]['ecn'] == 'classic')}"
+        # The guest's packets take no time on any wire. What they take in the simulator is added to the base RTT.
+        wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (base["access_rate_bps"] or 10 * rate))
+        draw = random.Random(self.seed)
+        flows = []
+        for group in base["flows"]:
+            flows += [(_control(group), draw.randint(*group["start_ns"])) for _ in range(group["count"])]
+        return {
+            "RATE_BPS": rate,
+            "DELAY_US": (base["rtt_ns"] + round(wires_ns)) / 1000,
+            "QDISC": tc.qdisc(self.contestant.spec, rate),
+            "SHAPER": "htb",
+            "INITIAL_WINDOW": tcps[0]["initial_window"],
+            "SYSCTLS": f"{switches} {setting.sysctls}".strip(),
+            "HYSTART": setting.hystart,
+            "WARM_NS": base["warmup_ns"],
+            "END_NS": base["duration_ns"],
+            "flows": flows,
+        }
+
+    @property
+    def key(self) -> str:
+        """The hash of all that decides the run: the job, its seed, the kernel and the programs in it."""
+        parts = [json.dumps(self.job()), str(self.seed), (KERNEL / "identity").read_text()]
+        parts += [path.read_text() for path in (HERE / "dumbbell.sh", *sorted(HERE.glob("guest/*.[ch]")))]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+    def is_kept(self, store: Path) -> bool:
+        """Whether the store holds the answer."""
+        return (store / f"{self.key}.json").exists()
+
+    def answer(self, store: Path) -> dict[str, Any]:
+        """Return the answer from the store, or run the guest and keep it there."""
+        kept = store / f"{self.key}.json"
+        if not self.is_kept(store):
+            store.mkdir(parents=True, exist_ok=True)
+            new = kept.with_suffix(".new")
+            new.write_text(json.dumps(self._ask(), indent=1))
+            new.rename(kept)
+        found: dict[str, Any] = json.loads(kept.read_text())
+        return found
+
+    def _ask(self) -> dict[str, Any]:
+        began = time.monotonic()
+        job = self.job()
+        flows = job.pop("flows")
+        with tempfile.TemporaryDirectory(prefix="aqmlab-linux-") as name:
+            folder = Path(name)
+            job["GUEST"] = KERNEL / "guest"
+            (folder / "job.env").write_text("".join(f"{key}={shlex.quote(str(job[key]))}\n" for key in job))
+            lines = [f"{taps.FIRST_PORT + number} {flow[0]} {flow[1]}\n" for number, flow in enumerate(flows)]
+            (folder / "flows").write_text("".join(lines))
+            _boot(folder)
+            if not (folder / "done").exists():
+                logs = [(folder / log).read_text() for log in ("console", "log") if (folder / log).exists()]
+                raise RuntimeError(f"the guest failed: {self.contestant.label}\n{''.join(logs)[-3000:]}")
+            starts_s = [start / 1e9 for _, start in flows]
+            kinds = [group["transport"]["tcp"]["congestion_control"] for group in self.plan.base["flows"]]
+            counts = [group["count"] for group in self.plan.base["flows"]]
+            names = [kind for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
+            summary = taps.summarise(folder, self.plan.base, starts_s, names)
+            release, counters = [(folder / name).read_text().strip() for name in ("kernel", "qdisc")]
+        run = {"aqm": self.contestant.label, "seed": self.seed, **summary}
+        return {
+            **run,
+            "kernel": release,
+            "tc": counters,
+            "job": {**job, "GUEST": "guest"},
+            "wall_s": time.monotonic() - began,
+        }
+
+
+def _boot(folder: Path) -> None:
+    """Run the guest until it switches itself off. Its time is virtual: processing costs none, idle time is skipped."""
+    command = [KERNEL / "linux", "time-travel=inf-cpu", f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs"]
+    command += ["rootflags=/", "ro", f"init={HERE / 'dumbbell.sh'}", f"JOB={folder}", "con=null", "con0=null,fd:1"]
+    command += ["ssl=null", "quiet", "seccomp=off"]
+    with (folder / "console").open("w") as console:
+        environment = {**os.environ, "TMPDIR": "/dev/shm"}
+        subprocess.run(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=console,
+            timeout=LONGEST_S,
+            check=False,
+            env=environment,
+        )
+
+
+def _control(group: dict[str, Any]) -> str:
+    return {"newreno": "reno", "cubic": "cubic"}[group["transport"]["tcp"]["congestion_control"]]
+
+
+def _check(base: dict[str, Any]) -> None:
+    """Refuse what the guest does not do."""
+
+    def refuse(what: str) -> None:
+        raise InputError(f"validate/linux: {what}")
+
+    if "trace" in base["capacity"] or base["captures"]:
+        refuse("recorded links and traffic are not for the kernel")
+    if base["overhead_bytes"] != 14 or base["device_ring_packets"] != 1 or base["loss"] or base["jitter_ns"]:
+        refuse("overhead is 14b, device_ring 1p, and there is no loss and no jitter")
+    fixed = {"mss_bytes": 1448, "delack_segments": 2, "delack_ns": 40_000_000, "min_rto_ns": 200_000_000}
+    shared = ("initial_window", "sack", "ecn")
+    for group in base["flows"]:
+        tcp = group["transport"].get("tcp")
+        if tcp is None or "bulk" not in group["source"] or group["source"]["bulk"]["size_bytes"] is not None:
+            refuse("flows are TCP and without end")
+        if group["rtt_ns"] is not None or tcp["window_bytes"] is not None or tcp["ipv6"]:
+            refuse("flows share one RTT, IPv4, and no window is capped")
+        for name, value in fixed.items():
+            if tcp[name] != value:
+                refuse(f"{name} is {value}, as in Linux, not {tcp[name]}")
+        first = base["flows"][0]["transport"]["tcp"]
+        for name in shared:
+            if tcp[name] != first[name]:
+                refuse(f"{name} is the same for all flows")

@@ -260,3 +260,10 @@ def a_bad_file_is_refused_by_file_key_and_value(tmp_path: Path, text: str, wante
 def every_experiment_of_the_project_resolves(path: Path) -> None:
     for options in scenario.load(path).points:
         scenario.resolve(options)
+
+
+def groups_of_one_kind_are_told_apart() -> None:
+    plan = _plan(flows=["3*cubic", "1*cubic:rtt=160ms", "2*cubic"])
+    assert [group["name"] for group in plan.base["flows"]] == ["cubic", "cubic-2", "cubic-3"]
+    with pytest.raises(InputError, match="another group is called 'x'"):
+        _plan(flows=["3*cubic:name=x", "1*newreno:name=x"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from aqmlab import _native
@@ -211,11 +212,24 @@ def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
     texts = options.texts("flows")
     if not texts and not has_captures:
         texts = (options.text("flows"),)
-    try:
-        return tuple(flows.parse(text, options.folder) for text in texts)
-    except ValueError as error:
-        text = str(error).removeprefix("flows ")
-        raise options.error("flows", text) from None
+    groups: list[flows.Group] = []
+    for text in texts:
+        try:
+            group = flows.parse(text, options.folder)
+        except ValueError as error:
+            raise options.error("flows", str(error).removeprefix("flows ")) from None
+        groups.append(_named(options, text, group, [other.name for other in groups]))
+    return tuple(groups)
+
+
+def _named(options: Options, text: str, group: flows.Group, taken: list[str]) -> flows.Group:
+    """Give a group a name of its own: metrics are told apart by it."""
+    if group.name not in taken:
+        return group
+    if "name=" in text:
+        raise options.error("flows", f"'{text}': another group is called '{group.name}'")
+    free = next(name for number in itertools.count(2) if (name := f"{group.name}-{number}") not in taken)
+    return replace(group, values={**group.values, "name": free})
 
 
 def _captures(options: Options) -> tuple[dict[str, Any], ...]:

@@ -132,6 +132,15 @@ def applications_are_rounds_of_questions_and_answers() -> None:
     assert (workload["size"]["empirical"]["name"], workload["load"]) == ("websearch", 0.6)
 
 
+def calls_and_games_go_both_ways_and_videos_have_a_ladder() -> None:
+    voip = parse("4*voip").engine()
+    assert (voip["source"], voip["transport"]["udp"]["packet_bytes"]) == ("voip", 200)
+    assert parse("1*gaming").engine()["source"]["arrivals"]["both_ways"]
+    assert not parse("1*arrivals:gap=1s").engine()["source"]["arrivals"]["both_ways"]
+    video = parse("1*video:ladder=1mbit,2mbit:buffer=60s").engine()["source"]["video"]
+    assert video == {"rates_bps": [1_000_000, 2_000_000], "segment_ns": 4_000_000_000, "buffer_ns": 60_000_000_000}
+
+
 def a_range_may_leave_its_first_unit_to_its_second() -> None:
     assert parse("1*cubic:start=100..500ms").engine()["start_ns"] == [100_000_000, 500_000_000]
     assert parse("1*cubic:start=1s..2500ms").engine()["start_ns"] == [1_000_000_000, 2_500_000_000]
@@ -171,6 +180,9 @@ def a_range_may_leave_its_first_unit_to_its_second() -> None:
         ("1*incast:servers=0", "servers: '0' is out of range: allowed is 1 to 10000"),
         ("1*rpc:objects=3", "'objects' means nothing for rpc over cubic"),
         ("1*workload", "workload needs load=, 60%"),
+        ("1*voip:transport=cubic", "transport 'cubic' is not one of udp"),
+        ("1*video:ladder=3mbit,1mbit", "ladder: '3mbit,1mbit' does not ascend"),
+        ("1*video:buffer=4s", "buffer=4s does not hold two segments"),
         ("1*workload:load=0%", "load: '0%' is out of range"),
         ("1*telnet:rate=1mbit", "'rate' means nothing for telnet over newreno"),
         ("1*fixed:window=0p", "window: '0p' is zero"),

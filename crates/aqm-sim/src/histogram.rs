@@ -47,7 +47,7 @@ impl Histogram {
     }
 
     /// Buckets that hold something: the middle of each, in nanoseconds, and its count.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
         self.counts
             .iter()
             .enumerate()

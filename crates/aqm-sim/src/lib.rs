@@ -25,6 +25,7 @@ mod setup;
 mod simulation;
 mod traffic;
 mod transport;
+mod voice;
 
 use aqm_core::units::{Span, Time};
 use report::{Monitor, Report, RunError};

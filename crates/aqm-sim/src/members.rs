@@ -3,7 +3,7 @@
 use crate::report::RunError;
 use crate::scenario::{CongestionControl, Exchange, FlowGroup, Source, Tcp, Transport};
 use crate::simulation::{FlowSetup, Identity, Label, Simulation, User, Way};
-use crate::traffic::{Application, Arrivals, Client, Distribution};
+use crate::traffic::{Application, Arrivals, Client, Distribution, Player};
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
@@ -82,17 +82,27 @@ impl Member<'_> {
                     }
                 }
                 let client = Client::new(round, self.stream("client"));
-                self.add_user(Application::Client(client), start, pipes);
+                self.add_user(Application::Client(Box::new(client)), start, pipes);
+            }
+            Source::Video(video) => {
+                let pipes = [false, true].map(|back| {
+                    let name = format!("{}{}", self.name, if back { ".back" } else { "" });
+                    let way = &self.ways[0];
+                    self.add(Pipe { name: &name, way, back, open: !back, source: None, start, size: None })
+                });
+                self.add_user(Application::Player(Box::new(Player::new(video))), start, pipes.into());
             }
             Source::Workload { size, load } => self.add_workload(size, *load, capacity, start, end)?,
             Source::Bulk { .. }
             | Source::Cbr { .. }
             | Source::OnOff { .. }
             | Source::Steps { .. }
-            | Source::Arrivals { .. } => {
-                let size = match group.source {
-                    Source::Bulk { size_bytes } => size_bytes,
-                    _ => None,
+            | Source::Arrivals { .. }
+            | Source::Voip => {
+                let (size, both_ways) = match group.source {
+                    Source::Bulk { size_bytes } => (size_bytes, false),
+                    Source::Arrivals { both_ways, .. } => (None, both_ways),
+                    _ => (None, group.source == Source::Voip),
                 };
                 let source = Arrivals::new(&group.source, self.piece(), self.stream("source"));
                 let name = self.name.clone();
@@ -105,6 +115,11 @@ impl Member<'_> {
                     start,
                     size,
                 });
+                if both_ways {
+                    let source = Arrivals::new(&group.source, self.piece(), self.stream("source back"));
+                    let (name, way) = (format!("{name}.back"), &self.ways[0]);
+                    self.add(Pipe { name: &name, way, back: true, open: true, source, start, size: None });
+                }
             }
         }
         Ok(())
@@ -207,7 +222,8 @@ impl Member<'_> {
             size: pipe.size,
         });
         let rtt: Span = pipe.way.rtt;
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, recorded: false });
+        let voice = group.source == Source::Voip && !pipe.back;
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice, recorded: false });
         flow
     }
 }

@@ -324,6 +324,18 @@ impl FlowMetrics {
         self.sojourn_sum.as_millis_f64() / f64::from(self.departed)
     }
 
+    /// Share of the packets that were lost in the measured queue or behind it.
+    pub(crate) fn lost(&self) -> f64 {
+        let (dropped, departed) = (f64::from(self.dropped), f64::from(self.departed));
+        1.0 - departed / (departed + dropped) * (f64::from(self.delivered) / departed).min(1.0)
+    }
+
+    /// One-way delays in nanoseconds, ascending, and how many.
+    pub(crate) fn delays(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
+        let base = self.propagation.as_nanos();
+        self.excess.iter().flat_map(Histogram::iter).map(move |(excess, count)| (base + excess, count))
+    }
+
     /// Sum and number of the sojourn times.
     pub(crate) fn sojourn_total(&self) -> (Span, u64) {
         (self.sojourn_sum, self.departed.into())

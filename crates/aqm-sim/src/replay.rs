@@ -61,7 +61,7 @@ pub(crate) fn add(
             UDP => "capture-udp",
             _ => "capture-other",
         };
-        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, recorded: true });
+        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, voice: false, recorded: true });
     }
     let packets = capture.packets().iter().map(|packet| {
         let five_tuple = &capture.flow_of(packet).five_tuple;

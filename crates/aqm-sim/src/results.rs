@@ -6,8 +6,9 @@ use crate::network::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::setup::Setup;
 use crate::simulation::{Endpoints, Flow, Label, User};
-use crate::traffic::{Durations, Waited};
+use crate::traffic::{Durations, Viewing, Waited};
 use crate::transport::Losses;
+use crate::voice;
 use aqm_core::units::{Size, Time};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { simulation, labels, capacity, aqm, links, warnings } = setup;
     let metrics = &simulation.metrics;
     let run = Run {
+        end,
         metrics,
         flows: &simulation.flows,
         users: &simulation.users,
@@ -72,6 +74,7 @@ fn check(report: &Report, limit: Option<Size>) -> Result<(), RunError> {
 
 /// One run while it is being reported.
 struct Run<'a> {
+    end: Time,
     metrics: &'a Metrics,
     flows: &'a [Flow],
     users: &'a [User],
@@ -171,6 +174,8 @@ impl Run<'_> {
             put("fct_p99_s", completed[rank - 1]);
         }
         self.waits(report, prefix, chosen);
+        self.calls(report, prefix, chosen);
+        self.viewings(report, prefix, chosen);
         report.histograms.insert(format!("{prefix}qdelay"), sojourn.columns());
         report.histograms.insert(format!("{prefix}owd"), owd.columns());
         report.histograms.insert(format!("{prefix}pdv"), pdv.columns());
@@ -196,6 +201,40 @@ impl Run<'_> {
             put(name, in_unit(name, histogram.quantile_ms(quantile).unwrap_or(f64::NAN)));
             report.histograms.insert(format!("{prefix}{}", waited.histogram), histogram.columns());
         }
+    }
+
+    /// What the calls of the groups that `chosen` admits sound like.
+    fn calls(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
+        let calls = self.metrics.flows.iter().zip(self.labels);
+        let scores: Vec<f64> = calls
+            .filter(|(flow, label)| label.voice && chosen(flow.group as usize))
+            .map(|(flow, _)| voice::mean_opinion_score(flow.lost(), flow.delays()))
+            .collect();
+        if scores.is_empty() {
+            return;
+        }
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        put("mos_mean", scores.iter().sum::<f64>() / scores.len() as f64);
+        put("mos_min", scores.iter().copied().fold(f64::INFINITY, f64::min));
+    }
+
+    /// What the viewers of the groups that `chosen` admits got, on average.
+    fn viewings(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
+        let users = self.users.iter().filter(|user| chosen(user.group));
+        let seen: Vec<Viewing> = users.filter_map(|user| user.application.viewing(self.end)).collect();
+        if seen.is_empty() {
+            return;
+        }
+        let sum = |value: fn(&Viewing) -> f64| seen.iter().map(value).sum::<f64>();
+        let viewers = seen.len() as f64;
+        let started: Vec<f64> = seen.iter().filter_map(|one| Some(one.startup?.as_secs_f64())).collect();
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        let bitrates = sum(|one| one.bitrates_sum as f64);
+        put("video_bitrate_mbit", bitrates / sum(|one| one.segments as f64) / 1e6);
+        put("video_stall_s", sum(|one| one.stall.as_secs_f64()) / viewers);
+        put("video_stalls", sum(|one| one.stalls as f64) / viewers);
+        put("video_switches", sum(|one| one.switches as f64) / viewers);
+        put("video_startup_s", started.iter().sum::<f64>() / started.len() as f64);
     }
 
     /// Jain's index over the flows' goodput. Recorded traffic does not compete: beside other flows it is left out.

@@ -114,11 +114,14 @@ impl FlowGroup {
                 if matches!(self.source, Source::Bulk { .. }) {
                     return Err("udp needs a rate: a bulk source has none".to_owned());
                 }
-                if matches!(self.source, Source::Rounds(_) | Source::Workload { .. }) {
+                if matches!(self.source, Source::Rounds(_) | Source::Workload { .. } | Source::Video(_)) {
                     return Err("udp cannot carry a source that waits for delivery: it needs tcp".to_owned());
                 }
             }
             Transport::Tcp(tcp) => {
+                if self.source == Source::Voip {
+                    return Err("a call needs udp".to_owned());
+                }
                 if !(1..=LARGEST).contains(&tcp.mss_bytes) {
                     return Err(format!("mss_bytes is {}: it must be within 1 and {LARGEST}", tcp.mss_bytes));
                 }
@@ -159,9 +162,21 @@ impl FlowGroup {
                 rate.check_positive("rate")?;
                 every.check_positive("every")
             }
-            Source::Arrivals { gap, size } => {
+            Source::Voip => Ok(()),
+            Source::Video(video) => {
+                positive("segment_ns", video.segment_ns)?;
+                if video.buffer_ns < 2 * video.segment_ns {
+                    return Err(format!("buffer_ns is {}: it must hold two segments", video.buffer_ns));
+                }
+                positive("rates_bps", video.rates_bps.first().copied().unwrap_or(0))?;
+                if !video.rates_bps.is_sorted_by(|low, high| low < high) {
+                    return Err(format!("rates_bps: {:?} do not ascend", video.rates_bps));
+                }
+                Ok(())
+            }
+            Source::Arrivals { gap, size, .. } => {
                 if let Transport::Udp { packet_bytes: UDP_SMALLEST, .. } = self.transport
-                    && size.is_some()
+                    && (size.is_some() || self.source == Source::Voip)
                 {
                     return Err(format!("packet_bytes is {UDP_SMALLEST}: it must leave room for messages"));
                 }
@@ -409,7 +424,14 @@ pub enum Source {
         /// full packet.
         #[serde(default)]
         size: Option<Distribution>,
+        /// The receiver sends as much, at times of its own.
+        #[serde(default)]
+        both_ways: bool,
     },
+    /// A telephone call over UDP: G.711 in frames of 20 ms, both ways, without silence.
+    Voip,
+    /// Adaptive streaming over TCP.
+    Video(Video),
     /// Rounds of questions and answers, over TCP.
     Rounds(Round),
     /// Finite flows over TCP that start as a Poisson process, all members of the group together.
@@ -438,6 +460,18 @@ pub struct Round {
     pub size: Distribution,
     /// Time from the end of a round to the next, nanoseconds.
     pub pause: Distribution,
+}
+
+/// What a player streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Video {
+    /// Bitrates to choose from, ascending.
+    pub rates_bps: Vec<u64>,
+    /// Length of a segment, nanoseconds.
+    pub segment_ns: u64,
+    /// Video that the player keeps at most, nanoseconds.
+    pub buffer_ns: u64,
 }
 
 /// What a round is to its user.

@@ -73,6 +73,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("query_mean_ms", "Mean completion time of queries", "ms", 2, "lower"),
     Metric("query_p99_ms", "99th percentile of completion time of queries", "ms", 2, "lower", "query", 0.99),
     Metric("queries_completed", "Queries completed", "", 0, "higher"),
+    Metric("mos_mean", "Mean opinion score of calls", "", 2, "higher"),
+    Metric("mos_min", "Mean opinion score of the worst call", "", 2, "higher"),
+    Metric("video_bitrate_mbit", "Video bitrate", "Mbit/s", 3, "higher"),
+    Metric("video_stall_s", "Video stalled", "s", 2, "lower"),
+    Metric("video_stalls", "Video stalls", "", 1, "lower"),
+    Metric("video_switches", "Changes of video bitrate", "", 1, "lower"),
+    Metric("video_startup_s", "Time to the first picture", "s", 3, "lower"),
     Metric("packets_arrived", "Packets arrived", "packets", 0),
     Metric("packets_delivered", "Packets delivered", "packets", 0),
 )

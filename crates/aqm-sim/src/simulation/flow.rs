@@ -109,6 +109,8 @@ pub(crate) struct Label {
     pub(crate) group: String,
     pub(crate) kind: &'static str,
     pub(crate) rtt: Span,
+    /// Whether it is speech that somebody listens to.
+    pub(crate) voice: bool,
     /// Whether it is recorded traffic.
     pub(crate) recorded: bool,
 }

@@ -291,7 +291,7 @@ impl Simulation {
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
             self.metrics.restart(self.now);
-            self.users.iter_mut().for_each(|user| user.application.forget());
+            self.users.iter_mut().for_each(|user| user.application.forget(self.now));
             for flow in &mut self.flows {
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();

@@ -2,14 +2,16 @@
 //!
 //! An application has pipes, each one direction of a TCP connection, numbered from zero.
 
-use super::{Client, Durations};
+use super::{Client, Durations, Player, Viewing};
 use aqm_core::units::Time;
 
 /// An application, client and server in one.
 #[derive(Clone, Debug)]
 pub(crate) enum Application {
     /// Asks, waits for everything, pauses, asks again.
-    Client(Client),
+    Client(Box<Client>),
+    /// Streams video.
+    Player(Box<Player>),
 }
 
 /// What an application wants done.
@@ -26,6 +28,7 @@ impl Application {
     pub(crate) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         match self {
             Application::Client(client) => client.wake(now, wishes),
+            Application::Player(player) => player.wake(now, wishes),
         }
     }
 
@@ -33,13 +36,15 @@ impl Application {
     pub(crate) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
         match self {
             Application::Client(client) => client.arrived(pipe, now, wishes),
+            Application::Player(player) => player.arrived(pipe, now, wishes),
         }
     }
 
     /// The warm-up is over: the record begins anew.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self, now: Time) {
         match self {
             Application::Client(client) => client.done.clear(),
+            Application::Player(player) => player.forget(now),
         }
     }
 
@@ -47,6 +52,15 @@ impl Application {
     pub(crate) fn waits(&self) -> Option<(&'static Waited, &Durations)> {
         match self {
             Application::Client(client) => Some((client.waited, &client.done)),
+            Application::Player(_) => None,
+        }
+    }
+
+    /// What a viewer got until `now`.
+    pub(crate) fn viewing(&self, now: Time) -> Option<Viewing> {
+        match self {
+            Application::Client(_) => None,
+            Application::Player(player) => Some(player.viewing(now)),
         }
     }
 }

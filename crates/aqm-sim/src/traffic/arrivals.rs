@@ -2,6 +2,7 @@
 
 use super::Distribution;
 use crate::scenario::Source;
+use crate::voice;
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span};
 
@@ -48,8 +49,14 @@ impl Arrivals {
                 every: every.clone(),
                 piece,
             },
-            Source::Arrivals { gap, size } => Process::Renewal { gap: gap.clone(), size: size.clone() },
-            Source::Bulk { .. } | Source::Rounds(_) | Source::Workload { .. } => return None,
+            Source::Arrivals { gap, size, .. } => Process::Renewal { gap: gap.clone(), size: size.clone() },
+            Source::Voip => Process::Renewal {
+                gap: Distribution::Constant { value: voice::FRAME.as_nanos() },
+                size: Some(Distribution::Constant { value: voice::FRAME_BYTES }),
+            },
+            Source::Bulk { .. } | Source::Rounds(_) | Source::Workload { .. } | Source::Video(_) => {
+                return None;
+            }
         };
         Some(Arrivals { process, random })
     }
@@ -146,7 +153,8 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_are_as_many_as_their_rate_says_and_as_scattered() {
-        let source = Source::Arrivals { gap: Distribution::Exponential { mean: MS }, size: None };
+        let source =
+            Source::Arrivals { gap: Distribution::Exponential { mean: MS }, size: None, both_ways: false };
         let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(3)).unwrap();
         // Arrivals in 1000 windows of 100 ms: mean and variance are 100 both.
         let mut counts = vec![0.0_f64; 1000];
@@ -165,7 +173,7 @@ mod tests {
     #[test]
     fn sizes_are_drawn_beside_gaps() {
         let size = Distribution::Uniform { low: 1, high: 3 };
-        let source = Source::Arrivals { gap: ms(40), size: Some(size) };
+        let source = Source::Arrivals { gap: ms(40), size: Some(size), both_ways: false };
         let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(1)).unwrap();
         let messages: Vec<_> = (0..100).map(|_| arrivals.next()).collect();
         assert!(messages.iter().all(|(_, gap)| *gap == Span::from_millis(40)));

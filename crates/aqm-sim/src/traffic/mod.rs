@@ -5,9 +5,11 @@ mod arrivals;
 mod client;
 mod distribution;
 mod durations;
+mod player;
 
 pub(crate) use application::{Application, Waited, Wish};
 pub(crate) use arrivals::Arrivals;
 pub(crate) use client::Client;
 pub use distribution::Distribution;
 pub(crate) use durations::Durations;
+pub(crate) use player::{Player, Viewing};

@@ -1,8 +1,10 @@
 //! Sources: what they offer, and what their users see.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
-use aqm_sim::report::Monitor;
-use aqm_sim::scenario::{CongestionControl, Distribution, Exchange, FlowGroup, Round, Source};
+use aqm_sim::report::{Monitor, Report};
+use aqm_sim::scenario::{
+    Capacity, CongestionControl, Distribution, Exchange, FlowGroup, Round, Source, Video,
+};
 
 fn constant(value: u64) -> Distribution {
     Distribution::Constant { value }
@@ -32,7 +34,7 @@ fn a_message_takes_as_many_datagrams_as_it_needs() {
     let mut scenario = bottleneck("fifo");
     let mut frames = cbr("frames", 1, 1000);
     let gap = Distribution::Constant { value: 10 * MS };
-    frames.source = Source::Arrivals { gap, size: Some(Distribution::Constant { value: 3000 }) };
+    frames.source = Source::Arrivals { gap, size: Some(constant(3000)), both_ways: false };
     scenario.flows.push(frames);
     let report = run(&scenario, 1);
     // 100 messages a second for 25 s: three datagrams of 972 bytes of payload and one of 84.
@@ -48,7 +50,7 @@ fn a_stepping_rate_and_poisson_arrivals_offer_their_mean_rate() {
     steps.source = Source::Steps { rate, every: Distribution::Exponential { mean: 50 * MS } };
     let mut poisson = cbr("poisson", 1, 1000);
     let gap = Distribution::Exponential { mean: 2 * MS };
-    poisson.source = Source::Arrivals { gap, size: None };
+    poisson.source = Source::Arrivals { gap, size: None, both_ways: false };
     scenario.flows.extend([steps, poisson]);
     let report = run(&scenario, 1);
     // IP bytes and 14 of overhead for each 1000.
@@ -146,4 +148,72 @@ fn a_workload_of_too_many_flows_is_refused_with_their_number() {
     scenario.flows.push(application("flows", 1, Source::Workload { size: constant(100), load: 0.9 }));
     let error = aqm_sim::run(&scenario, 1, &Monitor::default()).unwrap_err().to_string();
     assert!(error.contains("flow group 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
+}
+
+/// A call beside what else is on the link.
+fn call_beside(aqm: &str, others: Option<FlowGroup>) -> Report {
+    let mut scenario = bottleneck(aqm);
+    scenario.capacity = Capacity::RateBps(10_000_000);
+    let mut call = cbr("voip", 1, 200);
+    call.source = Source::Voip;
+    scenario.flows.push(call);
+    scenario.flows.extend(others);
+    run(&scenario, 1)
+}
+
+#[test]
+fn a_call_has_fifty_packets_a_second_each_way_and_sounds_as_the_network_lets_it() {
+    let alone = call_beside("fifo limit 1000p", None);
+    assert_eq!(alone.flows.iter().map(|flow| flow.kind.as_str()).collect::<Vec<_>>(), ["udp", "udp-back"]);
+    assert!(alone.flows.iter().all(|flow| flow.packets_delivered.abs_diff(25 * 50) <= 1));
+    // 200 bytes of IP; R = 93.2 is an opinion of 4.41.
+    assert!((alone.metrics["throughput_mbit"] - 0.214 * 0.4).abs() < 0.001);
+    assert!((alone.metrics["mos_mean"] - 4.41).abs() < 0.005, "{}", alone.metrics["mos_mean"]);
+    let bulk = || Some(bulk("cubic", 1, tcp(CongestionControl::Cubic)));
+    let bloated = call_beside("fifo limit 1000p", bulk()).metrics["mos_mean"];
+    let managed = call_beside("fq_codel", bulk()).metrics["mos_mean"];
+    assert!(bloated < 3.0, "{bloated}");
+    assert!(managed > 4.3, "{managed}");
+}
+
+#[test]
+fn a_game_sends_both_ways_and_only_one_way_is_measured() {
+    let mut scenario = bottleneck("fifo");
+    let mut game = cbr("gaming", 1, 1500);
+    let (gap, size) = (constant(20 * MS), Some(constant(172)));
+    game.source = Source::Arrivals { gap, size, both_ways: true };
+    scenario.flows.push(game);
+    let report = run(&scenario, 1);
+    assert!((report.metrics["goodput_mbit"] - 0.0688).abs() < 0.0002, "{}", report.metrics["goodput_mbit"]);
+    assert_eq!(report.flows[1].packets_arrived, 0);
+    assert!(report.flows[1].packets_delivered.abs_diff(1250) <= 1);
+}
+
+#[test]
+fn a_player_takes_the_bitrate_that_its_link_carries_and_stalls_where_none_fits() {
+    let watch = |mbit: u64, rates_mbit: &[u64]| {
+        let mut scenario = bottleneck("fifo limit 100p");
+        scenario.capacity = Capacity::RateBps(mbit * 1_000_000);
+        scenario.duration_ns = 300 * SECOND;
+        scenario.warmup_ns = 60 * SECOND;
+        let video = Video {
+            rates_bps: rates_mbit.iter().map(|rate| rate * 1_000_000).collect(),
+            segment_ns: 4 * SECOND,
+            buffer_ns: 60 * SECOND,
+        };
+        scenario.flows.push(application("video", 1, Source::Video(video)));
+        run(&scenario, 1).metrics
+    };
+    let ample = watch(50, &[1, 2, 4, 8]);
+    assert_eq!((ample["video_bitrate_mbit"], ample["video_stall_s"]), (8.0, 0.0));
+    // The player is paused by its full buffer: it loads what it plays.
+    assert!((ample["goodput_mbit"] / 8.0 - 1.0).abs() < 0.03, "{}", ample["goodput_mbit"]);
+    let tight = watch(5, &[1, 2, 4, 8]);
+    assert!((3.5..5.0).contains(&tight["video_bitrate_mbit"]), "{}", tight["video_bitrate_mbit"]);
+    assert_eq!(tight["video_stall_s"], 0.0);
+    let hopeless = watch(1, &[2, 4]);
+    assert_eq!(hopeless["video_bitrate_mbit"], 2.0);
+    // At most half of the time something can be played.
+    assert!((110.0..140.0).contains(&hopeless["video_stall_s"]), "{}", hopeless["video_stall_s"]);
+    assert!(hopeless["video_stalls"] > 10.0);
 }

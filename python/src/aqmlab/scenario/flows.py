@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -60,8 +61,10 @@ class Kind:
         match self.source.split()[0]:
             case "bulk":
                 return (self.transport,)
-            case "rounds" | "workload":
+            case "rounds" | "workload" | "video":
                 return TRANSPORTS[1:]
+            case "voip":
+                return ("udp",)
             case _:
                 return TRANSPORTS
 
@@ -176,7 +179,7 @@ class Group:
             "rack": values["rack"],
         }
 
-    def _source(self) -> dict[str, Any]:
+    def _source(self) -> dict[str, Any] | str:
         values = self.values
         match KINDS[self.kind].source.split()[0]:
             case "bulk":
@@ -192,7 +195,13 @@ class Group:
                 gap_ns = max(round(piece * 8 * SECOND_NS / values["rate"]), 1)
                 return {"arrivals": {"gap": {"exponential": {"mean": gap_ns}}}}
             case "arrivals":
-                return {"arrivals": {"gap": values["gap"], "size": values["size"]}}
+                both_ways = self.kind == "gaming"
+                return {"arrivals": {"gap": values["gap"], "size": values["size"], "both_ways": both_ways}}
+            case "voip":
+                return "voip"
+            case "video":
+                names = {"rates_bps": "ladder", "segment_ns": "segment", "buffer_ns": "buffer"}
+                return {"video": {name: values[key] for name, key in names.items()}}
             case "workload":
                 return {"workload": {"size": values["size"], "load": values["load"]}}
             case _:
@@ -262,6 +271,8 @@ def parse(text: str, folder: Path | None = None) -> Group:
         if values[name] != only:
             wanted = next(key.write(only) for key in KEYS if key.name == name)
             raise InputError(f"flows '{text}': {transport} takes {name}={wanted} only")
+    if kind.name == "video" and values["buffer"] < 2 * values["segment"]:
+        raise InputError(f"flows '{text}': buffer={format_span(values['buffer'])} does not hold two segments")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:
         raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
     return group
@@ -316,6 +327,17 @@ def _whole(text: str) -> int:
 
 def _number(largest: int) -> Callable[[str], int]:
     return _between(_whole, 1, largest, f"1 to {largest}")
+
+
+def _ladder(text: str) -> list[int]:
+    rates = [_positive_rate(rate.strip()) for rate in text.split(",")]
+    if any(low >= high for low, high in itertools.pairwise(rates)):
+        raise ValueError(f"'{text}' does not ascend")
+    return rates
+
+
+def _write_ladder(rates: list[int]) -> str:
+    return ",".join(map(format_rate, rates))
 
 
 def _load(text: str) -> float:
@@ -462,6 +484,26 @@ KINDS: dict[str, Kind] = {
             {"gap": "telnet", "size": "1b"},
         ),
         Kind("arrivals", "arrivals", "udp", "messages of any sizes at any intervals", needs=("gap",)),
+        Kind(
+            "voip",
+            "voip",
+            "udp",
+            "a call both ways: G.711, 160 bytes every 20 ms; its mean opinion score is measured",
+            {"packet": "200b"},
+        ),
+        Kind(
+            "gaming",
+            "arrivals",
+            "udp",
+            "small packets both ways; the defaults are those of the dAQM paper (200 bytes, 50 a second)",
+            {"gap": "20ms", "size": "172b"},
+        ),
+        Kind(
+            "video",
+            "video",
+            "cubic",
+            "adaptive streaming by the buffer (BBA-0); stalls and bitrate are measured",
+        ),
         Kind("ftp", "rounds", "cubic", "files one after another, with pauses", {"size": "1mb", "pause": "exp(1s)"}),
         Kind(
             "rpc",
@@ -532,6 +574,17 @@ KEYS: tuple[Key, ...] = (
     _drawn("objects", NUMBERS, "50", "pages", "objects of a page"),
     Key("connections", _number(10_000), str, "6", "pages", "1 to 10000", "connections that load a page"),
     Key("servers", _number(10_000), str, "32", "servers", "1 to 10000", "servers that answer, each over a connection"),
+    Key(
+        "ladder",
+        _ladder,
+        _write_ladder,
+        "235kbit,375kbit,560kbit,750kbit,1050kbit,1750kbit,2350kbit,3mbit,4300kbit,5800kbit",
+        "video",
+        "rates, ascending, with commas",
+        "bitrates to choose from",
+    ),
+    Key("segment", _positive_span, format_span, "4s", "video", "a time", "video in a segment"),
+    Key("buffer", _positive_span, format_span, "240s", "video", "a time", "video that the player keeps at most"),
     _drawn("pause", TIMES, None, "rounds", "time from the end of a file, call, page or query to the next"),
     Key("load", _load, _write_load, None, "workload", "60%", "payload offered, as a share of the bottleneck's rate"),
     Key(

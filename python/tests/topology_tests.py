@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,13 @@ def ends_are_checked_against_the_topology(aqmlab: Command) -> None:
     ended = aqmlab(*base, "1*cubic:from=h9", "--topology", "star:hosts=4")
     assert ended.status == 2
     assert "unknown node 'h9'" in ended.line
-    ended = aqmlab(*base, "1*cubic:from=h1")
-    assert ended.status == 2
-    assert "from and to need a topology: --topology" in ended.line
+
+
+def without_a_topology_ends_are_hosts_that_flows_share(aqmlab: Command) -> None:
+    flows = ("--flows", "1*cubic:name=one:from=a", "--flows", "8*cubic:name=eight:from=b")
+    link = ("--rate", "20mbit", "--rtt", "30ms", "--duration", "20s", "--warmup", "5s", "--seeds", 1)
+    for isolation, expected in (("dual-srchost", 1 / 2), ("flows", 1 / 9)):
+        ended = aqmlab("compare", *link, *flows, "--aqm", f"cake {isolation}", "--json", "-", "--quiet")
+        metrics = json.loads(ended.out)["runs"][0]["metrics"]
+        share = metrics["class.one.goodput_mbit"] / metrics["goodput_mbit"]
+        assert share == pytest.approx(expected, rel=0.12)

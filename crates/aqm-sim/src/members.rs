@@ -36,6 +36,8 @@ pub(crate) struct Member<'a> {
     /// Number of its group.
     pub(crate) number: usize,
     pub(crate) group: &'a FlowGroup,
+    /// Its number within the group.
+    pub(crate) index: u32,
     /// Its name, which its random streams carry.
     pub(crate) name: String,
     /// What it uses between its hosts.
@@ -198,6 +200,7 @@ impl Member<'_> {
         };
         let (there, here) = (&pipe.way.forward, &pipe.way.reverse);
         let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
+        let (from, to) = if pipe.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
         let back = pipe.way.rtt.saturating_sub(pipe.way.propagation);
         let flow = self.simulation.add_flow(FlowSetup {
             group: self.number,
@@ -207,8 +210,8 @@ impl Member<'_> {
             propagation: if pipe.back { back } else { pipe.way.propagation },
             identity: Identity {
                 hash: hashes.next_u64(),
-                source: hashes.next_u64() as u32,
-                destination: hashes.next_u64() as u32,
+                source: host(from, self.index, hashes.next_u64()),
+                destination: host(to, self.index, hashes.next_u64()),
                 class: group.class,
                 dscp: group.dscp,
                 protocol,
@@ -226,6 +229,12 @@ impl Member<'_> {
         self.labels.push(Label { group: group.name.clone(), kind, rtt, voice, recorded: false });
         flow
     }
+}
+
+/// The hash of a host: by its name if it has one, else of its own.
+fn host(names: &[String], index: u32, own: u64) -> u32 {
+    let name = names.get(index as usize % names.len().max(1));
+    name.map_or(own, |name| Random::stream(0, &format!("host {name}")).next_u64()) as u32
 }
 
 fn tcp_kind(tcp: &Tcp) -> &'static str {

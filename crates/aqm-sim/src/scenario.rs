@@ -79,15 +79,8 @@ impl Scenario {
         if self.flows.is_empty() && self.captures.is_empty() {
             return Err("there are neither flows nor captures: nothing would be sent".to_owned());
         }
-        match &self.topology {
-            Some(topology) => topology.check(self)?,
-            None => {
-                if let Some(group) =
-                    self.flows.iter().find(|group| !(group.from.is_empty() && group.to.is_empty()))
-                {
-                    return Err(format!("flow group '{}': from and to belong to a topology", group.name));
-                }
-            }
+        if let Some(topology) = &self.topology {
+            topology.check(self)?;
         }
         self.flows.iter().try_for_each(|group| {
             group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))
@@ -239,7 +232,8 @@ pub struct FlowGroup {
     /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
     #[serde(default)]
     pub rtt_ns: Option<u64>,
-    /// Where the flows begin, one node after the other; only with a topology.
+    /// Where the flows begin, one node after the other. Without a topology, the hosts that flows share in the eyes of
+    /// disciplines that tell hosts apart; with none given, each flow has hosts of its own.
     #[serde(default)]
     pub from: Vec<String>,
     /// Where they end, likewise.

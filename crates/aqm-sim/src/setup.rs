@@ -68,7 +68,7 @@ impl Setup {
                 let (own, others) = ways.split_at(members::ways(group) as usize);
                 let name = format!("{}.{index}", group.name);
                 let (simulation, labels) = (&mut simulation, &mut labels);
-                Member { simulation, labels, number, group, name, ways: own, seed }
+                Member { simulation, labels, number, group, index, name, ways: own, seed }
                     .join(capacity.mean_rate(), end)?;
                 ways = others;
             }

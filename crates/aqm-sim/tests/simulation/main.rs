@@ -2,6 +2,7 @@
 
 mod bbr;
 mod determinism;
+mod hosts;
 mod known_bugs;
 mod laws;
 mod paths;

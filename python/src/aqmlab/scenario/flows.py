@@ -549,8 +549,10 @@ KEYS: tuple[Key, ...] = (
     Key("name", _name, str, None, "any", "a name", "name of the group in metrics; the kind unless given"),
     Key("start", _start, _write_start, "0..1s", "any", "a time, or 0..500ms (uniform)", "when the flows start"),
     Key("rtt", _positive_span, format_span, None, "any", "a time", "base round-trip time; --rtt unless given"),
-    Key("from", str, str, None, "any", "nodes, as s0 or s*|t1", "where the flows begin, in turn (with a topology)"),
-    Key("to", str, str, None, "any", "nodes, as server or h*", "where the flows end, in turn (with a topology)"),
+    Key(
+        "from", str, str, None, "any", "nodes, as s0 or s*|t1", "where the flows begin, in turn; hosts that they share"
+    ),
+    Key("to", str, str, None, "any", "nodes, as server or h*", "where the flows end, in turn; hosts that they share"),
     Key("class", _between(_whole, 0, 65535, "0 to 65535"), str, "0", "any", "0 to 65535", "traffic class"),
     Key("dscp", _between(_whole, 0, 63, "0 to 63"), str, "0", "any", "0 to 63", "DiffServ code point"),
     Key(

@@ -194,9 +194,7 @@ def _ends(options: Options, group: flows.Group, layout: topologies.Layout | None
     """Where the flows of a group begin and end."""
     given = {end: group.values[end] for end in ("from", "to")}
     if layout is None:
-        if any(given.values()):
-            raise options.error("flows", f"'{group.name}': from and to need a topology: {options.label('topology')}")
-        return {}
+        return {end: text.split("|") for end, text in given.items() if text}
     usual = {"from": layout.sources, "to": layout.sinks}
     try:
         ends = {end: layout.choose(text) if text else usual[end] for end, text in given.items()}

@@ -449,3 +449,30 @@ fn detach(queues: &[Queue], list: &mut List, queue: usize) {
 }
 
 const _: () = assert!(WAYS == 8 && size_of::<Queue>() <= 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decaying_queues_are_visited_in_turn_from_the_first_to_the_last() {
+        let mut decaying = Decaying::new(130);
+        assert_eq!(decaying.next(), None);
+        [129, 0, 64, 63].iter().for_each(|queue| decaying.insert(*queue));
+        let visits: Vec<_> = (0..6).filter_map(|_| decaying.next()).collect();
+        assert_eq!(visits, [0, 63, 64, 129, 0, 63]);
+        decaying.remove(64);
+        assert_eq!([decaying.next(), decaying.next(), decaying.next()], [Some(129), Some(0), Some(63)]);
+        [129, 0, 63].iter().for_each(|queue| decaying.remove(*queue));
+        assert_eq!((decaying.next(), decaying.count), (None, 0));
+        decaying.insert(191); // the last bit of the last word
+        assert_eq!([decaying.next(), decaying.next()], [Some(191), Some(191)]);
+    }
+
+    #[test]
+    fn the_tables_are_counted() {
+        // 64 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
+        assert_eq!(Flows::new(64).state_bytes(), 64 * 64 + 2 * 64 * size_of::<Host>() + 8);
+        assert!(size_of::<Host>() <= 6);
+    }
+}

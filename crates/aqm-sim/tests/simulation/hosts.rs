@@ -1,0 +1,85 @@
+//! Fairness between hosts: what CAKE's isolation does for a host with one flow beside one with eight.
+
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use aqm_sim::scenario::{Capacity, CongestionControl, FlowGroup, Scenario};
+
+/// `count` flows of `group` between two named hosts.
+fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
+    FlowGroup {
+        name: format!("{from} to {to}"),
+        count,
+        from: vec![from.to_owned()],
+        to: vec![to.to_owned()],
+        ..group
+    }
+}
+
+/// Endless CUBIC.
+fn cubic() -> FlowGroup {
+    bulk("", 1, tcp(CongestionControl::Cubic))
+}
+
+/// Datagrams that would fill the link alone.
+fn flood() -> FlowGroup {
+    cbr("", 20_000_000, 1000)
+}
+
+/// The share of the first group's goodput in that of all, on a link of 20 Mbit/s.
+fn share(aqm: &str, groups: [FlowGroup; 2]) -> f64 {
+    let scenario = Scenario {
+        capacity: Capacity::RateBps(20_000_000),
+        rtt_ns: 30 * MS,
+        duration_ns: 25 * SECOND,
+        flows: groups.to_vec(),
+        ..bottleneck(aqm)
+    };
+    let name = groups[0].name.clone();
+    let report = run(&scenario, 1);
+    report.metrics[&format!("class.{name}.goodput_mbit")] / report.metrics["goodput_mbit"]
+}
+
+#[track_caller]
+fn close(share: f64, expected: f64, tolerance: f64) {
+    assert!((share / expected - 1.0).abs() < tolerance, "{share:.4} instead of {expected:.4}");
+}
+
+#[test]
+fn a_host_with_one_flow_has_half_of_the_link_where_hosts_are_isolated() {
+    let upload = |group: fn() -> FlowGroup| {
+        [between("one", "server", 1, group()), between("eight", "other server", 8, group())]
+    };
+    for (aqm, expected) in [
+        ("cake flows", 1.0 / 9.0),
+        ("cake dual-dsthost", 0.5),
+        ("cake dual-srchost", 0.5),
+        ("cake triple-isolate", 0.5),
+        ("cake srchost", 0.5),
+        ("cake flows bandwidth 15mbit", 1.0 / 9.0),
+        ("cake dual-srchost bandwidth 15mbit", 0.5),
+    ] {
+        close(share(aqm, upload(flood)), expected, 0.002);
+        // A single CUBIC flow does not fill half of the link all the time: COBALT keeps its queue short.
+        close(share(aqm, upload(cubic)), expected, 0.12);
+    }
+}
+
+#[test]
+fn hosts_are_isolated_on_the_side_that_the_keyword_names() {
+    // All from one server: only the receivers tell the flows apart.
+    let download = || [between("server", "one", 1, flood()), between("server", "eight", 8, flood())];
+    close(share("cake dual-dsthost", download()), 0.5, 0.002);
+    close(share("cake dsthost", download()), 0.5, 0.002);
+    close(share("cake dual-srchost", download()), 1.0 / 9.0, 0.002);
+    // The server has nine bulk flows, more than either receiver: triple isolation knows no difference.
+    close(share("cake triple-isolate", download()), 1.0 / 9.0, 0.002);
+}
+
+#[test]
+fn the_shaper_of_cake_sends_at_its_rate() {
+    let mut scenario = bottleneck("cake bandwidth 15mbit");
+    scenario.capacity = Capacity::RateBps(20_000_000);
+    scenario.flows.push(between("one", "server", 2, flood()));
+    let report = run(&scenario, 1);
+    let throughput = report.metrics["throughput_mbit"];
+    assert!((throughput / 15.0 - 1.0).abs() < 0.001, "{throughput}");
+}

@@ -245,6 +245,7 @@ fn tcp_kind(tcp: &Tcp) -> &'static str {
         CongestionControl::Ledbat => "ledbat",
         CongestionControl::Prague => "prague",
         CongestionControl::Bbr1 => "bbr1",
+        CongestionControl::Bbr3 => "bbr3",
         CongestionControl::Fixed => "fixed",
     }
 }

@@ -321,7 +321,7 @@ pub struct Tcp {
 impl Tcp {
     /// BBR has its own way to begin and to recover, counts what SACK reports, and its drafts name no response to marks.
     fn check_model(&self) -> Result<(), String> {
-        if self.congestion_control != CongestionControl::Bbr1 {
+        if !matches!(self.congestion_control, CongestionControl::Bbr1 | CongestionControl::Bbr3) {
             return Ok(());
         }
         if !self.sack {
@@ -352,6 +352,8 @@ pub enum CongestionControl {
     Prague,
     /// draft-cardwell-iccrg-bbr-congestion-control-00: the first version of BBR, which Linux calls bbr.
     Bbr1,
+    /// draft-ietf-ccwg-bbr-06. Not validated against an implementation.
+    Bbr3,
     /// Keeps the window at its cap whatever happens: an instrument, not a transport.
     Fixed,
 }

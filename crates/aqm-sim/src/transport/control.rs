@@ -2,17 +2,18 @@
 
 use super::bbr::{Moment, View};
 use super::bbr1::Bbr1;
+use super::bbr3::Bbr3;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::hystart::HyStart;
 use super::ledbat::Ledbat;
 use super::newreno::Newreno;
 use super::prague::Prague;
-use super::rate::{RateSample, Sampler};
+use super::rate::{LostSegment, RateSample, Sampler};
 use super::window::{Acked, Window};
 use crate::scenario::{CongestionControl, Tcp};
 use aqm_core::random::Random;
-use aqm_core::units::Span;
+use aqm_core::units::{Span, Time};
 
 /// A congestion control with its window.
 #[derive(Clone, Debug)]
@@ -31,6 +32,7 @@ enum Law {
     Ledbat(Box<Ledbat>),
     Prague(Box<Prague>),
     Bbr1(Box<Bbr1>),
+    Bbr3(Box<Bbr3>),
     Fixed,
 }
 
@@ -45,6 +47,7 @@ impl Control {
             CongestionControl::Ledbat => Law::Ledbat(Box::new(Ledbat::new(&mut window))),
             CongestionControl::Prague => Law::Prague(Box::default()),
             CongestionControl::Bbr1 => Law::Bbr1(Box::new(Bbr1::new(&window, random))),
+            CongestionControl::Bbr3 => Law::Bbr3(Box::new(Bbr3::new(&window, random))),
             CongestionControl::Fixed => {
                 window.cwnd = u64::MAX;
                 Law::Fixed
@@ -61,14 +64,14 @@ impl Control {
             Law::Dctcp(law) => law.observe(&mut self.window, acked),
             Law::Ledbat(law) => law.observe(acked),
             Law::Prague(law) => law.observe(&mut self.window, acked),
-            Law::Newreno(_) | Law::Cubic(_) | Law::Bbr1(_) | Law::Fixed => {}
+            Law::Newreno(_) | Law::Cubic(_) | Law::Bbr1(_) | Law::Bbr3(_) | Law::Fixed => {}
         }
     }
 
     /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
     pub(crate) fn on_ack(&mut self, acked: &Acked) {
         match &mut self.law {
-            Law::Bbr1(_) | Law::Fixed => {}
+            Law::Bbr1(_) | Law::Bbr3(_) | Law::Fixed => {}
             // RFC 3168 section 6.1.2: an echo does not let the window grow.
             Law::Dctcp(_) if acked.marked > 0 => {}
             _ if self.window.in_slow_start() => match &mut self.hystart {
@@ -93,7 +96,7 @@ impl Control {
             Law::Prague(law) => law.on_congestion(&mut self.window, flight),
             Law::Newreno(law) => law.on_congestion(&mut self.window, flight),
             Law::Cubic(law) => law.on_congestion(&mut self.window, flight),
-            Law::Bbr1(_) | Law::Fixed => {}
+            Law::Bbr1(_) | Law::Bbr3(_) | Law::Fixed => {}
         }
     }
 
@@ -109,6 +112,7 @@ impl Control {
         match &mut self.law {
             Law::Cubic(law) => law.on_timeout(),
             Law::Bbr1(law) => law.on_timeout(&self.window),
+            Law::Bbr3(law) => law.on_timeout(&self.window),
             _ => {}
         }
         self.window.cwnd = self.window.mss;
@@ -116,21 +120,39 @@ impl Control {
 
     /// Whether the control follows a model of the path, so that it wants samples of the delivery rate.
     pub(crate) fn wants_samples(&self) -> bool {
-        matches!(self.law, Law::Bbr1(_))
+        matches!(self.law, Law::Bbr1(_) | Law::Bbr3(_))
     }
 
     /// An acknowledgment that told something has been dealt with.
     pub(crate) fn on_sample(&mut self, sampler: &mut Sampler, rs: RateSample, at: Moment) {
-        let window = &mut self.window;
-        if let Law::Bbr1(law) = &mut self.law {
-            law.on_sample(&mut View { window, sampler, rs, at });
+        let mut view = View { window: &mut self.window, sampler, rs, at };
+        match &mut self.law {
+            Law::Bbr1(law) => law.on_sample(&mut view),
+            Law::Bbr3(law) => law.on_sample(&mut view),
+            _ => {}
+        }
+    }
+
+    /// A segment was marked lost.
+    pub(crate) fn on_lost(&mut self, lost: &LostSegment) {
+        if let Law::Bbr3(law) = &mut self.law {
+            law.on_lost(&self.window, lost);
+        }
+    }
+
+    /// Nothing was lost after all.
+    pub(crate) fn on_spurious_recovery(&mut self, sampler: &Sampler) {
+        if let Law::Bbr3(law) = &mut self.law {
+            law.on_spurious_recovery(&mut self.window, sampler.delivered);
         }
     }
 
     /// A connection begins to send, or goes on after its application had paused; `srtt` is zero if unknown.
-    pub(crate) fn on_restart(&mut self, srtt: Span) {
-        if let Law::Bbr1(law) = &mut self.law {
-            law.on_restart(&self.window, srtt);
+    pub(crate) fn on_restart(&mut self, sampler: &Sampler, srtt: Span, now: Time) {
+        match &mut self.law {
+            Law::Bbr1(law) => law.on_restart(&self.window, srtt),
+            Law::Bbr3(law) => law.on_restart(&mut self.window, sampler, srtt, now),
+            _ => {}
         }
     }
 
@@ -146,6 +168,7 @@ impl Control {
         match &self.law {
             Law::Prague(law) => Some(law.rate(&self.window)),
             Law::Bbr1(law) => Some(law.pacing_rate()),
+            Law::Bbr3(law) => Some(law.pacing_rate()),
             Law::Newreno(_) | Law::Cubic(_) | Law::Dctcp(_) | Law::Ledbat(_) | Law::Fixed => None,
         }
     }

@@ -22,6 +22,7 @@ impl Feedback {
             CongestionControl::Newreno
             | CongestionControl::Cubic
             | CongestionControl::Bbr1
+            | CongestionControl::Bbr3
             | CongestionControl::Fixed => (Echo::Classic, Note::Nothing),
             CongestionControl::Dctcp => (Echo::Exact, Note::Nothing),
             CongestionControl::Ledbat => (Echo::Classic, Note::OneWayDelay),

@@ -15,6 +15,7 @@ pub(crate) mod flags {
 
 mod bbr;
 mod bbr1;
+mod bbr3;
 mod control;
 mod cubic;
 mod dctcp;

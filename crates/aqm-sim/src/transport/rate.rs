@@ -19,6 +19,8 @@ struct Sent {
     first_send_time: Time,
     delivered_time: Time,
     delivered: u64,
+    lost: u64,
+    tx_in_flight: u64,
 }
 
 /// What one acknowledgment told: RS in sections 2.3 and 4.1.2.1. Bytes.
@@ -31,8 +33,24 @@ pub(crate) struct RateSample {
     pub(crate) prior_delivered: u64,
     pub(crate) newly_acked: u64,
     pub(crate) newly_lost: u64,
+    pub(crate) tx_in_flight: u64,
+    pub(crate) lost: u64,
     /// Of the segment sent last, unless it was a retransmission.
     pub(crate) rtt: Option<Span>,
+}
+
+/// A segment that was marked lost, and what had been delivered and lost by then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LostSegment {
+    pub(crate) start: u64,
+    pub(crate) length: u64,
+    pub(crate) is_app_limited: bool,
+    pub(crate) tx_in_flight: u64,
+    /// Bytes lost since it was sent, itself included.
+    pub(crate) lost: u64,
+    /// Bytes delivered over the connection's life.
+    pub(crate) delivered: u64,
+    pub(crate) now: Time,
 }
 
 /// The sampler of one connection: C in section 4.1.2.1.
@@ -43,10 +61,13 @@ pub(crate) struct Sampler {
     pub(crate) delivered: u64,
     delivered_time: Time,
     first_send_time: Time,
+    lost: u64,
     /// Bytes marked lost and not sent again: C.lost_out - C.retrans_out.
     unrepaired: u64,
     /// Zero, or what will have been delivered when the last application-limited segment arrives.
     app_limited: u64,
+    /// What will have been delivered when the last segment arrives that filled the window.
+    cwnd_limited: u64,
     min_rtt: Span,
     /// The sample under construction, and of which segment it is.
     sample: RateSample,
@@ -56,6 +77,7 @@ pub(crate) struct Sampler {
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     end: u64,
+    prior_lost: u64,
     send_elapsed: Span,
     ack_elapsed: Span,
 }
@@ -67,8 +89,10 @@ impl Default for Sampler {
             delivered: 0,
             delivered_time: Time::ZERO,
             first_send_time: Time::ZERO,
+            lost: 0,
             unrepaired: 0,
             app_limited: 0,
+            cwnd_limited: 0,
             min_rtt: Span::MAX,
             sample: RateSample::default(),
             newest: None,
@@ -93,6 +117,8 @@ impl Sampler {
             first_send_time: self.first_send_time,
             delivered_time: self.delivered_time,
             delivered: self.delivered,
+            lost: self.lost,
+            tx_in_flight: inflight,
         };
         match self.position(start) {
             Some(index) => {
@@ -123,25 +149,37 @@ impl Sampler {
         if self.newest.is_none_or(|newest| (sent.send_time, end) > (self.first_send_time, newest.end)) {
             self.newest = Some(Newest {
                 end,
+                prior_lost: sent.lost,
                 send_elapsed: sent.send_time.since(sent.first_send_time),
                 ack_elapsed: now.since(sent.delivered_time),
             });
             self.sample.prior_delivered = sent.delivered;
             self.sample.is_app_limited = sent.is_app_limited;
+            self.sample.tx_in_flight = sent.tx_in_flight;
             self.first_send_time = sent.send_time;
         }
     }
 
     /// A segment was marked lost.
     #[inline(never)]
-    pub(crate) fn on_lost(&mut self, segment: &Segment) {
-        let Some(index) = self.position(segment.start) else { return };
+    pub(crate) fn on_lost(&mut self, segment: &Segment, now: Time) -> Option<LostSegment> {
+        let index = self.position(segment.start)?;
         let sent = &mut self.outstanding[index];
         let length = u64::from(sent.length);
         if !std::mem::replace(&mut sent.lost_out, true) {
             self.unrepaired += length;
         }
+        self.lost += length;
         self.sample.newly_lost += length;
+        Some(LostSegment {
+            start: sent.start,
+            length,
+            is_app_limited: sent.is_app_limited,
+            tx_in_flight: sent.tx_in_flight,
+            lost: self.lost - sent.lost,
+            delivered: self.delivered,
+            now,
+        })
     }
 
     /// Nothing was lost after all.
@@ -160,6 +198,7 @@ impl Sampler {
         let newest = self.newest.take()?;
         let mut sample = std::mem::take(&mut self.sample);
         sample.delivered = self.delivered - sample.prior_delivered;
+        sample.lost = self.lost - newest.prior_lost;
         let interval = newest.send_elapsed.max(newest.ack_elapsed);
         if interval >= self.min_rtt && interval > Span::ZERO {
             sample.delivery_rate = sample.delivered as f64 / interval.as_secs_f64();
@@ -183,6 +222,16 @@ impl Sampler {
     /// Whether the application, not the network, has held the connection back lately.
     pub(crate) fn is_application_limited(&self) -> bool {
         self.app_limited != 0
+    }
+
+    /// The window has no room for another segment, with `inflight` bytes outstanding.
+    pub(crate) fn mark_window_limited(&mut self, inflight: u64) {
+        self.cwnd_limited = self.delivered + inflight;
+    }
+
+    /// C.is_cwnd_limited of section 2.2: whether the window was full in the last round trip.
+    pub(crate) fn is_window_limited(&self) -> bool {
+        self.delivered <= self.cwnd_limited
     }
 
     /// A segment no longer waits to be sent again.
@@ -306,7 +355,7 @@ mod tests {
         let sample = pair.ack(250, 20);
         // The last one was sent at 190 ms, when one segment had been delivered, sent at 0: nineteen more in 190 ms of
         // sending, though they were acknowledged within 150 ms.
-        assert_eq!(sample.delivered, 19_000);
+        assert_eq!((sample.delivered, sample.tx_in_flight), (19_000, 19_000));
         assert_eq!(sample.delivery_rate, 100_000.0);
     }
 
@@ -332,9 +381,28 @@ mod tests {
         (0..10).for_each(|_| pair.send(0));
         pair.sampler.check_if_application_limited(10_000, 10_000);
         assert!(!pair.sampler.is_application_limited());
-        pair.board.mark_all_lost(|segment| pair.sampler.on_lost(segment));
+        pair.board.mark_all_lost(|segment| {
+            pair.sampler.on_lost(segment, at(1));
+        });
         pair.sampler.check_if_application_limited(0, 10_000);
         assert!(!pair.sampler.is_application_limited());
+    }
+
+    #[test]
+    fn the_loss_that_a_sample_tells_is_what_was_lost_since_its_segment_was_sent() {
+        let mut pair = Pair::default();
+        (0..10).for_each(|_| pair.send(0));
+        pair.board.on_sack(3000, 6000, |segment| pair.sampler.on_arrived(segment, at(50)));
+        let mut lost = Vec::new();
+        let sampler = &mut pair.sampler;
+        pair.board.detect_losses(|segment| lost.extend(sampler.on_lost(segment, at(50))));
+        assert_eq!(
+            lost.iter().map(|p| (p.start, p.lost)).collect::<Vec<_>>(),
+            [(0, 1000), (1000, 2000), (2000, 3000)]
+        );
+        let sample = sampler.generate(0).expect("three arrived");
+        assert_eq!((sample.newly_acked, sample.newly_lost, sample.lost), (3000, 3000, 3000));
+        assert_eq!(sample.tx_in_flight, 6000);
     }
 
     #[test]

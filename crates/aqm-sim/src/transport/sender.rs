@@ -235,7 +235,7 @@ impl Sender {
         }
         if self.rack.is_some() {
             self.watch(ack, flight, delivered + sacked == 0, now);
-        } else if sacked > 0 && self.detect_losses() && self.phase == Phase::Open {
+        } else if sacked > 0 && self.detect_losses(now) && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
         }
         if let Some(prr) = &mut self.prr {
@@ -333,12 +333,10 @@ impl Sender {
     /// what it was, without a burst (RFC 4015 section 3.2).
     fn take_back(&mut self, undo: Undo, bytes: u64) {
         self.board.mark_none_lost();
-        if let Some(sampler) = &mut self.sampler {
-            sampler.mark_none_lost();
-        }
         let window = &mut self.control.window;
         window.cwnd = self.next - self.una + bytes.min(window.initial);
         window.ssthresh = undo.pipe;
+        self.note_none_lost();
         (self.phase, self.prr, self.inflation) = (Phase::Open, None, 0);
         self.retransmit_now = false;
     }
@@ -380,9 +378,10 @@ impl Sender {
         }
         let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
         let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
-        let sampler = &mut self.sampler;
-        let (any, again) =
-            self.board.detect_overdue(overdue, now, |segment| model::tell_loss(sampler, segment));
+        let (control, sampler) = (&mut self.control, &mut self.sampler);
+        let (any, again) = self
+            .board
+            .detect_overdue(overdue, now, |segment| model::tell_loss(control, sampler, segment, now));
         rack.look_at = again;
         if any && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
@@ -444,8 +443,8 @@ impl Sender {
         // What lies beyond a hole has arrived: of the data sent since, only the pipe is a measure of the window.
         self.check_if_application_limited();
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
-        let sampler = &mut self.sampler;
-        self.board.mark_all_lost(|segment| model::tell_loss(sampler, segment));
+        let (control, sampler) = (&mut self.control, &mut self.sampler);
+        self.board.mark_all_lost(|segment| model::tell_loss(control, sampler, segment, now));
         self.inflation = 0;
         self.prr = None;
         if let Some(rack) = &mut self.rack {
@@ -592,6 +591,8 @@ impl Sender {
 
 #[cfg(test)]
 mod bbr1_tests;
+#[cfg(test)]
+mod bbr3_tests;
 #[cfg(test)]
 mod scripts;
 #[cfg(test)]

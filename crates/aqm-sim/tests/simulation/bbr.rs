@@ -57,3 +57,33 @@ fn bbr1_starves_cubic_in_shallow_buffers_and_not_in_deep_ones() {
     assert!(shares.is_sorted_by(|shallow, deep| shallow > deep), "{shares:?}");
     assert!(shares[3] < 0.2, "{shares:?}");
 }
+
+#[test]
+fn bbr3_alone_fills_the_link_with_a_queue_far_below_a_deep_buffer_and_lives_in_a_shallow_one() {
+    let metrics = alone(CongestionControl::Bbr3, 1, 10.0).metrics;
+    assert!(metrics["utilization"] > 0.96, "{}", metrics["utilization"]);
+    assert!(metrics["qdelay_mean_ms"] < 8.0, "{}", metrics["qdelay_mean_ms"]);
+    assert_eq!(metrics["loss_ratio"], 0.0);
+    let metrics = alone(CongestionControl::Bbr3, 1, 0.2).metrics;
+    assert!(metrics["utilization"] > 0.95 && metrics["loss_ratio"] < 0.01, "{metrics:?}");
+}
+
+#[test]
+fn two_flows_of_bbr3_share_with_a_quarter_of_the_loss_of_bbr1_in_a_shallow_buffer() {
+    let metrics = |control, bdps| alone(control, 2, bdps).metrics;
+    for bdps in [0.5, 10.0] {
+        let jain = metrics(CongestionControl::Bbr3, bdps)["jain_index"];
+        assert!(jain > 0.95, "{bdps}: {jain}");
+    }
+    let loss = |control| metrics(control, 0.5)["loss_ratio"];
+    let (first, third) = (loss(CongestionControl::Bbr1), loss(CongestionControl::Bbr3));
+    assert!(third < first / 4.0, "{third} {first}");
+}
+
+#[test]
+fn bbr3_leaves_cubic_a_share_in_buffers_of_any_depth() {
+    for bdps in [0.5, 1.0, 2.0, 4.0, 8.0] {
+        let share = share_beside_cubic(CongestionControl::Bbr3, bdps);
+        assert!((0.3..0.7).contains(&share), "{bdps}: {share}");
+    }
+}

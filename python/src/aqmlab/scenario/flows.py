@@ -25,13 +25,18 @@ from aqmlab.units import (
 )
 
 SECOND_NS = 1_000_000_000
-TCP = ("newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1", "fixed")
-TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1")
+TCP = ("newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1", "bbr3", "fixed")
+TRANSPORTS = ("udp", "newreno", "cubic", "dctcp", "ledbat", "prague", "bbr1", "bbr3")
 # What a congestion control cannot do without.
-NEEDED = {"dctcp": {"ecn": "classic"}, "prague": {"ecn": "l4s", "rack": "on"}}
+NEEDED = {
+    "dctcp": {"ecn": "classic"},
+    "prague": {"ecn": "l4s", "rack": "on"},
+    "bbr1": {"rack": "on"},
+    "bbr3": {"rack": "on"},
+}
 # What a congestion control takes with one value only: BBR counts what SACK reports, begins and recovers in its own way,
 # and its drafts name no response to marks.
-ONLY = {"bbr1": {"sack": True, "ecn": "off", "hystart": False, "prr": False}}
+ONLY = {bbr: {"sack": True, "ecn": "off", "hystart": False, "prr": False} for bbr in ("bbr1", "bbr3")}
 # Linux calls the first version of BBR bbr.
 ALIASES = {"bbr": "bbr1"}
 LARGEST_COUNT = 100_000
@@ -446,7 +451,13 @@ KINDS: dict[str, Kind] = {
             "bbr1",
             "bulk",
             "bbr1",
-            "BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00), what Linux calls bbr, which may be written too",
+            "BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00), or bbr, as Linux calls it; rack=on unless told",
+        ),
+        Kind(
+            "bbr3",
+            "bulk",
+            "bbr3",
+            "BBRv3 (draft-ietf-ccwg-bbr-06), not validated against an implementation; rack=on unless told",
         ),
         Kind(
             "fixed",
@@ -561,7 +572,7 @@ KEYS: tuple[Key, ...] = (
         str,
         None,
         "carried",
-        "udp, newreno, cubic, dctcp, ledbat, prague or bbr1",
+        "udp, newreno, cubic, dctcp, ledbat, prague, bbr1 or bbr3",
         "what carries the data; udp unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "cbr onoff poisson", "a rate such as 3mbit", "rate while sending"),

@@ -2,15 +2,21 @@
 
 use super::{Phase, Sender};
 use crate::transport::bbr::{Moment, Recovery};
+use crate::transport::control::Control;
 use crate::transport::rate::Sampler;
 use crate::transport::scoreboard::Segment;
 use aqm_core::units::Time;
 
 /// A segment was marked lost.
 #[inline]
-pub(super) fn tell_loss(sampler: &mut Option<Box<Sampler>>, segment: &Segment) {
-    if let Some(sampler) = sampler {
-        sampler.on_lost(segment);
+pub(super) fn tell_loss(
+    control: &mut Control,
+    sampler: &mut Option<Box<Sampler>>,
+    segment: &Segment,
+    now: Time,
+) {
+    if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
+        control.on_lost(&lost);
     }
 }
 
@@ -27,9 +33,9 @@ impl Sender {
 
     /// RFC 6675 section 4, with the control told what is lost.
     #[inline]
-    pub(super) fn detect_losses(&mut self) -> bool {
-        let sampler = &mut self.sampler;
-        self.board.detect_losses(|segment| tell_loss(sampler, segment))
+    pub(super) fn detect_losses(&mut self, now: Time) -> bool {
+        let (control, sampler) = (&mut self.control, &mut self.sampler);
+        self.board.detect_losses(|segment| tell_loss(control, sampler, segment, now))
     }
 
     /// An acknowledgment has been dealt with.
@@ -66,8 +72,19 @@ impl Sender {
         let Some(sampler) = &mut self.sampler else { return };
         let inflight = self.board.pipe();
         if inflight == u64::from(payload) && sampler.is_application_limited() {
-            self.control.on_restart(self.rtt.smoothed());
+            self.control.on_restart(sampler, self.rtt.smoothed(), now);
         }
         sampler.on_sent(seq, payload, inflight, now);
+        if inflight + u64::from(self.mss) > self.control.window.cwnd {
+            sampler.mark_window_limited(inflight);
+        }
+    }
+
+    /// Nothing was lost after all.
+    pub(super) fn note_none_lost(&mut self) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.mark_none_lost();
+            self.control.on_spurious_recovery(sampler);
+        }
     }
 }

@@ -1,0 +1,394 @@
+//! BBRv3 (draft-ietf-ccwg-bbr-06): as BBRv1, but loss bounds what is outstanding, in the long term by what probing for
+//! bandwidth found to be too much, in the short term by what was delivered lately. Section numbers and names are the
+//! draft's. Not validated against an implementation.
+//!
+//! Deviations: segments are paced one by one; the send quantum counts in the window only (section 5.5.8.1). The filters
+//! remember exactly, where the draft allows an approximation. Readings: the pacing rate begins anew with the first
+//! round-trip time, as the text of section 5.6.2 has it; whether a careful probe has reached inflight_longterm (section
+//! 5.3.3.7) is judged by what was outstanding before the acknowledgment.
+
+mod model;
+mod probe_bw;
+mod probe_rtt;
+
+use super::bbr::{LastGood, PacingRate, Recovery, View};
+use super::rate::{LostSegment, Rounds, Sampler, WindowedMax};
+use super::window::Window;
+use aqm_core::random::Random;
+use aqm_core::units::{Span, Time};
+
+/// Section 2.5.
+const STARTUP_PACING_GAIN: f64 = 2.77;
+const DRAIN_PACING_GAIN: f64 = 0.5;
+/// Section 2.5: PacingMarginPercent of 1.
+const PACING_MARGIN: f64 = 0.99;
+/// Section 2.6.
+const DEFAULT_CWND_GAIN: f64 = 2.0;
+/// Section 2.8.
+const LOSS_THRESH: f64 = 0.02;
+const BETA: f64 = 0.7;
+const HEADROOM: f64 = 0.15;
+/// Section 2.8, segments.
+const MIN_PIPE_CWND: u64 = 4;
+/// Section 5.3.1.3: BBRStartupFullLossCnt, ranges.
+const STARTUP_FULL_LOSS_COUNT: u32 = 6;
+/// No bound.
+const INFINITY: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    ProbeBwDown,
+    ProbeBwCruise,
+    ProbeBwRefill,
+    ProbeBwUp,
+    ProbeRtt,
+}
+
+impl State {
+    /// IsInAProbeBWState of section 5.3.3.9.
+    fn is_probe_bw(self) -> bool {
+        !matches!(self, State::Startup | State::Drain | State::ProbeRtt)
+    }
+
+    /// IsProbingBW of section 5.3.3.9.
+    fn is_accelerating(self) -> bool {
+        matches!(self, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
+    }
+
+    /// Section 5.6.1.
+    fn pacing_gain(self) -> f64 {
+        match self {
+            State::Startup => STARTUP_PACING_GAIN,
+            State::Drain => DRAIN_PACING_GAIN,
+            State::ProbeBwDown => 0.9,
+            State::ProbeBwUp => 1.25,
+            State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeRtt => 1.0,
+        }
+    }
+
+    /// Section 5.6.1.
+    fn cwnd_gain(self) -> f64 {
+        match self {
+            State::ProbeBwUp => 2.25,
+            State::ProbeRtt => 0.5,
+            _ => DEFAULT_CWND_GAIN,
+        }
+    }
+}
+
+/// What acknowledgments mean to the probing for bandwidth: section 2.14.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// State beyond the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Bbr3 {
+    state: State,
+    pacing: PacingRate,
+    last_good: LastGood,
+    rounds: Rounds,
+    random: Random,
+    idle_restart: bool,
+    drain_start_round: u64,
+    /// What had been delivered when the fast recovery began.
+    recovery_delivered: u64,
+
+    // Section 2.9: the model of the path. Bytes per second, bytes.
+    max_bw: f64,
+    max_bw_filter: WindowedMax,
+    cycle_count: u64,
+    bw_shortterm: f64,
+    bw: f64,
+    /// [`Span::MAX`] before the first sample.
+    min_rtt: Span,
+    min_rtt_stamp: Time,
+    extra_acked: f64,
+    extra_acked_filter: WindowedMax,
+    extra_acked_interval_start: Time,
+    extra_acked_delivered: u64,
+    inflight_longterm: u64,
+    inflight_shortterm: u64,
+
+    // Section 2.10: congestion.
+    bw_latest: f64,
+    inflight_latest: u64,
+    loss_round_delivered: u64,
+    loss_round_start: bool,
+    is_loss_in_round: bool,
+    /// Ranges lost in this round, and where the last one ends.
+    lost_ranges: u32,
+    lost_until: u64,
+
+    // Section 2.13: whether the pipe is full.
+    full_bw_reached: bool,
+    full_bw_now: bool,
+    full_bw: f64,
+    full_bw_count: u32,
+
+    // Section 2.14: probing for bandwidth.
+    ack_phase: AckPhase,
+    is_bw_probe_sample: bool,
+    bw_probe_up_acked: u64,
+    probe_up_acked_per_inc: u64,
+    bw_probe_up_rounds: u32,
+    rounds_since_probe_up: u64,
+    bw_probe_wait: Span,
+    cycle_stamp: Time,
+    prev_probe_too_high: bool,
+    prev_probe_precautionary: bool,
+
+    // Section 2.15: what a needless recovery is to go back to.
+    undo_state: Option<State>,
+    undo_bw_shortterm: f64,
+    undo_inflight_shortterm: u64,
+    undo_inflight_longterm: u64,
+
+    // Section 2.16: probing for the round-trip time.
+    probe_rtt_min_delay: Span,
+    probe_rtt_min_stamp: Time,
+    probe_rtt_expired: bool,
+    probe_rtt_done_stamp: Option<Time>,
+    probe_rtt_round_done: bool,
+}
+
+impl Bbr3 {
+    /// OnInit of section 5.2.1.
+    pub(crate) fn new(window: &Window, random: Random) -> Bbr3 {
+        Bbr3 {
+            state: State::Startup,
+            pacing: PacingRate::new(STARTUP_PACING_GAIN, window.initial),
+            last_good: LastGood::default(),
+            rounds: Rounds::default(),
+            random,
+            idle_restart: false,
+            drain_start_round: 0,
+            recovery_delivered: 0,
+            max_bw: 0.0,
+            max_bw_filter: WindowedMax::default(),
+            cycle_count: 0,
+            bw_shortterm: f64::INFINITY,
+            bw: 0.0,
+            min_rtt: Span::MAX,
+            min_rtt_stamp: Time::ZERO,
+            extra_acked: 0.0,
+            extra_acked_filter: WindowedMax::default(),
+            extra_acked_interval_start: Time::ZERO,
+            extra_acked_delivered: 0,
+            inflight_longterm: INFINITY,
+            inflight_shortterm: INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0,
+            loss_round_delivered: 0,
+            loss_round_start: false,
+            is_loss_in_round: false,
+            lost_ranges: 0,
+            lost_until: 0,
+            full_bw_reached: false,
+            full_bw_now: false,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            ack_phase: AckPhase::Init,
+            is_bw_probe_sample: false,
+            bw_probe_up_acked: 0,
+            probe_up_acked_per_inc: INFINITY,
+            bw_probe_up_rounds: 0,
+            rounds_since_probe_up: 0,
+            bw_probe_wait: Span::ZERO,
+            cycle_stamp: Time::ZERO,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            undo_state: None,
+            undo_bw_shortterm: 0.0,
+            undo_inflight_shortterm: 0,
+            undo_inflight_longterm: 0,
+            probe_rtt_min_delay: Span::MAX,
+            probe_rtt_min_stamp: Time::ZERO,
+            probe_rtt_expired: false,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+        }
+    }
+
+    /// Bytes per second.
+    pub(crate) fn pacing_rate(&self) -> f64 {
+        self.pacing.rate
+    }
+
+    /// UpdateOnACK of section 5.2.3.
+    pub(crate) fn on_sample(&mut self, c: &mut View<'_>) {
+        self.pacing.begin(STARTUP_PACING_GAIN, c.window.initial, c.at.srtt);
+        self.follow_recovery(c);
+        self.update_latest_delivery_signals(c);
+        self.update_congestion_signals(c);
+        self.update_ack_aggregation(c);
+        self.check_full_bw_reached(c);
+        self.check_startup_done(c);
+        self.check_drain_done(c);
+        self.update_probe_bw_cycle_phase(c);
+        self.update_min_rtt(c);
+        self.check_probe_rtt(c);
+        self.advance_latest_delivery_signals(c);
+        self.bw = self.max_bw.min(self.bw_shortterm); // BoundBWForModel of section 5.5.10.3
+        self.set_pacing_rate(self.state.pacing_gain());
+        self.set_cwnd(c);
+    }
+
+    /// OnEnterRTO of section 5.6.4.4.
+    pub(crate) fn on_timeout(&mut self, window: &Window) {
+        self.save_state_upon_loss(window);
+        self.last_good.recovery = Recovery::Timeout;
+    }
+
+    /// HandleRestartFromIdle of section 5.4.1.
+    pub(crate) fn on_restart(&mut self, window: &mut Window, sampler: &Sampler, srtt: Span, now: Time) {
+        self.pacing.begin(STARTUP_PACING_GAIN, window.initial, srtt);
+        self.idle_restart = true;
+        self.extra_acked_interval_start = now;
+        if self.state.is_probe_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(window, sampler.delivered, now);
+        }
+    }
+
+    /// Section 5.6.4.4: entering and leaving recovery.
+    fn follow_recovery(&mut self, c: &mut View<'_>) {
+        let (before, after) = (self.last_good.recovery, c.at.recovery);
+        if after == Recovery::Fast && before != Recovery::Fast {
+            self.last_good.save(c.window.cwnd, self.state == State::ProbeRtt); // the rest was saved with the first loss
+            self.recovery_delivered = c.sampler.delivered;
+        } else if after == Recovery::Open && before != Recovery::Open {
+            self.last_good.restore(c.window);
+        }
+        self.last_good.recovery = after;
+    }
+
+    /// CheckFullBWReached of section 5.3.1.2.
+    fn check_full_bw_reached(&mut self, c: &View<'_>) {
+        if self.full_bw_now || !self.rounds.started || c.rs.is_app_limited {
+            return;
+        }
+        if c.rs.delivery_rate >= self.full_bw * 1.25 {
+            self.reset_full_bw(c.rs.delivery_rate);
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= 3;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    /// ResetFullBW of section 5.3.1.2, from a new baseline.
+    fn reset_full_bw(&mut self, full_bw: f64) {
+        self.full_bw = full_bw;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// CheckStartupDone of section 5.3.1.1.
+    fn check_startup_done(&mut self, c: &View<'_>) {
+        self.check_startup_high_loss(c);
+        if self.state == State::Startup && self.full_bw_reached {
+            self.state = State::Drain;
+            self.drain_start_round = self.rounds.count;
+        }
+    }
+
+    /// CheckStartupHighLoss of section 5.3.1.3.
+    fn check_startup_high_loss(&mut self, c: &View<'_>) {
+        if !self.loss_round_start {
+            return;
+        }
+        let ranges = std::mem::take(&mut self.lost_ranges);
+        let for_a_round = c.at.recovery == Recovery::Fast && c.rs.prior_delivered >= self.recovery_delivered;
+        if self.state == State::Startup
+            && for_a_round
+            && ranges >= STARTUP_FULL_LOSS_COUNT
+            && is_inflight_too_high(c.rs.lost, c.rs.tx_in_flight)
+        {
+            self.undo_state = Some(State::Startup);
+            self.full_bw_reached = true;
+            self.inflight_longterm = self.bdp(self.bw, 1.0, c.window).max(self.inflight_latest);
+        }
+    }
+
+    /// CheckDrainDone of section 5.3.2.
+    fn check_drain_done(&mut self, c: &View<'_>) {
+        if self.state == State::Drain
+            && (c.at.inflight <= self.inflight(self.bw, 1.0, c.window)
+                || self.rounds.count > self.drain_start_round + 3)
+        {
+            self.start_probe_bw_down(c.sampler.delivered, c.at.now);
+        }
+    }
+
+    /// SetPacingRateWithGain of section 5.6.2.
+    fn set_pacing_rate(&mut self, gain: f64) {
+        self.pacing.set(gain * self.bw * PACING_MARGIN, self.full_bw_reached);
+    }
+
+    /// SetSendQuantum of section 5.6.3.
+    fn send_quantum(&self, mss: u64) -> u64 {
+        ((self.pacing.rate * 1e-3) as u64).min(64 * 1024).max(2 * mss)
+    }
+
+    /// BDPMultiple of section 5.6.4.2.
+    fn bdp(&self, bw: f64, gain: f64, window: &Window) -> u64 {
+        if self.min_rtt == Span::MAX {
+            return window.initial;
+        }
+        (gain * bw * self.min_rtt.as_secs_f64()) as u64
+    }
+
+    /// QuantizationBudget of section 5.6.4.2, with the offload budget of section 5.5.8.1.
+    fn with_quantization_budget(&self, inflight_cap: u64, mss: u64) -> u64 {
+        let probing = if self.state == State::ProbeBwUp { 2 * mss } else { 0 };
+        inflight_cap.max(3 * self.send_quantum(mss)).max(MIN_PIPE_CWND * mss) + probing
+    }
+
+    /// Inflight of section 5.6.4.2.
+    fn inflight(&self, bw: f64, gain: f64, window: &Window) -> u64 {
+        self.with_quantization_budget(self.bdp(bw, gain, window), window.mss)
+    }
+
+    /// SetCwnd of section 5.6.4.6.
+    fn set_cwnd(&mut self, c: &mut View<'_>) {
+        let mss = c.window.mss;
+        let target = self.bdp(self.bw, self.state.cwnd_gain(), c.window) + self.extra_acked as u64;
+        let max_inflight = self.with_quantization_budget(target, mss);
+        let mut cwnd = c.window.cwnd;
+        if self.full_bw_reached {
+            cwnd = (cwnd + c.rs.newly_acked).min(max_inflight);
+        } else if cwnd < max_inflight || c.sampler.delivered < c.window.initial {
+            cwnd += c.rs.newly_acked;
+        }
+        cwnd = cwnd.max(MIN_PIPE_CWND * mss);
+        // BoundCwndForProbeRTT of section 5.6.4.5.
+        if self.state == State::ProbeRtt {
+            cwnd = cwnd.min(self.probe_rtt_cwnd(c.window));
+        }
+        c.window.cwnd = cwnd.min(self.bound_for_model(mss));
+    }
+
+    /// BoundCwndForModel of section 5.6.4.7.
+    fn bound_for_model(&self, mss: u64) -> u64 {
+        let cap = match self.state {
+            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_longterm,
+            State::ProbeBwCruise | State::ProbeRtt => self.inflight_with_headroom(mss),
+            State::Startup | State::Drain => INFINITY,
+        };
+        cap.min(self.inflight_shortterm).max(MIN_PIPE_CWND * mss)
+    }
+}
+
+/// IsInflightTooHigh of section 5.5.10.2.
+fn is_inflight_too_high(lost: u64, tx_in_flight: u64) -> bool {
+    lost as f64 > tx_in_flight as f64 * LOSS_THRESH
+}

@@ -267,15 +267,15 @@ def parse(text: str, folder: Path | None = None) -> Group:
         if values[name] is None:
             raise InputError(f"flows '{text}': {kind.name} needs {name}=, {applicable[name].takes}")
     group = Group(count=count, kind=kind.name, values=values)
+    for name, only in ONLY.get(transport, {}).items():
+        if values[name] != only:
+            wanted = next(key.write(only) for key in KEYS if key.name == name)
+            raise InputError(f"flows '{text}': {transport} takes {name}={wanted} only")
     for name in ("prr", "rack"):
         if values.get(name) and not values["sack"]:
             raise InputError(f"flows '{text}': {name} needs sack=on")
     if values["ecn"] == "l4s" and transport not in ("udp", "prague"):
         raise InputError(f"flows '{text}': ecn: 'l4s' is for prague and udp; {transport} takes off or classic")
-    for name, only in ONLY.get(transport, {}).items():
-        if values[name] != only:
-            wanted = next(key.write(only) for key in KEYS if key.name == name)
-            raise InputError(f"flows '{text}': {transport} takes {name}={wanted} only")
     if kind.name == "video" and values["buffer"] < 2 * values["segment"]:
         raise InputError(f"flows '{text}': buffer={format_span(values['buffer'])} does not hold two segments")
     if group.window_bytes is not None and group.window_bytes < values["mss"]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 from aqmlab import InputError
 from aqmlab.scenario.flows import KEYS, KINDS, LARGEST_COUNT, Kind, keys_of, parse
 from aqmlab.units import format_rate, format_span
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def a_flow_spec_gives_every_key_its_default() -> None:
@@ -141,6 +145,17 @@ def calls_and_games_go_both_ways_and_videos_have_a_ladder() -> None:
     assert video == {"rates_bps": [1_000_000, 2_000_000], "segment_ns": 4_000_000_000, "buffer_ns": 60_000_000_000}
 
 
+def a_replay_names_a_capture_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    capture = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
+    group = parse("1*replay:file=captures/aqmlab-lan.pcap:transport=newreno", ROOT / "data")
+    assert group.engine()["source"] == {"replay": {"file": str(capture)}}
+    assert parse(str(group)) == group
+    (tmp_path / "no.pcap").write_text("no")
+    for name, wanted in {"missing.pcap": "cannot be read", "no.pcap": "no.pcap"}.items():
+        with pytest.raises(InputError, match=f"file: .*{wanted}"):
+            parse(f"1*replay:file={name}", tmp_path)
+
+
 def a_range_may_leave_its_first_unit_to_its_second() -> None:
     assert parse("1*cubic:start=100..500ms").engine()["start_ns"] == [100_000_000, 500_000_000]
     assert parse("1*cubic:start=1s..2500ms").engine()["start_ns"] == [1_000_000_000, 2_500_000_000]
@@ -265,6 +280,7 @@ def every_kind_of_flow_reads_back_with_its_defaults(kind: Kind) -> None:
         "size": "exp(10kb)",
         "gap": "1ms",
         "load": "60%",
+        "file": f"{ROOT}/data/captures/aqmlab-lan.pcap",
     }
     group = parse(":".join([f"2*{kind.name}", *(f"{name}={examples[name]}" for name in kind.needs)]))
     assert parse(str(group)) == group

@@ -11,6 +11,7 @@ pub mod report;
 pub mod scenario;
 pub mod topology;
 
+mod conversations;
 mod dumbbell;
 mod engine;
 mod histogram;

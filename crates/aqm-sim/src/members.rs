@@ -1,12 +1,14 @@
 //! Members of a group of flows: the flows and applications that each of them brings into the simulation.
 
+use crate::conversations;
 use crate::report::RunError;
 use crate::scenario::{CongestionControl, Exchange, FlowGroup, Source, Tcp, Transport};
 use crate::simulation::{FlowSetup, Identity, Label, Simulation, User, Way};
-use crate::traffic::{Application, Arrivals, Client, Distribution, Player};
+use crate::traffic::{Application, Arrivals, Client, Dialogue, Distribution, Player};
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
+use std::path::Path;
 
 /// IPv4 and UDP headers.
 const UDP_HEADERS: u32 = 28;
@@ -94,6 +96,7 @@ impl Member<'_> {
                 });
                 self.add_user(Application::Player(Box::new(Player::new(video))), start, pipes.into());
             }
+            Source::Replay { file } => self.add_conversations(file, start)?,
             Source::Workload { size, load } => self.add_workload(size, *load, capacity, start, end)?,
             Source::Bulk { .. }
             | Source::Cbr { .. }
@@ -163,6 +166,34 @@ impl Member<'_> {
             });
             at += gap.span(&mut random);
             number += 1;
+        }
+        Ok(())
+    }
+
+    /// The conversations of a capture, each over a connection of its own.
+    fn add_conversations(&mut self, file: &str, start: Time) -> Result<(), RunError> {
+        let found = conversations::of_capture(&crate::replay::load(Path::new(file))?);
+        if found.is_empty() {
+            return Err(RunError::Input(format!("{file}: holds no TCP connection with data")));
+        }
+        for (number, conversation) in found.into_iter().enumerate() {
+            let start = start + conversation.start + conversation.turns[0].wait;
+            let by_client = conversation.turns[0].by_client;
+            let pipes = [false, true].map(|back| {
+                let name = format!("{}.{number}{}", self.name, if back { ".back" } else { "" });
+                let way = &self.ways[0];
+                self.add(Pipe {
+                    name: &name,
+                    way,
+                    back,
+                    open: back != by_client,
+                    source: None,
+                    start,
+                    size: None,
+                })
+            });
+            let dialogue = Dialogue::new(conversation.turns);
+            self.add_user(Application::Dialogue(Box::new(dialogue)), start, pipes.into());
         }
         Ok(())
     }

@@ -107,7 +107,10 @@ impl FlowGroup {
                 if matches!(self.source, Source::Bulk { .. }) {
                     return Err("udp needs a rate: a bulk source has none".to_owned());
                 }
-                if matches!(self.source, Source::Rounds(_) | Source::Workload { .. } | Source::Video(_)) {
+                if matches!(
+                    self.source,
+                    Source::Rounds(_) | Source::Workload { .. } | Source::Video(_) | Source::Replay { .. }
+                ) {
                     return Err("udp cannot carry a source that waits for delivery: it needs tcp".to_owned());
                 }
             }
@@ -155,7 +158,7 @@ impl FlowGroup {
                 rate.check_positive("rate")?;
                 every.check_positive("every")
             }
-            Source::Voip => Ok(()),
+            Source::Voip | Source::Replay { .. } => Ok(()),
             Source::Video(video) => {
                 positive("segment_ns", video.segment_ns)?;
                 if video.buffer_ns < 2 * video.segment_ns {
@@ -428,6 +431,12 @@ pub enum Source {
     Voip,
     /// Adaptive streaming over TCP.
     Video(Video),
+    /// The TCP connections of a capture (pcap, pcapng) held again over simulated TCP, so that they react: sizes and
+    /// thinking times are the capture's, what servers say goes in the measured direction.
+    Replay {
+        /// The capture.
+        file: String,
+    },
     /// Rounds of questions and answers, over TCP.
     Rounds(Round),
     /// Finite flows over TCP that start as a Poisson process, all members of the group together.

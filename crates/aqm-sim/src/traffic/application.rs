@@ -2,7 +2,8 @@
 //!
 //! An application has pipes, each one direction of a TCP connection, numbered from zero.
 
-use super::{Client, Durations, Player, Viewing};
+use super::dialogue::EXCHANGE;
+use super::{Client, Dialogue, Durations, Player, Viewing};
 use aqm_core::units::Time;
 
 /// An application, client and server in one.
@@ -12,6 +13,8 @@ pub(crate) enum Application {
     Client(Box<Client>),
     /// Streams video.
     Player(Box<Player>),
+    /// Says again what was recorded.
+    Dialogue(Box<Dialogue>),
 }
 
 /// What an application wants done.
@@ -29,6 +32,7 @@ impl Application {
         match self {
             Application::Client(client) => client.wake(now, wishes),
             Application::Player(player) => player.wake(now, wishes),
+            Application::Dialogue(dialogue) => dialogue.wake(now, wishes),
         }
     }
 
@@ -37,6 +41,7 @@ impl Application {
         match self {
             Application::Client(client) => client.arrived(pipe, now, wishes),
             Application::Player(player) => player.arrived(pipe, now, wishes),
+            Application::Dialogue(dialogue) => dialogue.arrived(now, wishes),
         }
     }
 
@@ -45,6 +50,7 @@ impl Application {
         match self {
             Application::Client(client) => client.done.clear(),
             Application::Player(player) => player.forget(now),
+            Application::Dialogue(dialogue) => dialogue.done.clear(),
         }
     }
 
@@ -53,13 +59,14 @@ impl Application {
         match self {
             Application::Client(client) => Some((client.waited, &client.done)),
             Application::Player(_) => None,
+            Application::Dialogue(dialogue) => Some((&EXCHANGE, &dialogue.done)),
         }
     }
 
     /// What a viewer got until `now`.
     pub(crate) fn viewing(&self, now: Time) -> Option<Viewing> {
         match self {
-            Application::Client(_) => None,
+            Application::Client(_) | Application::Dialogue(_) => None,
             Application::Player(player) => Some(player.viewing(now)),
         }
     }

@@ -54,9 +54,11 @@ impl Arrivals {
                 gap: Distribution::Constant { value: voice::FRAME.as_nanos() },
                 size: Some(Distribution::Constant { value: voice::FRAME_BYTES }),
             },
-            Source::Bulk { .. } | Source::Rounds(_) | Source::Workload { .. } | Source::Video(_) => {
-                return None;
-            }
+            Source::Bulk { .. }
+            | Source::Rounds(_)
+            | Source::Workload { .. }
+            | Source::Video(_)
+            | Source::Replay { .. } => return None,
         };
         Some(Arrivals { process, random })
     }

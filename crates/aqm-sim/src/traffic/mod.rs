@@ -3,6 +3,7 @@
 mod application;
 mod arrivals;
 mod client;
+mod dialogue;
 mod distribution;
 mod durations;
 mod player;
@@ -10,6 +11,7 @@ mod player;
 pub(crate) use application::{Application, Waited, Wish};
 pub(crate) use arrivals::Arrivals;
 pub(crate) use client::Client;
+pub(crate) use dialogue::Dialogue;
 pub use distribution::Distribution;
 pub(crate) use durations::Durations;
 pub(crate) use player::{Player, Viewing};

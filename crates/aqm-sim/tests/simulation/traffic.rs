@@ -217,3 +217,23 @@ fn a_player_takes_the_bitrate_that_its_link_carries_and_stalls_where_none_fits()
     assert!((110.0..140.0).contains(&hopeless["video_stall_s"]), "{}", hopeless["video_stall_s"]);
     assert!(hopeless["video_stalls"] > 10.0);
 }
+
+#[test]
+fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
+    let replay = |mbit: u64| {
+        let mut scenario = bottleneck("fifo limit 100p");
+        scenario.capacity = Capacity::RateBps(mbit * 1_000_000);
+        scenario.duration_ns = 60 * SECOND;
+        scenario.warmup_ns = 0;
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/aqmlab-lan.pcap").to_owned();
+        scenario.flows.push(application("replay", 1, Source::Replay { file }));
+        run(&scenario, 1)
+    };
+    let (fast, slow) = (replay(25), replay(4));
+    // Everything that servers said, each byte once, whatever the link loses.
+    let bytes = |report: &Report| report.metrics["goodput_mbit"] * 60e6 / 8.0;
+    assert!((bytes(&fast) - bytes(&slow)).abs() < 1.0, "{} {}", bytes(&fast), bytes(&slow));
+    assert!((4_500_000.0..5_750_000.0).contains(&bytes(&fast)), "{}", bytes(&fast));
+    assert!(slow.metrics["exchange_mean_ms"] > 1.5 * fast.metrics["exchange_mean_ms"]);
+    assert_eq!(fast.metrics["exchanges_completed"], slow.metrics["exchanges_completed"]);
+}

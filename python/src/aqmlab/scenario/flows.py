@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from aqmlab import _native
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import distributions
 from aqmlab.scenario.distributions import NUMBERS, RATES, SIZES, TIMES, Quantity
@@ -66,7 +67,7 @@ class Kind:
         match self.source.split()[0]:
             case "bulk":
                 return (self.transport,)
-            case "rounds" | "workload" | "video":
+            case "rounds" | "workload" | "video" | "replay":
                 return TRANSPORTS[1:]
             case "voip":
                 return ("udp",)
@@ -79,7 +80,7 @@ class Key:
     """A key of a flow spec.
 
     ``of`` says which flows have it, by source or transport; a default of ``None`` means that there is none. A key that
-    ``draws`` takes a distribution, which may stand in a file.
+    ``names_files`` looks for them in a folder.
     """
 
     name: str
@@ -89,7 +90,7 @@ class Key:
     of: str
     takes: str
     help: str
-    draws: bool = False
+    names_files: bool = False
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,8 @@ class Group:
                 return {"arrivals": {"gap": values["gap"], "size": values["size"], "both_ways": both_ways}}
             case "voip":
                 return "voip"
+            case "replay":
+                return {"replay": {"file": values["file"]}}
             case "video":
                 names = {"rates_bps": "ladder", "segment_ns": "segment", "buffer_ns": "buffer"}
                 return {"video": {name: values[key] for name, key in names.items()}}
@@ -309,7 +312,7 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
 
 def _read(text: str, key: Key, written: str, folder: Path | None) -> Any:
     try:
-        return key.read(written, folder=folder) if key.draws else key.read(written)
+        return key.read(written, folder=folder) if key.names_files else key.read(written)
     except ValueError as error:
         raise InputError(f"flows '{text}': {key.name}: {error}") from None
 
@@ -332,6 +335,12 @@ def _whole(text: str) -> int:
 
 def _number(largest: int) -> Callable[[str], int]:
     return _between(_whole, 1, largest, f"1 to {largest}")
+
+
+def _capture(text: str, folder: Path | None) -> str:
+    path = str((folder or Path()) / text)
+    _native.capture(path)
+    return path
 
 
 def _ladder(text: str) -> list[int]:
@@ -515,6 +524,13 @@ KINDS: dict[str, Kind] = {
             "cubic",
             "adaptive streaming by the buffer (BBA-0); stalls and bitrate are measured",
         ),
+        Kind(
+            "replay",
+            "replay",
+            "cubic",
+            "the TCP connections of a capture held again: its sizes and thinking times, senders that react",
+            needs=("file",),
+        ),
         Kind("ftp", "rounds", "cubic", "files one after another, with pauses", {"size": "1mb", "pause": "exp(1s)"}),
         Kind(
             "rpc",
@@ -552,7 +568,7 @@ KINDS: dict[str, Kind] = {
 def _drawn(name: str, quantity: Quantity, default: str | None, of: str, meaning: str) -> Key:
     """Return a key whose values are drawn from a distribution."""
     read, write = partial(distributions.read, quantity=quantity), partial(distributions.write, quantity=quantity)
-    return Key(name, read, write, default, of, quantity.takes, meaning, draws=True)
+    return Key(name, read, write, default, of, quantity.takes, meaning, names_files=True)
 
 
 # Every key once: its reader, writer, default, which flows have it, what it takes and what it means.
@@ -598,6 +614,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("segment", _positive_span, format_span, "4s", "video", "a time", "video in a segment"),
     Key("buffer", _positive_span, format_span, "240s", "video", "a time", "video that the player keeps at most"),
+    Key("file", _capture, str, None, "replay", "a capture (pcap, pcapng)", "what is held again", names_files=True),
     _drawn("pause", TIMES, None, "rounds", "time from the end of a file, call, page or query to the next"),
     Key("load", _load, _write_load, None, "workload", "60%", "payload offered, as a share of the bottleneck's rate"),
     Key(

@@ -98,6 +98,7 @@ def resolve(options: Options) -> Plan:
     seeds = _read(options, "seeds", _whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
+    warnings += [warning for group in groups if "file" in group.values for warning in _left_out(group)]
     warnings += [warning for capture in captures for warning in capture["warnings"]]
 
     base: dict[str, Any] = {
@@ -147,7 +148,8 @@ def resolve(options: Options) -> Plan:
         "rules": {"buffer": buffer_rule, "warmup": warmup_rule},
         "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
     }
-    read_files = [*base["captures"], *([link.trace] if link.trace else [])]
+    replayed = [group.values["file"] for group in groups if "file" in group.values]
+    read_files = [*base["captures"], *replayed, *([link.trace] if link.trace else [])]
     files = {path: _digest(path) for path in read_files}
     return Plan(contestants, tuple(range(1, seeds + 1)), base, files, echo, tuple(warnings))
 
@@ -236,6 +238,16 @@ def _captures(options: Options) -> tuple[dict[str, Any], ...]:
         summary = json.loads(_file(options, "capture", path, _native.capture))
         found.append({"path": path, **summary})
     return tuple(found)
+
+
+def _left_out(group: flows.Group) -> list[str]:
+    """Return what a closed-loop replay cannot hold again."""
+    path = group.values["file"]
+    others = {name: n for name, n in json.loads(_native.capture(path))["flows"].items() if name.lower() != "tcp"}
+    if not others:
+        return []
+    left = ", ".join(f"{count} {protocol}" for protocol, count in others.items())
+    return [f"flows '{group.name}': only TCP is held again; flows of {path} left out: {left}"]
 
 
 def _figures(capture: dict[str, Any]) -> str:

@@ -1,0 +1,75 @@
+//! A recorded conversation held again: the same turns, the same thoughts, over a network of its own.
+
+use super::application::{Waited, Wish};
+use super::durations::Durations;
+use crate::conversations::Turn;
+use aqm_core::units::Time;
+
+/// Both sides of a conversation. Pipes: what the server says, what the client says.
+#[derive(Clone, Debug)]
+pub(crate) struct Dialogue {
+    turns: Vec<Turn>,
+    next: usize,
+    /// When the client has last said something that was not answered yet.
+    asked: Option<Time>,
+    pub(super) done: Durations,
+}
+
+pub(super) const EXCHANGE: Waited = Waited {
+    histogram: "exchange",
+    mean: "exchange_mean_ms",
+    high: ("exchange_p99_ms", 0.99),
+    completed: "exchanges_completed",
+};
+
+impl Dialogue {
+    pub(crate) fn new(turns: Vec<Turn>) -> Dialogue {
+        Dialogue { turns, next: 0, asked: None, done: Durations::default() }
+    }
+
+    /// The next turn begins.
+    pub(super) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        let Some(turn) = self.turns.get(self.next) else { return };
+        if turn.by_client {
+            self.asked = Some(now);
+        }
+        wishes.push(Wish::Send { pipe: usize::from(turn.by_client), bytes: turn.bytes });
+    }
+
+    pub(super) fn arrived(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        if !self.turns[self.next].by_client
+            && let Some(asked) = self.asked.take()
+        {
+            self.done.record(now.since(asked));
+        }
+        self.next += 1;
+        if let Some(turn) = self.turns.get(self.next) {
+            wishes.push(Wish::Wake(now + turn.wait));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::Span;
+
+    #[test]
+    fn each_turn_waits_for_the_one_before_and_an_exchange_is_a_question_and_its_answer() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let turn = |by_client, ms, bytes| Turn { by_client, wait: Span::from_millis(ms), bytes };
+        let mut dialogue =
+            Dialogue::new(vec![turn(true, 0, 300), turn(false, 7, 2000), turn(false, 980, 500)]);
+        let mut wishes = Vec::new();
+        dialogue.wake(at(0), &mut wishes);
+        dialogue.arrived(at(10), &mut wishes);
+        dialogue.wake(at(17), &mut wishes);
+        dialogue.arrived(at(40), &mut wishes);
+        dialogue.wake(at(1020), &mut wishes);
+        dialogue.arrived(at(1030), &mut wishes);
+        let send = |pipe, bytes| Wish::Send { pipe, bytes };
+        let expected = [send(1, 300), Wish::Wake(at(17)), send(0, 2000), Wish::Wake(at(1020)), send(0, 500)];
+        assert_eq!(wishes, expected);
+        assert_eq!((dialogue.done.count, dialogue.done.mean_ms()), (1, 40.0));
+    }
+}

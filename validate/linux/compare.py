@@ -103,6 +103,10 @@ def difference(theirs: Sequence[float], own: Sequence[float]) -> float:
     return (statistics.fmean(own) - reference) / reference if reference else math.nan
 
 
+def percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:+.1f} %"
+
+
 def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
     """Say whether two means are as close as allowed: '', 'scatter' or 'DIFFERS'."""
     gap = abs(statistics.fmean(own) - statistics.fmean(theirs))
@@ -127,7 +131,7 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
             theirs = [cell.kernel[setting][name] for setting in settings]
             own = cell.simulator[name]
             front = [cell.aqm, cell.flows, cell.link] if place == 0 else ["", "", ""]
-            gaps = [f"{100 * difference(values, own):+.1f} %" for values in theirs]
+            gaps = [percent(difference(values, own)) for values in theirs]
             said = verdict(name, theirs[0], own)
             lines.append([*front, SHORT[name], *map(text, theirs), text(own), *gaps, said])
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]

@@ -25,6 +25,7 @@ LONGEST_S = 600
 MEMORY = "512M"
 ACK_BYTES = 66
 FULL_BYTES = tc.FULL_BYTES
+CONTROLS = {"newreno": "reno", "cubic": "cubic", "dctcp": "dctcp", "bbr1": "bbr"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Run:
             "RATE_BPS": rate,
             "DELAY_US": (base["rtt_ns"] + round(wires_ns)) / 1000,
             "QDISC": tc.qdisc(self.contestant.spec, rate),
-            "SHAPER": "htb",
+            "SHAPER": "own" if self.contestant.spec.name in tc.SHAPERS else "htb",
             "INITIAL_WINDOW": tcps[0]["initial_window"],
             "SYSCTLS": f"{switches} {setting.sysctls}".strip(),
             "HYSTART": setting.hystart,
@@ -159,7 +160,11 @@ def _boot(folder: Path) -> None:
 
 
 def _control(group: dict[str, Any]) -> str:
-    return {"newreno": "reno", "cubic": "cubic"}[group["transport"]["tcp"]["congestion_control"]]
+    """Linux's name of a congestion control."""
+    control: str = group["transport"]["tcp"]["congestion_control"]
+    if control not in CONTROLS:
+        raise InputError(f"validate/linux: '{control}' is not one of {', '.join(CONTROLS)}")
+    return CONTROLS[control]
 
 
 def _check(base: dict[str, Any]) -> None:

@@ -69,7 +69,8 @@ def summarise(folder: Path, base: dict[str, Any], starts_s: list[float], kinds: 
         counts = received[received[:, 1] == port]
         payload = sum(row[2] for row in counts if row[0] == end) - sum(row[2] for row in counts if row[0] == warm)
         states = sent[sent[:, 1] == port]
-        retransmitted = states[states[:, 0] <= end][-1, 5] - states[states[:, 0] <= warm][-1, 5]
+        # The counter only grows; a flow that has not begun has none yet.
+        retransmitted = states[states[:, 0] <= end, 5].max(initial=0) - states[states[:, 0] <= warm, 5].max(initial=0)
         of_flow = mine[went]
         flows.append(
             {

@@ -1,7 +1,7 @@
 """aqmlab's disciplines in tc's words: the same parameters on both sides."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from aqmlab.errors import InputError
 from aqmlab.registry import Spec
@@ -12,7 +12,17 @@ FULL_BYTES = 1514
 # PIE's parameters are sixteenths to tc (tc-pie(8)).
 SIXTEENTHS = 16
 
-Params = dict[str, str]
+
+class Params(dict[str, str]):
+    """Parameters that remember which of them tc was told."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.told: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.told.add(name)
+        return super().__getitem__(name)
 
 
 def packets(text: str) -> int:
@@ -32,6 +42,10 @@ def flag(params: Params, name: str) -> str:
     return f" {name}" if params[name] == "on" else ""
 
 
+def threshold(params: Params) -> str:
+    return "" if params["ce_threshold"] == "auto" else f" ce_threshold {params['ce_threshold']}"
+
+
 def sixteenths(text: str) -> int:
     return round(float(text) * SIXTEENTHS)
 
@@ -41,7 +55,9 @@ def fifo(p: Params, _: int) -> str:
 
 
 def codel(p: Params, _: int) -> str:
-    return f"codel limit {packets(p['limit'])} target {p['target']} interval {p['interval']}{flag(p, 'ecn')}"
+    return (
+        f"codel limit {packets(p['limit'])} target {p['target']} interval {p['interval']}{flag(p, 'ecn')}{threshold(p)}"
+    )
 
 
 def pie(p: Params, _: int) -> str:
@@ -52,7 +68,7 @@ def pie(p: Params, _: int) -> str:
 def fq_codel(p: Params, _: int) -> str:
     queues = f"limit {packets(p['limit'])} flows {p['flows']} quantum {parse_bytes(p['quantum'])}"
     ecn = "ecn" if p["ecn"] == "on" else "noecn"
-    return f"fq_codel {queues} target {p['target']} interval {p['interval']} {ecn}"
+    return f"fq_codel {queues} target {p['target']} interval {p['interval']} {ecn}{threshold(p)}"
 
 
 def burst(weight: float, smallest: int, average: int) -> int:
@@ -79,7 +95,36 @@ def red(p: Params, rate_bps: int) -> str:
         raise InputError("red: Linux has no gentle mode, and its probability does not depend on a packet's length")
     low, high = in_bytes(p["min"]), in_bytes(p["max"])
     average = f"avpkt {FULL_BYTES} burst {burst(float(p['w']), low, FULL_BYTES)} bandwidth {format_rate(rate_bps)}"
-    return f"red limit {in_bytes(p['limit'])} min {low} max {high} {average} probability {p['probability']}"
+    curve = f"min {low} max {high} probability {p['probability']}{flag(p, 'ecn')}"
+    return f"red limit {in_bytes(p['limit'])} {curve} {average}"
+
+
+def choke(p: Params, rate_bps: int) -> str:
+    """CHOKe counts packets in Linux; the rest is RED's."""
+    low, high = packets(p["min"]), packets(p["max"])
+    weight = f"avpkt {FULL_BYTES} burst {burst(float(p['w']), low * FULL_BYTES, FULL_BYTES)}"
+    law = f"min {low} max {high} {weight} bandwidth {format_rate(rate_bps)} probability {p['probability']}"
+    return f"choke limit {packets(p['limit'])} {law}"
+
+
+def sfb(p: Params, _: int) -> str:
+    bins = f"target {p['target']} max {p['max']} increment {p['increment']} decrement {p['decrement']}"
+    penalty = f"penalty_rate {p['penalty_rate']} penalty_burst {p['penalty_burst']}"
+    return f"sfb limit {packets(p['limit'])} {bins} {penalty}"
+
+
+def sfq(p: Params, _: int) -> str:
+    queues = f"depth {p['depth']} flows {p['flows']} divisor {p['divisor']}"
+    return f"sfq limit {packets(p['limit'])} {queues} quantum {parse_bytes(p['quantum'])} perturb 0"
+
+
+def cake(p: Params, _: int) -> str:
+    """Its own shaper: there is no HTB above it."""
+    # Linux limits CAKE's memory, which is large; packets are not counted.
+    p.told.add("limit")
+    if p["bandwidth"] == "auto" or p["rtt"] != "auto":
+        raise InputError("cake: give a bandwidth, and path instead of rtt")
+    return f"cake bandwidth {p['bandwidth']} {p['tins']} {p['isolation']} {p['path']} {p['link_layer']}"
 
 
 WORDS: dict[str, Callable[[Params, int], str]] = {
@@ -88,7 +133,13 @@ WORDS: dict[str, Callable[[Params, int], str]] = {
     "pie": pie,
     "fq_codel": fq_codel,
     "red": red,
+    "choke": choke,
+    "sfb": sfb,
+    "sfq": sfq,
+    "cake": cake,
 }
+# These keep the rate themselves.
+SHAPERS = ("cake",)
 
 
 def qdisc(spec: Spec, rate_bps: int) -> str:
@@ -100,4 +151,8 @@ def qdisc(spec: Spec, rate_bps: int) -> str:
     """
     if spec.name not in WORDS:
         raise InputError(f"aqm '{spec.name}': validate/linux runs {', '.join(WORDS)}")
-    return WORDS[spec.name](spec.params, rate_bps)
+    params = Params(spec.params)
+    words = WORDS[spec.name](params, rate_bps)
+    if untold := [name for name in spec.given if name not in params.told]:
+        raise InputError(f"aqm '{spec.name}': validate/linux does not pass '{untold[0]}' on to tc")
+    return words

@@ -37,7 +37,7 @@ static void read_flows(const char *path, nanos first)
 	fclose(file);
 }
 
-static void begin(struct flow *flow, struct sockaddr_in *to, int poll)
+static void begin(struct flow *flow, struct sockaddr_in *to, int port, int poll)
 {
 	struct sockaddr_in from = { .sin_family = AF_INET, .sin_port = htons(flow->port) };
 	struct epoll_event writable = { .events = EPOLLOUT, .data.u32 = flow - flows };
@@ -47,6 +47,8 @@ static void begin(struct flow *flow, struct sockaddr_in *to, int poll)
 		die("bind");
 	if (setsockopt(flow->fd, IPPROTO_TCP, TCP_CONGESTION, flow->control, strlen(flow->control)))
 		die(flow->control);
+	/* The receiver that echoes CE marks as DCTCP wants it listens beside the other; see receive.c. */
+	to->sin_port = htons(port + !strcmp(flow->control, "dctcp"));
 	if (connect(flow->fd, (void *)to, sizeof *to) && errno != EINPROGRESS)
 		die("connect");
 	epoll_ctl(poll, EPOLL_CTL_ADD, flow->fd, &writable);
@@ -65,7 +67,7 @@ static void record(FILE *file, const struct flow *flow, nanos when)
 int send_flows(const char *host, int port, const char *list, nanos first, nanos end, const char *out)
 {
 	static const char data[1 << 16];
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in to = { .sin_family = AF_INET };
 	FILE *file = create(out);
 	int poll = epoll_create1(0), tick = timer(first + PERIOD, PERIOD);
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = MOST }, events[64];
@@ -94,7 +96,7 @@ int send_flows(const char *host, int port, const char *list, nanos first, nanos 
 				struct flow *flow = &flows[what - MOST - 1];
 
 				if (flow->fd < 0)
-					begin(flow, &to, poll);
+					begin(flow, &to, port, poll);
 			} else if (read(tick, &times, sizeof times) == sizeof times) {
 				for (; times > 0; times--, next += PERIOD)
 					for (int f = 0; f < count; f++)

@@ -39,7 +39,7 @@ bench: tools ## speed, printed and written to results/bench
 validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py
 
-validate-linux: .venv/native ## compare with a Linux kernel (builds one, once; three quarters of an hour)
+validate-linux: .venv/native ## compare with a Linux kernel (builds one, once; half an hour)
 	sh validate/linux/kernel.sh
 	$(BIN)/python validate/linux/compare.py
 

@@ -519,6 +519,30 @@ mod tests {
     }
 
     #[test]
+    fn bbr_is_refused_what_it_has_no_use_for() {
+        let with = |control: &str, key: &str, value: serde_json::Value| {
+            let mut tcp = serde_json::json!({"congestion_control": control, "mss_bytes": 1448, "initial_window": 10,
+                "sack": true, "ecn": "off", "delack_segments": 2, "delack_ns": 1, "min_rto_ns": 1, "window_bytes": null});
+            tcp[key] = value;
+            scenario(|json| json["flows"][0]["transport"] = serde_json::json!({ "tcp": tcp }))
+        };
+        for control in ["bbr1", "bbr3"] {
+            assert_eq!(with(control, "rack", true.into()), Ok(()));
+            for (key, value) in [
+                ("sack", false.into()),
+                ("ecn", "classic".into()),
+                ("hystart", true.into()),
+                ("prr", true.into()),
+            ] {
+                assert!(
+                    with(control, key, value).unwrap_err().contains(&format!("'bursts': {key} is")),
+                    "{key}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn of_tcp_prague_alone_may_ask_for_the_low_latency_queue() {
         let with = |control: &str| {
             let tcp = serde_json::json!({"tcp": {"congestion_control": control, "mss_bytes": 1448, "initial_window": 10,

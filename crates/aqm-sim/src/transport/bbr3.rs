@@ -392,3 +392,61 @@ impl Bbr3 {
 fn is_inflight_too_high(lost: u64, tx_in_flight: u64) -> bool {
     lost as f64 > tx_in_flight as f64 * LOSS_THRESH
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(number: u64, lost: u64) -> LostSegment {
+        let (delivered, now) = (9000, Time::ZERO + Span::from_millis(9));
+        let (start, length, tx_in_flight) = (number * 100, 100, 3000);
+        LostSegment { start, length, is_app_limited: false, tx_in_flight, lost, delivered, now }
+    }
+
+    /// In ProbeBW_UP, with an estimated product of 2000 bytes.
+    fn probing() -> (Bbr3, Window) {
+        let mut window = Window::new(100, 10);
+        window.cwnd = 4000;
+        let mut bbr = Bbr3::new(&window, Random::seeded(1));
+        bbr.state = State::ProbeBwUp;
+        bbr.full_bw_reached = true;
+        (bbr.is_bw_probe_sample, bbr.bw, bbr.min_rtt) = (true, 20_000.0, Span::from_millis(100));
+        (bbr, window)
+    }
+
+    #[test]
+    fn the_flight_at_which_losses_reach_a_fiftieth_is_the_bound() {
+        let (mut bbr, window) = probing();
+        // 2 % of 3000 bytes are 60: one segment is too much. (2900 * 0.02 - 0) / 0.98 = 59.2 bytes beyond 2900.
+        bbr.on_lost(&window, &lost(1, 100));
+        assert_eq!((bbr.inflight_longterm, bbr.state), (2959, State::ProbeBwDown));
+        bbr.on_lost(&window, &lost(5, 200));
+        assert_eq!(bbr.inflight_longterm, 2959, "a probe is answered once");
+    }
+
+    #[test]
+    fn the_bound_falls_by_no_more_than_cubic_would() {
+        let (mut bbr, window) = probing();
+        let early = LostSegment { tx_in_flight: 1000, ..lost(1, 100) };
+        bbr.on_lost(&window, &early);
+        assert_eq!(bbr.inflight_longterm, 1400); // 0.7 times 2000, not (900 * 0.02) / 0.98 beyond 900
+    }
+
+    #[test]
+    fn a_needless_recovery_is_taken_back_and_the_probe_begins_again() {
+        let (mut bbr, mut window) = probing();
+        bbr.on_lost(&window, &lost(1, 100));
+        window.cwnd = 400;
+        bbr.on_spurious_recovery(&mut window, 9000);
+        assert_eq!((bbr.inflight_longterm, bbr.state, window.cwnd), (INFINITY, State::ProbeBwRefill, 4000));
+    }
+
+    #[test]
+    fn losses_count_as_ranges() {
+        let (mut bbr, window) = probing();
+        for number in [1, 2, 3, 7, 8, 20] {
+            bbr.on_lost(&window, &lost(number, 100));
+        }
+        assert_eq!(bbr.lost_ranges, 3);
+    }
+}

@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT, Command
 
 import aqmlab as package
+from aqmlab.scenario.flows import KINDS, keys_of
 
 BASE = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--seeds", "2")
 CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
@@ -45,6 +46,21 @@ def show_explains_every_discipline_and_preset(aqmlab: Command, name: str) -> Non
         assert f"{name}:{preset.name}" in ended.out
         for param in discipline.params:
             assert param.name in ended.out
+
+
+def flows_list_and_show_name_every_kind_and_key(aqmlab: Command) -> None:
+    listed = aqmlab("flows", "list").out
+    for kind in KINDS.values():
+        assert f"\n{kind.name} " in listed
+        ended = aqmlab("flows", "show", kind.name)
+        assert ended.status == 0
+        assert all(f"\n{name} " in ended.out for name in keys_of(kind))
+
+
+def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None:
+    ended = aqmlab("flows", "show", "wep")
+    assert ended.status == 2
+    assert ended.line.startswith("unknown kind 'wep', did you mean 'web'?")
 
 
 def compare_prints_table_differences_settings_and_what_to_open(aqmlab: Command, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm, compare, folders
+from aqmlab.cli import aqm, compare, flows, folders
 from aqmlab.errors import CheckError, InputError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.add_typer(aqm.app, name="aqm")
+app.add_typer(flows.app, name="flows")
 app.command()(compare.compare)
 app.command()(compare.run)
 app.command()(folders.report)

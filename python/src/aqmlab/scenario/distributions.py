@@ -37,7 +37,8 @@ class Quantity:
     @property
     def takes(self) -> str:
         """What may be written, for messages and help."""
-        return f"{self.example}, LOW..HIGH, {_FORMS}, or cdf(FILE)"
+        included = "".join(f", {name}" for name, quantity in INCLUDED.items() if quantity is self)
+        return f"{self.example}, LOW..HIGH, {_FORMS}, cdf(FILE){included}"
 
 
 def _whole(text: str) -> int:

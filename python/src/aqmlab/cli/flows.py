@@ -1,0 +1,47 @@
+"""``aqmlab flows``: which kinds of flow there are and what their keys mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from aqmlab.errors import unknown
+from aqmlab.scenario.flows import KINDS, keys_of
+
+app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_() -> None:
+    """List the kinds of flow."""
+    table = _table("Kind", "What it is")
+    for kind in KINDS.values():
+        table.add_row(kind.name, kind.help)
+    console = Console()
+    console.print(table)
+    console.print("\n[dim]aqmlab flows show KIND lists the keys of one of them.[/dim]")
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")]) -> None:
+    """Show the keys of a kind of flow: what each takes, means, and is unless given."""
+    kind = KINDS.get(name.lower())
+    if kind is None:
+        raise unknown("kind", name, KINDS)
+    table = _table("Key", "Default", "Takes", "Meaning")
+    for key in keys_of(kind).values():
+        usual = {"name": kind.name, "transport": kind.transport, **kind.defaults}
+        default = "must be given" if key.name in kind.needs else usual.get(key.name) or key.default or ""
+        table.add_row(key.name, default, key.takes, key.help)
+    needed = "".join(f":{name}=..." for name in kind.needs)
+    Console().print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, no_wrap=column in ("Kind", "Key"))
+    return table

@@ -237,3 +237,39 @@ fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
     assert!(slow.metrics["exchange_mean_ms"] > 1.5 * fast.metrics["exchange_mean_ms"]);
     assert_eq!(fast.metrics["exchanges_completed"], slow.metrics["exchanges_completed"]);
 }
+
+#[test]
+fn applications_repeat_with_their_seed_and_an_added_one_leaves_the_offers_of_the_others_unchanged() {
+    let scenario = |with_calls: bool| {
+        let mut scenario = bottleneck("codel");
+        scenario.capacity = Capacity::RateBps(20_000_000);
+        let size = Distribution::Lognormal { median: 10_000, sigma: 1.0 };
+        let pause = Distribution::Exponential { mean: SECOND };
+        let page = Round {
+            exchange: Exchange::Page,
+            connections: 6,
+            objects: constant(20),
+            size,
+            pause,
+            ..rpc(1, 0)
+        };
+        scenario.flows.push(application("web", 3, Source::Rounds(page)));
+        let size = Distribution::Pareto { scale: 5000, shape: 1.5 };
+        scenario.flows.push(application("flows", 2, Source::Workload { size, load: 0.3 }));
+        if with_calls {
+            let mut call = cbr("voip", 1, 200);
+            call.source = Source::Voip;
+            scenario.flows.push(call);
+        }
+        scenario
+    };
+    let text = |seed| format!("{:?}", run(&scenario(true), seed));
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+    let starts = |with_calls| {
+        let report = run(&scenario(with_calls), 1);
+        let flows = report.flows.iter().filter(|flow| flow.group == "flows");
+        flows.map(|flow| flow.start_s).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(true), starts(false));
+}

@@ -49,6 +49,7 @@ ALLOWED = {
     "pfifo_fast": 6.0,
     "fq_codel": 14.0,
     "fq_cobalt": 16.0,
+    "fq_pie": 16.0,
     "cake": 32.0,
     "sfb": 16.0,
     "afd": 6.0,

@@ -27,6 +27,7 @@ import docsis_pie
 import dualpi2
 import fq_cobalt
 import fq_codel
+import fq_pie
 import marking
 import mq_ecn
 import pi
@@ -173,6 +174,7 @@ for module in (
     cobalt,
     dualpi2,
     fq_cobalt,
+    fq_pie,
     marking,
     mq_ecn,
     pi,

@@ -3,8 +3,8 @@
 
 use crate::discipline::{
     Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, docsis_pie, drr, dualpi2, ecn_ramp,
-    feng_ared, fifo, fq_cobalt, fq_codel, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr,
-    s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
+    feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red,
+    rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
 };
 use crate::params::same_name;
 
@@ -31,6 +31,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &tcn::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,
+    &fq_pie::INFO,
     &cake::INFO,
     &choke::INFO,
     &sfb::INFO,

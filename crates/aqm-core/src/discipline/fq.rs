@@ -88,9 +88,24 @@ pub(super) struct FlowQueueing<L: FlowLaw> {
     flows: Flows<L::State>,
     settings: Settings,
     law: L,
-    /// Salt of the hash; drawn when the first packet comes.
-    perturbation: Option<u64>,
+    hash: FlowHash,
     link: Link,
+}
+
+/// Which flow queue a packet belongs to.
+#[derive(Default)]
+pub(super) struct FlowHash {
+    /// Salt, drawn when the first packet comes.
+    perturbation: Option<u64>,
+}
+
+impl FlowHash {
+    /// The queue of `flow` among `count`.
+    #[inline]
+    pub(super) fn queue(&mut self, flow: u64, count: usize, cx: &mut Cx<'_>) -> usize {
+        let perturbation = *self.perturbation.get_or_insert_with(|| cx.below(u64::MAX));
+        ((u128::from(mix(flow ^ perturbation)) * count as u128) >> 64) as usize
+    }
 }
 
 fn settings(params: &Params) -> Settings {
@@ -109,17 +124,9 @@ impl<L: FlowLaw> FlowQueueing<L> {
             flows: Flows::new(params.count("flows") as usize),
             settings: settings(params),
             law,
-            perturbation: None,
+            hash: FlowHash::default(),
             link: *link,
         })
-    }
-
-    /// The flow queue of `flow`.
-    #[inline]
-    fn classify(&mut self, flow: u64, cx: &mut Cx<'_>) -> usize {
-        let perturbation = *self.perturbation.get_or_insert_with(|| cx.below(u64::MAX));
-        let hash = mix(flow ^ perturbation);
-        ((u128::from(hash) * self.flows.len() as u128) >> 64) as usize
     }
 
     fn over(&self) -> bool {
@@ -150,7 +157,7 @@ impl<L: FlowLaw> FlowQueueing<L> {
 impl<L: FlowLaw> Discipline for FlowQueueing<L> {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let flow = self.classify(packet.flow, cx);
+        let flow = self.hash.queue(packet.flow, self.flows.len(), cx);
         self.law.see(packet.length);
         self.flows.push(flow, packet, self.settings.quantum);
         if self.over() {

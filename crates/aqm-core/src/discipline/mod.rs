@@ -22,6 +22,7 @@ pub mod fifo;
 mod fq;
 pub mod fq_cobalt;
 pub mod fq_codel;
+pub mod fq_pie;
 pub mod mq_ecn;
 pub mod nlred;
 pub mod pfifo_fast;

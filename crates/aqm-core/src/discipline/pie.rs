@@ -135,14 +135,14 @@ pub(super) const MAX_BURST: ParamSpec = ParamSpec::new(
     "RFC 8033 section 4.4: 150 ms",
 );
 
-const ECN: ParamSpec = ParamSpec::flag(
+pub(super) const ECN: ParamSpec = ParamSpec::flag(
     "ecn",
     false,
     "Mark instead of drop where the transport understands it",
     "tc-pie(8): off",
 );
 
-const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
+pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "mark_threshold",
     Kind::Fraction,
     Value::Fraction(0.1),
@@ -151,7 +151,7 @@ const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "RFC 8033 section 5.1: 0.1",
 );
 
-const BYTEMODE: ParamSpec =
+pub(super) const BYTEMODE: ParamSpec =
     ParamSpec::flag("bytemode", false, "Multiply the probability by length / MTU", "tc-pie(8): off");
 
 const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
@@ -186,10 +186,10 @@ const ACTIVATE: ParamSpec = ParamSpec::flag(
     "RFC 8033 section 5.3: optional, and off here, since with a deep buffer PIE would rest far beyond its target",
 );
 
-const DERANDOMIZE: ParamSpec =
+pub(super) const DERANDOMIZE: ParamSpec =
     ParamSpec::flag("derandomize", true, "Space the drops", "RFC 8033 section 5.4");
 
-const CAP: ParamSpec = ParamSpec::flag(
+pub(super) const CAP: ParamSpec = ParamSpec::flag(
     "cap",
     true,
     "Let the probability rise by at most 0.02 per period once it is 0.1",

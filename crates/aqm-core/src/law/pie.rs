@@ -281,6 +281,11 @@ impl Params {
         state.active.then_some(state.next_update)
     }
 
+    /// One period by somebody else's clock, `bytes` waiting: for tables of states that are updated together.
+    pub fn tick(&self, state: &mut State, bytes: u64) {
+        self.update(state, bytes);
+    }
+
     /// Does the updates that are due by `now`, `bytes` waiting.
     pub fn catch_up(&self, state: &mut State, bytes: u64, now: Time) {
         for _ in 0..CATCH_UP {
@@ -461,5 +466,8 @@ pub(super) fn tuning(p: f64) -> f64 {
     }
 }
 
+mod compact;
 #[cfg(test)]
 mod tests;
+
+pub use compact::Compact;

@@ -173,6 +173,11 @@ impl<S: Clone + Default> Flows<S> {
         fattest
     }
 
+    /// What the law remembers of flow `flow`.
+    pub fn law(&self, flow: usize) -> &S {
+        &self.flows[flow].law
+    }
+
     /// Bytes that wait in flow `flow`.
     pub fn bytes(&self, flow: usize) -> u64 {
         self.flows[flow].chain.bytes()

@@ -1,0 +1,319 @@
+//! # What it does
+//! A queue for each flow (by hash), served in rounds of a quantum with flows that start first, and PIE on each: a packet
+//! is dropped or marked when it arrives, by the probability of its flow.
+//!
+//! # Reference
+//! RFC 8290 for the flow queues, RFC 8033 for PIE; Linux has the two together as `sch_fq_pie` (tc-fq_pie(8)).
+//!
+//! # Parameters
+//! See `aqmlab aqm show fq_pie`.
+//!
+//! # Deviations
+//! As in Linux, a full queue drops the arriving packet and does not look for the fattest flow (RFC 8290 section 4.1.3).
+//! PIE follows RFC 8033 where Linux does otherwise: the burst allowance ends with time and not with departures, and the
+//! first update comes after one period. All flows are updated at once, each period; those at rest (no packets, delay or
+//! probability) are left out and forget what they had accumulated. Delays beyond 4.2 s count as 4.2 s.
+//!
+//! # Promises
+//! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets wait in
+//! the flow; updates once per period through wake-ups, at most 16 of them late; random numbers: one for the hash when
+//! the first packet comes, then as `pie` draws them; 64 bytes per flow queue.
+
+use super::fq::{self, FlowHash};
+use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits, pie};
+use crate::cx::Cx;
+use crate::law::pie::{Code, Compact, Params as Law, Seen, State};
+use crate::law::{Periodic, Pi, Verdict};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params, Preset, Value};
+use crate::queue::{Flow, Flows};
+use crate::signal::{DropReason, MarkReason};
+use crate::units::{Size, Time};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// The registry entry.
+pub static INFO: Info = Info {
+    name: "fq_pie",
+    group: Group::Flow,
+    summary: "Flow queueing with PIE on every flow",
+    reference: "RFC 8290; RFC 8033; Linux sch_fq_pie",
+    params: &[
+        fq::LIMIT,
+        fq::MEMORY_LIMIT,
+        fq::FLOWS,
+        fq::QUANTUM,
+        pie::TARGET,
+        pie::TUPDATE,
+        pie::ALPHA,
+        pie::BETA,
+        pie::MAX_BURST,
+        pie::ECN,
+        pie::MARK_THRESHOLD,
+        pie::BYTEMODE,
+        pie::DERANDOMIZE,
+        pie::CAP,
+    ],
+    presets: &[
+        Preset {
+            name: "linux",
+            source: "tc-fq_pie(8): 10240 packets, 1024 flows, 15 ms, 15 ms",
+            values: &[],
+        },
+        Preset {
+            name: "ns3",
+            source: "ns-3 src/traffic-control/model/fq-pie-queue-disc.cc (defaults of PIE: bursts of 150 ms, ECN on)",
+            values: &[("ecn", Value::Flag(true))],
+        },
+    ],
+    probes: &[
+        fq::ACTIVE_FLOWS,
+        ProbeSpec {
+            name: "awake_flows",
+            unit: "flows",
+            help: "Flow queues with a probability or a delay to keep",
+        },
+        ProbeSpec {
+            name: "drop_probability_max",
+            unit: "fraction",
+            help: "The largest probability of a flow",
+        },
+    ],
+    traits: Traits {
+        wakes: true,
+        ecn: true,
+        drops_queued: false,
+        reorders_flows: true,
+        reorders_within_flow: false,
+        quiet_packets: 1,
+        flow_state_bytes: size_of::<Flow<Compact>>(),
+    },
+    deviations: "a full queue drops the arriving packet (as Linux); PIE's details are RFC 8033's; flows at rest are not updated",
+    build,
+};
+
+struct Settings {
+    limit: Size,
+    memory_limit: u64,
+    quantum: u32,
+    ecn: bool,
+    law: Law,
+}
+
+struct FqPie {
+    flows: Flows<Compact>,
+    settings: Settings,
+    hash: FlowHash,
+    timer: Periodic,
+    /// Flow queues that have something to remember.
+    awake: Vec<u32>,
+    link: Link,
+}
+
+fn settings(params: &Params, link: &Link) -> Settings {
+    let law = Law {
+        pi: Pi {
+            target: params.span("target").as_secs_f64(),
+            alpha: params.number("alpha"),
+            beta: params.number("beta"),
+        },
+        tupdate: params.span("tupdate"),
+        max_burst: params.span("max_burst"),
+        estimator: None,
+        mark_threshold: params.number("mark_threshold"),
+        activate: false,
+        derandomize: params.flag("derandomize"),
+        cap: params.flag("cap"),
+        byte_mode: params.flag("bytemode"),
+        mtu: link.mtu,
+        code: Code::Rfc8033,
+    };
+    Settings {
+        limit: params.size("limit").expect("limit has no auto"),
+        memory_limit: params.bytes("memory_limit").expect("memory_limit has no auto").as_u64(),
+        quantum: params.bytes("quantum").expect("quantum has no auto").as_u64() as u32,
+        ecn: params.flag("ecn"),
+        law,
+    }
+}
+
+fn build(params: &Params, link: &Link) -> Built {
+    let settings = settings(params, link);
+    let timer = Periodic::new(settings.law.tupdate);
+    Ok(Box::new(FqPie {
+        flows: Flows::new(params.count("flows") as usize),
+        settings,
+        hash: FlowHash::default(),
+        timer,
+        awake: Vec::new(),
+        link: *link,
+    }))
+}
+
+impl FqPie {
+    fn full(&self, length: u32) -> bool {
+        let backlog = self.flows.backlog();
+        let bytes = backlog.bytes + u64::from(length);
+        backlog.would_exceed(self.settings.limit, length) || bytes > self.settings.memory_limit
+    }
+
+    /// Lets PIE's law work on what flow `flow` remembers.
+    #[inline]
+    fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State) -> R) -> R {
+        let law = &self.settings.law;
+        let (_, compact) = self.flows.head(flow, false);
+        if !compact.is_awake() {
+            self.awake.push(flow as u32);
+        }
+        let mut state = compact.unfold(law);
+        let result = work(law, &mut state);
+        *compact = Compact::fold(&state);
+        result
+    }
+}
+
+impl Discipline for FqPie {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        let flow = self.hash.queue(packet.flow, self.flows.len(), cx);
+        if self.full(packet.length) {
+            self.with(flow, |_, state| state.overflowed());
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        let bytes = self.flows.bytes(flow);
+        let seen = Seen { packets: u64::from(bytes > 0), bytes, third_full: false };
+        let (length, now) = (packet.length, cx.now);
+        match self.with(flow, |law, state| law.arrive(state, seen, length, now, || cx.uniform())) {
+            Verdict::Admit => {}
+            Verdict::Signal if self.settings.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
+            _ => return cx.drop(packet, DropReason::Congestion),
+        }
+        self.flows.push(flow, packet, self.settings.quantum);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        loop {
+            let flow = self.flows.select(self.settings.quantum)?;
+            let Some(packet) = self.flows.pop(flow) else {
+                self.flows.retire(flow);
+                continue;
+            };
+            let left = self.flows.bytes(flow);
+            self.with(flow, |law, state| law.depart(state, &packet, left, cx.now));
+            self.flows.charge(flow, packet.length);
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let flows = params.count("flows");
+        if flows != self.flows.len() as u64 {
+            return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
+        }
+        self.settings = settings(params, &self.link);
+        self.timer.adopt(self.settings.law.tupdate, cx.now);
+        while self.flows.backlog().exceeds(self.settings.limit)
+            || self.flows.backlog().bytes > self.settings.memory_limit
+        {
+            let fattest = self.flows.fattest();
+            let oldest =
+                self.flows.pop(fattest).expect("the fattest flow of a queue beyond its limit has packets");
+            cx.drop(oldest, DropReason::Reconfigured);
+        }
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.flows.purge(cx);
+        self.awake.clear();
+    }
+
+    #[inline]
+    fn next_wakeup(&self) -> Option<Time> {
+        Some(self.timer.due())
+    }
+
+    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        let FqPie { flows, settings, timer, awake, .. } = self;
+        timer.catch_up(settings.law.tupdate, cx.now, || {
+            awake.retain(|&flow| {
+                let bytes = flows.bytes(flow as usize);
+                let (_, compact) = flows.head(flow as usize, false);
+                let mut state = compact.unfold(&settings.law);
+                settings.law.tick(&mut state, bytes);
+                *compact = Compact::fold(&state);
+                let rests = bytes == 0 && compact.is_calm();
+                if rests {
+                    *compact = Compact::default();
+                }
+                !rests
+            });
+        });
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        let largest =
+            self.awake.iter().map(|&flow| self.flows.law(flow as usize).drop_prob()).fold(0.0, f64::max);
+        sink("active_flows", f64::from(self.flows.active()));
+        sink("awake_flows", self.awake.len() as f64);
+        sink("drop_probability_max", largest);
+    }
+
+    fn state_bytes(&self) -> usize {
+        let tables = self.flows.len() * size_of::<Flow<Compact>>() + self.awake.capacity() * size_of::<u32>();
+        size_of::<Self>() + tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Host, ms};
+    use super::*;
+
+    #[test]
+    fn each_flow_has_a_probability_of_its_own() {
+        // Flow 1 has a standing queue, flow 2 sends a packet now and then. No bursts are allowed.
+        let mut host = Host::scripted("fq_pie max_burst 0s noderandomize flows 65536", &[0.0]);
+        for cookie in 0..60 {
+            host.put(ms(0), cookie, 1, 1000);
+        }
+        for step in 1..=20 {
+            let now = ms(15 * step);
+            host.wake_until(now);
+            host.put(now, 100 + step, 2, 1000);
+            (0..2).for_each(|_| _ = host.get(now));
+        }
+        assert!(host.dropped().is_empty()); // flow 2 has hardly any delay
+        assert!(host.probe("drop_probability_max") > 0.0);
+        host.put(ms(301), 999, 1, 1000);
+        assert_eq!(host.dropped(), [999]);
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_arrives() {
+        let mut host = Host::new("fq_pie limit 3p");
+        (0..3).for_each(|cookie| host.put(ms(0), cookie, 1, 1000));
+        host.put(ms(0), 3, 2, 1000);
+        assert_eq!((host.dropped(), host.log.dropped[0].1), (alloc::vec![3], DropReason::Overlimit));
+    }
+
+    #[test]
+    fn a_flow_that_has_come_to_rest_costs_nothing() {
+        let mut host = Host::new("fq_pie");
+        host.put(ms(0), 0, 1, 1000);
+        assert_eq!(host.probe("awake_flows"), 1.0);
+        host.get(ms(1));
+        host.wake_until(ms(45)); // the delay of its last packet is forgotten after two periods
+        assert_eq!(host.probe("awake_flows"), 0.0);
+    }
+
+    #[test]
+    fn a_flow_takes_one_cache_line() {
+        assert!(size_of::<Flow<Compact>>() <= 64, "{}", size_of::<Flow<Compact>>());
+    }
+}

@@ -1,0 +1,65 @@
+//! PIE's state in half a cache line, for tables of flows: RFC 8033's code with timestamps, always active.
+
+use super::{Params, State};
+use crate::units::Span;
+
+/// What a flow's PIE remembers. Delays beyond 4.2 s count as 4.2 s, and the burst allowance is in whole microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compact {
+    drop_prob: f64,
+    accu_prob: f64,
+    qdelay_ns: u32,
+    qdelay_old_ns: u32,
+    burst_us: u32,
+    /// Whether there is anything to remember; a flow at rest is as at the start.
+    awake: bool,
+}
+
+impl Compact {
+    /// Whether the flow has anything to remember.
+    pub const fn is_awake(&self) -> bool {
+        self.awake
+    }
+
+    /// The drop probability.
+    pub const fn drop_prob(&self) -> f64 {
+        self.drop_prob
+    }
+
+    /// Unfolded for the law.
+    #[inline]
+    pub fn unfold(&self, params: &Params) -> State {
+        let start = params.start();
+        if !self.awake {
+            return start;
+        }
+        let seconds = |ns: u32| Span::from_nanos(u64::from(ns)).as_secs_f64();
+        State {
+            drop_prob: self.drop_prob,
+            accu_prob: self.accu_prob,
+            qdelay: seconds(self.qdelay_ns),
+            qdelay_old: seconds(self.qdelay_old_ns),
+            burst_allowance: Span::from_micros(u64::from(self.burst_us)),
+            ..start
+        }
+    }
+
+    /// Folded again after the law has had it.
+    #[inline]
+    pub fn fold(state: &State) -> Compact {
+        let nanos = |seconds: f64| (seconds * 1e9 + 0.5) as u32;
+        Compact {
+            drop_prob: state.drop_prob,
+            accu_prob: state.accu_prob,
+            qdelay_ns: nanos(state.qdelay),
+            qdelay_old_ns: nanos(state.qdelay_old),
+            burst_us: state.burst_allowance.as_nanos().div_ceil(1000).min(u64::from(u32::MAX)) as u32,
+            awake: true,
+        }
+    }
+
+    /// Whether a flow without packets has come to rest: neither probability nor delay is left.
+    pub fn is_calm(&self) -> bool {
+        self.drop_prob == 0.0 && self.qdelay_ns == 0 && self.qdelay_old_ns == 0
+    }
+}

@@ -1,0 +1,119 @@
+"""FQ-PIE: the flow queues of RFC 8290 as in `fq_codel.py`, with PIE (`pie.py`, appendix A of RFC 8033) on each.
+
+Readings of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE so (Linux); all flows
+are updated by one clock; a flow without packets, delay and probability forgets what it had accumulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import fq_codel
+import pie
+from workload import MILLISECOND, Oracle, Packet
+
+
+@dataclass
+class Options(fq_codel.Options):
+    """As for FQ-CoDel, and PIE's."""
+
+    pie: pie.Options = field(default_factory=lambda: pie.Options(activate=False))
+
+
+class FlowQueue(pie.Pie):
+    """PIE with the calls of a flow queue. The limit is not its own."""
+
+    def __init__(self, owner: FqPie) -> None:
+        super().__init__(owner.pie_options)
+        self.log, self.numbers = owner.log, owner.numbers
+        self.awake = True
+
+    def forget(self) -> None:
+        """What a flow at rest does."""
+        if not self.queue and self.drop_prob == self.current_qdelay == self.qdelay_old == 0:
+            self.accu_prob = 0.0
+            self.awake = False
+
+    def push(self, packet: Packet) -> None:
+        """Append a packet."""
+        self.enqueue(packet, packet.arrival)
+
+    def pop(self) -> Packet | None:
+        """Take the oldest packet, past the law."""
+        return self.queue.popleft() if self.queue else None
+
+
+class FqPie(fq_codel.FlowQueues[FlowQueue]):
+    """With PIE on each."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.pie_options = (options or Options()).pie
+        super().__init__(options or Options())
+        self.salted = False
+        self.next_update = self.pie_options.t_update
+
+    def new_queue(self) -> FlowQueue:
+        return FlowQueue(self)
+
+    def serve(self, queue: FlowQueue, now: int) -> Packet | None:
+        return queue.dequeue(now)
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        """Not the fattest queue but the arriving packet pays for a lack of room."""
+        if not self.salted:
+            self.numbers.used += 1  # the hash takes one number
+            self.salted = True
+        queue = self.queues.setdefault(packet.flow, self.new_queue())
+        queue.awake = True
+        if sum(len(one.queue) for one in self.queues.values()) + 1 > self.o.limit:
+            queue.accu_prob = 0.0
+            self.log("dropped", packet.number, "overlimit")
+            return
+        waiting = len(queue.queue)
+        queue.enqueue(packet, now)
+        if len(queue.queue) > waiting and packet.flow not in self.new + self.old:
+            self.new.append(packet.flow)
+            self.credits[packet.flow] = self.o.quantum
+
+    def advance(self, now: int) -> None:
+        """One clock for all flows."""
+        while self.next_update <= now:
+            for queue in self.queues.values():
+                queue.calculate_drop_prob()
+                queue.forget()
+            self.next_update += self.pie_options.t_update
+
+    def probes(self) -> dict[str, float]:
+        """Flows on the lists, those that remember anything, and the largest probability."""
+        largest = max((queue.drop_prob for queue in self.queues.values()), default=0.0)
+        return {
+            "active_flows": len(self.new) + len(self.old),
+            "awake_flows": sum(queue.awake for queue in self.queues.values()),
+            "drop_probability_max": largest,
+        }
+
+
+def _pie(**options: object) -> pie.Options:
+    return pie.Options(activate=False, **options)  # type: ignore[arg-type]
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "fq_pie flows 65536": FqPie,
+    "fq_pie flows 65536 limit 120p ecn mark_threshold 0.9 max_burst 30ms": lambda: FqPie(
+        Options(limit=120, pie=_pie(ecn=True, mark_ecnth=0.9, max_burst=30 * MILLISECOND))
+    ),
+    "fq_pie flows 65536 target 5ms tupdate 5ms noderandomize nocap bytemode quantum 300b max_burst 0s": lambda: FqPie(
+        Options(
+            quantum=300,
+            pie=_pie(
+                qdelay_ref=5 * MILLISECOND,
+                t_update=5 * MILLISECOND,
+                max_burst=0,
+                derandomize=False,
+                cap=False,
+                bytemode=True,
+            ),
+        )
+    ),
+}

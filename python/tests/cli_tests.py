@@ -11,7 +11,8 @@ import pytest
 from conftest import ROOT, Command
 
 import aqmlab as package
-from aqmlab.scenario.flows import KINDS, keys_of
+from aqmlab.scenario.flows import keys_of
+from aqmlab.scenario.kinds import KINDS
 
 BASE = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--seeds", "2")
 CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab import InputError
-from aqmlab.scenario.flows import KEYS, KINDS, LARGEST_COUNT, Kind, keys_of, parse
+from aqmlab.scenario.flows import KEYS, LARGEST_COUNT, keys_of, parse
+from aqmlab.scenario.kinds import KINDS, Kind
 from aqmlab.units import format_rate, format_span
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from aqmlab.errors import unknown
-from aqmlab.scenario.flows import KINDS, keys_of
+from aqmlab.scenario.flows import keys_of
+from aqmlab.scenario.kinds import KINDS
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
 

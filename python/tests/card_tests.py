@@ -1,14 +1,32 @@
-"""The RFC 7567 card."""
+"""The RFC 7567 card, and the pages that show it."""
 
 from __future__ import annotations
 
+import importlib.util
+import types
+from pathlib import Path
+
 import polars as pl
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 
-from aqmlab import card
+from aqmlab import card, registry
 from aqmlab.card import Row, rfc7567
 from aqmlab.errors import InputError
+
+PAGES = ROOT / "docs" / "disciplines"
+
+
+def _generator() -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location("discipline_pages", ROOT / "scripts" / "discipline_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = _generator()
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +102,22 @@ def show_prints_the_card(aqmlab: Command) -> None:
     ended = aqmlab("aqm", "show", "tcn")
     assert ended.status == 0
     assert all(f"\nB{number} " in ended.out for number in range(1, 13))
+
+
+@pytest.mark.parametrize("discipline", registry.disciplines(), ids=lambda one: one.name)
+def every_discipline_has_its_page_as_it_is_declared_now(discipline: registry.Discipline) -> None:
+    written = (PAGES / pages.file_name(discipline)).read_text()
+    assert written.startswith(pages.declared(discipline)), "run 'make docs'"
+    assert written.count("\n| B") == 12
+
+
+def the_index_lists_every_page_and_there_are_no_others() -> None:
+    assert (PAGES / "README.md").read_text() == pages.index(registry.disciplines()), "run 'make docs'"
+    names = {pages.file_name(one) for one in registry.disciplines()} | {"README.md"}
+    assert {Path(path).name for path in PAGES.iterdir()} == names
+
+
+def a_page_shows_the_card_as_it_is_measured_now() -> None:
+    discipline = registry.find("fq_codel")
+    written = (PAGES / pages.file_name(discipline)).read_text()
+    assert written == pages.declared(discipline) + pages.card(rfc7567("fq_codel")), "run 'make docs'"

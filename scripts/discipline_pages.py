@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Write a page about each queue discipline.
+
+    scripts/discipline_pages.py docs/disciplines
+
+What a page says comes from the discipline's own declarations (`aqmlab aqm show`), from the header of its source file,
+and from the runs of its RFC 7567 card. The same sources give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from aqmlab import registry
+from aqmlab.card import Row, rfc7567
+from aqmlab.registry import Discipline
+
+SOURCES = Path(__file__).resolve().parents[1] / "crates/aqm-core/src/discipline"
+SECTIONS = ("What it does", "Reference", "Deviations", "Promises")
+CARD = "## RFC 7567"
+
+
+def main() -> None:
+    """Write the pages and their index."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    disciplines = registry.disciplines()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for discipline, rows in zip(disciplines, pool.map(rfc7567, [one.name for one in disciplines]), strict=True):
+            (folder / file_name(discipline)).write_text(declared(discipline) + card(rows))
+            print(discipline.name, " ".join(f"{row.id}:{row.verdict}" for row in rows if row.verdict != "stated"))
+    (folder / "README.md").write_text(index(disciplines))
+    pages = {file_name(one) for one in disciplines} | {"README.md"}
+    for left_over in {path.name for path in folder.glob("*.md")} - pages:
+        (folder / left_over).unlink()
+
+
+def file_name(discipline: Discipline) -> str:
+    """Return the name of the discipline's page."""
+    return f"{module(discipline)}.md"
+
+
+def module(discipline: Discipline) -> str:
+    """Return the name of the discipline's source, without its ending."""
+    return discipline.name.replace("-", "_")
+
+
+def index(disciplines: tuple[Discipline, ...]) -> str:
+    """Return the page that lists the others."""
+    lines = ["# The queue disciplines", "", "Written by `make docs`.", ""]
+    group = ""
+    for one in disciplines:
+        if one.group != group:
+            group = one.group
+            lines += ["", f"## {group}", "", "| Name | What it does | Defined by |", "|---|---|---|"]
+        lines.append(f"| [{one.name}]({file_name(one)}) | {one.summary} | {one.reference} |")
+    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+
+
+def declared(discipline: Discipline) -> str:
+    """Return what a page says without any run."""
+    header = source_header(discipline)
+    lines = [f"# {discipline.name}", "", f"{discipline.summary}.", ""]
+    lines += [f"`aqmlab compare --rate 10mbit --rtt 40ms --aqm fifo,{discipline.name}`", ""]
+    for title in SECTIONS:
+        lines += [f"## {title}", "", header[title], ""]
+    lines += ["## Parameters", "", "| Parameter | Default | Allowed | What it does | Where the default comes from |"]
+    lines += ["|---|---|---|---|---|"]
+    for param in discipline.params:
+        auto = f" (auto: {param.auto})" if param.auto else ""
+        cells = (f"`{param.name}`", param.default, param.allowed, param.help + auto, param.reference)
+        lines.append(_cells(cells))
+    lines += [
+        "",
+        "## Presets",
+        "",
+        "| Preset | Where it comes from | What differs from the defaults |",
+        "|---|---|---|",
+    ]
+    for number, preset in enumerate(discipline.presets):
+        name = f"`{preset.name}`" + (" (meant when none is named)" if number == 0 else "")
+        values = ", ".join(f"{key} {value}" for key, value in preset.values.items())
+        lines.append(_cells((name, preset.source, values or "nothing")))
+    if discipline.probes:
+        lines += ["", "## Probes", "", "Variables of its own that every run records as time series.", ""]
+        lines += ["| Probe | Unit | What it is |", "|---|---|---|"]
+        lines += [_cells((f"`{probe.name}`", probe.unit, probe.help)) for probe in discipline.probes]
+    traits = discipline.traits
+    lines += ["", "## State", ""]
+    lines.append(f"{discipline.state_bytes} bytes at the defaults, waiting packets not counted.")
+    if traits["flow_state_bytes"]:
+        lines.append(f"Of these {traits['flow_state_bytes']} for each flow queue.")
+    lines.append("It marks (ECN) where it can." if traits["ecn"] else "It never marks.")
+    lines.append("It drops queued packets too." if traits["drops_queued"] else "It drops arriving packets only.")
+    return "\n".join(lines) + "\n\n"
+
+
+def card(rows: list[Row]) -> str:
+    """Return the measured part of a page."""
+    lines = [CARD, "", "From short runs beside tail drop (`aqmlab.card`); the limits are ours.", ""]
+    lines += ["| | Asked | Verdict | Found |", "|---|---|---|---|"]
+    lines += [_cells((row.id, row.asks, row.verdict, f"{row.how}: {row.finding}")) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def source_header(discipline: Discipline) -> dict[str, str]:
+    """Return the sections of the header of the discipline's source file."""
+    source = next(
+        path
+        for path in (SOURCES / f"{module(discipline)}.rs", SOURCES / module(discipline) / "mod.rs")
+        if path.exists()
+    )
+    lines = [
+        line.removeprefix("//!").removeprefix(" ") for line in source.read_text().splitlines() if line.startswith("//!")
+    ]
+    parts = re.split(r"^# (.+)$", "\n".join(lines), flags=re.M)
+    return {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _cells(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    main()

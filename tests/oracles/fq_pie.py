@@ -1,7 +1,8 @@
 """FQ-PIE: the flow queues of RFC 8290 as in `fq_codel.py`, with PIE (`pie.py`, appendix A of RFC 8033) on each.
 
-Readings of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE so (Linux); all flows
-are updated by one clock; a flow without packets, delay and probability forgets what it had accumulated.
+Readings of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE so (Linux);
+all flows are updated by one clock; a flow without packets, delay and probability forgets what it had
+accumulated.
 """
 
 from __future__ import annotations

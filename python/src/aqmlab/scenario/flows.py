@@ -436,7 +436,7 @@ KEYS: tuple[Key, ...] = (
         None,
         "carried",
         "udp, newreno, cubic, dctcp, ledbat, prague, bbr1 or bbr3",
-        "what carries the data; udp unless given",
+        "what carries the data; the kind says which unless given",
     ),
     Key("rate", _positive_rate, format_rate, None, "cbr onoff poisson", "a rate such as 3mbit", "rate while sending"),
     _drawn("on", TIMES, "1s", "onoff", "how long ON periods are"),

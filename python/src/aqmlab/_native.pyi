@@ -28,6 +28,7 @@ __all__ = [
     "parse_spec",
     "run",
     "version",
+    "workload",
 ]
 
 class InputError(ValueError):

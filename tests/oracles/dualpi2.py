@@ -1,9 +1,8 @@
-"""DualPI2 as RFC 9332 describes it (sections 2.4, 2.5 and appendix A.1), in the form of its appendix: enqueue,
-dequeue, update.
+"""DualPI2 from the pseudocode of RFC 9332 appendix A: figures 2 to 5, 7 and 8.
 
-Readings of `discipline/dualpi2.rs`: lots with the trace's random numbers, none where the outcome is certain;
-weights by self-clocked tags given on arrival, in 1/65536 bytes; the longer delay moves the probability; p' is
-not used while at most two full packets wait, nor the ramp for a packet that leaves the L4S queue empty; once
+Readings of `discipline/dualpi2.rs`: likelihoods beyond one count as one; with `signals lot` (Linux) the trace's random
+numbers decide, none where the outcome is certain; weights by self-clocked tags given on arrival, in 1/65536 bytes;
+p' is not used while at most two full packets wait, nor the ramp for a packet that leaves the L4S queue empty; once
 k p' is 1, classic packets are dropped and L4S packets share their lot.
 """
 
@@ -32,6 +31,7 @@ class Options:
     range: int = 400_000
     weights: tuple[int, int] = (90, 10)
     tshift: int | None = None
+    lots: bool = False
 
 
 class DualPi2(Oracle):
@@ -48,6 +48,7 @@ class DualPi2(Oracle):
         self.tags: dict[int, int] = {}
         self.last = [0, 0]
         self.v = 0
+        self.count = {"lq": 0.0, "cq": 0.0}
 
     def advance(self, now: int) -> None:
         """dualpi2_update, every Tupdate."""
@@ -81,11 +82,17 @@ class DualPi2(Oracle):
         shift = self.o.tshift
         return min(queues, key=lambda queue: queue[0].arrival - (shift if queue is self.lq else 0))
 
-    def lot(self, likelihood: float) -> bool:
-        """recur, with chance."""
-        if likelihood <= 0 or likelihood >= 1:
-            return likelihood >= 1
-        return self.numbers.uniform() < likelihood
+    def recur(self, q: str, likelihood: float) -> bool:
+        """True with a certain likelihood."""
+        if self.o.lots:
+            if likelihood <= 0 or likelihood >= 1:
+                return likelihood >= 1
+            return self.numbers.uniform() < likelihood
+        self.count[q] += min(likelihood, 1)
+        if self.count[q] > 1:
+            self.count[q] -= 1
+            return True
+        return False
 
     def laqm(self, delay: int) -> float:
         """The ramp, or the step, of the L4S queue."""
@@ -101,15 +108,15 @@ class DualPi2(Oracle):
             packet = queue.popleft()
             self.v = self.tags.pop(packet.number)
             p_cl, p_c = self.o.k * p, p * p
-            overload = p_cl >= 1
+            p_cmax = min(1 / self.o.k**2, 1) if self.o.k else 1
             if queue is self.lq:
-                if overload and self.lot(p_c):
+                if p_cl >= 1 and self.recur("lq", p_c):
                     self.log("dropped", packet.number, "congestion")
                     continue
                 native = self.laqm(now - packet.arrival) if self.lq else 0.0
-                if self.lot(max(native, p_cl)):
+                if self.recur("lq", max(native, p_cl)):
                     self.log.mark(packet)
-            elif self.lot(p_c) and (overload or not self.log.mark(packet)):
+            elif self.recur("cq", p_c) and (p_c >= p_cmax or not self.log.mark(packet)):
                 self.log("dropped", packet.number, "congestion")
                 continue
             return packet
@@ -129,7 +136,11 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2": DualPi2,
     "dualpi2 limit 120p classic_protection 0.5": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
     "dualpi2:linux": lambda: DualPi2(
-        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0)
+        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, lots=True)
+    ),
+    "dualpi2 signals lot limit 90p": lambda: DualPi2(Options(limit=90, lots=True)),
+    "dualpi2 coupling_factor 0.5 beta 9 target 3ms limit 150p": lambda: DualPi2(
+        Options(k=0.5, beta=9.0, target=3 * MILLISECOND, limit=150)
     ),
     "dualpi2 scheduler tsfifo tshift 30ms target 5ms coupling_factor 1.5 step_thresh 20ms step_range 30ms": lambda: (
         DualPi2(

@@ -4,23 +4,24 @@
 //! that both kinds of flows get about the same rate.
 //!
 //! # Reference
-//! RFC 9332: sections 2.4 and 2.5, appendix A (DualPI2). Preset `linux`: tc-dualpi2(8).
+//! RFC 9332: sections 2.4 and 2.5, appendix A (DualPI2: figures 2 to 5, 7 and 8). Preset `linux`: tc-dualpi2(8) and the
+//! behaviour of `sch_dualpi2`, read in the patch series that brought it to Linux.
 //!
 //! # Parameters
-//! See `aqmlab aqm show dualpi2`.
+//! See `aqmlab aqm show dualpi2`. `signals count` adds up the likelihoods of each queue (`recur()` of figure 4);
+//! `signals lot` draws, as Linux does.
 //!
 //! # Deviations
-//! Written from the RFC's description and constants as known to the author; the text of appendix A was not at hand, so its
-//! figures could not be compared line by line. The scheduler, which the RFC leaves open, is the time-shifted FIFO of
-//! the first DualPI2 (the head that waited longest goes, the L4S head counted as `tshift` older), or weights in bytes by
-//! self-clocked fair queueing. The probability follows the longer of the two delays, so that it rises under an overload
-//! of scalable traffic alone, as in Linux. Signals are drawn by lot; the RFC also allows to count them up without chance.
-//! The L4S ramp takes the delay of the packet that leaves.
+//! Nothing is signalled by p' while at most two full packets wait (Linux: fewer than two; RFC: no such rule). Weights in
+//! bytes are kept by self-clocked fair queueing where the RFC recommends, and Linux has, weighted round robin. The L4S
+//! ramp takes the delay of the packet that leaves; a step (no range) begins above its threshold, as in Linux (RFC: at
+//! it). `Th_len` is one packet, the one that leaves counted, also in `linux` (which would mark a packet that is alone).
+//! Likelihoods beyond one count as one. The limit has no byte form by default and no room for a further MTU.
 //!
 //! # Promises
 //! Order kept within each queue; a flow that keeps its ECN identifier stays in order; updates once per period through
 //! wake-ups, at most 16 of them late; no signal by p' while at most two full packets wait, none by the ramp for a packet
-//! that leaves the L4S queue empty.
+//! that leaves the L4S queue empty; random numbers only with `signals lot`.
 
 use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
@@ -117,7 +118,13 @@ pub static INFO: Info = Info {
             Value::Span(Span::from_millis(50)),
             (0.0, 1e10),
             "How much older the head of the L4S queue counts (tsfifo)",
-            "De Schepper's DualPI2 before RFC 9332: 50 ms",
+            "RFC 9332 appendix A.2: 50 ms",
+        ),
+        ParamSpec::choice(
+            "signals",
+            &["count", "lot"],
+            "Whether likelihoods are added up until they make a signal, or are chances of one",
+            "RFC 9332 appendix A.1 (recur): count; Linux: lot",
         ),
     ],
     presets: &[
@@ -128,13 +135,14 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "linux",
-            source: "Linux 6.18 net/sched/sch_dualpi2.c, tc-dualpi2(8) (defaults)",
+            source: "tc-dualpi2(8), Linux 6.17 net/sched/sch_dualpi2.c (defaults; lots)",
             values: &[
                 ("tupdate", Value::Span(Span::from_millis(16))),
                 ("alpha", Value::Number(0.16)),
                 ("beta", Value::Number(3.2)),
                 ("step_thresh", Value::Span(Span::from_millis(1))),
                 ("step_range", Value::Span(Span::ZERO)),
+                ("signals", Value::Choice("lot")),
             ],
         },
     ],
@@ -153,7 +161,7 @@ pub static INFO: Info = Info {
         quiet_packets: 1,
         flow_state_bytes: 0,
     },
-    deviations: "pseudocode of appendix A not compared; weighted fair queueing where the RFC has WRR; the longer delay counts",
+    deviations: "quiet up to two full packets, as Linux; weighted fair queueing where the RFC has WRR; a lone L4S packet is never marked by the step, also in linux",
     build,
 };
 
@@ -178,6 +186,8 @@ struct Settings {
     tshift: Option<Span>,
     /// Percent of the link, for each queue.
     weights: [u32; 2],
+    /// Add likelihoods up instead of drawing.
+    count: bool,
 }
 
 struct DualPi2 {
@@ -185,6 +195,8 @@ struct DualPi2 {
     settings: Settings,
     state: Controlled,
     scheduler: Scfq,
+    /// What likelihoods have added up to since the last signal, for each queue.
+    counts: [f64; 2],
     /// Two full packets: nobody is told to slow down for less.
     quiet_bytes: u64,
 }
@@ -204,6 +216,7 @@ fn settings(params: &Params) -> Settings {
         step_range: params.span("step_range"),
         tshift: (params.choice("scheduler") == "tsfifo").then(|| params.span("tshift")),
         weights: [100 - classic, classic],
+        count: params.choice("signals") == "count",
     }
 }
 
@@ -213,6 +226,7 @@ fn build(params: &Params, link: &Link) -> Built {
         queues: Default::default(),
         state: Controlled::new(settings.tupdate),
         scheduler: Scfq::new(&settings.weights),
+        counts: [0.0; 2],
         quiet_bytes: 2 * u64::from(link.mtu),
         settings,
     }))
@@ -229,12 +243,22 @@ impl Settings {
     }
 }
 
-/// A lot with probability `p`; none is drawn where it is certain.
-fn falls(p: f64, cx: &mut Cx<'_>) -> bool {
-    p > 0.0 && (p >= 1.0 || cx.uniform() < p)
-}
-
 impl DualPi2 {
+    /// Whether a signal of likelihood `p` falls on a packet of `queue` (figure 4, `recur`).
+    #[inline]
+    fn falls(&mut self, queue: usize, p: f64, cx: &mut Cx<'_>) -> bool {
+        if !self.settings.count {
+            return p > 0.0 && (p >= 1.0 || cx.uniform() < p); // none is drawn where it is certain
+        }
+        let count = &mut self.counts[queue];
+        *count += p.min(1.0);
+        let falls = *count > 1.0;
+        if falls {
+            *count -= 1.0;
+        }
+        falls
+    }
+
     /// The queue that goes next.
     #[inline]
     fn select(&mut self) -> Option<usize> {
@@ -255,17 +279,17 @@ impl DualPi2 {
     }
 
     /// Signals with a packet that leaves the L4S queue: the stronger of its own ramp and the coupled probability. Once
-    /// that is used up, it is dropped as if it were classic (section 2.5.1.1).
-    fn leave_l4s(&self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
+    /// that is used up, it is dropped as if it were classic (figure 7, lines 8c to 8i).
+    fn leave_l4s(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
         let base = if quiet { 0.0 } else { self.state.probability() };
         let coupled = self.settings.coupling * base;
-        if coupled >= 1.0 && falls(base * base, cx) {
+        if coupled >= 1.0 && self.falls(L4S, base * base, cx) {
             cx.drop(packet, DropReason::Congestion);
             return None;
         }
         let alone = self.queues[L4S].is_empty();
         let native = if alone { 0.0 } else { self.settings.native(cx.now.since(packet.arrival)) };
-        if falls(native.max(coupled), cx) {
+        if self.falls(L4S, native.max(coupled), cx) {
             let reason = if native > coupled { MarkReason::Threshold } else { MarkReason::Congestion };
             cx.mark(&mut packet, reason);
         }
@@ -273,13 +297,13 @@ impl DualPi2 {
     }
 
     /// Signals with a packet that leaves the classic queue, by the square of the base probability: with a mark, until
-    /// that square has reached 1 / k^2, where marks in the other queue are used up.
-    fn leave_classic(&self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
+    /// that square has reached p_Cmax = min(1 / k^2, 1), where marks in the other queue are used up.
+    fn leave_classic(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
         let base = self.state.probability();
-        if quiet || !falls(base * base, cx) {
+        if quiet || !self.falls(CLASSIC, base * base, cx) {
             return Some(packet);
         }
-        let overload = self.settings.coupling * base >= 1.0;
+        let overload = self.settings.coupling.max(1.0) * base >= 1.0;
         if !overload && cx.mark(&mut packet, MarkReason::Congestion) {
             return Some(packet);
         }
@@ -338,6 +362,7 @@ impl Discipline for DualPi2 {
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.queues.iter_mut().for_each(|queue| queue.purge(cx));
         self.scheduler.clear();
+        self.counts = [0.0; 2];
     }
 
     #[inline]
@@ -346,6 +371,7 @@ impl Discipline for DualPi2 {
     }
 
     fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        // Figure 8, line 2a: the longer delay, so that scalable traffic alone can bring overload about.
         let oldest = self.queues.iter().filter_map(Fifo::head).map(|packet| packet.arrival).min();
         let delay = oldest.map_or(0.0, |arrival| cx.now.since(arrival).as_secs_f64());
         self.state.catch_up(&self.settings.law, self.settings.tupdate, delay, cx.now);
@@ -377,7 +403,8 @@ mod tests {
 
     /// Classic packets 0 to 9 and L4S packets 20 to 29 wait since 0 ms; at 100 ms p' is `beta` / 10.
     fn standing(beta: u32, more: &str, uniforms: &[f64]) -> Host {
-        let spec = alloc::format!("dualpi2 tupdate 100ms alpha 0 beta {beta} step_thresh 1s {more}");
+        let spec =
+            alloc::format!("dualpi2 tupdate 100ms alpha 0 beta {beta} step_thresh 1s signals lot {more}");
         let mut host = Host::scripted(&spec, uniforms);
         (0..10).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::NotEct));
         (20..30).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::Ect1));
@@ -451,8 +478,33 @@ mod tests {
             host.marked().len()
         };
         // Halfway between 800 and 1200 us the probability is 0.5, which a lot of 0.5 does not meet.
-        assert_eq!([800, 1000, 1001, 1200].map(|at| marked("dualpi2", at)), [0, 0, 1, 1]);
+        assert_eq!([800, 1000, 1001, 1200].map(|at| marked("dualpi2 signals lot", at)), [0, 0, 1, 1]);
         assert_eq!([1000, 1001].map(|at| marked("dualpi2:linux", at)), [0, 1]);
+    }
+
+    #[test]
+    fn likelihoods_add_up_to_signals_without_chance() {
+        // p' = 0.3: k p' = 0.6 gives 0.6, 1.2 (one), 0.8, 1.4 (one).
+        let mut host = standing(3, "scheduler tsfifo tshift 0s signals count", &[0.0]);
+        (0..4).for_each(|_| _ = host.get(ms(100)));
+        assert_eq!(host.marked(), [21, 23]);
+        // p' = 0.6: 0.36, 0.72, 1.08 (one).
+        let mut host = standing(6, "classic_protection 0.99 signals count", &[0.0]);
+        assert_eq!([host.get(ms(100)), host.get(ms(100))], [Some(0), Some(1)]);
+        assert_eq!(host.get(ms(100)), Some(3));
+        assert_eq!(host.dropped(), [2]);
+    }
+
+    #[test]
+    fn with_a_weak_coupling_marks_last_until_the_square_is_one() {
+        let run = |beta| {
+            let mut host = standing(beta, "classic_protection 0.99 coupling_factor 0.5", &[0.0]); // every lot hits
+            (50..56).for_each(|cookie| put(&mut host, ms(100), cookie, Ecn::Ect0));
+            while host.get(ms(100)).is_some() {}
+            (host.marked().contains(&50), host.dropped().contains(&50))
+        };
+        assert_eq!(run(9), (true, false)); // p' = 0.9
+        assert_eq!(run(10), (false, true)); // p' = 1
     }
 
     #[test]

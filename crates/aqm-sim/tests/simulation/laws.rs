@@ -4,7 +4,7 @@
 //! formulas is 1.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
-use aqm_sim::scenario::{Capacity, CongestionControl, Scenario, Source};
+use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, Scenario, Source, Tcp};
 
 const MSS: f64 = 1448.0;
 const RTT: f64 = 0.08;
@@ -79,6 +79,134 @@ fn newreno_follows_pftk_with_timeouts() {
             measured / expected
         );
         assert!((measured / expected - 1.0).abs() < 0.15, "p = {p}: {measured} instead of {expected}");
+    }
+}
+
+#[test]
+fn cubic_follows_its_response_function_and_reno_s_where_that_is_larger() {
+    // RFC 9438 section 5.1: W = 1.054 (RTT / p)^(3/4), for losses at equal distances; section 4.3: at least
+    // what Reno would have, sqrt(3 / 2p). Independent losses leave a tenth more, as they do Reno (1.31 for 1.22).
+    let window = |rtt_ms: u64, loss: f64| {
+        let mut scenario = lossy(loss, true);
+        scenario.rtt_ns = rtt_ms * MS;
+        scenario.flows = vec![bulk("cubic", 5, tcp(CongestionControl::Cubic))];
+        run(&scenario, 1).metrics["goodput_mbit"] * 1e6 / 8.0 / MSS * rtt_ms as f64 / 1e3 / 5.0
+    };
+    for (rtt_ms, losses) in [(100, [0.0001, 0.0003]), (10, [0.001, 0.01])] {
+        let mut exponent = 0.0;
+        for loss in losses {
+            let rtt = rtt_ms as f64 / 1e3;
+            let cubic = 1.054 * (rtt / loss).powf(0.75);
+            let reno = (1.5_f64 / loss).sqrt();
+            let measured = window(rtt_ms, loss);
+            println!("{rtt_ms} ms, p = {loss}: {measured:.1} segments; CUBIC {cubic:.1}, Reno {reno:.1}");
+            assert!(
+                (0.95..1.25).contains(&(measured / cubic.max(reno))),
+                "{rtt_ms} ms, p = {loss}: {measured}"
+            );
+            exponent = measured.ln() - exponent;
+        }
+        exponent /= (losses[1] / losses[0]).ln();
+        let expected = if rtt_ms == 100 { -0.75 } else { -0.5 };
+        assert!((exponent - expected).abs() < 0.06, "{rtt_ms} ms: exponent {exponent}");
+    }
+}
+
+/// `flows` DCTCP flows over a step at `threshold` packets; the path holds 330.
+fn dctcp(flows: u32, threshold: u32) -> Scenario {
+    let mut scenario = bottleneck(&format!("dctcp_step threshold {threshold}p limit 1000p"));
+    scenario.duration_ns = 60 * SECOND;
+    scenario.warmup_ns = 20 * SECOND;
+    scenario.sample_ns = 10 * MS;
+    let tcp = Tcp { ecn: EcnMode::Classic, delack_segments: 1, ..tcp(CongestionControl::Dctcp) };
+    scenario.flows.push(bulk("dctcp", flows, tcp));
+    scenario
+}
+
+#[test]
+fn dctcp_s_queue_swings_as_far_and_as_often_as_its_authors_derived() {
+    // Alizadeh et al. 2010 section 3.3, equations 8 to 10: amplitude A = sqrt(2 N (C RTT + K)) / 2, period A / N round
+    // trips, maximum K + N. The flows are thought to be in step, which few are.
+    for (flows, threshold) in [(1, 32), (1, 94), (2, 47), (8, 94)] {
+        let scenario = dctcp(flows, threshold);
+        let report = run(&scenario, 1);
+        let queue = &report.series.columns["queue_packets"][2000..];
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        let (n, k) = (f64::from(flows), f64::from(threshold));
+        let path = 100e6 * 0.04 / 8.0 / 1514.0;
+        let amplitude = (2.0 * n * (path + k)).sqrt() / 2.0;
+        let (lowest, highest) =
+            queue.iter().fold((f64::MAX, 0.0_f64), |(low, high), &q| (low.min(q), high.max(q)));
+        println!("N = {n}, K = {k}: {lowest} to {highest}, formula {amplitude:.1} down from {}", k + n);
+        assert!(((highest - lowest) / amplitude - 1.0).abs() < 0.15, "{flows} flows, K = {k}");
+        assert!((report.metrics["queue_max_packets"] - (k + n)).abs() <= 2.0, "{flows} flows, K = {k}");
+        if flows <= 2 {
+            // A period has one rise through the middle; half of the amplitude around it is no noise.
+            let (mut above, mut rises) = (true, 0.0);
+            for &q in queue {
+                rises += f64::from(u8::from(!above && q > mean + amplitude / 6.0));
+                above = q > if above { mean - amplitude / 6.0 } else { mean + amplitude / 6.0 };
+            }
+            let period = 40.0 / rises / (report.metrics["rtt_mean_ms"] / 1e3);
+            println!("period {period:.1} round trips, formula {:.1}", amplitude / n);
+            assert!((period / (amplitude / n) - 1.0).abs() < 0.15, "{flows} flows, K = {k}: {period}");
+        }
+    }
+}
+
+#[test]
+fn dctcp_starves_the_link_below_a_threshold_of_a_seventh_of_the_path() {
+    // Section 3.4: K > C RTT / 7 keeps the queue from running empty whatever the number of flows, 40 being about the worst.
+    let used = |threshold| run(&dctcp(40, threshold), 1).metrics["utilization"];
+    let (below, at, above) = (used(8), used(47), used(94));
+    println!("{below:.4} {at:.4} {above:.4}");
+    assert!(below < 0.96 && at > 0.98 && above > 0.999);
+}
+
+#[test]
+fn under_pie_reno_s_share_is_inverse_to_the_round_trip_and_cubic_s_less_so() {
+    // The same loss probability for all: W is the same for Reno, so the rate goes as 1 / RTT; CUBIC's W grows with
+    // RTT^(3/4) once it is beyond Reno's.
+    let exponent = |control, mbit: u64| {
+        let mut scenario = bottleneck("pie limit 10000p");
+        scenario.capacity = Capacity::RateBps(mbit * 1_000_000);
+        scenario.duration_ns = 100 * SECOND;
+        scenario.warmup_ns = 30 * SECOND;
+        for (name, rtt_ms) in [("near", 20), ("far", 160)] {
+            let mut flows = bulk(name, 4, tcp(control));
+            flows.rtt_ns = Some(rtt_ms * MS);
+            scenario.flows.push(flows);
+        }
+        let m = run(&scenario, 1).metrics;
+        let share = m["class.near.goodput_mbit"] / m["class.far.goodput_mbit"];
+        share.ln() / (m["class.far.rtt_mean_ms"] / m["class.near.rtt_mean_ms"]).ln()
+    };
+    let reno = exponent(CongestionControl::Newreno, 100);
+    let (slow, fast) = (exponent(CongestionControl::Cubic, 100), exponent(CongestionControl::Cubic, 400));
+    println!("Reno {reno:.2}, CUBIC {slow:.2} and {fast:.2}");
+    assert!((0.85..1.2).contains(&reno), "{reno}");
+    assert!(fast < slow && slow < reno && (0.1..0.7).contains(&fast), "{reno} {slow} {fast}");
+}
+
+#[test]
+fn ledbat_fills_an_empty_link_at_its_target_and_leaves_a_busy_one_to_others() {
+    // RFC 6817 section 2.2: a target of 100 ms at most.
+    let beside = |other: Option<CongestionControl>| {
+        let mut scenario = bottleneck("fifo limit 660p");
+        scenario.capacity = Capacity::RateBps(20_000_000);
+        scenario.duration_ns = 120 * SECOND;
+        scenario.warmup_ns = 40 * SECOND;
+        scenario.flows = vec![bulk("ledbat", 1, tcp(CongestionControl::Ledbat))];
+        scenario.flows.extend(other.map(|control| bulk("other", 1, tcp(control))));
+        run(&scenario, 1).metrics
+    };
+    let alone = beside(None);
+    println!("alone: {:.1} ms, used {:.3}", alone["qdelay_mean_ms"], alone["utilization"]);
+    assert!((90.0..105.0).contains(&alone["qdelay_mean_ms"]) && alone["utilization"] > 0.99);
+    for other in [CongestionControl::Newreno, CongestionControl::Cubic] {
+        let m = beside(Some(other));
+        println!("beside {other:?}: {:.2} Mbit/s", m["class.ledbat.goodput_mbit"]);
+        assert!(m["class.ledbat.goodput_mbit"] < 1.0 && m["class.other.goodput_mbit"] > 18.0, "{other:?}");
     }
 }
 

@@ -9,7 +9,7 @@ PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test bench docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -38,6 +38,9 @@ bench: tools ## speed, printed and written to results/bench
 
 docs: .venv/native ## write the pages of docs/disciplines anew (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines
+
+laws: .venv/native ## hold the transports to the laws of the literature and draw docs/laws (five minutes)
+	$(BIN)/python scripts/laws.py
 
 validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py

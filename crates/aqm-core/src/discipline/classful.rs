@@ -4,7 +4,7 @@
 use super::{Backlog, Discipline, LIMIT, Link, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::packet::Packet;
-use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Value};
+use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Scheduler;
 use crate::signal::DropReason;
 use crate::spec::Spec;
@@ -45,6 +45,18 @@ pub(super) const TRAITS: Traits = Traits {
     quiet_packets: u64::MAX,
     flow_state_bytes: 0,
 };
+
+/// Shows what weights do.
+pub(super) const HALVING: Preset = Preset {
+    name: "halving",
+    source: "each class twice the next, to show weights at work",
+    values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
+};
+
+/// The parameter `weight`, one for each class.
+pub(super) fn weights(params: &Params) -> Vec<u32> {
+    per_class(params, params.counts("weight"))
+}
 
 /// A number for each class: its weight or quantum.
 pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {

@@ -22,7 +22,7 @@
 //! slot of the class, phi its share, L the largest packet); what is dropped or marked is up to the children, but for the
 //! limit of all classes.
 
-use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::classful::{self, CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{Built, Group, Info, Link};
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Qfq;
@@ -38,11 +38,7 @@ pub static INFO: Info = Info {
     params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT, MAXPKT],
     presets: &[
         Preset { name: "even", source: "Linux sch_qfq: weight 1, the MTU as largest packet", values: &[] },
-        Preset {
-            name: "halving",
-            source: "each class twice the next, to show weights at work",
-            values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
-        },
+        HALVING,
     ],
     probes: PROBES,
     traits: TRAITS,

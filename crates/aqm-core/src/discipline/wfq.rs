@@ -16,7 +16,7 @@
 //! # Promises
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
-use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{Built, Group, Info, Link};
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Scfq;
@@ -29,14 +29,7 @@ pub static INFO: Info = Info {
     summary: "Weighted fair queueing among classes (self-clocked), each with a discipline of its own",
     reference: "Golestani 1994; Demers, Keshav and Shenker 1989",
     params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT],
-    presets: &[
-        Preset { name: "even", source: "Demers 1989: the same share for all", values: &[] },
-        Preset {
-            name: "halving",
-            source: "each class twice the next, to show weights at work",
-            values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
-        },
-    ],
+    presets: &[Preset { name: "even", source: "Demers 1989: the same share for all", values: &[] }, HALVING],
     probes: PROBES,
     traits: TRAITS,
     deviations: "self-clocked; heads wait outside their children for their turn; one limit for all classes",
@@ -51,10 +44,6 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Share of each class, relative to the others",
     "Demers 1989: the same for all",
 );
-
-fn weights(params: &Params) -> alloc::vec::Vec<u32> {
-    classful::per_class(params, params.counts("weight"))
-}
 
 fn build(params: &Params, link: &Link) -> Built {
     let scheduler = Scfq::new(&weights(params));

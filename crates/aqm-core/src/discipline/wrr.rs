@@ -15,7 +15,7 @@
 //! # Promises
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
-use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{Built, Group, Info, Link};
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Rr;
@@ -34,11 +34,7 @@ pub static INFO: Info = Info {
             source: "the same weight for all; the paper leaves weights to the user",
             values: &[],
         },
-        Preset {
-            name: "halving",
-            source: "each class twice the next, to show weights at work",
-            values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
-        },
+        HALVING,
     ],
     probes: PROBES,
     traits: TRAITS,
@@ -54,10 +50,6 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Packets of each class in one round",
     "Katevenis 1991 leaves it to the user",
 );
-
-fn weights(params: &Params) -> alloc::vec::Vec<u32> {
-    classful::per_class(params, params.counts("weight"))
-}
 
 fn build(params: &Params, link: &Link) -> Built {
     let scheduler = Rr::new(weights(params));

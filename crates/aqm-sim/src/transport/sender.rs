@@ -52,7 +52,7 @@ enum Phase {
 /// One sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    control: Control,
+    pub(super) control: Control,
     board: Scoreboard,
     phase: Phase,
     una: u64,

@@ -55,6 +55,18 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
+    /// Times in milliseconds and paces, as multiples of the bottleneck's, wherever the pace changes by more than `share`.
+    pub(crate) fn paces(&mut self, until: Time, share: f64) -> Vec<(u64, f64)> {
+        let mut paces: Vec<(u64, f64)> = Vec::new();
+        while self.step(until) {
+            let pace = self.sender.control.rate().expect("it has a rate") / 10_000.0;
+            if paces.last().is_none_or(|last| (last.1 / pace - 1.0).abs() > share) {
+                paces.push((self.now.as_nanos() / 1_000_000, (pace * 1000.0).round() / 1000.0));
+            }
+        }
+        paces
+    }
+
     /// A sender with `bytes` to send over 10 000 bytes a second and 100 ms.
     pub(crate) fn new(tcp: &Tcp, bytes: u64) -> Wire {
         let mut sender = Sender::new(tcp, Random::seeded(1));

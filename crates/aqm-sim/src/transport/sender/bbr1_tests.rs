@@ -14,18 +14,6 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Times and paces, as multiples of the bottleneck's, wherever the pace changes by more than a hundredth.
-fn paces(wire: &mut Wire, until: u64) -> Vec<(u64, f64)> {
-    let mut paces: Vec<(u64, f64)> = Vec::new();
-    while wire.step(at(until)) {
-        let pace = wire.sender.control.rate().expect("it has a rate") / 10_000.0;
-        if paces.last().is_none_or(|last| (last.1 / pace - 1.0).abs() > 0.01) {
-            paces.push((wire.now.as_nanos() / 1_000_000, (pace * 1000.0).round() / 1000.0));
-        }
-    }
-    paces
-}
-
 /// The window, and how far it is used, in segments.
 fn window(wire: &Wire) -> (u64, u64) {
     (wire.sender.cwnd() / MSS, wire.sender.board.pipe() / MSS)
@@ -45,7 +33,7 @@ fn startup_begins_with_the_initial_window_in_a_round_trip_times_2_89() {
 #[test]
 fn three_rounds_without_growth_end_startup_and_drain_empties_the_queue() {
     let mut wire = Wire::new(&bbr1(), u64::MAX);
-    let paces = paces(&mut wire, 1500);
+    let paces = wire.paces(at(1500), 0.01);
     // Rounds begin at 220 ms (rate 0.91), 420 (1.0), about 760 and 1100 ms, with 35 segments outstanding: 2.89 times
     // eleven and three quanta of one. Drain at 1 / 2.89 takes 21 segments away at 0.654 segments every 10 ms: 320 ms.
     assert_eq!(paces[paces.len() - 3..], [(410, 2.89), (1100, 0.346), (1410, 1.0)]);
@@ -59,7 +47,7 @@ fn three_rounds_without_growth_end_startup_and_drain_empties_the_queue() {
 #[test]
 fn probe_bw_goes_through_eight_phases_of_a_round_trip_each() {
     let mut wire = Wire::new(&bbr1(), u64::MAX);
-    let paces = paces(&mut wire, 6000);
+    let paces = wire.paces(at(6000), 0.01);
     // An acknowledgment every 10 ms: the first beyond 110 ms comes after 120. Six phases of 1.0 are one here.
     let steady: Vec<_> = paces.into_iter().filter(|pace| pace.0 > 2900).collect();
     let mut expected = Vec::new();
@@ -77,7 +65,7 @@ fn the_first_phase_depends_on_the_random_numbers() {
         wire.sender = Sender::new(&bbr1(), Random::seeded(seed));
         wire.sender.write(u64::MAX);
         wire.pump();
-        paces(&mut wire, 2600).into_iter().find(|pace| pace.1 == 1.25).map(|pace| pace.0)
+        wire.paces(at(2600), 0.01).into_iter().find(|pace| pace.1 == 1.25).map(|pace| pace.0)
     };
     let firsts: BTreeSet<_> = (0..60).filter_map(first).collect();
     // ProbeBW begins at 1410 ms with any of the phases but the one that drains: 1.25 follows after up to six others.

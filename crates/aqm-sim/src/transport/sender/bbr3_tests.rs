@@ -13,18 +13,6 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Times and paces, as multiples of the bottleneck's, wherever the pace changes by more than eight in a thousand.
-fn paces(wire: &mut Wire, until: u64) -> Vec<(u64, f64)> {
-    let mut paces: Vec<(u64, f64)> = Vec::new();
-    while wire.step(at(until)) {
-        let pace = wire.sender.control.rate().expect("it has a rate") / 10_000.0;
-        if paces.last().is_none_or(|last| (last.1 / pace - 1.0).abs() > 0.008) {
-            paces.push((wire.now.as_nanos() / 1_000_000, (pace * 1000.0).round() / 1000.0));
-        }
-    }
-    paces
-}
-
 fn bulk() -> Wire {
     Wire::new(&bbr3(), u64::MAX)
 }
@@ -54,7 +42,7 @@ fn startup_begins_with_the_initial_window_in_a_round_trip_times_2_77() {
 fn three_rounds_without_growth_end_startup_and_drain_ends_at_the_bandwidth_delay_product() {
     let mut wire = bulk();
     // Rounds begin at 220 ms (rate 0.91), 410 (0.99), and with 27 segments outstanding at 680 and 950 ms.
-    let paces = paces(&mut wire, 1300);
+    let paces = wire.paces(at(1300), 0.008);
     assert_eq!(paces[paces.len() - 3..], [(410, 2.742), (950, 0.495), (1210, 0.99)]);
     let mut wire = bulk();
     until_pace(&mut wire, 0.495);

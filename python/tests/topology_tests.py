@@ -150,3 +150,11 @@ def without_a_topology_ends_are_hosts_that_flows_share(aqmlab: Command) -> None:
         metrics = json.loads(ended.out)["runs"][0]["metrics"]
         share = metrics["class.one.goodput_mbit"] / metrics["goodput_mbit"]
         assert share == pytest.approx(expected, rel=0.12)
+
+
+def figures_name_the_topology(aqmlab: Command, tmp_path: Path) -> None:
+    base = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "fifo", "--duration", "1s", "--seeds", "1")
+    aqmlab(*base, "--topology", "star:hosts=3", "--out", "star")
+    aqmlab(*base, "--out", "plain")
+    assert "10mbit in star:hosts=3, 20ms base RTT" in (tmp_path / "star" / "report.html").read_text()
+    assert "10mbit, 20ms base RTT" in (tmp_path / "plain" / "report.html").read_text()

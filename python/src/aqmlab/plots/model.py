@@ -93,12 +93,14 @@ def caption(curves: Sequence[Curve]) -> str:
         swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
         scenario.update({key: text for key, text in swept.items() if key in first.result.points[0]})
     link = scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
+    topology = scenario.get("topology", "dumbbell")
+    graph = "" if topology == "dumbbell" else f" in {topology}"
     traffic = [flow.split(":")[0] for flow in scenario["flows"]]
     traffic += [path.rsplit("/", 1)[-1] for path in scenario["capture"]]
     counts = sorted({len(curve.runs) for curve in curves})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     parts = [
-        f"{link}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
+        f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
         f"{scenario['duration']} of which the first {scenario['warmup']} are cut, "
         f"{seeds} seed{'' if seeds == '1' else 's'}"
     ]

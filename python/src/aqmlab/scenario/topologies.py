@@ -100,7 +100,7 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
     known = {kind.name: kind for kind in KINDS}
     name = name.lower().replace("-", "_")
     if name not in known:
-        raise InputError(f"{unknown('topology', name, known)}, or a file that ends in .toml")
+        raise InputError(f"{unknown('topology', name, ['dumbbell', *known])}, or a file that ends in .toml")
     kind = known[name]
     values = dict(kind.keys)
     for pair in pairs:

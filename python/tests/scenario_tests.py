@@ -33,7 +33,7 @@ def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
     assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
     assert echo["defaults"] == [
         "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
-        "seeds",
+        "series", "seeds",
     ]  # fmt: skip
     assert json.loads(plan.engine(plan.contestants[0])) == {
         "aqm": "fifo:tail limit 34p",
@@ -45,6 +45,7 @@ def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
         "duration_ns": 30_000_000_000,
         "warmup_ns": 5_000_000_000,
         "sample_ns": 100_000_000,
+        "flow_series": True,
         "loss": 0.0,
         "jitter_ns": 0,
         "flows": json.loads(plan.engine(plan.contestants[0]))["flows"],

@@ -257,7 +257,7 @@ impl Member<'_> {
         });
         let rtt: Span = pipe.way.rtt;
         let voice = group.source == Source::Voip && !pipe.back;
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice, recorded: false });
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice });
         flow
     }
 }

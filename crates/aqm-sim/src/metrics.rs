@@ -18,6 +18,9 @@ pub(crate) struct Metrics {
     pub(crate) groups: Vec<GroupMetrics>,
     pub(crate) queue: QueueMetrics,
     pub(crate) series: Series,
+    each_flow: bool,
+    /// Sum and number of the senders' RTT samples up to the last sample of the series.
+    sampled_rtt: (Span, u64),
     since: Time,
     /// A flow with a packet that was faster than propagation: there must be none.
     pub(crate) too_fast: Option<u32>,
@@ -50,6 +53,8 @@ pub(crate) struct FlowMetrics {
     /// Its data go against the measured direction: only its acknowledgments cross the bottleneck, and what is
     /// delivered counts for its own row alone.
     pub(crate) back: bool,
+    /// It is replayed from a capture and competes with nobody.
+    pub(crate) recorded: bool,
 }
 
 /// Flows of one group together.
@@ -88,12 +93,22 @@ struct Sample {
     sojourn_sum: Span,
     departed: u64,
     sent_bytes: u64,
+    dropped_early: u64,
     dropped: u64,
     marked: u64,
 }
 
+/// What a sample of the series wants to know about a flow's sender, if it is TCP.
+pub(crate) struct SenderState {
+    /// Congestion window, bytes.
+    pub(crate) cwnd: u64,
+    /// Sum and number of its RTT samples.
+    pub(crate) rtt: (Span, u64),
+}
+
 impl Metrics {
-    pub(crate) fn new(groups: Vec<String>, full_packet: Span) -> Metrics {
+    /// `each_flow`: whether every flow gets a series of its own.
+    pub(crate) fn new(groups: Vec<String>, full_packet: Span, each_flow: bool) -> Metrics {
         let groups = groups.into_iter().map(|name| GroupMetrics {
             name,
             sojourn: Histogram::default(),
@@ -104,6 +119,8 @@ impl Metrics {
             groups: groups.collect(),
             queue: QueueMetrics::new(full_packet),
             series: Series::default(),
+            each_flow,
+            sampled_rtt: (Span::ZERO, 0),
             since: Time::ZERO,
             too_fast: None,
         }
@@ -123,7 +140,9 @@ impl Metrics {
             flow.payload_total = old.payload_total;
             flow.payload_before = old.payload_total;
             flow.last_owd = old.last_owd;
+            flow.recorded = old.recorded;
         }
+        self.sampled_rtt = (Span::ZERO, 0);
         self.groups.iter_mut().for_each(|group| group.sojourn.clear());
         self.queue.restart(now);
     }
@@ -150,6 +169,7 @@ impl Metrics {
         self.queue.remove(length, now);
         self.queue.sample.dropped += 1;
         if reason.is_early() {
+            self.queue.sample.dropped_early += 1;
             self.queue.drops_early += 1;
         } else {
             self.queue.drops_overflow += 1;
@@ -199,14 +219,13 @@ impl Metrics {
         metrics.last_owd = owd;
     }
 
-    /// Adds a point to the time series; `probes` are the discipline's own variables, `windows` the congestion windows
-    /// of the flows.
+    /// Adds a point to the time series; `probes` are the discipline's own variables, `senders` those of the flows.
     pub(crate) fn sample(
         &mut self,
         now: Time,
         period: Span,
         probes: &[(String, f64)],
-        windows: impl Iterator<Item = Option<u64>>,
+        senders: &[Option<SenderState>],
     ) {
         self.queue.advance(now);
         let seconds = period.as_secs_f64();
@@ -221,6 +240,8 @@ impl Metrics {
         for flow in self.flows.iter().filter(|flow| !flow.back) {
             payload[flow.group as usize] += flow.payload_total;
         }
+        let jain = self.jain(|_| true, |flow| flow.payload_total);
+        let rtt = self.sample_rtt(senders);
         let series = &mut self.series;
         series.time_s.push(now.as_secs_f64());
         let mut put = |name: &str, value: f64| match series.columns.get_mut(name) {
@@ -234,7 +255,10 @@ impl Metrics {
         put("queue_ewma_packets", self.queue.ewma);
         put("qdelay_ms", qdelay);
         put("throughput_mbit", mbit(sample.sent_bytes));
+        put("rtt_ms", rtt);
+        put("jain_index", jain);
         put("drops", sample.dropped as f64);
+        put("drops_early", sample.dropped_early as f64);
         put("marks", sample.marked as f64);
         let mut total = 0;
         for (group, payload) in self.groups.iter_mut().zip(payload) {
@@ -243,17 +267,41 @@ impl Metrics {
             put(&format!("class.{}.goodput_mbit", group.name), mbit(new));
         }
         put("goodput_mbit", mbit(total));
-        if self.flows.len() <= MAX_FLOW_SERIES {
-            for (id, (flow, window)) in self.flows.iter().zip(windows).enumerate() {
+        if self.each_flow && self.flows.len() <= MAX_FLOW_SERIES {
+            for (id, (flow, sender)) in self.flows.iter().zip(senders).enumerate() {
                 put(&format!("flow.{id}.delivered_bytes"), flow.payload_total as f64);
-                if let Some(window) = window {
-                    put(&format!("flow.{id}.cwnd_bytes"), window as f64);
+                if let Some(sender) = sender {
+                    put(&format!("flow.{id}.cwnd_bytes"), sender.cwnd as f64);
                 }
             }
         }
         for (name, value) in probes {
             put(&format!("probe.{name}"), *value);
         }
+    }
+
+    /// Mean of the RTT samples since the last point, milliseconds.
+    fn sample_rtt(&mut self, senders: &[Option<SenderState>]) -> f64 {
+        let mut now = (Span::ZERO, 0);
+        for (_, sender) in self.flows.iter().zip(senders).filter(|(flow, _)| !flow.back) {
+            let Some(SenderState { rtt: (sum, samples), .. }) = sender else { continue };
+            now = (now.0 + *sum, now.1 + samples);
+        }
+        let before = std::mem::replace(&mut self.sampled_rtt, now);
+        now.0.saturating_sub(before.0).as_millis_f64() / (now.1 - before.1) as f64
+    }
+
+    /// Jain's index over `bytes` of the flows that `chosen` admits. Recorded traffic does not compete: beside other
+    /// flows it is left out.
+    pub(crate) fn jain(&self, chosen: impl Fn(usize) -> bool, bytes: impl Fn(&FlowMetrics) -> u64) -> f64 {
+        let only_recorded = self.flows.iter().all(|flow| flow.recorded);
+        let competes = |flow: &&FlowMetrics| {
+            !flow.back && chosen(flow.group as usize) && (only_recorded || !flow.recorded)
+        };
+        let shares = self.flows.iter().filter(competes).map(|flow| bytes(flow) as f64);
+        let (sum, squares, n) =
+            shares.fold((0.0, 0.0, 0u32), |(sum, squares, n), x| (sum + x, squares + x * x, n + 1));
+        sum * sum / (f64::from(n) * squares)
     }
 
     /// Seconds measured up to `now`.
@@ -311,6 +359,7 @@ impl FlowMetrics {
             delivered: 0,
             ipdv_count: 0,
             back,
+            recorded: false,
         }
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn add(
     let mut dscps = vec![0; capture.flows().len()];
     capture.packets().iter().rev().for_each(|packet| dscps[packet.flow as usize] = packet.dscp);
     for (flow, dscp) in capture.flows().iter().zip(dscps) {
-        simulation.add_flow(FlowSetup {
+        let number = simulation.add_flow(FlowSetup {
             group,
             back: false,
             forward: &way.forward,
@@ -56,12 +56,13 @@ pub(crate) fn add(
             start: Time::ZERO,
             size: None,
         });
+        simulation.metrics.flows[number as usize].recorded = true;
         let kind = match flow.five_tuple.protocol {
             TCP => "capture-tcp",
             UDP => "capture-udp",
             _ => "capture-other",
         };
-        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, voice: false, recorded: true });
+        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, voice: false });
     }
     let packets = capture.packets().iter().map(|packet| {
         let five_tuple = &capture.flow_of(packet).five_tuple;

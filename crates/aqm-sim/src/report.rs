@@ -71,8 +71,10 @@ pub struct Series {
     /// End of each sampling period, seconds.
     pub time_s: Vec<f64>,
     /// Name to values: `queue_packets`, `queue_bytes`, `qdelay_ms` (mean of the period), `throughput_mbit`,
-    /// `goodput_mbit`, `queue_ewma_packets`, `drops`, `marks`, `class.<name>.goodput_mbit`,
-    /// `flow.<id>.delivered_bytes` (payload since the start), `flow.<id>.cwnd_bytes` (both up to 100 flows),
+    /// `goodput_mbit`, `queue_ewma_packets`, `rtt_ms` (mean of the senders' samples in the period), `jain_index` (over
+    /// what every flow got since the start), `drops`, `drops_early` (those of them that were not because of a full
+    /// queue), `marks`, `class.<name>.goodput_mbit`, `flow.<id>.delivered_bytes` (payload since the start),
+    /// `flow.<id>.cwnd_bytes` (both for up to 100 flows, if the scenario wants `flow_series`),
     /// `probe.<name>`.
     pub columns: BTreeMap<String, Vec<f64>>,
 }

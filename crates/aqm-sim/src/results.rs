@@ -158,7 +158,7 @@ impl Run<'_> {
         put("rtt_mean_ms", rtt_ns as f64 / samples as f64 / 1e6);
         let base = flows().map(|((_, _), label)| label.rtt.as_millis_f64());
         put("rtt_base_ms", base.fold(f64::INFINITY, f64::min));
-        put("jain_index", self.jain(chosen));
+        put("jain_index", self.metrics.jain(chosen, FlowMetrics::payload));
 
         let mut completed: Vec<f64> = flows()
             .filter_map(|((_, flow), _)| Some(flow.session.finished?.since(flow.session.start).as_secs_f64()))
@@ -235,23 +235,6 @@ impl Run<'_> {
         put("video_stalls", sum(|one| one.stalls as f64) / viewers);
         put("video_switches", sum(|one| one.switches as f64) / viewers);
         put("video_startup_s", started.iter().sum::<f64>() / started.len() as f64);
-    }
-
-    /// Jain's index over the flows' goodput. Recorded traffic does not compete: beside other flows it is left out.
-    fn jain(&self, chosen: impl Fn(usize) -> bool) -> f64 {
-        let only_recorded = self.labels.iter().all(|label| label.recorded);
-        let goodputs: Vec<f64> = self
-            .metrics
-            .flows
-            .iter()
-            .zip(self.labels)
-            .filter(|(flow, label)| {
-                !flow.back && chosen(flow.group as usize) && (only_recorded || !label.recorded)
-            })
-            .map(|(flow, _)| flow.payload() as f64)
-            .collect();
-        let (sum, squares) = goodputs.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
-        sum * sum / (goodputs.len() as f64 * squares)
     }
 
     fn rows(&self) -> Vec<FlowRow> {

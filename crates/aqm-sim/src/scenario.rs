@@ -34,6 +34,9 @@ pub struct Scenario {
     pub warmup_ns: u64,
     /// Spacing of time-series samples, nanoseconds.
     pub sample_ns: u64,
+    /// Whether every flow gets a time series of its own, up to 100 flows.
+    #[serde(default = "defaults::flow_series")]
+    pub flow_series: bool,
     /// Random loss on the bottleneck link, behind the queue: a probability per packet.
     #[serde(default)]
     pub loss: f64,
@@ -494,6 +497,10 @@ pub enum Exchange {
 }
 
 mod defaults {
+    pub(super) fn flow_series() -> bool {
+        true
+    }
+
     pub(super) fn overhead_bytes() -> u32 {
         14
     }

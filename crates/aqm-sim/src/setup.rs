@@ -52,7 +52,7 @@ impl Setup {
             groups.push(crate::replay::GROUP.to_owned());
         }
         let full = Bytes::new(u64::from(1500 + scenario.overhead_bytes));
-        let metrics = Metrics::new(groups, capacity.mean_rate().time_for(full));
+        let metrics = Metrics::new(groups, capacity.mean_rate().time_for(full), scenario.flow_series);
 
         let Graph { network, measured, ways, recorded } = match &scenario.topology {
             None => dumbbell::graph(scenario, &capacity, &aqm)?,

@@ -1,5 +1,6 @@
 //! What a flow is: its way, its identity, both of its ends; and recorded packets that are played back.
 
+use crate::metrics::SenderState;
 use crate::network::LinkId;
 use crate::traffic::Arrivals;
 use crate::transport::{Receiver, Sender, Settings};
@@ -67,6 +68,19 @@ pub(crate) enum Endpoints {
     Datagrams,
 }
 
+impl Endpoints {
+    /// The sender as the time series see it; none for datagrams.
+    pub(super) fn state(&self) -> Option<SenderState> {
+        match self {
+            Endpoints::Tcp(connection) => {
+                let sender = &connection.sender;
+                Some(SenderState { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
+            }
+            Endpoints::Datagrams => None,
+        }
+    }
+}
+
 /// Both ends of a TCP connection, side by side in memory.
 pub(crate) struct Connection {
     pub(crate) sender: Sender,
@@ -111,8 +125,6 @@ pub(crate) struct Label {
     pub(crate) rtt: Span,
     /// Whether it is speech that somebody listens to.
     pub(crate) voice: bool,
-    /// Whether it is recorded traffic.
-    pub(crate) recorded: bool,
 }
 
 /// Recorded packets, in order of time, and how far they have been sent.

@@ -304,11 +304,8 @@ impl Simulation {
         if let Some(device) = self.links[self.bottleneck].device() {
             device.qdisc.probe(self.now, &mut |name, value| probes.push((name.to_owned(), value)));
         }
-        let windows = self.flows.iter().map(|flow| match &flow.endpoints {
-            Endpoints::Tcp(connection) => Some(connection.sender.cwnd()),
-            Endpoints::Datagrams => None,
-        });
-        self.metrics.sample(self.now, self.sample_period, &probes, windows);
+        let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
+        self.metrics.sample(self.now, self.sample_period, &probes, &senders);
         self.check_bottleneck()?;
         Ok(Some(self.now + self.sample_period))
     }

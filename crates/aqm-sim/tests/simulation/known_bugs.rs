@@ -65,6 +65,7 @@ fn ledbat_alone_settles_at_its_target_delay() {
         duration_ns: 120 * SECOND,
         warmup_ns: 60 * SECOND,
         sample_ns: 100 * MS,
+        flow_series: true,
         ..alone("fifo limit 1000p", tcp(CongestionControl::Ledbat))
     };
     let report = run(&scenario, 1);

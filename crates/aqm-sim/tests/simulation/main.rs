@@ -8,5 +8,6 @@ mod laws;
 mod paths;
 mod prague;
 mod scenarios;
+mod series;
 mod topologies;
 mod traffic;

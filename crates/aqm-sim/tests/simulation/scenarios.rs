@@ -25,6 +25,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
         duration_ns: 30 * SECOND,
         warmup_ns: 5 * SECOND,
         sample_ns: 100 * MS,
+        flow_series: true,
         loss: 0.0,
         jitter_ns: 0,
         flows: Vec::new(),

@@ -57,6 +57,7 @@ def compare(
     jitter: Annotated[One, _option("jitter", "T")] = None,
     duration: Annotated[One, _option("duration", "T")] = None,
     warmup: Annotated[One, _option("warmup", "T|auto")] = None,
+    series: Annotated[One, _option("series", "WHAT")] = None,
     seeds: Seeds = None,
     allow_unequal_buffers: Annotated[
         bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")
@@ -90,6 +91,7 @@ def compare(
         "jitter": jitter,
         "duration": duration,
         "warmup": warmup,
+        "series": series,
         "seeds": seeds,
     }
     options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)

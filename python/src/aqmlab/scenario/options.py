@@ -37,6 +37,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue"),
     Option("duration", "30s", "simulated time"),
     Option("warmup", "auto", "time cut off the front before anything is measured, or auto"),
+    Option("series", "flows", "time series of every flow (flows; up to 100 of them) or of groups alone (groups)"),
     Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds"),
 )
 BY_NAME = {option.name: option for option in OPTIONS}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from aqmlab import _native
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, did_you_mean
 from aqmlab.registry import Spec, find
 from aqmlab.scenario import flows, topologies
 from aqmlab.scenario.options import OPTIONS, Options
@@ -110,6 +110,7 @@ def resolve(options: Options) -> Plan:
         "duration_ns": duration_ns,
         "warmup_ns": warmup_ns,
         "sample_ns": sample_ns,
+        "flow_series": _choice(options, "series", ("flows", "groups")) == "flows",
         "loss": loss,
         "jitter_ns": jitter_ns,
         **({"topology": layout.engine()} if layout else {}),
@@ -134,6 +135,7 @@ def resolve(options: Options) -> Plan:
         "duration": format_span(duration_ns),
         "warmup": format_span(warmup_ns),
         "sample": format_span(sample_ns),
+        "series": options.text("series"),
         "seeds": list(range(1, seeds + 1)),
         "aqm": [
             {
@@ -393,6 +395,13 @@ def _read(options: Options, name: str, read: Callable[[str], T], allowed: Callab
     if not allowed(value):
         raise options.error(name, f"'{text}' is out of range: allowed is {what}")
     return value
+
+
+def _choice(options: Options, name: str, allowed: tuple[str, ...]) -> str:
+    text = options.text(name)
+    if text not in allowed:
+        raise options.error(name, f"'{text}'{did_you_mean(text, allowed)}; allowed is {' or '.join(allowed)}")
+    return text
 
 
 def _size(text: str) -> Size:

@@ -224,6 +224,37 @@ def a_sweep_is_the_cross_product_of_its_lists(tmp_path: Path) -> None:
     assert len(scenario.resolve(experiment.points[1]).base["flows"]) == 2
 
 
+VALUES = """
+aqm = ["codel", "pie target $target"]
+rtt = "40ms"
+rate = "10mbit"
+flows = ["$count*cubic"]
+seeds = 10
+[values]
+count = "2"
+[sweep]
+target = ["5ms", "15ms"]
+[quick]
+seeds = 3
+sweep.target = ["5ms"]
+"""
+
+
+def values_are_named_once_swept_and_filled_in(tmp_path: Path) -> None:
+    path = _file(tmp_path, VALUES)
+    plans = [scenario.resolve(point) for point in scenario.load(path, values={"count": "7"}).points]
+    assert [plan.base["flows"][0]["count"] for plan in plans] == [7, 7]
+    assert [plan.contestants[1].spec.params["target"] for plan in plans] == ["5ms", "15ms"]
+    # The name stays over the sweep: it says which lines belong together.
+    assert {plan.contestants[1].label for plan in plans} == {"pie target $target"}
+
+
+def quick_replaces_what_it_names(tmp_path: Path) -> None:
+    path = _file(tmp_path, VALUES)
+    plans = [scenario.resolve(point) for point in scenario.load(path, quick=True).points]
+    assert [(len(plan.seeds), plan.contestants[1].spec.params["target"]) for plan in plans] == [(3, "5ms")]
+
+
 def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "a.down").write_text("6\n12\n")
     path = _file(tmp_path, 'aqm = "fifo"\nrtt = "40ms"\nlink_trace = "a.down"\n')
@@ -247,6 +278,12 @@ def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
         (f"{GOOD}[sweep]\nbuffer = []", "sweep: buffer: is a list of values"),
         (f"{GOOD}[sweep]\nbuffer = ['1p', '1p']", "sweep: buffer: holds a value twice"),
         (f"{GOOD}[sweep]\nseeds = [1]", "sweep: 'seeds' cannot be swept"),
+        (f"{GOOD}flows = '$n*cubic'", "flows: '$n*cubic': there is no $n"),
+        (f"{GOOD}flows = '$n*cubic'\n[values]\nm = '1'\nn = '1'", "'m' is neither an option nor used anywhere as $m"),
+        (f"{GOOD}flows = '$n*cubic'\n[values]\nn = 1", "values: n: '1' is not text"),
+        (f"{GOOD}flows = '$n*cubic'\n[values]\nn = '1'\n[sweep]\nn = ['2']", "sweep: 'n' is given outside"),
+        (f"{GOOD}[quick]\nseed = 3", "quick: unknown key 'seed', did you mean 'seeds'?"),
+        (f"{GOOD}quick = 3", "quick: is a table of what it names"),
     ],
 )
 def a_bad_file_is_refused_by_file_key_and_value(tmp_path: Path, text: str, wanted: str) -> None:

@@ -27,8 +27,20 @@ class Experiment:
     points: tuple[Options, ...]
 
 
-def load(path: str | os.PathLike[str], overrides: Mapping[str, str] | None = None) -> Experiment:
-    """Read an experiment file. Paths in it are relative to the file; ``overrides`` replace its options.
+def load(
+    path: str | os.PathLike[str],
+    overrides: Mapping[str, str] | None = None,
+    *,
+    values: Mapping[str, str] | None = None,
+    quick: bool = False,
+) -> Experiment:
+    """Read an experiment file. Paths in it are relative to the file.
+
+    Args:
+        path: the file.
+        overrides: replace its options.
+        values: replace what its ``$names`` stand for.
+        quick: take what its ``[quick]`` table replaces: the same experiment in less time.
 
     Raises:
         InputError: naming file, key and value, what is allowed and the nearest known key.
@@ -36,26 +48,60 @@ def load(path: str | os.PathLike[str], overrides: Mapping[str, str] | None = Non
     """
     place = f"{os.fspath(path)}: "
     table = _read(Path(path), place)
-    known = ["title", "allow_unequal_buffers", "sweep", *BY_NAME]
+    known = ["title", "allow_unequal_buffers", "values", "sweep", "quick", *BY_NAME]
     for key in table:
         if key not in known:
             raise InputError(f"{place}{unknown('key', key, known)}")
+    shortened = _shortened(table, _table(table, "quick", place), place)
+    table = shortened if quick else table
     title = table.pop("title", Path(path).stem)
     unequal = table.pop("allow_unequal_buffers", False)
-    sweep = table.pop("sweep", {})
+    named = {key: _text(key, value, f"{place}values: ") for key, value in _table(table, "values", place).items()}
+    sweep = _table(table, "sweep", place)
     if not isinstance(title, str):
         raise InputError(f"{place}title: '{title}' is not text")
     if not isinstance(unequal, bool):
         raise InputError(f"{place}allow_unequal_buffers: '{unequal}' is neither true nor false")
+    for key in values or {}:
+        if key not in named:
+            raise InputError(f"{place}values: {unknown('value', key, named)}")
+    named.update(values or {})
     table.update(overrides or {})
     points = []
-    for point in _points(sweep, table, place):
-        values = {key: _value(key, value, place, Path(path).parent) for key, value in {**table, **point}.items()}
+    for point in _points(sweep, table, named, place):
+        options = {key: value for key, value in {**table, **point}.items() if key in BY_NAME}
+        given = {key: _value(key, value, place, Path(path).parent) for key, value in options.items()}
+        swept = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
         labels = {key: _label(value) for key, value in point.items()}
-        points.append(
-            from_values(values, place, point=labels, allow_unequal_buffers=unequal, folder=Path(path).parent),
-        )
+        rest: dict[str, Any] = {"point": labels, "named": {**named, **swept}, "folder": Path(path).parent}
+        points.append(from_values(given, place, allow_unequal_buffers=unequal, **rest))
+    for name in sorted({*named, *sweep} - {*BY_NAME}):
+        if not any(point.uses(name) for point in points):
+            raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
     return Experiment(title=title, points=tuple(points))
+
+
+def _table(table: dict[str, Any], key: str, place: str) -> dict[str, Any]:
+    """Take a table out of another."""
+    found = table.pop(key, {})
+    if not isinstance(found, dict):
+        example = "lists, as [sweep] with rate = ['5mbit', '10mbit']" if key == "sweep" else "what it names"
+        raise InputError(f"{place}{key}: is a table of {example}")
+    return found
+
+
+def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return the experiment with what `[quick]` replaces; tables are replaced key by key."""
+    known = ["values", "sweep", *BY_NAME]
+    for key in quick:
+        if key not in known:
+            raise InputError(f"{place}quick: {unknown('key', key, known)}")
+    inner = {}
+    for key in ("values", "sweep"):
+        tables = [table.get(key), quick.get(key)]
+        if any(isinstance(one, dict) for one in tables):
+            inner[key] = {name: value for one in tables if isinstance(one, dict) for name, value in one.items()}
+    return {**table, **quick, **inner}
 
 
 def _read(path: Path, place: str) -> dict[str, Any]:
@@ -70,16 +116,16 @@ def _read(path: Path, place: str) -> dict[str, Any]:
         raise InputError(f"{place}is not TOML: {error}") from None
 
 
-def _points(sweep: object, table: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """Return the cross product of what is swept; one empty point if nothing is."""
-    if not isinstance(sweep, dict):
-        raise InputError(f"{place}sweep: is a table of lists, as [sweep] with rate = ['5mbit', '10mbit']")
+def _points(
+    sweep: Mapping[str, Any], table: Mapping[str, Any], named: Mapping[str, str], place: str
+) -> list[dict[str, Any]]:
+    """Return the cross product of what is swept, options or values; one empty point if nothing is."""
     for key, values in sweep.items():
-        if key not in BY_NAME:
+        if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
             raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
         if key in ("aqm", "seeds"):
             raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
-        if key in table:
+        if key in table or key in named:
             raise InputError(f"{place}sweep: '{key}' is given outside the sweep too: give one of them")
         if not isinstance(values, list) or not values:
             raise InputError(f"{place}sweep: {key}: is a list of values")
@@ -100,6 +146,18 @@ def _value(key: str, value: object, place: str, folder: Path) -> object:
         placed = [str(folder / str(entry)) for entry in entries]
         return placed if isinstance(value, list) else placed[0]
     return value
+
+
+def _text(key: str, value: object, place: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{place}{key}: '{value}' is not text")
+    return value
+
+
+def _texts(table: Mapping[str, Any]) -> list[str]:
+    """Return every text that options are given as."""
+    values = [value for key, value in table.items() if key in BY_NAME]
+    return [str(entry) for value in values for entry in (value if isinstance(value, list) else [value])]
 
 
 def _example(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("series", "flows", "time series of every flow (flows; up to 100 of them) or of groups alone (groups)"),
     Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds"),
 )
+_NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
+
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
@@ -47,23 +50,39 @@ BY_NAME = {option.name: option for option in OPTIONS}
 class Options:
     """What the user said, as text; what is absent takes its default.
 
-    ``place`` leads every message; the files that flows name are looked for in ``folder``.
+    ``place`` leads every message; ``named`` says what ``$names`` stand for; the files that flows name are looked for
+    in ``folder``.
     """
 
     given: Mapping[str, tuple[str, ...]]
     place: str = ""
     allow_unequal_buffers: bool = False
     point: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
 
     def text(self, name: str) -> str:
         """Return the value of an option that is given at most once."""
-        values = self.given.get(name, ())
+        values = self.texts(name)
         return values[0] if values else BY_NAME[name].default
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return the values of an option that may be repeated, without its default."""
-        return self.given.get(name, ())
+        """Return the values of an option that may be repeated, without its default; ``$names`` filled in."""
+        return tuple(self._filled(name, text) for text in self.given.get(name, ()))
+
+    def uses(self, value: str) -> bool:
+        """Whether some option holds ``$value``."""
+        texts = [text for entries in self.given.values() for text in entries]
+        return any(match["name"] == value for text in texts for match in _NAME.finditer(text))
+
+    def _filled(self, option: str, text: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            if match["name"] not in self.named:
+                problem = unknown("value", match["name"], self.named) if self.named else f"there is no {match[0]}"
+                raise self.error(option, f"'{text}': {problem}")
+            return self.named[match["name"]]
+
+        return _NAME.sub(value, text)
 
     def is_given(self, name: str) -> bool:
         """Whether the user gave this option."""

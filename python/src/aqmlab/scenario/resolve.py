@@ -312,14 +312,16 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
+    # An AQM keeps its name all over a sweep of values: it is called as it was written.
+    labels = [" ".join(part.split()) for text in options.given.get("aqm", ()) for part in _split(text)]
     texts = [" ".join(part.split()) for text in options.texts("aqm") for part in _split(text)]
     if not texts:
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     contestants: list[Contestant] = []
     warnings: list[str] = []
-    for text in texts:
-        if any(text == other.label for other in contestants):
-            raise options.error("aqm", f"'{text}' is given twice")
+    for label, text in zip(labels, texts, strict=True):
+        if any(label == other.label for other in contestants):
+            raise options.error("aqm", f"'{label}' is given twice")
         try:
             spec = Spec.parse(text)
             has_limit = find(spec.name).has_limit
@@ -329,7 +331,7 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         except ValueError as error:
             raise options.error("aqm", error) from None
         _check_buffer(options, text, spec, buffer, has_limit)
-        contestants.append(Contestant(text, spec))
+        contestants.append(Contestant(label, spec))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
         buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)

@@ -222,8 +222,8 @@ impl Gate for SPie<CountMin> {
             cx.drop(packet, reason);
             return None;
         }
-        let before = self.sketch.add(packet.flow);
-        self.shares.add(before);
+        let before = self.sketch.add(packet.flow, 1);
+        self.shares.add(before, 1);
         Some(packet)
     }
 
@@ -239,7 +239,7 @@ impl Gate for SPie<CountMin> {
         self.settings = settings(params, &self.link);
         self.settings.law.adopt(&mut self.state, &before, cx.now);
         let fresh = sketch(params);
-        if (fresh.width(), fresh.depth()) != (self.sketch.width(), self.sketch.depth()) {
+        if fresh.size() != self.sketch.size() {
             self.sketch = fresh;
             self.clear(cx.now);
         } else if period != self.settings.clear_period {

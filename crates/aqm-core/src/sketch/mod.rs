@@ -1,22 +1,52 @@
 //! Counting structures that are algorithms in their own right, usable without a discipline.
+//!
+//! A sketch holds `depth` rows of `width` counters; a key has one counter in each row, which it shares with other keys.
+//! The kinds differ in what an arrival adds to them and in how an estimate is read from them.
 
+mod conservative;
 mod count_min;
+mod count_sketch;
+mod rows;
 
+pub use conservative::Conservative;
 pub use count_min::CountMin;
+pub use count_sketch::CountSketch;
+pub use rows::MAX_DEPTH;
+
+use alloc::boxed::Box;
+
+/// The words for the kinds.
+pub const KINDS: [&str; 3] = ["count_min", "conservative", "count_sketch"];
 
 /// Counts how often keys were added, in a fixed amount of memory and with an error.
-pub trait Sketch {
-    /// How often `key` was added, as far as the sketch can tell.
+pub trait Sketch: Send {
+    /// What was added under `key`, as far as the sketch can tell.
     fn query(&self, key: u64) -> u64;
 
-    /// Adds `key` once; returns what [`query`](Sketch::query) said before.
-    fn add(&mut self, key: u64) -> u64;
+    /// Adds `value` under `key`; returns what [`query`](Sketch::query) said before.
+    fn add(&mut self, key: u64, value: u32) -> u64;
 
     /// Forgets everything.
     fn clear(&mut self);
 
+    /// Counters per row, and rows.
+    fn size(&self) -> (u32, u32);
+
     /// Bytes of counters.
-    fn bytes(&self) -> usize;
+    fn bytes(&self) -> usize {
+        let (width, depth) = self.size();
+        width as usize * depth as usize * size_of::<u32>()
+    }
+}
+
+/// The sketch of one of the [`KINDS`], for hosts that learn the kind while running.
+pub fn of_kind(kind: &str, width: u32, depth: u32) -> Option<Box<dyn Sketch>> {
+    match kind {
+        "count_min" => Some(Box::new(CountMin::new(width, depth))),
+        "conservative" => Some(Box::new(Conservative::new(width, depth))),
+        "count_sketch" => Some(Box::new(CountSketch::new(width, depth))),
+        _ => None,
+    }
 }
 
 /// Spreads the bits of a key, which may be a plain number (the finalizer of SplitMix64).
@@ -28,14 +58,4 @@ pub const fn mix(key: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_numbers_spread_over_the_range() {
-        let mut hits = [0u32; 64];
-        (0..6400u64).for_each(|key| hits[(mix(key) >> 58) as usize] += 1);
-        // 100 expected in each; five standard deviations are 50.
-        assert!(hits.iter().all(|hits| (50..150).contains(hits)), "{hits:?}");
-    }
-}
+mod tests;

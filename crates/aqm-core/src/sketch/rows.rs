@@ -1,0 +1,66 @@
+//! Where a key's counters are: one column in each row, by a hash of its own for each row.
+
+use super::mix;
+
+/// Most rows of a sketch: an error beyond e N / width has a chance of e^-8, three in ten thousand, then.
+pub const MAX_DEPTH: u32 = 8;
+
+/// Rows of columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    width: u32,
+    depth: u32,
+}
+
+/// One counter of a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Index of the counter, row by row.
+    pub(super) index: usize,
+    /// Whether the key counts downwards there.
+    pub(super) negative: bool,
+}
+
+impl Rows {
+    /// `depth` rows of `width` columns, at least one of each and at most [`MAX_DEPTH`] rows.
+    pub(super) fn new(width: u32, depth: u32) -> Rows {
+        Rows { width: width.max(1), depth: depth.clamp(1, MAX_DEPTH) }
+    }
+
+    pub(super) fn size(self) -> (u32, u32) {
+        (self.width, self.depth)
+    }
+
+    /// Counters in all.
+    pub(super) fn count(self) -> usize {
+        self.width as usize * self.depth as usize
+    }
+
+    /// The counters of `key`, one per row.
+    ///
+    /// Each row has 32 bits of hash of its own, two rows to a hash. Rows that share two halves (A. Kirsch and
+    /// M. Mitzenmacher, "Less hashing, same performance", 2006) would save multiplications, but there two keys that
+    /// collide in two rows collide in nearly all of them.
+    #[inline]
+    pub(super) fn places(self, key: u64) -> impl Iterator<Item = Place> + use<> {
+        let (mut seed, mut hash, mut start) = (key, 0, 0);
+        (0..self.depth).map(move |row| {
+            if row % 2 == 0 {
+                hash = mix(seed);
+                // The step of SplitMix64, whose finalizer `mix` is.
+                seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            } else {
+                hash >>= 32;
+            }
+            // The column is in the upper of the 32 bits, the sign the lowest, on which no column depends.
+            let bits = hash as u32;
+            let column = (u64::from(bits) * u64::from(self.width)) >> 32;
+            let place = Place { index: start + column as usize, negative: bits & 1 == 1 };
+            start += self.width as usize;
+            place
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 mod describe;
 mod error;
 mod files;
+mod measure;
 mod run;
 mod units;
 
@@ -20,6 +21,8 @@ mod _native {
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]
     use crate::files::{capture, link_trace, workload};
+    #[pymodule_export]
+    use crate::measure::{cost, sketch_stream};
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
     #[pymodule_export]

@@ -1,0 +1,168 @@
+//! Parts of the core measured alone: what a sketch makes of a stream of keys, and what a packet costs a discipline.
+
+use crate::error::input;
+use aqm_core::discipline::Link;
+use aqm_core::law::Shares;
+use aqm_core::packet::Packet;
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::Unobserved;
+use aqm_core::sketch::{self, KINDS, MAX_DEPTH};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Bytes, Rate, Time};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::VecDeque;
+use std::hint::black_box;
+
+/// Estimates before and thresholds after each arrival, and the bytes of counters.
+type Estimates<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize);
+
+/// Adds `keys` (64-bit whole numbers, little-endian) to a sketch, one after the other. Gives the estimate before each
+/// arrival (64-bit whole numbers), S-PIE's running threshold after it (64-bit floats) and the bytes of counters.
+#[pyfunction]
+#[pyo3(name = "sketch")]
+pub(crate) fn sketch_stream<'py>(
+    py: Python<'py>,
+    kind: &str,
+    width: u32,
+    depth: u32,
+    keys: &[u8],
+) -> PyResult<Estimates<'py>> {
+    let (keys, []) = keys.as_chunks::<8>() else {
+        return Err(input(format!("keys: {} bytes are no whole number of 8-byte keys", keys.len())));
+    };
+    // 2^26 counters take 256 MiB.
+    if width == 0 || depth == 0 || depth > MAX_DEPTH || width > (1 << 26) / depth {
+        let allowed = format!("width at least 1, depth 1 to {MAX_DEPTH}, at most 2^26 counters");
+        return Err(input(format!("sketch: {width} x {depth} counters (allowed: {allowed})")));
+    }
+    let Some(mut sketch) = sketch::of_kind(kind, width, depth) else {
+        return Err(input(format!("sketch: unknown kind '{kind}' (allowed: {})", KINDS.join(", "))));
+    };
+    let (mut estimates, mut thresholds) = (Vec::with_capacity(8 * keys.len()), Vec::new());
+    py.detach(|| {
+        let mut shares = Shares::default();
+        for key in keys {
+            let before = sketch.add(u64::from_le_bytes(*key), 1);
+            shares.add(before, 1);
+            estimates.extend(before.to_le_bytes());
+            thresholds.extend(shares.threshold().to_le_bytes());
+        }
+    });
+    Ok((PyBytes::new(py, &estimates), PyBytes::new(py, &thresholds), sketch.bytes()))
+}
+
+/// Bytes of every packet of the measurement.
+const LENGTH: u32 = 1500;
+/// The median of so many rounds is told, so that what else the machine does is left out.
+const ROUNDS: u64 = 9;
+
+/// What one packet of 1500 bytes costs `spec`: enqueue and dequeue while `standing_packets` of `flows` flows wait, time
+/// passing at the link's rate. Gives nanoseconds per packet, those of a push and a pop on a plain ring, and the bytes of
+/// state that the discipline holds at the end, queued packets not counted. What the law drops comes again: up to two
+/// packets arrive for one that leaves.
+#[pyfunction]
+pub(crate) fn cost(
+    py: Python<'_>,
+    spec: &str,
+    rate_bps: u64,
+    flows: u64,
+    standing_packets: u64,
+    packets: u64,
+) -> PyResult<(f64, f64, usize)> {
+    for (name, value) in [("rate_bps", rate_bps), ("flows", flows), ("standing_packets", standing_packets)] {
+        if value == 0 {
+            return Err(input(format!("{name}: 0 (allowed: at least 1)")));
+        }
+    }
+    if packets < ROUNDS {
+        return Err(input(format!("packets: {packets} (allowed: at least {ROUNDS})")));
+    }
+    let rate = Rate::from_bits_per_sec(rate_bps);
+    let spec = Spec::parse(spec).map_err(input)?;
+    let qdisc = spec.build(Link::new(rate), Random::seeded(0)).map_err(input)?;
+    Ok(py.detach(|| {
+        let mut queue = Queue { qdisc, rate, source: Source::new(flows), standing_packets, now: Time::ZERO };
+        let mut ring = VecDeque::new();
+        let mut source = Source::new(flows);
+        (0..standing_packets).for_each(|_| queue.arrive());
+        ring.extend((0..standing_packets).map(|_| source.packet()));
+        let steps = packets / ROUNDS;
+        // Warm: every flow has been met, every table touched.
+        (0..flows.max(steps)).for_each(|_| queue.step());
+        let (mut costs, mut yardsticks) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            costs.push(nanos_per_step(steps, || queue.step()));
+            yardsticks.push(nanos_per_step(steps, || {
+                ring.push_back(source.packet());
+                black_box(&ring.pop_front());
+            }));
+        }
+        (median(costs), median(yardsticks), queue.qdisc.discipline().state_bytes())
+    }))
+}
+
+struct Queue {
+    qdisc: Qdisc,
+    rate: Rate,
+    source: Source,
+    standing_packets: u64,
+    now: Time,
+}
+
+impl Queue {
+    #[inline]
+    fn arrive(&mut self) {
+        self.qdisc.enqueue(self.source.packet(), self.now, &mut Unobserved);
+    }
+
+    /// One packet is sent.
+    #[inline]
+    fn step(&mut self) {
+        self.now += self.rate.time_for(Bytes::new(u64::from(LENGTH)));
+        if self.qdisc.wakes() && self.qdisc.next_wakeup().is_some_and(|due| due <= self.now) {
+            self.qdisc.wake(self.now, &mut Unobserved);
+        }
+        self.arrive();
+        if self.qdisc.backlog().packets < self.standing_packets {
+            self.arrive();
+        }
+        black_box(&self.qdisc.dequeue(self.now, &mut Unobserved));
+    }
+}
+
+/// Packets of the flows in turn.
+struct Source {
+    flows: u64,
+    next: u64,
+    number: u64,
+}
+
+impl Source {
+    fn new(flows: u64) -> Source {
+        Source { flows, next: 0, number: 0 }
+    }
+
+    #[inline]
+    fn packet(&mut self) -> Packet {
+        self.number += 1;
+        self.next = if self.next + 1 < self.flows { self.next + 1 } else { 0 };
+        let flow = sketch::mix(self.next + 1);
+        let mut packet = Packet::new(self.number, flow, LENGTH);
+        (packet.source, packet.destination) = (flow as u32, (flow >> 32) as u32);
+        packet
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this measures the machine: nothing that is simulated sees it")]
+fn nanos_per_step(steps: u64, mut step: impl FnMut()) -> f64 {
+    let start = std::time::Instant::now();
+    (0..steps).for_each(|_| step());
+    start.elapsed().as_nanos() as f64 / steps as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

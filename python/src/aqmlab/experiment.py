@@ -108,8 +108,10 @@ def conduct(
     jobs: int | None = None,
     folder: Path | None = None,
     watcher: Watcher | None = None,
+    *,
+    with_report: bool = True,
 ) -> Result:
-    """Run an experiment. Finished runs that the folder holds are not repeated.
+    """Run an experiment. Finished runs that the folder holds are not repeated; figures and report take seconds.
 
     The result is partial if the user interrupted or a run failed its checks; its manifest says which.
     """
@@ -142,7 +144,7 @@ def conduct(
         raise _native.CheckError("; ".join(outcome.failures))
     result = result_of(outcome.done, outcome.failures)
     if folder:
-        store.write(result, folder)
+        store.write(result, folder, with_report)
     return result
 
 

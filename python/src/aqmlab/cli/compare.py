@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from aqmlab import scenario
 from aqmlab.errors import CheckError, InputError
 from aqmlab.scenario import OPTIONS, Experiment
-
-if TYPE_CHECKING:
-    from aqmlab.results import Result
 
 INTERRUPTED = 130
 
@@ -115,9 +112,8 @@ def conduct(
     experiment: Experiment, command: str, jobs: str | None, out: Path | None, as_json: str | None, quiet: bool
 ) -> None:
     """Run an experiment, show it, write it, and leave with its status."""
-    if jobs is not None and (not jobs.isascii() or not jobs.isdigit() or int(jobs) < 1):
-        raise InputError(f"--jobs: '{jobs}' is not a whole number from 1")
-    _check_target(as_json)
+    number = check_jobs(jobs)
+    check_target(as_json)
     from aqmlab.cli import show
     from aqmlab.experiment import Watcher
     from aqmlab.experiment import conduct as _conduct
@@ -126,11 +122,11 @@ def conduct(
     folder = store.dated(command) if out is None else out
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(experiment, command, None if jobs is None else int(jobs), folder, bar or Watcher())
+        result = _conduct(experiment, command, number, folder, bar or Watcher())
     finally:
         if bar:
             bar.close()
-    _write_json(result, as_json)
+    write_json(result.to_json(), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         console.print(show.result(result, folder, console.width))
@@ -144,7 +140,19 @@ def conduct(
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_target(as_json: str | None) -> None:
+def check_jobs(jobs: str | None) -> int | None:
+    """Return the number of jobs, if one is given.
+
+    Raises:
+        InputError: if it is none.
+
+    """
+    if jobs is not None and (not jobs.isascii() or not jobs.isdigit() or int(jobs) < 1):
+        raise InputError(f"--jobs: '{jobs}' is not a whole number from 1")
+    return None if jobs is None else int(jobs)
+
+
+def check_target(as_json: str | None) -> None:
     """Find out before the runs, not after them, that the JSON cannot be written."""
     if as_json in (None, "-"):
         return
@@ -155,10 +163,10 @@ def _check_target(as_json: str | None) -> None:
         raise InputError(f"--json: '{path}' cannot be written: there is no folder '{path.parent}'")
 
 
-def _write_json(result: Result, as_json: str | None) -> None:
+def write_json(text: str, as_json: str | None) -> None:
+    """Write JSON where the user wants it, if anywhere: whole or not at all."""
     if as_json is None:
         return
-    text = result.to_json()
     if as_json == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -172,4 +180,4 @@ def _write_json(result: Result, as_json: str | None) -> None:
         raise InputError(f"--json: '{path}' cannot be written: {error.strerror}") from None
 
 
-__all__ = ["compare", "conduct", "run"]
+__all__ = ["check_jobs", "check_target", "compare", "conduct", "run", "write_json"]

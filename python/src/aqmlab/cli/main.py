@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm, compare, flows, folders
+from aqmlab.cli import aqm, compare, flows, folders, reproduce
 from aqmlab.errors import CheckError, InputError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(aqm.app, name="aqm")
 app.add_typer(flows.app, name="flows")
 app.command()(compare.compare)
 app.command()(compare.run)
+app.command()(reproduce.reproduce)
 app.command()(folders.report)
 app.command()(folders.plot)
 app.command()(folders.export)

@@ -72,6 +72,27 @@ class Bar(experiment.Watcher):
         self._progress.stop()
 
 
+class Bars(experiment.Watcher):
+    """A progress bar for one experiment after another."""
+
+    def __init__(self) -> None:
+        self._bar = Bar()
+
+    def on_plan(self, tasks: int, found: int) -> None:
+        """Show a new bar."""
+        self._bar.close()
+        self._bar = Bar()
+        self._bar.on_plan(tasks, found)
+
+    def on_progress(self, progress: runner.Progress) -> None:
+        """Move the bar."""
+        self._bar.on_progress(progress)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+
 def result(shown: Result, folder: Path, width: int) -> RenderableType:
     """Return a whole result for a terminal of so many columns."""
     parts: list[RenderableType] = []
@@ -163,4 +184,4 @@ def _settings(shown: Result) -> RenderableType:
     return Group(Text("Scenario", style="bold"), grid)
 
 
-__all__ = ["Bar", "console", "result"]
+__all__ = ["Bar", "Bars", "console", "result"]

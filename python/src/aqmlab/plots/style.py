@@ -53,6 +53,14 @@ def canvas(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
         return figure, [axes[row][0] for row in range(rows)]
 
 
+def panels(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure with axes side by side, as papers have them."""
+    with mpl.rc_context(_RC):
+        figure = Figure(figsize=(6.0 if count == 1 else 4.6 * count, height_in), layout="constrained")
+        FigureCanvasSVG(figure)
+        return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
 def colours(labels: Sequence[str]) -> dict[str, str]:
     """Return the colour of each label, by its place."""
     return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(labels)}

@@ -18,10 +18,10 @@ from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Column, Lines, cells, 
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["render", "summary_table"]
+__all__ = ["ENVIRONMENT", "inline", "render", "summary_table"]
 
-_ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent),
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "reproduce"]),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -32,20 +32,20 @@ _ENVIRONMENT = Environment(
 def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
     drawn = standard(result) if figures is None else figures
-    return _ENVIRONMENT.get_template("report.html").render(
+    return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
         colours=style.colours(result.aqms),
         points=[_point(result, number) for number in range(len(result.points))],
         scenario=result.scenarios[0],
         settings=settings(result),
-        figures=[(figure, _inline(figure.bare_svg, figure.title)) for figure in drawn],
+        figures=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn],
     )
 
 
 def summary_table(result: Result, point: int = 0) -> str:
     """Return the summary of one scenario as an HTML table."""
-    table = _ENVIRONMENT.get_template("table.html")
+    table = ENVIRONMENT.get_template("table.html")
     return table.render(table=_point(result, point)["summary"], colours=style.colours(result.aqms))
 
 
@@ -69,7 +69,7 @@ class _Table:
     lines: Lines
 
 
-def _inline(svg: str, title: str) -> Markup:
+def inline(svg: str, title: str) -> Markup:
     """Return an SVG to stand inside a page: no prologue, as wide as the page, with a name for screen readers."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\swidth="[^"]*"|\sheight="[^"]*"', "", body[: body.index(">")]) + body[body.index(">") :]

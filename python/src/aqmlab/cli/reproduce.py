@@ -1,0 +1,146 @@
+"""``aqmlab reproduce``: papers run anew, their claims judged."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab import __version__
+from aqmlab.cli.compare import INTERRUPTED, Jobs, Json, Out, Quiet, Seeds, check_jobs, check_target, write_json
+from aqmlab.errors import CheckError, unknown
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from aqmlab.reproduce import Reproduction
+
+STYLES = {"reproduced": "green", "direction only": "yellow", "not reproduced": "red", "not checkable": "dim"}
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all that are built.")],
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="One preset alone: printed, consistent, ...")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The same claims with fewer points and shorter runs: two minutes at most.")
+    ] = False,
+    beyond: Annotated[bool, typer.Option("--beyond", help="Run what goes beyond the paper too.")] = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
+    from aqmlab import reproduce as papers
+    from aqmlab.cli import show
+    from aqmlab.reproduce import pages
+    from aqmlab.results import store
+
+    number = check_jobs(jobs)
+    check_target(as_json)
+    chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
+    for one in chosen:
+        if preset is not None and preset not in one.presets:
+            raise unknown(f"preset of {one.name}", preset, one.presets)
+    folder = store.dated("reproduce") if out is None else out
+    store.check_writable(folder)
+    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
+    found: list[Reproduction] = []
+    try:
+        for one in chosen:
+            wanted = list(one.presets) if preset is None else [preset]
+            found.append(
+                papers.conduct(
+                    one,
+                    wanted,
+                    folder=folder,
+                    seeds=seeds,
+                    jobs=number,
+                    quick=quick,
+                    beyond=beyond,
+                    watcher=bar,
+                )
+            )
+            pages.write(found, folder)
+    except KeyboardInterrupt:
+        print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        if bar:
+            bar.close()
+    write_json(_document(found), as_json)
+    if not quiet:
+        console = show.console(to_stderr=as_json == "-")
+        for reproduction in found:
+            console.print(_shown(reproduction))
+        console.print(f"open [bold]{folder / pages.FRONT}[/bold]")
+    elif as_json != "-":
+        typer.echo(str(folder))
+    failures = [failure for one in found for failure in one.failures]
+    if failures:
+        raise CheckError("; ".join(failures))
+
+
+def _document(found: list[Reproduction]) -> str:
+    merged: dict[str, list[Any]] = {}
+    for one in found:
+        for key, entries in one.document().items():
+            merged.setdefault(key, []).extend(entries)
+    head = {"format_version": 1, "command": "reproduce", "aqmlab": __version__}
+    return json.dumps({**head, **merged}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _shown(reproduction: Reproduction) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from aqmlab.reproduce.table import claim_tables, counts
+
+    paper = reproduction.paper
+    parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
+    for claim in claim_tables(reproduction):
+        unit = f" ({claim.claim.unit})" if claim.claim.unit else ""
+        where = (f"  {claim.claim.where}", "dim")
+        parts.append(Text.assemble((claim.claim.id, "bold"), f"  {claim.claim.says}{unit}", where))
+        table = _table()
+        for column in ("", *claim.columns, "verdict"):
+            table.add_column(column, justify="left" if column in ("", "verdict") else "right", no_wrap=True)
+        for line in claim.lines:
+            cells = [Text.assemble(value, (f" ± {half}", "dim")) if half else Text(value) for value, half in line.cells]
+            verdict = Text(str(line.verdict), style=STYLES[line.verdict]) if line.verdict else Text("")
+            table.add_row(line.name, *cells, verdict)
+        parts.append(table)
+        judged = [line for line in claim.lines if line.verdict and str(line.verdict) != "reproduced"]
+        parts += [Text(f"{line.name}: {line.why}", style="dim") for line in judged]
+        parts.append("")
+    readings = _table()
+    readings.add_column("Reading", overflow="fold")
+    readings.add_column("chosen", overflow="fold")
+    for reading in paper.readings:
+        readings.add_row(reading.about, Text(reading.chosen, style="dim"))
+    parts += [readings, ""]
+    for preset, judgements in reproduction.judgements.items():
+        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset]}): ")
+        present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
+        for place, (kind, n) in enumerate(present):
+            total.append(f"{n} {kind}", style=STYLES[kind])
+            total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
+        parts.append(total)
+    warnings = [text for results in reproduction.results.values() for one in results.values() for text in one.warnings]
+    parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
+    return Group(*parts, "")
+
+
+def _table() -> Table:
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
+__all__ = ["reproduce"]

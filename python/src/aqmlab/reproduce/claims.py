@@ -1,0 +1,261 @@
+"""What a paper claims, as data: `claims.toml`.
+
+A claim names what is measured in which scenario, what is expected of it, and the paper's own numbers. Expectations are
+sentences, ``LEFT < RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:
+
+- ``<`` and ``>``: the difference, paired over the seeds, is on this side with its 95 % interval.
+- ``<=`` and ``>=``: it is not distinguishably on the other side.
+- ``= ... within 5%`` (or ``within 2`` in the measure's unit): it lies within these bounds with its interval.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from aqmlab.errors import InputError
+from aqmlab.reproduce.documents import Table
+from aqmlab.units import parse_fraction, parse_span
+
+Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
+HOW = ("mean", "max", "last", "deviation", "variation", "sum")
+_EXPECTATION = re.compile(
+    r"(?P<left>\S+) +(?P<relation><=|>=|<|>|=) +(?P<right>\S+)"
+    r"(?: +by +(?P<by>[0-9.]+%))?(?: +within +(?P<within>[0-9.]+%?))?"
+)
+_CHANGE = re.compile(r"(?P<on>\d{4}-\d\d-\d\d): (?P<what>.+)")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured of a run: a metric; or, between two times, a series.
+
+    ``how`` sums a series up: mean, max, last, deviation, variation (deviation over mean), sum. ``over`` is what it is
+    divided by.
+    """
+
+    of: str
+    scenario: str
+    since_s: float | None = None
+    until_s: float | None = None
+    how: str = "mean"
+    over: str = ""
+    point: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it comes from a time series."""
+        return self.since_s is not None or self.until_s is not None or self.how != "mean" or bool(self.over)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One side of an expectation: a number, or a measure (empty: the claim's own) of an AQM."""
+
+    text: str
+    aqm: str = ""
+    measure: str = ""
+    number: float | None = None
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected: a relation, by how much (a share of the right side), and how near (if it is equality)."""
+
+    text: str
+    left: Operand
+    relation: Relation
+    right: Operand
+    by: float | None = None
+    within: float | None = None
+    within_share: bool = True
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes:
+        id: its name, as ``spie-1``.
+        says: what the paper says, in a sentence.
+        where: where it says so.
+        unit: of the measure; ``scale`` turns what is measured into it.
+        paper: the paper's numbers, by operand.
+        doubt: why a number of the paper cannot be: its size is not judged, the order is.
+        tolerance: how far (in points of percent of the right side) a difference may be from the paper's.
+        each: whether the expectations are about every point of the scenario's sweep.
+        unjudged: why nothing can be checked; empty if it can.
+        changes: later changes of the tolerance, each with its date and reason.
+
+    """
+
+    id: str
+    says: str
+    where: str
+    unit: str
+    scale: float
+    measures: dict[str, Measure]
+    expectations: tuple[Expectation, ...]
+    paper: dict[str, float]
+    doubt: dict[str, str]
+    tolerance: float | None
+    each: bool
+    unjudged: str
+    changes: tuple[str, ...]
+    note: str = ""
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What is measured, each once, in the order of the paper's numbers and then of the expectations."""
+        sides = [side for one in self.expectations for side in (one.left, one.right) if side.number is None]
+        named = {side.text: side for side in [*(operand(text) for text in self.paper), *sides]}
+        return list(named.values())
+
+    def measure(self, side: Operand) -> Measure:
+        """Return what is measured of an operand."""
+        return self.measures[side.measure]
+
+
+def read(table: Table) -> list[Claim]:
+    """Read the claims of a file.
+
+    Raises:
+        InputError: naming the claim, the key and the value.
+
+    """
+    return [_claim(one) for one in table.tables("claim", "id")]
+
+
+def operand(text: str) -> Operand:
+    """Read one side of an expectation.
+
+    >>> operand("s-pie.small").aqm, operand("0.5").number
+    ('s-pie', 0.5)
+
+    """
+    if re.fullmatch(r"-?[0-9.]+", text):
+        return Operand(text, number=float(text))
+    aqm, _, measure = text.partition(".")
+    return Operand(text, aqm, measure)
+
+
+def expectation(text: str) -> Expectation:
+    """Read an expectation.
+
+    >>> one = expectation("s-pie < pie by 83.41%")
+    >>> one.left.aqm, one.relation, one.by
+    ('s-pie', '<', 0.8341)
+
+    """
+    match = _EXPECTATION.fullmatch(" ".join(text.split()))
+    if match is None:
+        raise InputError(f"'{text}' is not an expectation such as 's-pie < red by 34%' or 'a = b within 5%'")
+    relation: Relation = match["relation"]  # type: ignore[assignment]
+    within = match["within"]
+    if (relation == "=") != (within is not None):
+        raise InputError(f"'{text}': 'within' belongs to '=', and '=' needs it")
+    if relation == "=" and match["by"]:
+        raise InputError(f"'{text}': 'by' belongs to a difference")
+    share = within is not None and within.endswith("%")
+    return Expectation(
+        text=match[0],
+        left=operand(match["left"]),
+        relation=relation,
+        right=operand(match["right"]),
+        by=parse_fraction(match["by"]) if match["by"] else None,
+        within=None if within is None else parse_fraction(within) if share else float(within),
+        within_share=share,
+    )
+
+
+def _claim(table: Table) -> Claim:
+    scenario = table.text("scenario", "")
+    measures = {name: _measure(one, scenario) for name, one in table.named("measures").items()}
+    own = table.table("measure")
+    if own is not None:
+        measures[""] = _measure(own, scenario)
+    claim = Claim(
+        id=table.text("id"),
+        says=table.text("says"),
+        where=table.text("where"),
+        unit=table.text("unit", ""),
+        scale=table.number("scale", 1.0),
+        measures=measures,
+        expectations=tuple(_expectation(table, text) for text in table.texts("expect")),
+        paper=table.numbers("paper"),
+        doubt=table.words("doubt"),
+        tolerance=_tolerance(table),
+        each=table.flag("each_point"),
+        unjudged=table.text("not_checkable", ""),
+        changes=tuple(_change(table, text) for text in table.texts("changed")),
+        note=table.text("note", ""),
+    )
+    table.done()
+    _check(table, claim)
+    return claim
+
+
+def _check(table: Table, claim: Claim) -> None:
+    if not claim.unjudged and not claim.expectations:
+        raise table.error("expect: is missing: say what would be seen, or why the claim is not_checkable")
+    for side in claim.operands:
+        if side.measure not in claim.measures:
+            what = f"measures.{side.measure}" if side.measure else "measure"
+            raise table.error(f"'{side.text}' needs {what}, which is not there")
+    for name in claim.doubt:
+        if name not in claim.paper:
+            raise table.error(f"doubt: the paper gives no '{name}'")
+    judged = any(one.by is not None or _sized(claim, one) for one in claim.expectations if one.relation != "=")
+    if judged and claim.tolerance is None:
+        raise table.error("tolerance: is missing: the paper says by how much")
+
+
+def _sized(claim: Claim, one: Expectation) -> bool:
+    return one.left.text in claim.paper and (one.right.text in claim.paper or one.right.number is not None)
+
+
+def _measure(table: Table, scenario: str) -> Measure:
+    point = table.words("point")
+    measure = Measure(
+        of=table.text("of"),
+        scenario=table.text("scenario", scenario),
+        since_s=_time(table, "since"),
+        until_s=_time(table, "until"),
+        how=table.choice("how", HOW, "mean"),
+        over=table.text("over", ""),
+        point=tuple(point.items()),
+    )
+    table.done()
+    if not measure.scenario:
+        raise table.error("scenario: is missing")
+    return measure
+
+
+def _time(table: Table, key: str) -> float | None:
+    text = table.text(key, "")
+    try:
+        return parse_span(text) / 1e9 if text else None
+    except ValueError as error:
+        raise table.error(f"{key}: {error}") from None
+
+
+def _tolerance(table: Table) -> float | None:
+    text = table.text("tolerance", "")
+    match = re.fullmatch(r"([0-9.]+) points", text)
+    if text and match is None:
+        raise table.error(f"tolerance: '{text}' is not a tolerance such as '10 points'")
+    return float(match[1]) / 100 if match else None
+
+
+def _expectation(table: Table, text: str) -> Expectation:
+    try:
+        return expectation(text)
+    except ValueError as error:
+        raise table.error(f"expect: {error}") from None
+
+
+def _change(table: Table, text: str) -> str:
+    if not _CHANGE.fullmatch(text):
+        raise table.error(f"changed: '{text}' is not 'YYYY-MM-DD: from what to what, and why'")
+    return text

@@ -1,0 +1,137 @@
+"""TOML that is read strictly: every error names file, place, key and value, and what is allowed."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError, unknown
+
+
+class Table:
+    """A table of a file, whose keys are taken one by one; what is left over at the end is an error."""
+
+    def __init__(self, entries: Mapping[str, Any], place: str) -> None:
+        self._entries = dict(entries)
+        self._known: list[str] = []
+        self.place = place
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        """Read a file.
+
+        Raises:
+            InputError: if it cannot be read or is not TOML.
+
+        """
+        try:
+            return cls(tomllib.loads(path.read_text(encoding="utf-8")), f"{path}: ")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: is not text in UTF-8") from None
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path}: is not TOML: {error}") from None
+
+    def error(self, problem: object) -> InputError:
+        """Return the error about this table."""
+        return InputError(f"{self.place}{problem}")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Take a text; without a default it must be there."""
+        value = self._take(key, default)
+        if value is None:
+            raise self.error(f"{key}: is missing")
+        if not isinstance(value, str):
+            raise self.error(f"{key}: '{value}' is not text")
+        return value
+
+    def choice(self, key: str, allowed: Iterable[str], default: str) -> str:
+        """Take one of several texts."""
+        value = self.text(key, default)
+        if value not in allowed:
+            raise self.error(f"{key}: {unknown('value', value, allowed)}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Take true or false; false unless given."""
+        value = self._take(key, False)
+        if not isinstance(value, bool):
+            raise self.error(f"{key}: '{value}' is neither true nor false")
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """Take a number."""
+        value = self._take(key, default)
+        if not _is_number(value):
+            raise self.error(f"{key}: '{value}' is not a number")
+        return float(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Take a list of texts; empty unless given."""
+        value = self._take(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+            raise self.error(f"{key}: is a list of texts")
+        return tuple(value)
+
+    def numbers(self, key: str) -> dict[str, float]:
+        """Take a table of numbers; empty unless given."""
+        value = self._take(key, {})
+        numeric = isinstance(value, dict) and all(_is_number(entry) for entry in value.values())
+        if not numeric:
+            raise self.error(f"{key}: is a table of numbers")
+        return {name: float(entry) for name, entry in value.items()}
+
+    def words(self, key: str) -> dict[str, str]:
+        """Take a table of texts; empty unless given."""
+        value = self._take(key, {})
+        if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
+            raise self.error(f"{key}: is a table of texts")
+        return dict(value)
+
+    def table(self, key: str) -> Table | None:
+        """Take a table within this one, if it is there."""
+        value = self._take(key, None)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self.error(f"{key}: is a table")
+        return Table(value, f"{self.place}{key}: ")
+
+    def named(self, key: str) -> dict[str, Table]:
+        """Take a table of tables; empty unless given."""
+        value = self._take(key, {})
+        if not isinstance(value, dict) or not all(isinstance(entry, dict) for entry in value.values()):
+            raise self.error(f"{key}: is a table of tables")
+        return {name: Table(entry, f"{self.place}{key}: {name}: ") for name, entry in value.items()}
+
+    def tables(self, key: str, name: str) -> list[Table]:
+        """Take a list of tables, each called by the text that it has under ``name``; empty unless given."""
+        value = self._take(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            raise self.error(f"{key}: is a list of tables, as [[{key}]]")
+        called = [str(entry.get(name, number + 1)) for number, entry in enumerate(value)]
+        twice = next((one for one in called if called.count(one) > 1), None)
+        if twice is not None:
+            raise self.error(f"{key}: '{twice}' is there twice")
+        return [Table(entry, f"{self.place}{key} {one}: ") for entry, one in zip(value, called, strict=True)]
+
+    def done(self) -> None:
+        """Everything known has been taken.
+
+        Raises:
+            InputError: about a key that nobody took, with the nearest one that somebody would.
+
+        """
+        for key in self._entries:
+            raise self.error(unknown("key", key, self._known))
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._known.append(key)
+        return self._entries.pop(key, default)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

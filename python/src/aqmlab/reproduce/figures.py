@@ -1,0 +1,96 @@
+"""A paper's figures in its own layout, declared as data: `figures.toml`.
+
+A figure has panels side by side, each over one scenario:
+
+- ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum).
+- ``periods``: a series in periods of ``period``, bars per AQM; with ``classes`` stacked by group.
+- ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
+- ``bars``: a metric, one bar per AQM with its interval.
+- ``sweep``: a metric against what the scenario sweeps, one line per AQM.
+
+The paper's own numbers are taken from the claim that ``numbers`` names, and drawn as dashed lines or marks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.reproduce.documents import Table
+from aqmlab.units import parse_span
+
+KINDS = ("time", "periods", "seeds", "bars", "sweep")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure."""
+
+    title: str
+    scenario: str
+    kind: str
+    of: str
+    label: str
+    scale: float
+    running: bool
+    cumulative: bool
+    period_s: float
+    classes: tuple[str, ...]
+    aqms: tuple[str, ...]
+    numbers: str
+    logarithmic: bool
+    until_s: float | None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a paper, or one that goes beyond it."""
+
+    name: str
+    title: str
+    says: str
+    panels: tuple[Panel, ...]
+
+
+def read(table: Table) -> list[Drawing]:
+    """Read the figures of a file.
+
+    Raises:
+        InputError: naming the figure, the key and the value.
+
+    """
+    found = []
+    for one in table.tables("figure", "name"):
+        panels = tuple(_panel(panel) for panel in one.tables("panel", "title"))
+        found.append(Drawing(one.text("name"), one.text("title"), one.text("says", ""), panels))
+        one.done()
+        if not panels:
+            raise one.error("panel: is missing")
+    table.done()
+    return found
+
+
+def _panel(table: Table) -> Panel:
+    until = table.text("until", "")
+    try:
+        period_s = parse_span(table.text("period", "5s")) / 1e9
+        until_s = parse_span(until) / 1e9 if until else None
+    except ValueError as error:
+        raise table.error(error) from None
+    panel = Panel(
+        title=table.text("title"),
+        scenario=table.text("scenario"),
+        kind=table.choice("kind", KINDS, "time"),
+        of=table.text("of"),
+        label=table.text("label"),
+        scale=table.number("scale", 1.0),
+        running=table.flag("running"),
+        cumulative=table.flag("cumulative"),
+        period_s=period_s,
+        classes=table.texts("classes"),
+        aqms=table.texts("aqms"),
+        numbers=table.text("numbers", ""),
+        logarithmic=table.flag("logarithmic"),
+        until_s=until_s,
+    )
+    table.done()
+    return panel

@@ -1,0 +1,67 @@
+"""From results to one value per seed: what an AQM's runs gave for a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from aqmlab.reproduce.claims import Measure
+from aqmlab.results import Result
+
+
+def label_of(result: Result, aqm: str) -> str | None:
+    """Return what a result calls an AQM that a claim names by its discipline; nothing if it has none or several."""
+    wanted = aqm.replace("_", "-").lower()
+    entries = result.scenarios[0]["aqm"]
+    exact = [str(entry["label"]) for entry in entries if entry["label"] == aqm]
+    named = [str(entry["label"]) for entry in entries if entry["name"].replace("_", "-").lower() == wanted]
+    found = exact or named
+    return found[0] if len(found) == 1 else None
+
+
+def points_of(result: Result, measure: Measure) -> list[int]:
+    """Return the points of a sweep that a measure is about: those that agree with what it says of the point."""
+    wanted = dict(measure.point)
+    return [
+        number
+        for number, point in enumerate(result.points)
+        if all(point.get(key) == value for key, value in wanted.items())
+    ]
+
+
+def values(result: Result, measure: Measure, aqm: str, point: int) -> Mapping[int, float]:
+    """Return the value of every seed; empty if there is no such AQM, metric or series."""
+    label = label_of(result, aqm)
+    if label is None:
+        return {}
+    here = (pl.col("point") == point) & (pl.col("aqm") == label)
+    if not measure.is_series:
+        if measure.of not in result.runs.columns:
+            return {}
+        rows = result.runs.filter(here).select("seed", measure.of).drop_nulls()
+        return {int(seed): float(value) for seed, value in rows.iter_rows()}
+    own = _series(result, here, measure, measure.of)
+    if not measure.over:
+        return own
+    others = _series(result, here, measure, measure.over)
+    return {seed: value / others[seed] for seed, value in own.items() if others.get(seed)}
+
+
+def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[int, float]:
+    since = -1.0 if measure.since_s is None else measure.since_s
+    until = float("inf") if measure.until_s is None else measure.until_s
+    time_s = pl.col("time_s")
+    # A sample stands for the period that it ends.
+    within = (pl.col("name") == name) & (time_s > since) & (time_s <= until + 1e-9)
+    value = pl.col("value")
+    summed = {
+        "mean": value.mean(),
+        "max": value.max(),
+        "last": value.last(),
+        "deviation": value.std(),
+        "variation": value.std() / value.mean(),
+        "sum": value.sum(),
+    }[measure.how]
+    rows = result.series.filter(here & within).drop_nulls("value").group_by("seed", maintain_order=True).agg(summed)
+    return {int(seed): float(figure) for seed, figure in rows.drop_nulls().iter_rows()}

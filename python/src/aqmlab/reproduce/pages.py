@@ -1,0 +1,91 @@
+"""The report of a reproduction: a page per paper, and a front page with every claim's verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab import __version__, plots
+from aqmlab.reproduce import drawing
+from aqmlab.reproduce.reproduction import Reproduction
+from aqmlab.reproduce.table import claim_tables, counts
+from aqmlab.reproduce.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from aqmlab.plots import Figure
+
+FRONT = "index.html"
+CLASSES = {
+    Verdict.REPRODUCED: "good",
+    Verdict.DIRECTION_ONLY: "half",
+    Verdict.NOT_REPRODUCED: "bad",
+    Verdict.NOT_CHECKABLE: "open",
+}
+
+
+def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
+    """Write the pages and their figures into a folder; return the front page."""
+    for reproduction in reproductions:
+        write_page(reproduction, folder)
+    front = folder / FRONT
+    front.write_text(render_front(reproductions), encoding="utf-8")
+    return front
+
+
+def write_page(reproduction: Reproduction, folder: Path) -> Path:
+    """Write the page of a paper and its figures."""
+    drawn = {preset: drawing.draw(reproduction, preset) for preset in reproduction.presets}
+    for figures in drawn.values():
+        plots.write(figures, folder / reproduction.paper.name / "figures")
+    page = folder / f"{reproduction.paper.name}.html"
+    page.write_text(render_page(reproduction, drawn), encoding="utf-8")
+    return page
+
+
+def render_page(reproduction: Reproduction, drawn: dict[str, list[Figure]]) -> str:
+    """Return the page of a paper; figures of the presets stand beside each other's."""
+    from aqmlab.report import ENVIRONMENT, inline
+
+    shown: dict[str, list[tuple[str, Figure]]] = {}
+    for preset, figures in drawn.items():
+        for figure in figures:
+            same = shown.setdefault(figure.title, [])
+            # What goes beyond the paper is the same for every preset.
+            if all(figure.name != other.name for _, other in same):
+                same.append((preset, figure))
+    return ENVIRONMENT.get_template("paper.html").render(
+        reproduction=reproduction,
+        paper=reproduction.paper,
+        tables=claim_tables(reproduction),
+        counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
+        classes=CLASSES,
+        figures={
+            title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]
+            for title, same in shown.items()
+        },
+        settings=_settings(reproduction),
+        version=__version__,
+    )
+
+
+def render_front(reproductions: Sequence[Reproduction]) -> str:
+    """Return the front page."""
+    from aqmlab.report import ENVIRONMENT
+
+    return ENVIRONMENT.get_template("front.html").render(
+        reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__
+    )
+
+
+def _settings(reproduction: Reproduction) -> dict[str, list[tuple[str, str]]]:
+    """Return every setting of every scenario, and the AQMs as they ran."""
+    from aqmlab.results.settings import settings
+
+    found = {}
+    for preset, results in [*reproduction.results.items(), ("beyond", reproduction.beyond)]:
+        for name, result in results.items():
+            lines = [(one.name, f"{one.value} ({one.note})" if one.note else one.value) for one in settings(result)]
+            lines += [("aqm", entry["spec"]) for entry in result.scenarios[0]["aqm"]]
+            found[f"{preset}, {name}"] = lines
+    return found

@@ -1,0 +1,116 @@
+"""A paper as an experiment folder: claims, readings, figures, and scenario files for each preset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.reproduce import claims, figures
+from aqmlab.reproduce.claims import Claim
+from aqmlab.reproduce.documents import Table
+from aqmlab.reproduce.figures import Drawing
+
+# In the order in which they are shown. Those whose folder is missing are not built yet.
+NAMES = ("s-pie", "sqm-lru", "daqm", "pmqecn", "large-network")
+# Scenarios that go beyond the paper: the same for every preset.
+BEYOND = "beyond"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a paper leaves open or contradicts, and what is made of it."""
+
+    about: str
+    problem: str
+    chosen: str
+    setting: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, ready to be run."""
+
+    name: str
+    folder: Path
+    title: str
+    reference: str
+    presets: dict[str, str]
+    claims: list[Claim]
+    readings: list[Reading]
+    drawings: list[Drawing]
+
+    def scenarios(self, preset: str) -> dict[str, Path]:
+        """Return the scenario files of a preset (or of what goes beyond the paper) by their names."""
+        return {path.stem: path for path in sorted((self.folder / preset).glob("*.toml"))}
+
+
+def experiments() -> Path:
+    """Return the folder of the experiments, which is part of the checkout.
+
+    Raises:
+        InputError: if aqmlab runs without its checkout.
+
+    """
+    folder = Path(__file__).resolve().parents[4] / "experiments"
+    if not folder.is_dir():
+        raise InputError(f"the papers' experiments are part of the checkout of aqmlab, and {folder} is not there")
+    return folder
+
+
+def built() -> list[str]:
+    """Return the papers that can be reproduced."""
+    return [name for name in NAMES if (experiments() / name / "claims.toml").is_file()]
+
+
+def find(name: str) -> Paper:
+    """Return a paper by its name.
+
+    Raises:
+        InputError: if there is no such paper, it is not built yet, or its files are wrong.
+
+    """
+    plain = name.replace("_", "-").lower()
+    if plain not in NAMES:
+        raise unknown("paper", name, [*NAMES, "all"])
+    if plain not in built():
+        raise InputError(f"paper '{plain}' is not built yet; there are {', '.join(built())}")
+    return load(experiments() / plain)
+
+
+def load(folder: Path) -> Paper:
+    """Read the folder of a paper.
+
+    Raises:
+        InputError: naming file, key and value.
+
+    """
+    table = Table.read(folder / "claims.toml")
+    presets = table.words("presets")
+    paper = Paper(
+        name=folder.name,
+        folder=folder,
+        title=table.text("title"),
+        reference=table.text("reference"),
+        presets=presets,
+        claims=claims.read(table),
+        readings=_readings(Table.read(folder / "readings.toml")),
+        drawings=figures.read(Table.read(folder / "figures.toml")),
+    )
+    table.done()
+    for preset in presets:
+        known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
+        wanted = {measure.scenario for claim in paper.claims for measure in claim.measures.values()}
+        wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels}
+        for scenario in sorted(wanted - known):
+            raise InputError(f"{folder / preset}: there is no {scenario}.toml, which a claim or a figure names")
+    return paper
+
+
+def _readings(table: Table) -> list[Reading]:
+    found = []
+    for one in table.tables("reading", "about"):
+        found.append(Reading(one.text("about"), one.text("problem"), one.text("chosen"), one.text("setting", "")))
+        one.done()
+    table.done()
+    return found

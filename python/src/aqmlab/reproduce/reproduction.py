@@ -1,0 +1,163 @@
+"""A paper reproduced: its scenarios run, its claims judged."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab import experiment, scenario
+from aqmlab.experiment import Watcher
+from aqmlab.reproduce import measures
+from aqmlab.reproduce.claims import Claim, Operand
+from aqmlab.reproduce.paper import BEYOND, Paper
+from aqmlab.reproduce.verdicts import Judgement, judge
+from aqmlab.results import Result
+from aqmlab.statistics import Estimate
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of a paper: a result per preset and scenario, and a judgement per preset and claim."""
+
+    paper: Paper
+    results: dict[str, dict[str, Result]]
+    beyond: dict[str, Result]
+    quick: bool = False
+
+    @property
+    def presets(self) -> list[str]:
+        """The presets that were run."""
+        return list(self.results)
+
+    @functools.cached_property
+    def judgements(self) -> dict[str, list[Judgement]]:
+        """The claims judged, by preset."""
+        return {preset: [self._judge(claim, preset) for claim in self.paper.claims] for preset in self.presets}
+
+    def result(self, preset: str, name: str) -> Result | None:
+        """Return the result of a scenario, whether of the preset or beyond the paper."""
+        return self.results[preset].get(name) or self.beyond.get(name)
+
+    @property
+    def failures(self) -> list[str]:
+        """Runs that broke their own checks."""
+        return [failure for result in self._all() for failure in result.manifest["failures"]]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether runs are missing."""
+        return any(result.is_partial for result in self._all())
+
+    def document(self) -> dict[str, Any]:
+        """Return the reproduction as plain data, as the contract has it; every entry says preset and scenario."""
+        entries: dict[str, list[dict[str, Any]]] = {"runs": [], "summary": []}
+        scenarios = []
+        warnings = []
+        for preset, results in self._by_preset():
+            for name, result in results.items():
+                place = {"paper": self.paper.name, "preset": preset, "scenario": name}
+                document = result.document()
+                scenarios.append({**place, "resolved": document["scenario"]})
+                warnings += [f"{preset}, {name}: {warning}" for warning in result.warnings]
+                for key, rows in entries.items():
+                    rows += [{**place, **row} for row in document[key]]
+        found = [
+            _claim_entry(judgement, self.paper.name, preset)
+            for preset, judgements in self.judgements.items()
+            for judgement in judgements
+        ]
+        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": found}
+
+    def _by_preset(self) -> list[tuple[str, Mapping[str, Result]]]:
+        return [*self.results.items(), *([(BEYOND, self.beyond)] if self.beyond else [])]
+
+    def _all(self) -> list[Result]:
+        return [result for _, results in self._by_preset() for result in results.values()]
+
+    def _judge(self, claim: Claim, preset: str) -> Judgement:
+        def measured(side: Operand, point: int) -> Mapping[int, float]:
+            measure = claim.measure(side)
+            result = self.result(preset, measure.scenario)
+            if result is None:
+                return {}
+            place = point if claim.each else next(iter(measures.points_of(result, measure)), None)
+            if place is None:
+                return {}
+            found = measures.values(result, measure, side.aqm, place)
+            return {seed: value * claim.scale for seed, value in found.items()}
+
+        return judge(claim, measured, self._points(claim, preset))
+
+    def _points(self, claim: Claim, preset: str) -> Sequence[int]:
+        if not claim.each:
+            return [0]
+        measure = claim.measure(claim.operands[0])
+        result = self.result(preset, measure.scenario)
+        return [] if result is None else measures.points_of(result, measure)
+
+
+def conduct(
+    paper: Paper,
+    presets: Sequence[str],
+    *,
+    folder: Path,
+    seeds: str | None = None,
+    jobs: int | None = None,
+    quick: bool = False,
+    beyond: bool = False,
+    watcher: Watcher | None = None,
+) -> Reproduction:
+    """Run a paper's scenarios and keep their results below a folder; finished runs are not repeated.
+
+    Raises:
+        InputError: if a scenario is wrong or the folder holds something else.
+
+    """
+    overrides = {} if seeds is None else {"seeds": seeds}
+
+    def run(preset: str) -> dict[str, Result]:
+        found = {}
+        for name, path in paper.scenarios(preset).items():
+            loaded = scenario.load(path, overrides, quick=quick)
+            place = folder / paper.name / preset / name
+            result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False)
+            found[name] = result
+            if result.is_partial and not result.manifest["failures"]:
+                raise KeyboardInterrupt
+        return found
+
+    results = {preset: run(preset) for preset in presets}
+    return Reproduction(paper, results, run(BEYOND) if beyond else {}, quick)
+
+
+def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:
+    claim = judgement.claim
+    numbers: dict[str, Any] = dict(claim.paper)
+    if claim.doubt:
+        numbers["doubt"] = claim.doubt
+    return {
+        "id": claim.id,
+        "verdict": str(judgement.verdict),
+        "paper": {"says": claim.says, "where": claim.where, "unit": claim.unit, **numbers},
+        "measured": {name: _estimates(means) for name, means in judgement.measured.items()},
+        "why": judgement.why,
+        "from": paper,
+        "preset": preset,
+        "checks": [
+            {"expected": check.expectation, "point": check.point, "verdict": str(check.verdict), "words": check.words}
+            for check in judgement.checks
+        ],
+    }
+
+
+def _estimates(means: Sequence[Estimate | None]) -> Any:
+    entries = [None if one is None else _estimate(one) for one in means]
+    return entries[0] if len(entries) == 1 else entries
+
+
+def _estimate(one: Estimate) -> dict[str, Any]:
+    ends = {} if one.low is None else {"ci95_low": one.low, "ci95_high": one.high}
+    return {"mean": one.value, **ends, "n": one.n}

@@ -49,6 +49,8 @@ pub(crate) struct FlowMetrics {
     pub(crate) marked: u32,
     departed: u32,
     pub(crate) delivered: u32,
+    /// Packets lost on the way, in any queue or on any link; of TCP those with data.
+    pub(crate) lost: u32,
     ipdv_count: u32,
     /// Its data go against the measured direction: only its acknowledgments cross the bottleneck, and what is
     /// delivered counts for its own row alone.
@@ -163,7 +165,7 @@ impl Metrics {
         self.queue.max_packets = self.queue.max_packets.max(self.queue.packets);
     }
 
-    /// The discipline drops a packet.
+    /// The measured discipline drops a packet.
     pub(crate) fn on_drop(&mut self, flow: u32, length: u32, reason: DropReason, now: Time) {
         self.flows[flow as usize].dropped += 1;
         self.queue.remove(length, now);
@@ -174,6 +176,11 @@ impl Metrics {
         } else {
             self.queue.drops_overflow += 1;
         }
+    }
+
+    /// A packet that its receiver would have counted is lost, wherever.
+    pub(crate) fn on_loss(&mut self, flow: u32) {
+        self.flows[flow as usize].lost += 1;
     }
 
     /// The discipline marks a packet.
@@ -357,6 +364,7 @@ impl FlowMetrics {
             marked: 0,
             departed: 0,
             delivered: 0,
+            lost: 0,
             ipdv_count: 0,
             back,
             recorded: false,
@@ -373,10 +381,9 @@ impl FlowMetrics {
         self.sojourn_sum.as_millis_f64() / f64::from(self.departed)
     }
 
-    /// Share of the packets that were lost in the measured queue or behind it.
-    pub(crate) fn lost(&self) -> f64 {
-        let (dropped, departed) = (f64::from(self.dropped), f64::from(self.departed));
-        1.0 - departed / (departed + dropped) * (f64::from(self.delivered) / departed).min(1.0)
+    /// Share of the packets that were lost on the way.
+    pub(crate) fn lost_share(&self) -> f64 {
+        f64::from(self.lost) / (f64::from(self.lost) + f64::from(self.delivered))
     }
 
     /// One-way delays in nanoseconds, ascending, and how many.

@@ -1,5 +1,6 @@
 //! Packets of the simulator, kept in a slab: links and queues pass numbers around.
 
+use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
@@ -49,6 +50,17 @@ pub(crate) struct Packet {
     pub(crate) ecn: Ecn,
     /// ECN-Echo on an acknowledgment, CWR on data (RFC 3168).
     pub(crate) ecn_flag: bool,
+}
+
+impl Packet {
+    /// Whether its receiver counts it as delivered: datagrams and TCP data, not what opens or acknowledges.
+    pub(crate) fn is_counted(&self) -> bool {
+        match self.role {
+            Role::Data => self.flags & flags::SYN == 0,
+            Role::Ack => false,
+            Role::Datagram => true,
+        }
+    }
 }
 
 /// Packets in memory. Steady state allocates nothing: freed places are used again.

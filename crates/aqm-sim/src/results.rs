@@ -118,7 +118,8 @@ impl Run<'_> {
         let (arrived, dropped) = (sum(|flow| u64::from(flow.arrived)), sum(|flow| u64::from(flow.dropped)));
         let received =
             |value: fn(&FlowMetrics) -> u64| forward().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
-        let delivered = received(|flow| u64::from(flow.delivered));
+        let (delivered, lost) =
+            (received(|flow| u64::from(flow.delivered)), received(|flow| u64::from(flow.lost)));
         let sojourn = self.metrics.sojourn(chosen);
         let (owd, pdv) = self.metrics.one_way(chosen);
 
@@ -128,6 +129,7 @@ impl Run<'_> {
         put("packets_arrived", arrived as f64);
         put("packets_delivered", delivered as f64);
         put("loss_ratio", dropped as f64 / arrived as f64);
+        put("path_loss_ratio", lost as f64 / (lost + delivered) as f64);
         put("marks", sum(|flow| u64::from(flow.marked)) as f64);
         let (sojourn_ns, departed) = flows()
             .map(|((metrics, _), _)| metrics.sojourn_total())
@@ -208,7 +210,7 @@ impl Run<'_> {
         let calls = self.metrics.flows.iter().zip(self.labels);
         let scores: Vec<f64> = calls
             .filter(|(flow, label)| label.voice && chosen(flow.group as usize))
-            .map(|(flow, _)| voice::mean_opinion_score(flow.lost(), flow.delays()))
+            .map(|(flow, _)| voice::mean_opinion_score(flow.lost_share(), flow.delays()))
             .collect();
         if scores.is_empty() {
             return;

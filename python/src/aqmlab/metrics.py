@@ -54,6 +54,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("rtt_mean_ms", "Mean round-trip time", "ms", 2, "lower"),
     Metric("rtt_base_ms", "Base round-trip time", "ms", 2),
     Metric("loss_ratio", "Loss", "", 5, "lower"),
+    Metric("path_loss_ratio", "Loss on the way", "", 5, "lower"),
     Metric("drops_early", "Drops by the AQM", "packets", 0),
     Metric("drops_overflow", "Drops for want of room", "packets", 0),
     Metric("marks", "CE marks", "packets", 0),

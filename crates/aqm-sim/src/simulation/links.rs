@@ -57,6 +57,10 @@ impl Simulation {
         if let Some(impairment) = this.impairment_mut() {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
                 this.balance -= 1;
+                let lost = &self.slab[id];
+                if lost.is_counted() {
+                    self.metrics.on_loss(lost.flow);
+                }
                 return self.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
@@ -113,8 +117,7 @@ impl Simulation {
         if measured {
             self.metrics.on_arrival(packet.flow, packet.length, now);
         }
-        let metrics = measured.then_some(&mut self.metrics);
-        let mut watch = Watch { slab: &mut self.slab, metrics, now };
+        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         device.qdisc.enqueue(metadata, now, &mut watch);
         if measured {
             self.metrics.after_arrival();
@@ -242,8 +245,8 @@ impl Simulation {
     pub(super) fn dequeue(&mut self, link: LinkId) -> Option<PacketId> {
         let now = self.now;
         let device = self.links[link].device_mut()?;
-        let metrics = device.measured.then_some(&mut self.metrics);
-        let mut watch = Watch { slab: &mut self.slab, metrics, now };
+        let measured = device.measured;
+        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         let metadata = device.qdisc.dequeue(now, &mut watch)?;
         let id = metadata.cookie as PacketId;
         self.slab[id].ecn = metadata.ecn;
@@ -262,8 +265,8 @@ impl Simulation {
             return None;
         }
         device.wake_at = Time::MAX;
-        let metrics = device.measured.then_some(&mut self.metrics);
-        let mut watch = Watch { slab: &mut self.slab, metrics, now };
+        let measured = device.measured;
+        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         device.qdisc.wake(now, &mut watch);
         if !device.busy
             && device.qdisc.backlog().packets > 0

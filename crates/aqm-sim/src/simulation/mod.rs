@@ -63,22 +63,28 @@ pub(crate) struct Simulation {
 /// What is dropped goes back into the slab.
 struct Watch<'a> {
     slab: &'a mut Slab,
-    metrics: Option<&'a mut Metrics>,
+    metrics: &'a mut Metrics,
+    /// Whether it is the measured queue that is watched.
+    measured: bool,
     now: Time,
 }
 
 impl Observer for Watch<'_> {
     fn on_drop(&mut self, packet: Metadata, reason: DropReason, _point: DropPoint) {
         let id = packet.cookie as PacketId;
-        if let Some(metrics) = &mut self.metrics {
-            metrics.on_drop(self.slab[id].flow, packet.length, reason, self.now);
+        let dropped = &self.slab[id];
+        if dropped.is_counted() {
+            self.metrics.on_loss(dropped.flow);
+        }
+        if self.measured {
+            self.metrics.on_drop(dropped.flow, packet.length, reason, self.now);
         }
         self.slab.remove(id);
     }
 
     fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
-        if let Some(metrics) = &mut self.metrics {
-            metrics.on_mark(self.slab[packet.cookie as PacketId].flow);
+        if self.measured {
+            self.metrics.on_mark(self.slab[packet.cookie as PacketId].flow);
         }
     }
 }

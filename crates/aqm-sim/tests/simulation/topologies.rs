@@ -68,6 +68,45 @@ fn a_flow_over_two_bottlenecks_gets_less_than_those_over_one() {
 }
 
 #[test]
+fn path_loss_counts_what_any_queue_drops_and_any_link_loses() {
+    let mut links: Vec<_> = both("a", "b", 20, 5).into();
+    links.extend(both("b", "c", 10, 5));
+    let mut row = scenario("fifo limit 50p", links, 0);
+    row.overhead_bytes = 0;
+    add(&mut row, cbr("flood", 40 * MBIT, 1000), &["a"], &["c"]);
+    // Half is dropped before the first link, half of the rest before the second; where three fifths
+    // are lost between them, the second has room.
+    for (loss, expected) in [(0.0, 0.75), (0.6, 0.8)] {
+        row.loss = loss;
+        let report = run(&row);
+        assert!((report.metrics["loss_ratio"] - 0.5).abs() < 0.001);
+        let lost = report.metrics["path_loss_ratio"];
+        assert!((lost - expected).abs() < 0.003, "{lost} instead of {expected}");
+        assert_eq!(report.metrics["class.flood.path_loss_ratio"], lost);
+    }
+    row.capacity = Capacity::RateBps(100 * MBIT);
+    row.topology.as_mut().unwrap().links[0].rate_bps = None;
+    row.flows[0] = cbr("trickle", 5 * MBIT, 1000);
+    (row.flows[0].from, row.flows[0].to) = (vec!["a".to_owned()], vec!["c".to_owned()]);
+    let report = run(&row);
+    // Nothing is queued: the link alone loses.
+    assert_eq!(report.metrics["loss_ratio"], 0.0);
+    let lost = report.metrics["path_loss_ratio"];
+    assert!((lost - 0.6).abs() < 0.01, "{lost}");
+}
+
+#[test]
+fn acknowledgments_that_are_lost_are_no_path_loss() {
+    let links = vec![link("a", "b", 10, 5), tested(link("b", "a", 10, 5))];
+    let mut back = scenario("fifo limit 1000p", links, 1);
+    back.loss = 0.3;
+    add(&mut back, bulk("newreno", 1, newreno()), &["a"], &["b"]);
+    let report = run(&back);
+    assert_eq!(report.metrics["path_loss_ratio"], 0.0);
+    assert!(report.metrics["goodput_mbit"] > 1.0);
+}
+
+#[test]
 fn the_base_round_trip_is_that_of_the_links_unless_a_flow_has_a_longer_one() {
     let mut graph = scenario("fifo limit 1000p", both("a", "b", 10, 5).into(), 0);
     add(&mut graph, cbr("near", MBIT, 1000), &["a"], &["b"]);

@@ -1,0 +1,37 @@
+"""The large-network evaluation: its graphs are the paper's, and every discipline runs on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aqmlab import scenario
+from aqmlab.experiment import conduct
+from aqmlab.registry import disciplines
+from aqmlab.scenario import topologies
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "large-network"
+CLIENTS = {"many-to-one": "N0|N1|N2|N3|N1[0-3]", "many-to-many": "N[0-7]|N13|N14|N15|N16|N17|N18|N19|N20"}
+
+
+@pytest.mark.parametrize(("graph", "nodes", "clients"), [("many-to-one", 14, 8), ("many-to-many", 25, 16)])
+@pytest.mark.parametrize("preset", ["printed", "consistent"])
+def graphs_have_the_nodes_of_the_papers_tables(graph: str, nodes: int, clients: int, preset: str) -> None:
+    layout = topologies.read(f"graphs/{graph}-{preset}.toml", 1_500_000, 48_000_000, FOLDER)
+    assert sorted(layout.nodes, key=lambda node: int(node[1:])) == [f"N{number}" for number in range(nodes)]
+    assert len(layout.choose(CLIENTS[graph])) == clients
+    channels = [link for link in layout.links if link["rate_bps"] is None]
+    assert {link["queue"] for link in channels} == {"under_test"}
+    assert {link["delay_ns"] for link in channels} == {20_000_000}
+    if preset == "printed":
+        assert channels == layout.links
+
+
+@pytest.mark.parametrize("graph", ["many-to-one", "many-to-many"])
+def every_discipline_runs_on_both_graphs(graph: str) -> None:
+    path = FOLDER / "disciplines" / f"{graph}.toml"
+    result = conduct(scenario.load(path, {"duration": "2s", "seeds": "1"}), "run")
+    assert result.aqms == [discipline.name for discipline in disciplines()]
+    assert not result.manifest["failures"]
+    assert result.runs["goodput_mbit"].min() > 0.0

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from browser import needs_browser, shown
 
 import aqmlab
 from aqmlab import InputError, Result, plots
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def _columns(kind: str) -> list[str]:
@@ -123,23 +120,9 @@ def text_of_the_user_cannot_become_markup() -> None:
     assert "&lt;script&gt;" in result.report()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: .ci/run installs it")
+@needs_browser
 @pytest.mark.parametrize("width", [390, 1200])
 def a_browser_shows_the_report_without_errors(result: Result, tmp_path: Path, width: int) -> None:
     folder = result.save(tmp_path / "out")
-    # The page itself says how wide it came out and whether its figures have an area.
-    probe = (
-        "<script>addEventListener('load', () => { document.title = JSON.stringify({"
-        "wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,"
-        "figures: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100),"
-        "rows: document.querySelectorAll('tbody tr').length}) })</script></body>"
-    )
-    page = tmp_path / "probe.html"
-    page.write_text((folder / "report.html").read_text().replace("</body>", probe))
-    command = [
-        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900",
-        "--virtual-time-budget=3000", "--enable-logging=stderr", "--dump-dom", page.as_uri(),
-    ]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
-    assert '"wide":0,"figures":[true,true,true]' in shown.stdout
-    assert "CONSOLE" not in shown.stderr
+    page = shown(folder / "report.html", width)
+    assert (page["wide"], page["figures"]) == (0, [True, True, True])

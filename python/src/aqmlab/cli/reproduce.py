@@ -109,15 +109,18 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         where = (f"  {claim.claim.where}", "dim")
         parts.append(Text.assemble((claim.claim.id, "bold"), f"  {claim.claim.says}{unit}", where))
         table = _table()
-        for column in ("", *claim.columns, "verdict"):
-            table.add_column(column, justify="left" if column in ("", "verdict") else "right", no_wrap=True)
-        for line in claim.lines:
-            cells = [Text.assemble(value, (f" ± {half}", "dim")) if half else Text(value) for value, half in line.cells]
-            verdict = Text(str(line.verdict), style=STYLES[line.verdict]) if line.verdict else Text("")
-            table.add_row(line.name, *cells, verdict)
+        table.add_column("")
+        for column in claim.columns:
+            table.add_column(column, justify="right", no_wrap=True)
+        for name, cells in claim.lines:
+            table.add_row(
+                name, *(Text.assemble(one.value, (f" ± {one.half}" if one.half else "", "dim")) for one in cells)
+            )
+        verdicts = [claim.judgements[name].verdict if name in claim.judgements else None for name in claim.columns]
+        table.add_row("verdict", *(Text(str(one or ""), style=STYLES[one] if one else "") for one in verdicts))
         parts.append(table)
-        judged = [line for line in claim.lines if line.verdict and str(line.verdict) != "reproduced"]
-        parts += [Text(f"{line.name}: {line.why}", style="dim") for line in judged]
+        judged = [(name, one) for name, one in claim.judgements.items() if str(one.verdict) != "reproduced"]
+        parts += [Text(f"{name}: {one.why}", style="dim") for name, one in judged]
         parts.append("")
     readings = _table()
     readings.add_column("Reading", overflow="fold")

@@ -86,7 +86,7 @@ class Claim:
         tolerance: how far (in points of percent of the right side) a difference may be from the paper's.
         each: whether the expectations are about every point of the scenario's sweep.
         unjudged: why nothing can be checked; empty if it can.
-        changes: later changes of the tolerance, each with its date and reason.
+        changes: what was changed after the first run (a tolerance, a measure), each with date and reason.
 
     """
 

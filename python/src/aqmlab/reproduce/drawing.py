@@ -173,7 +173,7 @@ def _paint(
         if panel.logarithmic:
             own.set_yscale("log")
         else:
-            own.set_ylim(bottom=0)
+            own.set_ylim(bottom=panel.bottom)
     fullest = max(range(len(panels)), key=lambda place: len(aqms[place]))
     style.legend(canvas, axes[fullest])
     return canvas

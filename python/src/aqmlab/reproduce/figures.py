@@ -38,6 +38,7 @@ class Panel:
     aqms: tuple[str, ...]
     numbers: str
     logarithmic: bool
+    bottom: float
     until_s: float | None
 
 
@@ -90,6 +91,7 @@ def _panel(table: Table) -> Panel:
         aqms=table.texts("aqms"),
         numbers=table.text("numbers", ""),
         logarithmic=table.flag("logarithmic"),
+        bottom=table.number("bottom", 0.0),
         until_s=until_s,
     )
     table.done()

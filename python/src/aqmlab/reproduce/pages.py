@@ -64,6 +64,7 @@ def render_page(reproduction: Reproduction, drawn: dict[str, list[Figure]]) -> s
             title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]
             for title, same in shown.items()
         },
+        narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
         settings=_settings(reproduction),
         version=__version__,
     )

@@ -12,22 +12,21 @@ from aqmlab.statistics import Estimate
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line of a claim's table: the paper's numbers, or a preset's with the verdict; one cell per operand."""
+class Cell:
+    """A value as text, with half its 95 % interval where there is one."""
 
-    name: str
-    cells: tuple[tuple[str, str], ...]
-    verdict: Verdict | None
-    why: str
+    value: str
+    half: str = ""
 
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """A claim with a column per operand."""
+    """A claim: a line per operand with the paper's number and what each preset gave, and the verdicts."""
 
     claim: Claim
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[tuple[str, tuple[Cell, ...]], ...]
+    judgements: dict[str, Judgement]
 
 
 def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
@@ -57,31 +56,32 @@ def number(value: float) -> str:
 
 
 def _table(reproduction: Reproduction, place: int, claim: Claim) -> ClaimTable:
-    columns = tuple(side.text for side in claim.operands)
+    judgements = {preset: found[place] for preset, found in reproduction.judgements.items()}
     lines = []
-    if claim.paper:
-        given = tuple((_given(claim, name), "") for name in columns)
-        lines.append(Line("paper", given, None, ""))
-    for preset in reproduction.presets:
-        one = reproduction.judgements[preset][place]
-        cells = tuple(_cell(one.measured.get(name, [])) for name in columns)
-        lines.append(Line(preset, cells, one.verdict, one.why))
-    return ClaimTable(claim, columns, tuple(lines))
+    for side in claim.operands:
+        given = [_given(claim, side.text)] if claim.paper else []
+        cells = [_cell(one.measured.get(side.text, [])) for one in judgements.values()]
+        lines.append((side.text, (*given, *cells)))
+    columns = (*(("paper",) if claim.paper else ()), *judgements)
+    return ClaimTable(claim, columns, tuple(lines), judgements)
 
 
-def _given(claim: Claim, name: str) -> str:
+def _given(claim: Claim, name: str) -> Cell:
     if name not in claim.paper:
-        return ""
-    return f"{claim.paper[name]:g}{' ?' if name in claim.doubt else ''}"
+        return Cell("")
+    return Cell(f"{claim.paper[name]:g}{' ?' if name in claim.doubt else ''}")
 
 
-def _cell(means: Sequence[Estimate | None]) -> tuple[str, str]:
+def _cell(means: Sequence[Estimate | None]) -> Cell:
     """Return the value and half its interval; over several points, the smallest and the largest value."""
     found = [one for one in means if one is not None]
     if not found:
-        return ("-", "")
+        return Cell("-")
     if len(found) > 1:
         low, high = (pick(one.value for one in found) for pick in (min, max))
-        return (f"{number(low)} to {number(high)}", "")
+        return Cell(f"{number(low)} to {number(high)}")
     half = found[0].half_width
-    return (number(found[0].value), "" if half is None else number(half))
+    value = number(found[0].value)
+    # The interval has the digits of the value.
+    digits = len(value.partition(".")[2])
+    return Cell(value, "" if half is None else f"{half:.{digits}f}")

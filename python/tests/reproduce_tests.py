@@ -1,0 +1,245 @@
+"""Papers: their files, a small one reproduced as a whole, its pages and its JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from browser import needs_browser, shown
+from conftest import ROOT, Command
+
+from aqmlab import reproduce as papers
+from aqmlab import scenario
+from aqmlab.errors import InputError
+from aqmlab.reproduce import paper as folders
+from aqmlab.reproduce.claims import Measure
+from aqmlab.reproduce.measures import label_of, values
+from aqmlab.results import Result
+
+SCENARIO = """
+aqm = ["fifo", "codel", "pie:$preset"]
+rate = "5mbit"
+rtt = "20ms"
+flows = ["4*newreno:name=some", "4*cubic:name=others"]
+duration = "3s"
+warmup = "0s"
+seeds = 3
+series = "groups"
+[values]
+preset = "rfc8033"
+[sweep]
+buffer = ["100p", "200p"]
+[quick.sweep]
+buffer = ["100p"]
+"""
+CLAIMS = """
+title = "A small paper"
+reference = "Nobody, Nowhere 1(1):1 (2026)"
+presets.printed = "as printed"
+[[claim]]
+id = "small-1"
+says = "CoDel has the shorter queue"
+where = "Figure 1"
+scenario = "line"
+measure = { of = "qdelay_mean_ms", point.buffer = "200p" }
+unit = "ms"
+paper = { fifo = 1000, codel = 20 }
+expect = ["codel < fifo"]
+tolerance = "30 points"
+[[claim]]
+id = "small-2"
+says = "A plain queue is the shorter one, whatever its length"
+where = "Figure 2"
+scenario = "line"
+measure = { of = "queue_packets", since = "1s", how = "max" }
+each_point = true
+expect = ["fifo < codel"]
+[[claim]]
+id = "small-3"
+says = "The sun shines"
+where = "section 4"
+not_checkable = "there is no sun in the simulator"
+[[claim]]
+id = "small-4"
+says = "A drives better than B"
+where = "section 4"
+scenario = "line"
+measure.of = "goodput_mbit"
+expect = ["dualpi2 > fifo"]
+"""
+FIGURES = """
+[[figure]]
+name = "figure-1"
+title = "Figure 1: everything there is"
+panel = [
+    { title = "time", scenario = "line", of = "queue_packets", label = "Queue", cumulative = true },
+{ title = "p", scenario = "line", kind = "periods", of = "goodput_mbit", label = "G", classes = ["some"], period = "1s" },
+    { title = "seeds", scenario = "line", kind = "seeds", of = "goodput_mbit", label = "Goodput" },
+    { title = "bars", scenario = "line", kind = "bars", of = "qdelay_mean_ms", label = "Delay", numbers = "small-1" },
+    { title = "sweep", scenario = "line", kind = "sweep", of = "loss_ratio", label = "Loss", aqms = ["fifo", "pie"] },
+]
+"""
+READINGS = '[[reading]]\nabout = "Equation 1"\nproblem = "has no meaning"\nchosen = "none"\n'
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a paper of our own, called s-pie."""
+    folder = tmp_path / "experiments" / "s-pie"
+    (folder / "printed").mkdir(parents=True)
+    for name, text in (("claims", CLAIMS), ("figures", FIGURES), ("readings", READINGS), ("printed/line", SCENARIO)):
+        (folder / f"{name}.toml").write_text(text)
+    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    return folder
+
+
+@pytest.mark.parametrize("name", papers.built())
+def every_claim_and_figure_of_a_paper_finds_what_it_names(name: str) -> None:
+    paper = papers.find(name)
+    assert (paper.folder / "README.md").is_file()
+    for preset in paper.presets:
+        named = {
+            stem: {
+                name.replace("_", "-")
+                for one in scenario.resolve(scenario.load(path).points[0]).contestants
+                for name in (one.spec.name, one.label)
+            }
+            for stem, path in {**paper.scenarios(preset), **paper.scenarios(folders.BEYOND)}.items()
+        }
+        for claim in paper.claims:
+            for side in claim.operands:
+                assert side.aqm.replace("_", "-") in named[claim.measure(side).scenario], claim.id
+        for drawing in paper.drawings:
+            for panel in drawing.panels:
+                assert {aqm.replace("_", "-") for aqm in panel.aqms} <= named[panel.scenario], drawing.name
+
+
+@pytest.mark.usefixtures("small")
+def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "s-pie", "--out", "out", "--json", "out.json")
+    assert ended.status == 0
+    for text in ("A small paper", "small-1", "1000", "reproduced", "there is no sun", "1 reproduced", "of 4 claims"):
+        assert text in ended.out
+    document = json.loads(Path("out.json").read_text())
+    assert (document["command"], document["format_version"]) == ("reproduce", 1)
+    verdicts = {one["id"]: one["verdict"] for one in document["claims"]}
+    assert verdicts == {
+        "small-1": "reproduced",
+        "small-2": "not reproduced",
+        "small-3": "not checkable",
+        "small-4": "not checkable",
+    }
+    first = document["claims"][0]
+    assert {"paper", "measured", "why"} <= set(first)
+    assert first["measured"]["codel"]["n"] == 3
+    assert document["claims"][1]["why"].startswith("0 of 2 hold")
+    assert {run["scenario"] for run in document["runs"]} == {"line"}
+    for file in ("index.html", "s-pie.html", "s-pie/figures/figure-1-printed.svg", "s-pie/printed/line/manifest.json"):
+        assert (Path("out") / file).is_file(), file
+    before = (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns
+    # Finished runs are found again.
+    assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
+    assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
+
+
+@pytest.mark.usefixtures("small")
+def quick_runs_less_and_says_so(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "all", "--quick", "--out", "out", "--json", "-", "--quiet")
+    document = json.loads(ended.out)
+    assert {run["point"]["buffer"] for run in document["runs"]} == {"100p"}
+    assert document["claims"][0]["verdict"] == "not checkable"
+    assert "quick" in (Path("out") / "s-pie.html").read_text()
+
+
+@needs_browser
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("width", [390, 1200])
+def a_browser_shows_the_pages_without_errors(aqmlab: Command, width: int) -> None:
+    aqmlab("reproduce", "s-pie", "--out", "out")
+    page = shown(Path("out").resolve() / "s-pie.html", width)
+    assert (page["wide"], page["figures"]) == (0, [True])
+    front = shown(Path("out").resolve() / "index.html", width)
+    assert (front["wide"], front["rows"]) == (0, 4)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("reproduce", "s-pi"), "unknown paper 's-pi', did you mean 's-pie'?"),
+        (("reproduce", "daqm"), "paper 'daqm' is not built yet; there are s-pie"),
+        (("reproduce", "s-pie", "--preset", "print"), "unknown preset of s-pie 'print', did you mean 'printed'?"),
+        (("reproduce", "s-pie", "--seeds", "0"), "seeds: '0' is out of range"),
+        (("reproduce", "s-pie", "--jobs", "none"), "--jobs: 'none' is not a whole number from 1"),
+        (("reproduce",), "Missing argument 'PAPER'"),
+    ],
+)
+def a_wrong_command_leaves_one_line_and_nothing_behind(
+    aqmlab: Command, arguments: tuple[str, ...], wanted: str
+) -> None:
+    ended = aqmlab(*arguments, "--out", "out")
+    assert ended.status == 2
+    assert wanted in ended.line
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "wanted"),
+    [
+        ("claims", 'id = "small-2"', 'id = "small-1"', "claim: 'small-1' is there twice"),
+        ("claims", 'scenario = "line"', 'scenario = "lane"', "there is no lane.toml"),
+        ("claims", 'title = "A small paper"', "", "claims.toml: title: is missing"),
+        ("figures", 'kind = "bars"', 'kind = "bar"', "figure figure-1: panel bars: kind: unknown value 'bar'"),
+        ("figures", 'label = "Queue"', 'lable = "Queue"', "panel time: label: is missing"),
+        ("figures", 'period = "1s"', 'period = "1"', "panel p: '1'"),
+        ("readings", "chosen", "choice", "reading Equation 1: chosen: is missing"),
+    ],
+)
+def a_file_that_is_wrong_is_refused_by_file_key_and_value(
+    small: Path, file: str, old: str, new: str, wanted: str
+) -> None:
+    path = small / f"{file}.toml"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError) as error:
+        papers.find("s-pie")
+    assert str(small) in str(error.value)
+    assert wanted in str(error.value)
+
+
+def without_its_checkout_the_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(folders, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "paper.py"))
+    with pytest.raises(InputError, match="part of the checkout"):
+        folders.experiments()
+
+
+def measures_sum_series_up_between_two_times(result: Result) -> None:
+    series = result.series
+    label = label_of(result, "codel")
+    assert label == "codel"
+    assert label_of(result, "red") is None
+
+    def measured(**entries: object) -> float:
+        return values(result, Measure(scenario="s", **entries), "codel", 0)[2]  # type: ignore[arg-type]
+
+    import polars as pl
+
+    own = series.filter((pl.col("aqm") == "codel") & (pl.col("seed") == 2) & (pl.col("name") == "queue_packets"))
+    part = own.filter((pl.col("time_s") > 1.0) & (pl.col("time_s") <= 3.0))["value"]
+    window = {"of": "queue_packets", "since_s": 1.0, "until_s": 3.0}
+    assert measured(**window) == pytest.approx(part.mean())
+    assert measured(**window, how="max") == part.max()
+    assert measured(**window, how="last") == part[-1]
+    assert measured(**window, how="sum") == pytest.approx(part.sum())
+    assert measured(**window, how="variation") == pytest.approx(part.std() / part.mean())
+    both = measured(of="class.cubic.goodput_mbit", over="class.cbr.goodput_mbit", since_s=2.0)
+    assert both == pytest.approx(
+        measured(of="class.cubic.goodput_mbit", since_s=2.0) / measured(of="class.cbr.goodput_mbit", since_s=2.0)
+    )
+    row = result.runs.filter((pl.col("aqm") == "codel") & (pl.col("seed") == 2))
+    assert measured(of="jain_index") == row["jain_index"][0]
+    assert values(result, Measure("nothing", "s"), "codel", 0) == {}
+
+
+def the_files_of_the_papers_are_where_the_checkout_has_them() -> None:
+    assert folders.experiments() == ROOT / "experiments"

@@ -40,6 +40,7 @@ LAWS = (
     "red",
     "rem",
     "sfb",
+    "share",
     "sp_pifo",
 )
 
@@ -174,6 +175,8 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "pie": ("pie", "s-pie"),
         "rank": ("aifo", "pifo", "sp_pifo"),
         "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
+        "share": ("s-pie",),
+        "discipline/s_pie/gate": ("s-pie",),
     }.get(law, tuple(law.split("/")))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [(spec, test_oracles.traffic(spec, seed)) for spec in cases for seed in SEEDS]

@@ -1,16 +1,17 @@
 """S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over PIE as ns-3.27
 has it.
 
-Counts are exact: traces have few flows, the sketch many counters. Readings of `discipline/s_pie.rs`: the
-current delay in equation 3; a share above the threshold is too large (`rule=text`) or one below it
-(`algorithm2`), an equal one never; accepted packets are counted; counting starts anew at whole multiples of
-the period; the burst allowance holds back PIE's probability only.
+Counts are exact: traces have few flows, the sketch many counters. Readings of `discipline/s_pie.rs`, each an
+option where the paper contradicts itself: the current delay in equation 3, or the old one; a share above the
+threshold is too large (`rule=text`) or one below it (`algorithm2`), an equal one if asked for; packets are
+counted when accepted or when they leave, by number or by size; counting starts anew at whole multiples of the
+period; the burst allowance holds back PIE's probability only; with ECN, both rules mark up to a probability.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pie
@@ -38,6 +39,11 @@ class Options:
     small_flows_use_p: bool = False
     guard: bool = True
     clear_period: int = SECOND
+    equal_drops: bool = False
+    old_delay: bool = False
+    above_threshold: bool = False
+    at_dequeue: bool = False
+    by_size: bool = False
 
 
 class SPie(pie.Ns327):
@@ -51,18 +57,49 @@ class SPie(pie.Ns327):
 
     def enqueue(self, packet: Packet, now: int) -> None:
         """Algorithm 2, with the clearing of algorithm 1."""
-        if now // self.s.clear_period > self.period:
-            self.period = now // self.s.clear_period
-            self.m.clear()
         if len(self.queue) + 1 > self.o.limit:
             self.log("dropped", packet.number, "overlimit")
             return
+        self.clear_memory(now)
         reason = self.reason(packet)
-        if reason:
+        marked = reason and self.o.ecn and self.drop_prob <= self.o.mark_ecnth and self.log.mark(packet)
+        if reason and not marked:
             self.log("dropped", packet.number, reason)
             return
-        self.m[packet.flow] += 1
+        if not self.s.at_dequeue:
+            self.insert(packet)
         self.admit(packet, dropped=False)
+
+    def dequeue(self, now: int) -> Packet | None:
+        """Section 3.2, "Dequeue"."""
+        packet = super().dequeue(now)
+        if packet is not None and self.s.at_dequeue:
+            self.clear_memory(now)
+            self.insert(packet)
+        return packet
+
+    def insert(self, packet: Packet) -> None:
+        """Equation 1."""
+        self.m[packet.flow] += packet.length if self.s.by_size else 1
+
+    def clear_memory(self, now: int) -> None:
+        """Algorithm 1, line 4."""
+        if now // self.s.clear_period > self.period:
+            self.period = now // self.s.clear_period
+            self.m.clear()
+
+    def calculate_drop_prob(self) -> None:
+        """Algorithm 1, lines 1 and 2."""
+        if not (self.s.above_threshold and self.bytes <= (self.o.dq_threshold or 0)):
+            super().calculate_drop_prob()
+
+    def step(self, delay: float) -> float:
+        """Equation 3 as printed, if asked for."""
+        if not self.s.old_delay:
+            return super().step(delay)
+        p = self.o.alpha * (self.qdelay_old - self.ref) + self.o.beta * (delay - self.qdelay_old)
+        p = self.tuned(p)
+        return min(p, 0.02) if self.drop_prob >= 0.1 else p
 
     def reason(self, packet: Packet) -> str | None:
         """Why the packet is dropped, if it is."""
@@ -85,6 +122,8 @@ class SPie(pie.Ns327):
         if m_count == 0:
             return False
         share = Fraction(self.m[packet.flow], m_count)
+        if share == self.threshold():
+            return self.s.equal_drops
         return share > self.threshold() if self.s.text else share < self.threshold()
 
     def threshold(self) -> Fraction:
@@ -101,3 +140,34 @@ class SPie(pie.Ns327):
             "share_threshold": float(self.threshold()),
             "counted": self.m.total(),
         }
+
+
+def variant(ecn_threshold: float | None = None, target: int = 5, **readings: bool) -> SPie:
+    """S-PIE at a target in milliseconds, with these readings."""
+    options = printed(limit=100, qdelay_ref=target * MILLISECOND)
+    if ecn_threshold is not None:
+        options = replace(options, ecn=True, mark_ecnth=ecn_threshold)
+    return SPie(Options(options, **readings))  # type: ignore[arg-type]
+
+
+CASES = {
+    "s-pie limit 100p target 5ms sketch conservative": variant,
+    "s-pie limit 100p target 5ms sketch count_sketch depth 5": variant,
+    "s-pie limit 100p target 5ms equal_share drop": lambda: variant(equal_drops=True),
+    "s-pie limit 100p target 5ms equal_share drop rule algorithm2": lambda: variant(equal_drops=True, text=False),
+    "s-pie limit 100p target 20ms alpha_delay old small_flows_use_p": lambda: variant(
+        target=20, old_delay=True, small_flows_use_p=True
+    ),
+    "s-pie limit 100p target 20ms updates above_dq_threshold small_flows_use_p": lambda: variant(
+        target=20, above_threshold=True, small_flows_use_p=True
+    ),
+    "s-pie limit 100p target 5ms count_at dequeue": lambda: variant(at_dequeue=True),
+    "s-pie limit 100p target 5ms count_unit bytes": lambda: variant(by_size=True),
+    "s-pie limit 100p target 5ms count_at dequeue count_unit bytes noguard": lambda: variant(
+        at_dequeue=True, by_size=True, guard=False
+    ),
+    "s-pie limit 100p target 5ms ecn": lambda: variant(ecn_threshold=0.1),
+    "s-pie limit 100p target 20ms ecn mark_threshold 0.5 small_flows_use_p": lambda: variant(
+        ecn_threshold=0.5, target=20, small_flows_use_p=True
+    ),
+}

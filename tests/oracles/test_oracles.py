@@ -182,6 +182,7 @@ for module in (
     rem,
     sfb,
     sfq,
+    spie,
     wred,
 ):
     CASES |= module.CASES

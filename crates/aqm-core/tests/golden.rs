@@ -11,13 +11,25 @@ use aqm_core::spec::Spec;
 use aqm_core::units::Span;
 use common::rig::{Event, Rig, What};
 use common::workload::{WORKLOADS, Workload};
-use common::{every_discipline, with_ecn};
+use common::{every_discipline, parse, with_ecn};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
+
+/// What a discipline does with other parameters, in bursts.
+const VARIANTS: [(&str, &str); 8] = [
+    ("s-pie_narrow", "s-pie:consistent width 4 depth 2"),
+    ("s-pie_conservative", "s-pie:consistent sketch conservative width 4 depth 2"),
+    ("s-pie_count_sketch", "s-pie:consistent sketch count_sketch width 4 depth 2"),
+    ("s-pie_algorithm2", "s-pie:consistent rule algorithm2"),
+    ("s-pie_equal_share", "s-pie:consistent equal_share drop"),
+    ("s-pie_count_at_dequeue", "s-pie:consistent count_at dequeue count_unit bytes"),
+    ("s-pie_eq_3", "s-pie:printed alpha_delay old small_flows_use_p"),
+    ("s-pie_algorithm1", "s-pie:consistent updates above_dq_threshold small_flows_use_p"),
+];
 
 #[test]
 fn every_discipline_does_what_it_did() {
@@ -36,9 +48,22 @@ fn every_discipline_does_what_it_did() {
 }
 
 #[test]
+fn every_variant_does_what_it_did() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _guard = settings.bind_to_scope();
+    for (name, spec) in VARIANTS {
+        insta::assert_snapshot!(variant(name), story(&parse(spec), bursts()));
+    }
+}
+
+#[test]
 fn no_snapshot_is_left_behind() {
     let expected: BTreeSet<String> = every_discipline()
-        .flat_map(|spec| WORKLOADS.iter().map(move |workload| snapshot(&spec, workload) + ".snap"))
+        .flat_map(|spec| WORKLOADS.iter().map(move |workload| snapshot(&spec, workload)))
+        .chain(VARIANTS.iter().map(|(name, _)| variant(name)))
+        .map(|name| name + ".snap")
         .collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     let found: BTreeSet<String> = std::fs::read_dir(folder)
@@ -48,6 +73,14 @@ fn no_snapshot_is_left_behind() {
     // What is missing fails the test above, which may be writing it at this moment.
     let left: Vec<_> = found.difference(&expected).collect();
     assert!(left.is_empty(), "{left:?} belong to no discipline and workload");
+}
+
+fn bursts() -> &'static Workload {
+    WORKLOADS.iter().find(|workload| workload.name == "bursts").unwrap()
+}
+
+fn variant(name: &str) -> String {
+    format!("{name}__{}", bursts().name)
 }
 
 fn snapshot(spec: &Spec, workload: &Workload) -> String {

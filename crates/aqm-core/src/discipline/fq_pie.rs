@@ -125,6 +125,8 @@ fn settings(params: &Params, link: &Link) -> Settings {
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
+        weigh_old: false,
+        update_above: None,
         mtu: link.mtu,
         code: Code::Rfc8033,
     };

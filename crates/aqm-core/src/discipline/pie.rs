@@ -233,6 +233,8 @@ pub(super) fn controller(params: &Params, link: &Link) -> Law {
         derandomize: false,
         cap: true,
         byte_mode: false,
+        weigh_old: false,
+        update_above: None,
         mtu: link.mtu,
         code: Code::Ns327,
     }

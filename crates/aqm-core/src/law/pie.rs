@@ -52,6 +52,10 @@ pub struct Params {
     pub cap: bool,
     /// Multiply the probability by packet length over `mtu`.
     pub byte_mode: bool,
+    /// Let alpha weigh the delay of the last period instead of the current one (S-PIE's eq. 3 as printed).
+    pub weigh_old: bool,
+    /// Leave the probability alone while no more than this many bytes wait (S-PIE's algorithm 1 as printed).
+    pub update_above: Option<u64>,
     /// Bytes of a full packet (`MEAN_PKTSIZE` of the safeguard).
     pub mtu: u32,
     /// Whose details.
@@ -292,7 +296,9 @@ impl Params {
             if !state.active || state.next_update > now {
                 return;
             }
-            self.update(state, bytes);
+            if self.update_above.is_none_or(|threshold| bytes > threshold) {
+                self.update(state, bytes);
+            }
             state.next_update += self.tupdate;
         }
         if state.next_update <= now {
@@ -310,7 +316,7 @@ impl Params {
         if self.code == Code::Ns327 && state.burst_allowance > Span::ZERO {
             p = 0.0;
         } else {
-            let mut change = self.pi.change(delay, state.qdelay_old) / self.divisor(p);
+            let mut change = self.change(delay, state.qdelay_old) / self.divisor(p);
             if self.cap && p >= 0.1 && change > 0.02 {
                 change = 0.02;
             }
@@ -344,6 +350,13 @@ impl Params {
             Code::Ns327 => self.end_burst(state, quiet, known),
         }
         (state.qdelay_old, state.qdelay) = (delay, delay);
+    }
+
+    fn change(&self, delay: f64, old: f64) -> f64 {
+        if self.weigh_old {
+            return self.pi.alpha * (old - self.pi.target) + self.pi.beta * (delay - old);
+        }
+        self.pi.change(delay, old)
     }
 
     /// ns-3.27 allows a new burst after 1.5 s of calm, and forgets the rate when calm.

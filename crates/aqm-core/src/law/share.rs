@@ -31,11 +31,11 @@ impl Shares {
         (u128::from(m) * u128::from(self.count)).cmp(&self.squares)
     }
 
-    /// Counts `value` more for a flow that had `m`: (m + v)^2 - m^2 = v (2 m + v).
+    /// Counts `value` more for a flow that had `m`, less than 2^63: (m + v)^2 - m^2 = v (2 m + v).
     #[inline]
     pub fn add(&mut self, m: u64, value: u32) {
         self.count += u64::from(value);
-        self.squares += u128::from(value) * (2 * u128::from(m) + u128::from(value));
+        self.squares += u128::from(value) * u128::from(2 * m + u64::from(value));
     }
 }
 

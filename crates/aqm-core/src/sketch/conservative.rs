@@ -14,12 +14,6 @@ pub struct Conservative {
 }
 
 impl Conservative {
-    /// `depth` rows of `width` counters, at least one of each and at most [`MAX_DEPTH`](super::MAX_DEPTH) rows.
-    pub fn new(width: u32, depth: u32) -> Conservative {
-        let rows = Rows::new(width, depth);
-        Conservative { counters: alloc::vec![0; rows.count()], rows }
-    }
-
     #[inline]
     fn least(&self, key: u64) -> u32 {
         self.rows.places(key).fold(u32::MAX, |least, at| least.min(self.counters[at.index]))
@@ -27,6 +21,11 @@ impl Conservative {
 }
 
 impl Sketch for Conservative {
+    fn new(width: u32, depth: u32) -> Conservative {
+        let rows = Rows::new(width, depth);
+        Conservative { counters: alloc::vec![0; rows.count()], rows }
+    }
+
     #[inline]
     fn query(&self, key: u64) -> u64 {
         u64::from(self.least(key))

@@ -13,15 +13,12 @@ pub struct CountMin {
     rows: Rows,
 }
 
-impl CountMin {
-    /// `depth` rows of `width` counters, at least one of each and at most [`MAX_DEPTH`](super::MAX_DEPTH) rows.
-    pub fn new(width: u32, depth: u32) -> CountMin {
+impl Sketch for CountMin {
+    fn new(width: u32, depth: u32) -> CountMin {
         let rows = Rows::new(width, depth);
         CountMin { counters: alloc::vec![0; rows.count()], rows }
     }
-}
 
-impl Sketch for CountMin {
     #[inline]
     fn query(&self, key: u64) -> u64 {
         let least = self.rows.places(key).fold(u32::MAX, |least, at| least.min(self.counters[at.index]));

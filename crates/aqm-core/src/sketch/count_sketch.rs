@@ -13,12 +13,6 @@ pub struct CountSketch {
 }
 
 impl CountSketch {
-    /// `depth` rows of `width` counters, at least one of each and at most [`MAX_DEPTH`](super::MAX_DEPTH) rows.
-    pub fn new(width: u32, depth: u32) -> CountSketch {
-        let rows = Rows::new(width, depth);
-        CountSketch { counters: alloc::vec![0; rows.count()], rows }
-    }
-
     /// The estimate as it is, which may be negative.
     #[inline]
     pub fn estimate(&self, key: u64) -> i64 {
@@ -31,6 +25,11 @@ impl CountSketch {
 }
 
 impl Sketch for CountSketch {
+    fn new(width: u32, depth: u32) -> CountSketch {
+        let rows = Rows::new(width, depth);
+        CountSketch { counters: alloc::vec![0; rows.count()], rows }
+    }
+
     #[inline]
     fn query(&self, key: u64) -> u64 {
         // No flow has sent less than nothing.

@@ -20,6 +20,11 @@ pub const KINDS: [&str; 3] = ["count_min", "conservative", "count_sketch"];
 
 /// Counts how often keys were added, in a fixed amount of memory and with an error.
 pub trait Sketch: Send {
+    /// `depth` rows of `width` counters, at least one of each and at most [`MAX_DEPTH`] rows.
+    fn new(width: u32, depth: u32) -> Self
+    where
+        Self: Sized;
+
     /// What was added under `key`, as far as the sketch can tell.
     fn query(&self, key: u64) -> u64;
 

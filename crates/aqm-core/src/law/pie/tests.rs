@@ -12,6 +12,8 @@ const RFC: Params = Params {
     derandomize: false,
     cap: true,
     byte_mode: false,
+    weigh_old: false,
+    update_above: None,
     mtu: 1500,
     code: Code::Rfc8033,
 };

@@ -1,0 +1,205 @@
+//! Algorithms 1 and 2: the share test in front of the queue, PIE's controller behind it.
+
+use crate::cx::Cx;
+use crate::discipline::pie;
+use crate::discipline::single::{Gate, Single};
+use crate::discipline::{Discipline, Link};
+use crate::law::Shares;
+use crate::law::pie::{Params as Law, Seen, State};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params};
+use crate::queue::Fifo;
+use crate::signal::{DropReason, MarkReason};
+use crate::sketch::Sketch;
+use crate::units::{Size, Span, Time};
+use alloc::boxed::Box;
+use core::cmp::Ordering;
+
+/// What was asked for.
+struct Settings {
+    limit: Size,
+    law: Law,
+    /// How a share that is dropped stands to the threshold.
+    unfair: Ordering,
+    equal_drops: bool,
+    small_flows_use_p: bool,
+    guard: bool,
+    count_on_arrival: bool,
+    count_bytes: bool,
+    clear_period: Span,
+    ecn: bool,
+}
+
+/// The law over a sketch of kind `S`: each kind has code of its own, so that none pays for the others.
+pub(super) struct SPie<S> {
+    settings: Settings,
+    kind: &'static str,
+    state: State,
+    sketch: S,
+    shares: Shares,
+    clear_at: Time,
+    link: Link,
+}
+
+/// Counters per row, and rows.
+fn sketch_size(params: &Params) -> (u32, u32) {
+    (params.count("width") as u32, params.count("depth") as u32)
+}
+
+fn settings(params: &Params, link: &Link) -> Settings {
+    let common = pie::controller(params, link);
+    let threshold = common.estimator.map(|estimator| estimator.threshold);
+    let law = Law {
+        mark_threshold: params.number("mark_threshold"),
+        weigh_old: params.choice("alpha_delay") == "old",
+        update_above: threshold.filter(|_| params.choice("updates") == "above_dq_threshold"),
+        ..common
+    };
+    Settings {
+        limit: params.size("limit").expect("limit has no auto"),
+        law,
+        unfair: if params.choice("rule") == "text" { Ordering::Greater } else { Ordering::Less },
+        equal_drops: params.choice("equal_share") == "drop",
+        small_flows_use_p: params.flag("small_flows_use_p"),
+        guard: params.flag("guard"),
+        count_on_arrival: params.choice("count_at") == "enqueue",
+        count_bytes: params.choice("count_unit") == "bytes",
+        clear_period: params.span("clear_period"),
+        ecn: params.flag("ecn"),
+    }
+}
+
+impl<S: Sketch + 'static> SPie<S> {
+    /// A queue behind this law.
+    pub(super) fn boxed(params: &Params, link: &Link) -> Box<dyn Discipline> {
+        let settings = settings(params, link);
+        let (width, depth) = sketch_size(params);
+        let gate = SPie {
+            kind: params.choice("sketch"),
+            state: settings.law.start(),
+            clear_at: Time::ZERO + settings.clear_period,
+            settings,
+            sketch: S::new(width, depth),
+            shares: Shares::default(),
+            link: *link,
+        };
+        Single::boxed(params, gate)
+    }
+
+    /// Algorithm 2 from line 4 on: why `packet` is dropped, if it is.
+    #[inline]
+    fn decide(&mut self, packet: &Packet, seen: Seen, cx: &mut Cx<'_>) -> Option<DropReason> {
+        let Settings { law, small_flows_use_p, guard, .. } = &self.settings;
+        law.protect(&mut self.state);
+        if *guard && law.short(seen) {
+            return None;
+        }
+        let congested = self.state.qdelay() >= law.pi.target / 3.0;
+        if congested && self.unfair(packet.flow) {
+            return Some(DropReason::Unfair);
+        }
+        let chance = !congested || *small_flows_use_p;
+        let hit = chance && law.toss(&self.state, packet.length, || cx.uniform());
+        hit.then_some(DropReason::Congestion)
+    }
+
+    /// Eqs. 7 to 9 and line 12.
+    #[inline]
+    fn unfair(&self, flow: u64) -> bool {
+        let share = self.shares.compare(self.sketch.query(flow));
+        // While nothing is counted, no flow has a share that could reach anything.
+        let equal = || share == Ordering::Equal && self.settings.equal_drops && self.shares.count() > 0;
+        share == self.settings.unfair || equal()
+    }
+
+    /// Lines 7 and 8 (16 and 17), or section 3.2 at dequeue.
+    #[inline]
+    fn count(&mut self, packet: &Packet) {
+        let value = if self.settings.count_bytes { packet.length } else { 1 };
+        let before = self.sketch.add(packet.flow, value);
+        self.shares.add(before, value);
+    }
+
+    /// Starts counting anew at the latest multiple of the period.
+    #[cold]
+    fn clear(&mut self, now: Time) {
+        self.sketch.clear();
+        self.shares = Shares::default();
+        let period = self.settings.clear_period.as_nanos();
+        self.clear_at = Time::from_nanos((now.as_nanos() / period + 1).saturating_mul(period));
+    }
+}
+
+impl<S: Sketch + 'static> Gate for SPie<S> {
+    #[inline]
+    fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        if cx.now >= self.clear_at {
+            self.clear(cx.now);
+        }
+        let seen = pie::seen(queue.backlog(), self.settings.limit);
+        if let Some(reason) = self.decide(&packet, seen, cx) {
+            // RFC 8033 section 5.1: beyond the threshold, senders that ignore marks must not get through.
+            let marks = self.settings.ecn && self.state.drop_prob() <= self.settings.law.mark_threshold;
+            if !(marks && cx.mark(&mut packet, MarkReason::Congestion)) {
+                cx.drop(packet, reason);
+                return None;
+            }
+        }
+        if self.settings.count_on_arrival {
+            self.count(&packet);
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = queue.pop()?;
+        self.settings.law.depart(&mut self.state, &packet, queue.backlog().bytes, cx.now);
+        if !self.settings.count_on_arrival {
+            if cx.now >= self.clear_at {
+                self.clear(cx.now);
+            }
+            self.count(&packet);
+        }
+        Some(packet)
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        if params.choice("sketch") != self.kind {
+            return Err(ParamError::relation("sketch", params.get("sketch"), "cannot change while running"));
+        }
+        let before = core::mem::replace(&mut self.settings, settings(params, &self.link));
+        self.settings.law.adopt(&mut self.state, &before.law, cx.now);
+        let (width, depth) = sketch_size(params);
+        let resized = (width, depth) != self.sketch.size();
+        if resized {
+            self.sketch = S::new(width, depth);
+        }
+        // Counts in another unit, or of another place, are no counts.
+        let recount = before.count_bytes != self.settings.count_bytes
+            || before.count_on_arrival != self.settings.count_on_arrival;
+        if resized || recount || before.clear_period != self.settings.clear_period {
+            self.clear(cx.now);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn next_wakeup(&self) -> Option<Time> {
+        self.settings.law.due(&self.state)
+    }
+
+    fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
+        self.settings.law.catch_up(&mut self.state, queue.backlog().bytes, cx.now);
+    }
+
+    fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
+        pie::probe(&self.state, sink);
+        sink("share_threshold", self.shares.threshold());
+        sink("counted", self.shares.count() as f64);
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.sketch.bytes()
+    }
+}

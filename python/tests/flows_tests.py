@@ -42,6 +42,7 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "eifel": False,
                 "prr": False,
                 "rack": False,
+                "byte_counting": True,
             }
         },
         "source": {"bulk": {"size_bytes": None}},

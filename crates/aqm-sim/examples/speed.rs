@@ -46,6 +46,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         eifel: false,
         prr: false,
         rack: false,
+        byte_counting: true,
     };
     Scenario {
         aqm: aqm.to_owned(),

@@ -135,6 +135,11 @@ impl FlowGroup {
                         return Err(format!("{key} is on: it needs sack"));
                     }
                 }
+                if !tcp.byte_counting
+                    && (tcp.congestion_control != CongestionControl::Newreno || tcp.hystart)
+                {
+                    return Err("byte_counting is off: that is for newreno, without hystart".to_owned());
+                }
                 tcp.check_model()?;
                 if let Some(window) = tcp.window_bytes
                     && window < u64::from(tcp.mss_bytes)
@@ -322,6 +327,9 @@ pub struct Tcp {
     /// Loss detection by time, with tail loss probes (RFC 8985); needs `sack`.
     #[serde(default)]
     pub rack: bool,
+    /// The window grows by the bytes acknowledged (RFC 3465); else, with NewReno, once per acknowledgment (RFC 5681).
+    #[serde(default = "defaults::byte_counting")]
+    pub byte_counting: bool,
 }
 
 impl Tcp {
@@ -507,6 +515,10 @@ mod defaults {
 
     pub(super) fn device_ring_packets() -> u32 {
         1
+    }
+
+    pub(super) fn byte_counting() -> bool {
+        true
     }
 }
 

@@ -41,7 +41,7 @@ impl Control {
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
         let mut window = Window::new(tcp.mss_bytes, tcp.initial_window);
         let law = match tcp.congestion_control {
-            CongestionControl::Newreno => Law::Newreno(Newreno::default()),
+            CongestionControl::Newreno => Law::Newreno(Newreno::new(!tcp.byte_counting)),
             CongestionControl::Cubic => Law::Cubic(Box::default()),
             CongestionControl::Dctcp => Law::Dctcp(Box::default()),
             CongestionControl::Ledbat => Law::Ledbat(Box::new(Ledbat::new(&mut window))),
@@ -74,6 +74,7 @@ impl Control {
             Law::Bbr1(_) | Law::Bbr3(_) | Law::Fixed => {}
             // RFC 3168 section 6.1.2: an echo does not let the window grow.
             Law::Dctcp(_) if acked.marked > 0 => {}
+            Law::Newreno(law) if law.by_acks => Newreno::on_each_ack(&mut self.window, acked),
             _ if self.window.in_slow_start() => match &mut self.hystart {
                 Some(hystart) => hystart.on_ack(&mut self.window, acked),
                 None => self.window.slow_start(acked.bytes),

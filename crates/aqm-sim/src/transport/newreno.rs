@@ -1,4 +1,4 @@
-//! NewReno's window (RFC 5681), with appropriate byte counting (RFC 3465).
+//! NewReno's window (RFC 5681), with appropriate byte counting (RFC 3465) or without.
 
 use super::window::{Acked, Window};
 
@@ -6,9 +6,25 @@ use super::window::{Acked, Window};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newreno {
     bytes_acked: u64,
+    /// Whether acknowledgments count rather than bytes.
+    pub(crate) by_acks: bool,
 }
 
 impl Newreno {
+    /// With byte counting unless `by_acks`.
+    pub(crate) fn new(by_acks: bool) -> Newreno {
+        Newreno { by_acks, ..Newreno::default() }
+    }
+
+    /// New data was acknowledged, and it does not matter how much: RFC 5681 equations 2 and 3.
+    pub(crate) fn on_each_ack(window: &mut Window, acked: &Acked) {
+        window.cwnd += if window.in_slow_start() {
+            acked.bytes.min(window.mss)
+        } else {
+            (window.mss * window.mss / window.cwnd).max(1)
+        };
+    }
+
     /// New data was acknowledged in congestion avoidance.
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
         // RFC 3465 section 2.1: one segment for each window's worth of bytes, however they were acknowledged.
@@ -58,6 +74,23 @@ mod tests {
         assert_eq!(window.cwnd, 11_000);
         reno.on_ack(&mut window, &acked(500));
         assert_eq!(window.cwnd, 12_000);
+    }
+
+    #[test]
+    fn without_byte_counting_an_acknowledgment_of_two_segments_counts_as_one() {
+        let mut window = Window { cwnd: 2_000, ssthresh: 4_000, mss: 1000, initial: 2_000 };
+        Newreno::on_each_ack(&mut window, &acked(2000));
+        assert_eq!(window.cwnd, 3_000);
+        Newreno::on_each_ack(&mut window, &acked(400));
+        assert_eq!(window.cwnd, 3_400);
+        // Congestion avoidance: 1000 * 1000 / 10 000, then / 10 100.
+        window.cwnd = 10_000;
+        Newreno::on_each_ack(&mut window, &acked(2000));
+        Newreno::on_each_ack(&mut window, &acked(1000));
+        assert_eq!(window.cwnd, 10_199);
+        window.cwnd = 2_000_000;
+        Newreno::on_each_ack(&mut window, &acked(1000));
+        assert_eq!(window.cwnd, 2_000_001);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(crate) fn settings() -> Tcp {
         eifel: false,
         prr: false,
         rack: false,
+        byte_counting: true,
     }
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
         eifel: false,
         prr: false,
         rack: false,
+        byte_counting: true,
     }
 }
 

@@ -154,6 +154,7 @@ class Group:
             "eifel": values["eifel"],
             "prr": values["prr"],
             "rack": values["rack"],
+            "byte_counting": values.get("abc", True),
         }
 
     def _source(self) -> dict[str, Any] | str:
@@ -248,6 +249,8 @@ def parse(text: str, folder: Path | None = None) -> Group:
     for name in ("prr", "rack"):
         if values.get(name) and not values["sack"]:
             raise InputError(f"flows '{text}': {name} needs sack=on")
+    if values.get("abc") is False and values["hystart"]:
+        raise InputError(f"flows '{text}': hystart needs abc=on")
     if values["ecn"] == "l4s" and transport not in ("udp", "prague"):
         raise InputError(f"flows '{text}': ecn: 'l4s' is for prague and udp; {transport} takes off or classic")
     if kind.name == "video" and values["buffer"] < 2 * values["segment"]:
@@ -264,6 +267,7 @@ def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
         tags.add("carried")
     transports = (transport,) if transport else kind.transports
     tags.update("udp" if name == "udp" else "tcp" for name in transports)
+    tags.update(transports)
     return {key.name: key for key in KEYS if tags.intersection(key.of.split())}
 
 
@@ -529,5 +533,14 @@ KEYS: tuple[Key, ...] = (
     Key("eifel", _switch, _on_off, "off", "tcp", "on or off", "take needless retransmissions back (RFC 3522, 4015)"),
     Key("prr", _switch, _on_off, "off", "tcp", "on or off", "proportional rate reduction (RFC 6937); needs sack"),
     Key("rack", _switch, _on_off, "off", "tcp", "on or off", "RACK-TLP: loss found by time (RFC 8985); needs sack"),
+    Key(
+        "abc",
+        _switch,
+        _on_off,
+        "on",
+        "newreno",
+        "on or off",
+        "growth by bytes (RFC 3465); off: by acknowledgments, as in RFC 5681 and ns-3",
+    ),
     Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
 )

@@ -43,6 +43,7 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "prr": False,
                 "rack": False,
                 "byte_counting": True,
+                "halve_pipe": False,
             }
         },
         "source": {"bulk": {"size_bytes": None}},
@@ -61,6 +62,17 @@ def given_keys_replace_defaults() -> None:
     assert (tcp["mss_bytes"], tcp["initial_window"], tcp["sack"], tcp["ecn"]) == (1000, 3, False, "classic")
     assert (tcp["delack_segments"], tcp["min_rto_ns"], tcp["window_bytes"]) == (1, 1_000_000_000, 20_000)
     assert group.engine()["source"] == {"bulk": {"size_bytes": 1 << 20}}
+
+
+def newreno_can_be_what_it_is_in_ns3() -> None:
+    tcp = parse("1*onoff:rate=1mbit:transport=newreno:abc=off:ssthresh=pipe").engine()["transport"]["tcp"]
+    assert (tcp["byte_counting"], tcp["halve_pipe"]) == (False, True)
+    with pytest.raises(InputError, match="'abc' means nothing for cubic"):
+        parse("1*cubic:abc=off")
+    with pytest.raises(InputError, match="hystart needs abc=on"):
+        parse("1*newreno:abc=off:hystart=on")
+    with pytest.raises(InputError, match="ssthresh=pipe needs sack=on"):
+        parse("1*newreno:ssthresh=pipe:sack=off")
 
 
 def dctcp_has_ecn_unless_told_otherwise() -> None:

@@ -47,6 +47,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         prr: false,
         rack: false,
         byte_counting: true,
+        halve_pipe: false,
     };
     Scenario {
         aqm: aqm.to_owned(),

@@ -130,13 +130,15 @@ impl FlowGroup {
                 if tcp.ecn == EcnMode::L4s && tcp.congestion_control != CongestionControl::Prague {
                     return Err("ecn l4s needs a congestion control that is made for it: prague".to_owned());
                 }
-                for (key, on) in [("prr", tcp.prr), ("rack", tcp.rack)] {
+                if tcp.halve_pipe && tcp.congestion_control != CongestionControl::Newreno {
+                    return Err("halve_pipe is on: that is for newreno".to_owned());
+                }
+                for (key, on) in [("prr", tcp.prr), ("rack", tcp.rack), ("halve_pipe", tcp.halve_pipe)] {
                     if on && !tcp.sack {
                         return Err(format!("{key} is on: it needs sack"));
                     }
                 }
-                if !tcp.byte_counting
-                    && (tcp.congestion_control != CongestionControl::Newreno || tcp.hystart)
+                if !tcp.byte_counting && (tcp.congestion_control != CongestionControl::Newreno || tcp.hystart)
                 {
                     return Err("byte_counting is off: that is for newreno, without hystart".to_owned());
                 }
@@ -330,6 +332,10 @@ pub struct Tcp {
     /// The window grows by the bytes acknowledged (RFC 3465); else, with NewReno, once per acknowledgment (RFC 5681).
     #[serde(default = "defaults::byte_counting")]
     pub byte_counting: bool,
+    /// A loss found by SACK halves what is believed to be in the network (RFC 6675's pipe, as in ns-3) and not, as RFC 5681
+    /// says, all that is outstanding; for NewReno, needs `sack`.
+    #[serde(default)]
+    pub halve_pipe: bool,
 }
 
 impl Tcp {

@@ -81,6 +81,8 @@ pub(crate) struct Sender {
     spread: bool,
     prr: Option<Prr>,
     rack: Option<Box<Rack>>,
+    /// Whether a loss halves the pipe rather than all that is outstanding.
+    halves_pipe: bool,
     /// Whether needless retransmissions are taken back, and what to go back to.
     eifel: bool,
     undo: Option<Undo>,
@@ -145,6 +147,7 @@ impl Sender {
             spread: tcp.prr,
             prr: None,
             rack: tcp.rack.then(Box::default),
+            halves_pipe: tcp.halve_pipe,
             eifel: tcp.eifel,
             undo: None,
             sampler,
@@ -410,7 +413,7 @@ impl Sender {
         self.remember(flight, now);
         // A loss in a window that ECN has already answered needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
-            self.control.on_congestion(flight);
+            self.control.on_congestion(if self.halves_pipe { self.board.pipe() } else { flight });
             self.cwr_due = self.feedback.is_ecn();
         }
         (self.recover, self.reduced_until) = (self.next, self.next);

@@ -32,6 +32,7 @@ pub(crate) fn settings() -> Tcp {
         prr: false,
         rack: false,
         byte_counting: true,
+        halve_pipe: false,
     }
 }
 

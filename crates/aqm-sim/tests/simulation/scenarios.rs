@@ -56,6 +56,7 @@ pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
         prr: false,
         rack: false,
         byte_counting: true,
+        halve_pipe: false,
     }
 }
 

@@ -155,6 +155,7 @@ class Group:
             "prr": values["prr"],
             "rack": values["rack"],
             "byte_counting": values.get("abc", True),
+            "halve_pipe": values.get("ssthresh") == "pipe",
         }
 
     def _source(self) -> dict[str, Any] | str:
@@ -249,6 +250,8 @@ def parse(text: str, folder: Path | None = None) -> Group:
     for name in ("prr", "rack"):
         if values.get(name) and not values["sack"]:
             raise InputError(f"flows '{text}': {name} needs sack=on")
+    if values.get("ssthresh") == "pipe" and not values["sack"]:
+        raise InputError(f"flows '{text}': ssthresh=pipe needs sack=on")
     if values.get("abc") is False and values["hystart"]:
         raise InputError(f"flows '{text}': hystart needs abc=on")
     if values["ecn"] == "l4s" and transport not in ("udp", "prague"):
@@ -541,6 +544,15 @@ KEYS: tuple[Key, ...] = (
         "newreno",
         "on or off",
         "growth by bytes (RFC 3465); off: by acknowledgments, as in RFC 5681 and ns-3",
+    ),
+    Key(
+        "ssthresh",
+        _word("flight", "pipe"),
+        str,
+        "flight",
+        "newreno",
+        "flight or pipe",
+        "half of which a loss leaves: all outstanding (RFC 5681), or RFC 6675's pipe, as in ns-3; pipe needs sack",
     ),
     Key("ipv6", _switch, _on_off, "off", "tcp", "on or off", "IPv6 instead of IPv4"),
 )

@@ -46,6 +46,21 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
     assert_eq!(counts, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1]);
 }
 
+#[test]
+fn a_loss_halves_what_is_outstanding_or_where_asked_what_is_in_the_network() {
+    // Ten segments, and one more for each of the first two reports: twelve outstanding, of which three have arrived and one
+    // is lost.
+    for (halve_pipe, segments) in [(false, 6), (true, 4)] {
+        let mut sender = bulk(&Tcp { halve_pipe, ..settings() });
+        sent(&mut sender, 0);
+        for last in 1..=3 {
+            ack(&mut sender, 50 + last, 0, &[(1, last)]);
+            sent(&mut sender, 50 + last);
+        }
+        assert_eq!(sender.cwnd(), segments * MSS);
+    }
+}
+
 fn rack() -> Tcp {
     Tcp { rack: true, ..settings() }
 }

@@ -1,6 +1,6 @@
-// A dumbbell of bulk TCP flows in ns-3, with aqmlab's parameters and aqmlab's metric names.
+// A dumbbell of TCP flows in ns-3, bulk or ON/OFF, with aqmlab's parameters and aqmlab's metric names.
 //
-//     N senders -- 10 x rate, rtt/8 -- left -- rate, rtt/4 -- right -- 10 x rate, rtt/8 -- N receivers
+//     N senders -- access, leaf -- left -- rate, rtt/2 - 2 leaf -- right -- access, leaf -- N receivers
 //
 // Prints one JSON object: the parameters as they were set, and the metrics measured from --warmup to --duration.
 // Where ns-3's defaults differ from aqmlab's, the value is set here; compare.py prints both sides.
@@ -12,7 +12,10 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
+#include <algorithm>
 #include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,8 +24,48 @@ using namespace ns3;
 namespace
 {
 
-constexpr uint32_t SEGMENT = 1448;
 constexpr uint32_t BUFFER = 64 << 20; // no flow is limited by its window
+
+/// ns-3's estimator, which remembers the samples that it is given: the "RTT" trace shows the estimate only. The sender
+/// is known by the node whose event it is.
+class RecordingRtt : public RttMeanDeviation
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("RecordingRtt").SetParent<RttMeanDeviation>().AddConstructor<RecordingRtt>();
+        return id;
+    }
+
+    void Measurement(Time sample) override
+    {
+        RttMeanDeviation::Measurement(sample);
+        if (Simulator::Now() >= warmup && Simulator::GetContext() >= firstSender && Simulator::GetContext() < firstSender + senders)
+        {
+            auto& flow = flows[Simulator::GetContext()];
+            flow.samplesMs += sample.GetSeconds() * 1e3;
+            flow.smoothedMs += GetEstimate().GetSeconds() * 1e3;
+            ++flow.count;
+        }
+    }
+
+    Ptr<RttEstimator> Copy() const override
+    {
+        return CopyObject<RecordingRtt>(this);
+    }
+
+    struct Sums
+    {
+        double samplesMs = 0;
+        double smoothedMs = 0;
+        uint64_t count = 0;
+    };
+
+    static inline std::map<uint32_t, Sums> flows;
+    static inline Time warmup;
+    static inline uint32_t firstSender = 2; // after the two routers
+    static inline uint32_t senders = 0;
+};
 
 /// What the bottleneck's queue disc did since the warm-up.
 struct Bottleneck
@@ -33,6 +76,8 @@ struct Bottleneck
     uint64_t dropped = 0;
     uint64_t departed = 0;
     double sojournSeconds = 0;
+    double packetSeconds = 0;
+    Time lastChange;
 
     /// Packets before the warm-up's end are not counted.
     bool Counts() const
@@ -61,6 +106,12 @@ struct Bottleneck
         }
     }
 
+    void Length(uint32_t before, uint32_t)
+    {
+        packetSeconds += before * (Simulator::Now() - std::max(lastChange, warmup)).GetSeconds() * Counts();
+        lastChange = Simulator::Now();
+    }
+
     /// CoDel's drops were traced as departures first: take them back.
     void DropAfterDequeue(Ptr<const QueueDiscItem> item, const char*)
     {
@@ -78,6 +129,7 @@ struct Bottleneck
         disc->TraceConnectWithoutContext("DropBeforeEnqueue", MakeCallback(&Bottleneck::DropBeforeEnqueue, this));
         disc->TraceConnectWithoutContext("DropAfterDequeue", MakeCallback(&Bottleneck::DropAfterDequeue, this));
         disc->TraceConnectWithoutContext("SojournTime", MakeCallback(&Bottleneck::Sojourn, this));
+        disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Bottleneck::Length, this));
     }
 };
 
@@ -96,16 +148,17 @@ struct Deliveries
     }
 };
 
+/// What differs from ns-3's defaults; the command line may change it again (--ns3::TcpSocket::SegmentSize=1000).
 void
-ConfigureTcp(const std::string& congestionControl)
+ConfigureTcp()
 {
     // ns-3's TcpNewReno grows per ACK, whatever that acknowledges; TcpLinuxReno counts segments, as aqmlab's
     // NewReno counts bytes (RFC 3465).
-    const std::string type = congestionControl == "cubic" ? "ns3::TcpCubic" : "ns3::TcpLinuxReno";
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue(type));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpLinuxReno"));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
+    Config::SetDefault("ns3::TcpL4Protocol::RttEstimatorType", TypeIdValue(RecordingRtt::GetTypeId()));
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
@@ -150,6 +203,18 @@ Discipline(const std::string& name, uint32_t limit, const std::string& rate, Tim
                                 "LinkBandwidth", StringValue(rate), "LinkDelay", TimeValue(delay), "UseEcn",
                                 BooleanValue(false));
     }
+    else if (name == "red:ns3")
+    {
+        // ns-3's defaults.
+        helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", size, "MinTh", DoubleValue(5), "MaxTh", DoubleValue(15));
+    }
+    else if (name == "pie:ns3.27")
+    {
+        helper.SetRootQueueDisc("ns3::PieQueueDisc", "MaxSize", size, "QueueDelayReference", TimeValue(MilliSeconds(20)),
+                                "Tupdate", TimeValue(MilliSeconds(30)), "MaxBurstAllowance", TimeValue(MilliSeconds(100)),
+                                "UseDequeueRateEstimator", BooleanValue(true), "DequeueThreshold", UintegerValue(10000),
+                                "UseCapDropAdjustment", BooleanValue(true));
+    }
     else if (name == "fq_codel")
     {
         helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", size, "UseEcn", BooleanValue(false));
@@ -173,23 +238,45 @@ main(int argc, char* argv[])
     uint32_t limit = 500;
     double rateMbit = 20;
     double rttMs = 40;
+    double accessMbit = 0;
+    double leafMs = 0;
+    std::string onOffMbit;
     double warmupS = 10;
     double durationS = 30;
     uint32_t seed = 1;
     CommandLine command(__FILE__);
-    command.AddValue("aqm", "fifo, codel, pie, red, fq_codel", aqm);
+    command.AddValue("aqm", "fifo, codel, pie, red, fq_codel, red:ns3, pie:ns3.27", aqm);
     command.AddValue("cc", "newreno, cubic", congestionControl);
-    command.AddValue("flows", "bulk flows", flows);
+    command.AddValue("flows", "flows", flows);
     command.AddValue("limit", "packets", limit);
     command.AddValue("rate", "Mbit/s", rateMbit);
     command.AddValue("rtt", "base round trip, ms", rttMs);
+    command.AddValue("access", "rate of the access links, Mbit/s (10 x rate)", accessMbit);
+    command.AddValue("leaf", "delay of an access link, ms (rtt/8)", leafMs);
+    command.AddValue("onoff", "ON/OFF flows, ON and OFF uniform in 0..1 s, at these rates in turn: 1,50 (bulk)", onOffMbit);
     command.AddValue("warmup", "seconds", warmupS);
     command.AddValue("duration", "seconds", durationS);
     command.AddValue("seed", "run number of ns-3's generator", seed);
+    ConfigureTcp();
     command.Parse(argc, argv);
+    accessMbit = accessMbit > 0 ? accessMbit : 10 * rateMbit;
+    leafMs = leafMs > 0 ? leafMs : rttMs / 8;
+    if (congestionControl == "cubic")
+    {
+        Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpCubic"));
+    }
+    std::vector<std::string> onOffRates;
+    for (std::stringstream rates(onOffMbit); rates.good() && !onOffMbit.empty();)
+    {
+        std::getline(rates, onOffRates.emplace_back(), ',');
+    }
+    TypeId::AttributeInformation attribute;
+    TcpSocket::GetTypeId().LookupAttributeByName("SegmentSize", &attribute);
+    const uint32_t segmentSize = DynamicCast<const UintegerValue>(attribute.initialValue)->Get();
 
     RngSeedManager::SetRun(seed);
-    ConfigureTcp(congestionControl);
+    RecordingRtt::warmup = Seconds(warmupS);
+    RecordingRtt::senders = flows;
 
     NodeContainer left(1);
     NodeContainer right(1);
@@ -199,19 +286,20 @@ main(int argc, char* argv[])
     internet.InstallAll();
 
     const std::string rate = std::to_string(static_cast<uint64_t>(rateMbit * 1e6)) + "bps";
-    const Time rtt = MicroSeconds(static_cast<uint64_t>(rttMs * 1000));
+    const Time leaf = MicroSeconds(static_cast<uint64_t>(leafMs * 1000));
+    const Time trunkDelay = MicroSeconds(static_cast<uint64_t>(rttMs * 500)) - 2 * leaf;
     PointToPointHelper bottleneckLink;
     bottleneckLink.SetDeviceAttribute("DataRate", StringValue(rate));
-    bottleneckLink.SetChannelAttribute("Delay", TimeValue(rtt / 4));
+    bottleneckLink.SetChannelAttribute("Delay", TimeValue(trunkDelay));
     bottleneckLink.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1p"));
     PointToPointHelper accessLink;
-    accessLink.SetDeviceAttribute("DataRate", StringValue(std::to_string(static_cast<uint64_t>(rateMbit * 1e7)) + "bps"));
-    accessLink.SetChannelAttribute("Delay", TimeValue(rtt / 8));
+    accessLink.SetDeviceAttribute("DataRate", StringValue(std::to_string(static_cast<uint64_t>(accessMbit * 1e6)) + "bps"));
+    accessLink.SetChannelAttribute("Delay", TimeValue(leaf));
 
     // Queues that are not under test hold everything.
     TrafficControlHelper roomy;
     roomy.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue("1000000p"));
-    TrafficControlHelper tested = Discipline(aqm, limit, rate, rtt / 4);
+    TrafficControlHelper tested = Discipline(aqm, limit, rate, trunkDelay);
 
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     NetDeviceContainer trunk = bottleneckLink.Install(left.Get(0), right.Get(0));
@@ -238,9 +326,25 @@ main(int argc, char* argv[])
         const uint16_t port = 5001;
         PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
         deliveries.sinks.push_back(DynamicCast<PacketSink>(sink.Install(receivers.Get(i)).Get(0)));
-        BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(receiver, port));
-        source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-        source.Install(senders.Get(i)).Start(Seconds(start->GetValue(0.0, 1.0)));
+        const Address to = InetSocketAddress(receiver, port);
+        ApplicationContainer source;
+        if (onOffRates.empty())
+        {
+            BulkSendHelper bulk("ns3::TcpSocketFactory", to);
+            bulk.SetAttribute("SendSize", UintegerValue(segmentSize));
+            source = bulk.Install(senders.Get(i));
+        }
+        else
+        {
+            const StringValue period("ns3::UniformRandomVariable[Min=0|Max=1]");
+            OnOffHelper onOff("ns3::TcpSocketFactory", to);
+            onOff.SetAttribute("DataRate", StringValue(onOffRates[i % onOffRates.size()] + "Mbps"));
+            onOff.SetAttribute("PacketSize", UintegerValue(segmentSize));
+            onOff.SetAttribute("OnTime", period);
+            onOff.SetAttribute("OffTime", period);
+            source = onOff.Install(senders.Get(i));
+        }
+        source.Start(Seconds(start->GetValue(0.0, 1.0)));
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
@@ -257,14 +361,30 @@ main(int argc, char* argv[])
         total += mbit;
         squares += mbit * mbit;
     }
+    RecordingRtt::Sums rtt;
+    double flowMeans = 0;
+    for (const auto& [node, flow] : RecordingRtt::flows)
+    {
+        rtt.samplesMs += flow.samplesMs;
+        rtt.smoothedMs += flow.smoothedMs;
+        rtt.count += flow.count;
+        flowMeans += flow.samplesMs / static_cast<double>(flow.count);
+    }
+    const double samples = static_cast<double>(rtt.count);
     std::cout.precision(10);
     std::cout << "{\"parameters\": {\"aqm\": \"" << aqm << "\", \"limit\": \"" << limit << "p\", \"rate_mbit\": " << rateMbit
-              << ", \"rtt_ms\": " << rttMs << ", \"flows\": \"" << flows << " " << congestionControl
-              << "\", \"mss\": " << SEGMENT << ", \"warmup_s\": " << warmupS << ", \"duration_s\": " << durationS
+              << ", \"rtt_ms\": " << rttMs << ", \"access_mbit\": " << accessMbit << ", \"flows\": \"" << flows << " "
+              << congestionControl << (onOffRates.empty() ? "" : " onoff " + onOffMbit) << "\", \"mss\": " << segmentSize
+              << ", \"warmup_s\": " << warmupS << ", \"duration_s\": " << durationS
               << ", \"seed\": " << seed << "}, \"metrics\": {\"goodput_mbit\": " << total
               << ", \"qdelay_mean_ms\": " << bottleneck.sojournSeconds * 1e3 / static_cast<double>(bottleneck.departed)
+              << ", \"queue_mean_packets\": " << bottleneck.packetSeconds / (durationS - warmupS)
               << ", \"loss_ratio\": " << static_cast<double>(bottleneck.dropped) / static_cast<double>(bottleneck.arrived)
-              << ", \"jain_index\": " << total * total / (flows * squares) << "}}\n";
+              << ", \"jain_index\": " << total * total / (flows * squares)
+              << ", \"rtt_mean_ms\": " << rtt.samplesMs / samples
+              << ", \"rtt_smoothed_mean_ms\": " << rtt.smoothedMs / samples
+              << ", \"rtt_flow_mean_ms\": " << flowMeans / static_cast<double>(RecordingRtt::flows.size())
+              << ", \"rtt_samples\": " << samples << "}}\n";
     Simulator::Destroy();
     return 0;
 }

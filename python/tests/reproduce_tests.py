@@ -21,7 +21,7 @@ SCENARIO = """
 aqm = ["fifo", "codel", "pie:$preset"]
 rate = "5mbit"
 rtt = "20ms"
-flows = ["4*newreno:name=some", "4*cubic:name=others"]
+flows = ["4*newreno:name=a", "4*cubic:name=others"]
 duration = "3s"
 warmup = "0s"
 seeds = 3
@@ -74,7 +74,7 @@ name = "figure-1"
 title = "Figure 1: everything there is"
 panel = [
     { title = "time", scenario = "line", of = "queue_packets", label = "Queue", cumulative = true },
-{ title = "p", scenario = "line", kind = "periods", of = "goodput_mbit", label = "G", classes = ["some"], period = "1s" },
+{ title = "p", scenario = "line", kind = "periods", of = "goodput_mbit", label = "G", classes = ["a"], period = "1s" },
     { title = "seeds", scenario = "line", kind = "seeds", of = "goodput_mbit", label = "Goodput" },
     { title = "bars", scenario = "line", kind = "bars", of = "qdelay_mean_ms", label = "Delay", numbers = "small-1" },
     { title = "sweep", scenario = "line", kind = "sweep", of = "loss_ratio", label = "Loss", aqms = ["fifo", "pie"] },

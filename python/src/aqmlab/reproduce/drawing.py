@@ -11,7 +11,8 @@ import polars as pl
 from aqmlab import statistics
 from aqmlab.plots import style
 from aqmlab.plots.model import Figure
-from aqmlab.reproduce.figures import Drawing, Panel
+from aqmlab.reproduce import studies
+from aqmlab.reproduce.figures import MEASURED, Drawing, Panel
 from aqmlab.reproduce.measures import label_of
 from aqmlab.reproduce.reproduction import Reproduction
 from aqmlab.results import Result
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+SWEPT = ("sweep", "cost", "sketch")
+BEYOND_PAPER = "beyond the paper"
 _SCHEMA = {
     "panel": pl.String,
     "aqm": pl.String,
@@ -34,38 +37,45 @@ _SCHEMA = {
 
 
 def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
-    """Return the figures of a preset; those whose scenario was not run are left out."""
+    """Return the figures of a preset; what was not run or is not asked for is left out."""
     figures = []
     for drawing in reproduction.paper.drawings:
         results = [reproduction.result(preset, panel.scenario) for panel in drawing.panels]
-        present = [one for one in results if one is not None]
-        if len(present) == len(results):
+        present = [one for one, panel in zip(results, drawing.panels, strict=True) if one or not panel.scenario]
+        if len(present) == len(results) and (reproduction.has_beyond or not drawing.is_measured):
             figures.append(_figure(reproduction, preset, drawing, present))
     return figures
 
 
-def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: Sequence[Result]) -> Figure:
+def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: Sequence[Result | None]) -> Figure:
     parts = [_table(panel, result) for panel, result in zip(drawing.panels, results, strict=True)]
     table = pl.concat(parts)
     numbers = [_numbers(reproduction, panel) for panel in drawing.panels]
     aqms = [_aqms(panel, result) for panel, result in zip(drawing.panels, results, strict=True)]
-    seeds = sorted({len(result.seeds) for result in results})
-    beyond = all(panel.scenario in reproduction.beyond for panel in drawing.panels)
-    of = "beyond the paper" if beyond else preset
-    count = " to ".join(dict.fromkeys((str(seeds[0]), str(seeds[-1]))))
-    note = "; dashed: the paper's number" if any(numbers) else ""
+    shared = all(panel.kind in MEASURED or panel.scenario in reproduction.beyond for panel in drawing.panels)
     says = f"{drawing.says} " if drawing.says else ""
     return Figure(
-        name=f"{drawing.name}-beyond" if beyond else f"{drawing.name}-{preset}",
+        name=drawing.name if shared else f"{drawing.name}-{preset}",
         title=drawing.title,
-        caption=f"{says}{of}; mean over {count} seeds, 95 % interval{note}",
+        caption=f"{says}{BEYOND_PAPER if shared else preset}; {_origin(drawing, results, numbers)}",
         table=table,
         painter=lambda table: _paint(table, drawing.panels, aqms, numbers),
     )
 
 
-def _aqms(panel: Panel, result: Result) -> list[str]:
-    """Return the short names of the AQMs that a panel shows: disciplines where they are unique."""
+def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:
+    if drawing.is_measured:
+        return "measured without a simulation; times are this machine's"
+    seeds = sorted({len(result.seeds) for result in results if result})
+    count = " to ".join(dict.fromkeys((str(seeds[0]), str(seeds[-1]))))
+    note = "; dashed: the paper's number" if any(numbers) else ""
+    return f"mean over {count} seeds, 95 % interval{note}"
+
+
+def _aqms(panel: Panel, result: Result | None) -> list[str]:
+    """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
+    if result is None:
+        return [*studies.SKETCHES, *(["bound e / width"] if panel.of == "error" else [])]
     entries = result.scenarios[0]["aqm"]
     names = [str(entry["name"]).replace("_", "-") for entry in entries]
     called = [name if names.count(name) == 1 else entry["label"] for name, entry in zip(names, entries, strict=True)]
@@ -78,16 +88,27 @@ def _numbers(reproduction: Reproduction, panel: Panel) -> dict[str, float]:
     return {} if claim is None else claim.paper
 
 
-def _table(panel: Panel, result: Result) -> pl.DataFrame:
-    make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
-    rows = [
-        (panel.title, aqm, group, *row)
-        for aqm in _aqms(panel, result)
-        for group in panel.classes or ("",)
-        for row in make(panel, result, label_of(result, aqm) or aqm, f"class.{group}.{panel.of}" if group else panel.of)
-    ]
+def _table(panel: Panel, result: Result | None) -> pl.DataFrame:
+    rows = _rows(panel, result)
     scaled = [pl.col(name) * panel.scale for name in ("mean", "ci95_low", "ci95_high")]
     return pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(scaled)
+
+
+def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
+    if result is None:
+        return [(panel.title, row[0], "", *row[1:]) for row in studies.sketch(panel.of, panel.at)]
+    aqms = _aqms(panel, result)
+    labels = [label_of(result, aqm) or aqm for aqm in aqms]
+    if panel.kind == "cost":
+        costs = studies.cost(result, aqms, labels, panel.of, panel.at)
+        return [(panel.title, row[0], "", *row[1:]) for row in costs]
+    make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
+    return [
+        (panel.title, aqm, group, *row)
+        for aqm, label in zip(aqms, labels, strict=True)
+        for group in panel.classes or ("",)
+        for row in make(panel, result, label, f"class.{group}.{panel.of}" if group else panel.of)
+    ]
 
 
 def _series(panel: Panel, result: Result, label: str, name: str) -> pl.DataFrame:
@@ -162,6 +183,8 @@ def _paint(
         "time": _paint_lines,
         "seeds": _paint_lines,
         "sweep": _paint_lines,
+        "cost": _paint_lines,
+        "sketch": _paint_lines,
         "bars": _paint_bars,
         "periods": _paint_periods,
     }
@@ -173,7 +196,7 @@ def _paint(
         if panel.logarithmic:
             own.set_yscale("log")
         else:
-            own.set_ylim(bottom=panel.bottom)
+            own.set_ylim(bottom=panel.bottom, top=panel.top or None)
     fullest = max(range(len(panels)), key=lambda place: len(aqms[place]))
     style.legend(canvas, axes[fullest])
     return canvas
@@ -194,7 +217,7 @@ def _paint_lines(
         for number, group in enumerate(own["group"].unique(maintain_order=True)):
             part = own.filter(pl.col("group") == group)
             x = part["x"].to_numpy()
-            if panel.kind == "sweep":
+            if panel.kind in SWEPT:
                 x, ticks = _places(part, ticks)
             dash = dashes[aqm] if number == 0 else (0, (2, 1))
             label = aqm if number == 0 else None
@@ -205,7 +228,7 @@ def _paint_lines(
         if aqm in numbers:
             axes.axhline(numbers[aqm], color=colours[aqm], linestyle=(0, (6, 4)), linewidth=0.9, alpha=0.8)
     axes.set_xlabel({"time": "Time (s)", "seeds": "Experiment (seed)"}.get(panel.kind, ""))
-    if panel.kind == "sweep" and ticks:
+    if panel.kind in SWEPT and ticks:
         _name_places(axes, ticks)
     elif panel.kind == "time":
         axes.margins(x=0)

@@ -7,6 +7,8 @@ A figure has panels side by side, each over one scenario:
 - ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
 - ``bars``: a metric, one bar per AQM with its interval.
 - ``sweep``: a metric against what the scenario sweeps, one line per AQM.
+- ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
+- ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
 
 The paper's own numbers are taken from the claim that ``numbers`` names, and drawn as dashed lines or marks.
 """
@@ -18,7 +20,9 @@ from dataclasses import dataclass
 from aqmlab.reproduce.documents import Table
 from aqmlab.units import parse_span
 
-KINDS = ("time", "periods", "seeds", "bars", "sweep")
+KINDS = ("time", "periods", "seeds", "bars", "sweep", "cost", "sketch")
+# Kinds that are measured when they are drawn, which takes seconds: they go beyond the paper.
+MEASURED = ("cost", "sketch")
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Panel:
     numbers: str
     logarithmic: bool
     bottom: float
+    top: float
+    at: tuple[str, ...]
     until_s: float | None
 
 
@@ -50,6 +56,11 @@ class Drawing:
     title: str
     says: str
     panels: tuple[Panel, ...]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is measured when it is drawn, without a simulation."""
+        return any(panel.kind in MEASURED for panel in self.panels)
 
 
 def read(table: Table) -> list[Drawing]:
@@ -77,10 +88,11 @@ def _panel(table: Table) -> Panel:
         until_s = parse_span(until) / 1e9 if until else None
     except ValueError as error:
         raise table.error(error) from None
+    kind = table.choice("kind", KINDS, "time")
     panel = Panel(
         title=table.text("title"),
-        scenario=table.text("scenario"),
-        kind=table.choice("kind", KINDS, "time"),
+        scenario="" if kind == "sketch" else table.text("scenario"),
+        kind=kind,
         of=table.text("of"),
         label=table.text("label"),
         scale=table.number("scale", 1.0),
@@ -92,7 +104,11 @@ def _panel(table: Table) -> Panel:
         numbers=table.text("numbers", ""),
         logarithmic=table.flag("logarithmic"),
         bottom=table.number("bottom", 0.0),
+        top=table.number("top", 0.0),
+        at=table.texts("at"),
         until_s=until_s,
     )
     table.done()
+    if kind in MEASURED and not panel.at:
+        raise table.error("at: is missing: say at which numbers of flows or widths")
     return panel

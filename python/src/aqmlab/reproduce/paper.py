@@ -101,7 +101,7 @@ def load(folder: Path) -> Paper:
     for preset in presets:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
         wanted = {measure.scenario for claim in paper.claims for measure in claim.measures.values()}
-        wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels}
+        wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels if panel.scenario}
         for scenario in sorted(wanted - known):
             raise InputError(f"{folder / preset}: there is no {scenario}.toml, which a claim or a figure names")
     return paper

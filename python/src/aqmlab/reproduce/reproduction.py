@@ -37,6 +37,11 @@ class Reproduction:
         """The claims judged, by preset."""
         return {preset: [self._judge(claim, preset) for claim in self.paper.claims] for preset in self.presets}
 
+    @property
+    def has_beyond(self) -> bool:
+        """Whether what goes beyond the paper is part of it."""
+        return bool(self.beyond)
+
     def result(self, preset: str, name: str) -> Result | None:
         """Return the result of a scenario, whether of the preset or beyond the paper."""
         return self.results[preset].get(name) or self.beyond.get(name)

@@ -1,0 +1,122 @@
+"""What is measured without a simulation: the cost of a discipline, the error of a sketch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from aqmlab import _native
+from aqmlab.errors import InputError, unknown
+from aqmlab.results import Result
+from aqmlab.units import parse_rate, parse_size
+
+# A line of a figure's table: AQM (or sketch), where on the axis as number and as text, value, low, high.
+Row: TypeAlias = tuple[str, float, str, float, float, float]
+
+COSTS = ("ns_per_packet", "state_bytes")
+COST_PACKETS = 200_000
+SKETCHES = ("count_min", "conservative", "count_sketch")
+ERRORS = ("error", "threshold")
+STREAM_PACKETS = 100_000
+STREAM_FLOWS = 1000
+# A sketch of depth d may exceed its bound with probability e^-d (Cormode and Muthukrishnan 2005, theorem 1).
+DEPTH = 4
+
+
+def cost(result: Result, aqms: Sequence[str], labels: Sequence[str], of: str, at: Sequence[str]) -> list[Row]:
+    """Return what a packet costs the disciplines of a scenario, in nanoseconds or bytes of state, by flows.
+
+    Raises:
+        InputError: if nothing is measured under this name, or a number of flows is none.
+
+    """
+    if of not in COSTS:
+        raise unknown("cost", of, COSTS)
+    scenario = result.scenarios[0]
+    specs = {entry["label"]: entry["spec"] for entry in scenario["aqm"]}
+    standing, in_packets = parse_size(scenario["buffer"])
+    waiting = standing if in_packets else standing // 1500
+    rows = []
+    for aqm, label in zip(aqms, labels, strict=True):
+        for flows in map(_whole, at):
+            ns, _, held = _native.cost(specs[label], parse_rate(scenario["rate"]), flows, waiting, COST_PACKETS)
+            value = ns if of == "ns_per_packet" else float(held)
+            rows.append((aqm, float(flows), str(flows), value, value, value))
+    return rows
+
+
+def sketch(of: str, at: Sequence[str]) -> list[Row]:
+    """Return the error of the three sketches by their width, over a stream with Zipf's popularity.
+
+    ``error`` is what 1 - e^-4 of the estimates stay below, as a share of all packets counted, beside the bound of
+    count-min, e / width. ``threshold`` is the largest relative difference of S-PIE's running threshold, kept from
+    estimates, from eq. 9 computed the slow way from exact counts.
+
+    Raises:
+        InputError: if nothing is measured under this name, or a width is none.
+
+    """
+    if of not in ERRORS:
+        raise unknown("error of a sketch", of, ERRORS)
+    keys = _stream()
+    exact = _counts_before(keys)
+    slow = _thresholds(keys)
+    rows = []
+    for kind in SKETCHES:
+        for width in map(_whole, at):
+            estimates, thresholds, _ = _native.sketch(kind, width, DEPTH, keys.astype("<u8").tobytes())
+            if of == "error":
+                value = _high_error(np.frombuffer(estimates, "<u8"), exact)
+            else:
+                running = np.frombuffer(thresholds, "<f8")
+                value = max(abs(running[place] / threshold - 1.0) for place, threshold in slow.items())
+            rows.append((kind, float(width), str(width), value, value, value))
+    if of == "error":
+        bounds = [(float(width), str(width), np.e / width) for width in map(_whole, at)]
+        rows += [("bound e / width", x, text, value, value, value) for x, text, value in bounds]
+    return rows
+
+
+def _stream() -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Return the flow of every packet: popularity by Zipf's law, flows spread over all 64 bits."""
+    random = np.random.default_rng(9)
+    popularity = 1.0 / np.arange(1, STREAM_FLOWS + 1)
+    flows = random.integers(0, 2**64, STREAM_FLOWS, dtype=np.uint64)
+    return flows[random.choice(STREAM_FLOWS, STREAM_PACKETS, p=popularity / popularity.sum())]
+
+
+def _counts_before(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return how often the flow of each packet was there before."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    starts = np.flatnonzero(first)
+    place = np.arange(len(keys)) - np.repeat(starts, np.diff([*starts, len(keys)]))
+    counts = np.empty(len(keys), dtype=np.int64)
+    counts[order] = place
+    return counts
+
+
+def _thresholds(keys: np.ndarray[Any, np.dtype[np.uint64]], samples: int = 50) -> dict[int, float]:
+    """Return eq. 9 as it stands, sum m_i G_i / sum m_i, after some of the packets."""
+    found = {}
+    for place in np.linspace(len(keys) // samples, len(keys) - 1, samples).astype(int):
+        counts = np.unique(keys[: place + 1], return_counts=True)[1].astype(float)
+        shares = counts / counts.sum()
+        found[int(place)] = float((counts * shares).sum() / counts.sum())
+    return found
+
+
+def _high_error(estimates: np.ndarray[Any, np.dtype[np.uint64]], exact: np.ndarray[Any, np.dtype[np.int64]]) -> float:
+    settled = slice(len(exact) // 10, None)
+    counted = np.arange(len(exact))[settled]
+    error = np.abs(estimates[settled].astype(float) - exact[settled]) / counted
+    return float(np.quantile(error, 1.0 - np.exp(-DEPTH)))
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise InputError(f"'{text}' is not a whole number from 1")
+    return int(text)

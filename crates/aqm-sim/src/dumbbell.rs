@@ -3,6 +3,7 @@
 use crate::members;
 use crate::network::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
+use crate::routes::Routes;
 use crate::scenario::Scenario;
 use crate::setup::Graph;
 use crate::simulation::Way;
@@ -15,12 +16,22 @@ const ACCESS_FACTOR: u64 = 10;
 /// The dumbbell of a scenario, with a sender and a receiver for each flow.
 pub(crate) fn graph(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Result<Graph, RunError> {
     let mut plan = Plan::new(scenario, capacity.clone(), aqm.clone());
-    let mut ways = Vec::new();
+    let mut pairs = Vec::new();
     for group in &scenario.flows {
         let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
         for index in 0..members::ways_of_all(group) {
-            ways.push(plan.join(&format!("{}.{index}", group.name), rtt)?);
+            pairs.push((plan.join(&format!("{}.{index}", group.name), rtt), rtt));
         }
+    }
+    let mut routes = Routes::of(&plan.network);
+    let mut route = |from, to| {
+        let missing = || RunError::Check("a dumbbell has no route between two of its hosts".to_owned());
+        routes.route(&plan.network, from, to, 0).ok_or_else(missing)
+    };
+    let mut ways = Vec::new();
+    for ((sender, receiver), rtt) in pairs {
+        let (forward, reverse) = (route(sender, receiver)?, route(receiver, sender)?);
+        ways.push(Way { forward, reverse, propagation: rtt / 2, rtt });
     }
     let recorded = plan.direct();
     Ok(Graph { network: plan.network, measured: plan.bottleneck, ways, recorded })
@@ -73,8 +84,8 @@ impl Plan {
         }
     }
 
-    /// Adds a sender and a receiver whose round trip takes `rtt`, and the routes between them.
-    fn join(&mut self, name: &str, rtt: Span) -> Result<Way, RunError> {
+    /// Adds a sender and a receiver whose round trip takes `rtt`.
+    fn join(&mut self, name: &str, rtt: Span) -> (NodeId, NodeId) {
         let sender = self.network.node(format!("{name}.sender"));
         let receiver = self.network.node(format!("{name}.receiver"));
         let forward = rtt / 2;
@@ -86,12 +97,7 @@ impl Plan {
             self.network.link(LinkSpec::plain(from, near, self.access, first));
             self.network.link(LinkSpec::plain(far, to, self.access, outside.saturating_sub(first)));
         }
-        let mut route = |from, to| {
-            let missing = || RunError::Check(format!("no route for {name}"));
-            self.network.route(from, to, 0).ok_or_else(missing)
-        };
-        let (forward_route, reverse_route) = (route(sender, receiver)?, route(receiver, sender)?);
-        Ok(Way { forward: forward_route, reverse: reverse_route, propagation: forward, rtt })
+        (sender, receiver)
     }
 
     /// The way of recorded traffic: straight into the bottleneck, with the timing of the capture.

@@ -22,6 +22,7 @@ mod network;
 mod packet;
 mod replay;
 mod results;
+mod routes;
 mod setup;
 mod simulation;
 mod traffic;

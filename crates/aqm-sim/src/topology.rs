@@ -3,6 +3,7 @@
 use crate::members;
 use crate::network::{Capacity, LinkSpec, Network, NodeId, Queue};
 use crate::report::RunError;
+use crate::routes::Routes;
 use crate::scenario::{self, FlowGroup, Scenario};
 use crate::setup::Graph;
 use crate::simulation::Way;
@@ -151,10 +152,11 @@ pub(crate) fn graph(
     }
     let host_rate =
         Rate::from_bits_per_sec(capacity.mean_rate().as_bits_per_sec().saturating_mul(HOST_FACTOR));
+    let mut routes = Routes::of(&plan.network);
     let mut ways = Vec::new();
     for group in &scenario.flows {
         for index in 0..members::ways_of_all(group) {
-            ways.push(plan.way(group, index, host_rate)?);
+            ways.push(plan.way(&mut routes, group, index, host_rate)?);
         }
     }
     let measured = topology.measured;
@@ -183,7 +185,13 @@ impl Plan {
 
     /// The way of flow `index` of a group, there and back. A base round-trip time beyond that of the links is made up
     /// for by a host of its own in front of its first node.
-    fn way(&mut self, group: &FlowGroup, index: u32, host_rate: Rate) -> Result<Way, RunError> {
+    fn way(
+        &mut self,
+        routes: &mut Routes,
+        group: &FlowGroup,
+        index: u32,
+        host_rate: Rate,
+    ) -> Result<Way, RunError> {
         let name = format!("{}.{index}", group.name);
         let pick = |names: &[String]| names[index as usize % names.len()].clone();
         let (from_name, to_name) = (pick(&group.from), pick(&group.to));
@@ -196,7 +204,11 @@ impl Plan {
         }
         // Flows of the same name take the same of several equal routes, whatever the seed.
         let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
-        let (forward, reverse) = (self.route(from, to, choice, &name)?, self.route(to, from, choice, &name)?);
+        let mut route = |from, to| {
+            let missing = || RunError::Input(format!("topology: no way for flow {name}"));
+            routes.route(&self.network, from, to, choice).ok_or_else(missing)
+        };
+        let (forward, reverse) = (route(from, to)?, route(to, from)?);
         let rtt = self.delay(&forward) + self.delay(&reverse);
         let wanted = group.rtt_ns.map_or(rtt, Span::from_nanos);
         if wanted < rtt {
@@ -220,12 +232,6 @@ impl Plan {
         let reverse: Vec<_> = reverse.into_iter().chain([back]).collect();
         let propagation = self.delay(&forward);
         Ok(Way { forward, reverse, propagation, rtt: wanted })
-    }
-
-    fn route(&mut self, from: NodeId, to: NodeId, choice: u64, flow: &str) -> Result<Vec<usize>, RunError> {
-        self.network
-            .route(from, to, choice)
-            .ok_or_else(|| RunError::Input(format!("topology: no way for flow {flow}")))
     }
 
     fn delay(&self, route: &[usize]) -> Span {

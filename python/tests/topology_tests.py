@@ -50,6 +50,14 @@ def every_kind_carries_flows(kind: topologies.Kind) -> None:
     assert result.runs["goodput_mbit"][0] > 1.0
 
 
+def a_campus_grows_by_sites_and_nearly_all_its_traffic_crosses_the_core() -> None:
+    layout = read("campus:clients=64", RATE, RTT)
+    assert len(layout.nodes) == 4 * 25 + 1
+    assert [layout.sinks[client] for client in (0, 15, 16, 63)] == ["server1.0", "server1.3", "server2.0", "server0.3"]
+    assert sum(link["queue"] == TESTED for link in layout.links) == 16
+    assert len(read("campus", RATE, RTT).nodes) == 25
+
+
 def equal_routes_are_all_used() -> None:
     result = package.compare(
         aqm="fifo",

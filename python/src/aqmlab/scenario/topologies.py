@@ -19,6 +19,7 @@ TESTED = "under_test"
 LARGEST_HOSTS = 10_000
 # Hosts' links are this much faster than the bottleneck where they shall not be one.
 ACCESS_FACTOR = 10
+CLIENTS_OF_ROUTER, CLIENTS_OF_SITE, SERVERS_OF_SITE = 4, 16, 4
 
 
 @dataclass
@@ -165,6 +166,27 @@ def _many_to_many(rate: int, rtt: int, keys: dict[str, int]) -> Layout:
     return layout
 
 
+def _campus(rate: int, rtt: int, keys: dict[str, int]) -> Layout:
+    """Sites as in the large-network evaluation: four clients to a router, four routers and four servers to a switch."""
+    layout = Layout(sources=[f"c{number}" for number in range(keys["clients"])])
+    sites = -(-keys["clients"] // CLIENTS_OF_SITE)
+    # Client, router, switch (core, switch), server.
+    delay, fast = rtt // (6 if sites == 1 else 10), rate * ACCESS_FACTOR
+    for number, client in enumerate(layout.sources):
+        router, site = number // CLIENTS_OF_ROUTER, number // CLIENTS_OF_SITE
+        if number % CLIENTS_OF_ROUTER == 0:
+            layout.both(f"r{router}", f"switch{site}", rate, delay, TESTED, PLAIN)
+        layout.both(client, f"r{router}", fast, delay, PLAIN, PLAIN)
+        # To the servers of the next site in turn: nearly all traffic crosses the core.
+        layout.sinks.append(f"server{(site + 1) % sites}.{number % SERVERS_OF_SITE}")
+    for site in range(sites):
+        for server in range(SERVERS_OF_SITE):
+            layout.both(f"switch{site}", f"server{site}.{server}", fast, delay, PLAIN, PLAIN)
+        if sites > 1:
+            layout.both(f"switch{site}", "core", fast, delay, PLAIN, PLAIN)
+    return layout
+
+
 def _leaf_spine(rate: int, rtt: int, keys: dict[str, int]) -> Layout:
     layout, delay = Layout(), rtt // 8
     for leaf in range(keys["leaves"]):
@@ -207,6 +229,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("star", "hosts around a switch, the AQM on its ports; to h0 unless told", {"hosts": "8"}, _star),
     Kind("many_to_one", "senders behind a router, one server", {"senders": "8"}, _many_to_one),
     Kind("many_to_many", "senders, router, switch, servers", {"senders": "8", "servers": "4"}, _many_to_many),
+    Kind(
+        "campus",
+        "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's way to its "
+        "switch; to the servers of the next site",
+        {"clients": "16"},
+        _campus,
+    ),
     Kind(
         "leaf_spine",
         "leaves and spines with equal routes between them, the AQM on every port of a switch",

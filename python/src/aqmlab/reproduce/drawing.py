@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SWEPT = ("sweep", "cost", "sketch")
+AXES = {"time": "Time (s)", "seeds": "Experiment (seed)", "cost": "Flows", "sketch": "Width (counters per row)"}
 BEYOND_PAPER = "beyond the paper"
 _SCHEMA = {
     "panel": pl.String,
@@ -227,7 +228,7 @@ def _paint_lines(
                 axes.fill_between(x, part["ci95_low"], part["ci95_high"], color=colours[aqm], alpha=0.13, linewidth=0)
         if aqm in numbers:
             axes.axhline(numbers[aqm], color=colours[aqm], linestyle=(0, (6, 4)), linewidth=0.9, alpha=0.8)
-    axes.set_xlabel({"time": "Time (s)", "seeds": "Experiment (seed)"}.get(panel.kind, ""))
+    axes.set_xlabel(panel.across or AXES.get(panel.kind, ""))
     if panel.kind in SWEPT and ticks:
         _name_places(axes, ticks)
     elif panel.kind == "time":

@@ -10,7 +10,8 @@ A figure has panels side by side, each over one scenario:
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
 
-The paper's own numbers are taken from the claim that ``numbers`` names, and drawn as dashed lines or marks.
+``across`` names the axis of the last three kinds. The paper's own numbers are taken from the claim that ``numbers``
+names, and drawn as dashed lines or marks.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Panel:
     bottom: float
     top: float
     at: tuple[str, ...]
+    across: str
     until_s: float | None
 
 
@@ -106,6 +108,7 @@ def _panel(table: Table) -> Panel:
         bottom=table.number("bottom", 0.0),
         top=table.number("top", 0.0),
         at=table.texts("at"),
+        across=table.text("across", ""),
         until_s=until_s,
     )
     table.done()

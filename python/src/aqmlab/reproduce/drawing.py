@@ -14,6 +14,7 @@ from aqmlab.plots.model import Figure
 from aqmlab.reproduce import studies
 from aqmlab.reproduce.figures import MEASURED, Drawing, Panel
 from aqmlab.reproduce.measures import label_of
+from aqmlab.reproduce.names import short_names
 from aqmlab.reproduce.reproduction import Reproduction
 from aqmlab.results import Result
 from aqmlab.units import parse_rate, parse_size, parse_span
@@ -77,11 +78,8 @@ def _aqms(panel: Panel, result: Result | None) -> list[str]:
     """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
     if result is None:
         return [*studies.SKETCHES, *(["bound e / width"] if panel.of == "error" else [])]
-    entries = result.scenarios[0]["aqm"]
-    names = [str(entry["name"]).replace("_", "-") for entry in entries]
-    called = [name if names.count(name) == 1 else entry["label"] for name, entry in zip(names, entries, strict=True)]
     wanted = [aqm.replace("_", "-") for aqm in panel.aqms]
-    return [name for name in called if not wanted or name in wanted]
+    return [name for name in short_names(result) if not wanted or name in wanted]
 
 
 def _numbers(reproduction: Reproduction, panel: Panel) -> dict[str, float]:

@@ -79,7 +79,6 @@ def read(table: Table) -> list[Drawing]:
         one.done()
         if not panels:
             raise one.error("panel: is missing")
-    table.done()
     return found
 
 

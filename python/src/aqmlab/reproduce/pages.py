@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
-from aqmlab.reproduce import drawing
+from aqmlab.reproduce import drawing, standings
 from aqmlab.reproduce.reproduction import Reproduction
-from aqmlab.reproduce.table import claim_tables, counts
+from aqmlab.reproduce.table import Cell, cell, claim_tables, counts
 from aqmlab.reproduce.verdicts import Verdict
 
 if TYPE_CHECKING:
     from aqmlab.plots import Figure
+    from aqmlab.reproduce.standings import Standing
 
 FRONT = "index.html"
 CLASSES = {
@@ -65,6 +66,7 @@ def render_page(reproduction: Reproduction, drawn: dict[str, list[Figure]]) -> s
             for title, same in shown.items()
         },
         narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
+        standings=_standings(reproduction),
         settings=_settings(reproduction),
         version=__version__,
     )
@@ -77,6 +79,24 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
     return ENVIRONMENT.get_template("front.html").render(
         reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__
     )
+
+
+def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tuple[str, list[Cell]]]]]:
+    """Return the tables, filled: preset, what it is, a line per AQM."""
+    found = []
+    for standing in reproduction.paper.standings:
+        if standing.is_measured and not reproduction.has_beyond:
+            continue
+        for preset in reproduction.presets:
+            result = reproduction.result(preset, standing.scenario)
+            if result is None:
+                continue
+            lines = []
+            for row in standings.fill(standing, result).iter_rows(named=True):
+                cells = [cell(row[column.label], row.get(f"{column.label} ±")) for column in standing.columns]
+                lines.append((row["aqm"], cells))
+            found.append((preset, standing, lines))
+    return found
 
 
 def _settings(reproduction: Reproduction) -> dict[str, list[tuple[str, str]]]:

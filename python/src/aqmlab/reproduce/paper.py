@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.reproduce import claims, figures
+from aqmlab.reproduce import claims, figures, standings
 from aqmlab.reproduce.claims import Claim
 from aqmlab.reproduce.documents import Table
 from aqmlab.reproduce.figures import Drawing
+from aqmlab.reproduce.standings import Standing
 
 # In the order in which they are shown. Those whose folder is missing are not built yet.
 NAMES = ("s-pie", "sqm-lru", "daqm", "pmqecn", "large-network")
@@ -39,6 +40,7 @@ class Paper:
     claims: list[Claim]
     readings: list[Reading]
     drawings: list[Drawing]
+    standings: list[Standing]
 
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of what goes beyond the paper) by their names."""
@@ -87,6 +89,7 @@ def load(folder: Path) -> Paper:
     """
     table = Table.read(folder / "claims.toml")
     presets = table.words("presets")
+    layout = Table.read(folder / "figures.toml")
     paper = Paper(
         name=folder.name,
         folder=folder,
@@ -95,13 +98,16 @@ def load(folder: Path) -> Paper:
         presets=presets,
         claims=claims.read(table),
         readings=_readings(Table.read(folder / "readings.toml")),
-        drawings=figures.read(Table.read(folder / "figures.toml")),
+        drawings=figures.read(layout),
+        standings=standings.read(layout),
     )
     table.done()
+    layout.done()
     for preset in presets:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
         wanted = {measure.scenario for claim in paper.claims for measure in claim.measures.values()}
         wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels if panel.scenario}
+        wanted |= {standing.scenario for standing in paper.standings}
         for scenario in sorted(wanted - known):
             raise InputError(f"{folder / preset}: there is no {scenario}.toml, which a claim or a figure names")
     return paper

@@ -55,6 +55,15 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if digits > 3 else text
 
 
+def cell(value: float | None, half: float | None) -> Cell:
+    """Return a value and half its interval as text; the interval has the digits of the value."""
+    if value is None:
+        return Cell("-")
+    shown = number(value)
+    digits = len(shown.partition(".")[2])
+    return Cell(shown, "" if half is None else f"{half:.{digits}f}")
+
+
 def _table(reproduction: Reproduction, place: int, claim: Claim) -> ClaimTable:
     judgements = {preset: found[place] for preset, found in reproduction.judgements.items()}
     lines = []
@@ -80,8 +89,4 @@ def _cell(means: Sequence[Estimate | None]) -> Cell:
     if len(found) > 1:
         low, high = (pick(one.value for one in found) for pick in (min, max))
         return Cell(f"{number(low)} to {number(high)}")
-    half = found[0].half_width
-    value = number(found[0].value)
-    # The interval has the digits of the value.
-    digits = len(value.partition(".")[2])
-    return Cell(value, "" if half is None else f"{half:.{digits}f}")
+    return cell(found[0].value, found[0].half_width)

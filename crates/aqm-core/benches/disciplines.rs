@@ -1,8 +1,10 @@
-//! Time per packet through the public interface, every discipline under every load, beside a plain ring.
+//! Time per packet through the public interface, every discipline under every load, beside a plain ring; and per key
+//! through each kind of sketch.
 
 mod common;
 
 use aqm_core::registry::DISCIPLINES;
+use aqm_core::sketch::{Conservative, CountMin, CountSketch, Sketch, mix};
 use aqm_core::spec::Spec;
 use common::{LOADS, Queue, Ring, Stage};
 use criterion::Criterion;
@@ -10,6 +12,20 @@ use std::time::Duration;
 
 fn measure(criterion: &mut Criterion, name: &str, mut stage: impl Stage) {
     criterion.bench_function(name, |bencher| bencher.iter(|| stage.step()));
+}
+
+/// An update and a query of a sketch of 1024 x 4 counters, both of other keys each time.
+fn measure_sketch<S: Sketch>(criterion: &mut Criterion, kind: &str) {
+    let mut sketch = S::new(1024, 4);
+    let keys: Vec<u64> = (0..4096).map(mix).collect();
+    let mut number = 0;
+    criterion.bench_function(&format!("{kind}/update_query/1024x4"), |bencher| {
+        bencher.iter(|| {
+            number = (number + 1) % 4096;
+            sketch.add(keys[number], 1);
+            sketch.query(keys[number ^ 1])
+        });
+    });
 }
 
 fn main() {
@@ -25,5 +41,8 @@ fn main() {
             measure(&mut criterion, &name, Queue::new(&spec, load));
         }
     }
+    measure_sketch::<CountMin>(&mut criterion, "count_min");
+    measure_sketch::<Conservative>(&mut criterion, "conservative");
+    measure_sketch::<CountSketch>(&mut criterion, "count_sketch");
     criterion.final_summary();
 }

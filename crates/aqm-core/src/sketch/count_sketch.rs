@@ -71,14 +71,13 @@ struct Sorted {
 }
 
 impl Sorted {
+    /// Each in its way is exchanged where it is larger: minimum and maximum, no branch that noise would mislead.
     #[inline]
-    fn insert(&mut self, value: i64) {
-        let mut at = self.length;
-        while at > 0 && self.values[at - 1] > value {
-            self.values[at] = self.values[at - 1];
-            at -= 1;
+    fn insert(&mut self, mut value: i64) {
+        for held in &mut self.values[..self.length] {
+            (*held, value) = (value.min(*held), value.max(*held));
         }
-        self.values[at] = value;
+        self.values[self.length] = value;
         self.length += 1;
     }
 

@@ -16,7 +16,9 @@ pub struct Conservative {
 impl Conservative {
     #[inline]
     fn least(&self, key: u64) -> u32 {
-        self.rows.places(key).fold(u32::MAX, |least, at| least.min(self.counters[at.index]))
+        let mut least = u32::MAX;
+        self.rows.visit(key, |at| least = least.min(self.counters[at.index]));
+        least
     }
 }
 
@@ -35,10 +37,10 @@ impl Sketch for Conservative {
     fn add(&mut self, key: u64, value: u32) -> u64 {
         let before = self.least(key);
         let after = before.saturating_add(value);
-        for at in self.rows.places(key) {
+        self.rows.visit(key, |at| {
             let counter = &mut self.counters[at.index];
             *counter = after.max(*counter);
-        }
+        });
         u64::from(before)
     }
 

@@ -21,18 +21,19 @@ impl Sketch for CountMin {
 
     #[inline]
     fn query(&self, key: u64) -> u64 {
-        let least = self.rows.places(key).fold(u32::MAX, |least, at| least.min(self.counters[at.index]));
+        let mut least = u32::MAX;
+        self.rows.visit(key, |at| least = least.min(self.counters[at.index]));
         u64::from(least)
     }
 
     #[inline]
     fn add(&mut self, key: u64, value: u32) -> u64 {
         let mut least = u32::MAX;
-        for at in self.rows.places(key) {
+        self.rows.visit(key, |at| {
             let counter = &mut self.counters[at.index];
             least = least.min(*counter);
             *counter = counter.saturating_add(value);
-        }
+        });
         u64::from(least)
     }
 

@@ -16,11 +16,11 @@ impl CountSketch {
     /// The estimate as it is, which may be negative.
     #[inline]
     pub fn estimate(&self, key: u64) -> i64 {
-        let mut sorted = Sorted::default();
-        for at in self.rows.places(key) {
-            sorted.insert(signed(self.counters[at.index], at.negative));
-        }
-        sorted.median()
+        let mut values = Values::new();
+        self.rows.visit(key, |at| {
+            values.push(signed(self.counters[at.index], at.negative));
+        });
+        values.median()
     }
 }
 
@@ -39,13 +39,13 @@ impl Sketch for CountSketch {
     #[inline]
     fn add(&mut self, key: u64, value: u32) -> u64 {
         let value = i32::try_from(value).unwrap_or(i32::MAX);
-        let mut sorted = Sorted::default();
-        for at in self.rows.places(key) {
+        let mut values = Values::new();
+        self.rows.visit(key, |at| {
             let counter = &mut self.counters[at.index];
-            sorted.insert(signed(*counter, at.negative));
+            values.push(signed(*counter, at.negative));
             *counter = counter.saturating_add(if at.negative { -value } else { value }).max(-i32::MAX);
-        }
-        sorted.median().max(0) as u64
+        });
+        values.median().max(0) as u64
     }
 
     fn clear(&mut self) {
@@ -63,30 +63,70 @@ fn signed(counter: i32, negative: bool) -> i64 {
     if negative { -counter } else { counter }
 }
 
-/// The rows' values in ascending order: there are few.
-#[derive(Default)]
-struct Sorted {
+/// The rows' values, with room for the most rows there may be.
+struct Values {
     values: [i64; MAX_DEPTH as usize],
     length: usize,
 }
 
-impl Sorted {
-    /// Each in its way is exchanged where it is larger: minimum and maximum, no branch that noise would mislead.
+/// Which pairs to put in order so that four values are in order, and eight that are so by fours (K. E. Batcher, "Sorting
+/// networks and their applications", 1968): no branch that noise would mislead.
+const FOUR: [(usize, usize); 5] = [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)];
+const MERGE: [(usize, usize); 9] = [(0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6)];
+
+impl Values {
     #[inline]
-    fn insert(&mut self, mut value: i64) {
-        for held in &mut self.values[..self.length] {
-            (*held, value) = (value.min(*held), value.max(*held));
-        }
+    fn new() -> Values {
+        // What is not there is larger than all that is.
+        Values { values: [i64::MAX; MAX_DEPTH as usize], length: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, value: i64) {
         self.values[self.length] = value;
         self.length += 1;
+    }
+
+    #[inline]
+    fn order(&mut self, pairs: &[(usize, usize)], from: usize) {
+        for (low, high) in pairs {
+            let (low, high) = (from + low, from + high);
+            let (left, right) = (self.values[low], self.values[high]);
+            (self.values[low], self.values[high]) = (left.min(right), left.max(right));
+        }
     }
 
     /// The middle one. Of two in the middle the mean: the lower alone would tell too little on average. Halves are
     /// rounded down.
     #[inline]
-    fn median(&self) -> i64 {
+    fn median(mut self) -> i64 {
+        self.order(&FOUR, 0);
+        if self.length > 4 {
+            self.order(&FOUR, 4);
+            self.order(&MERGE, 0);
+        }
         let middle = self.length / 2;
         let upper = self.values[middle];
         if self.length % 2 == 1 { upper } else { (self.values[middle - 1] + upper) >> 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn the_median_is_that_of_the_values_in_order() {
+        let mut random = Random::seeded(5);
+        for round in 0..4000 {
+            let length = 1 + round % MAX_DEPTH as usize;
+            let mut plain: Vec<i64> = (0..length).map(|_| random.below(9) as i64 * 2 - 8).collect();
+            let mut values = Values::new();
+            plain.iter().for_each(|value| values.push(*value));
+            plain.sort_unstable();
+            let expected = (plain[(length - 1) / 2] + plain[length / 2]) / 2;
+            assert_eq!(values.median(), expected, "{plain:?}");
+        }
     }
 }

@@ -36,29 +36,30 @@ impl Rows {
         self.width as usize * self.depth as usize
     }
 
-    /// The counters of `key`, one per row.
+    /// Visits the counters of `key`, one per row.
     ///
     /// Each row has 32 bits of hash of its own, two rows to a hash. Rows that share two halves (A. Kirsch and
     /// M. Mitzenmacher, "Less hashing, same performance", 2006) would save multiplications, but there two keys that
     /// collide in two rows collide in nearly all of them.
     #[inline]
-    pub(super) fn places(self, key: u64) -> impl Iterator<Item = Place> + use<> {
-        let (mut seed, mut hash, mut start) = (key, 0, 0);
-        (0..self.depth).map(move |row| {
-            if row % 2 == 0 {
-                hash = mix(seed);
-                // The step of SplitMix64, whose finalizer `mix` is.
-                seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            } else {
-                hash >>= 32;
-            }
+    pub(super) fn visit(self, key: u64, mut visit: impl FnMut(Place)) {
+        let (mut seed, mut start) = (key, 0);
+        let mut row = |bits: u32| {
             // The column is in the upper of the 32 bits, the sign the lowest, on which no column depends.
-            let bits = hash as u32;
             let column = (u64::from(bits) * u64::from(self.width)) >> 32;
-            let place = Place { index: start + column as usize, negative: bits & 1 == 1 };
+            visit(Place { index: start + column as usize, negative: bits & 1 == 1 });
             start += self.width as usize;
-            place
-        })
+        };
+        for _ in 0..self.depth / 2 {
+            let hash = mix(seed);
+            row(hash as u32);
+            row((hash >> 32) as u32);
+            // The step of SplitMix64, whose finalizer `mix` is.
+            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        }
+        if self.depth % 2 == 1 {
+            row(mix(seed) as u32);
+        }
     }
 }
 

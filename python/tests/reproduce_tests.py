@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import needs_browser, shown
@@ -15,6 +17,7 @@ from aqmlab.errors import InputError
 from aqmlab.reproduce import paper as folders
 from aqmlab.reproduce.claims import Measure
 from aqmlab.reproduce.measures import label_of, values
+from aqmlab.reproduce.names import short_names
 from aqmlab.results import Result
 
 SCENARIO = """
@@ -243,3 +246,20 @@ def measures_sum_series_up_between_two_times(result: Result) -> None:
 
 def the_files_of_the_papers_are_where_the_checkout_has_them() -> None:
     assert folders.experiments() == ROOT / "experiments"
+
+
+def names_are_short_where_they_can_be() -> None:
+    def short(*labels: str) -> list[str]:
+        entries = [{"name": label.split(":")[0].split()[0], "label": label} for label in labels]
+        return list(short_names(Named([{"aqm": entries}])))  # type: ignore[arg-type]
+
+    assert short("pie:ns3.27 target $target", "fq_codel") == ["pie", "fq-codel"]
+    assert short("pie alpha 1 target $t", "pie alpha 2 target $t") == ["pie alpha 1", "pie alpha 2"]
+    assert short("pie target $a", "pie target $b", "red") == ["pie target $a", "pie target $b", "red"]
+
+
+@dataclass
+class Named:
+    """As much of a result as names need."""
+
+    scenarios: list[dict[str, Any]]

@@ -13,9 +13,9 @@ from aqmlab.plots import style
 from aqmlab.plots.model import Figure
 from aqmlab.reproduce import studies
 from aqmlab.reproduce.figures import MEASURED, Drawing, Panel
-from aqmlab.reproduce.measures import label_of
 from aqmlab.reproduce.names import short_names
 from aqmlab.reproduce.reproduction import Reproduction
+from aqmlab.reproduce.table import number
 from aqmlab.results import Result
 from aqmlab.units import parse_rate, parse_size, parse_span
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+HEADROOM = 1.06
 SWEPT = ("sweep", "cost", "sketch")
 AXES = {"time": "Time (s)", "seeds": "Experiment (seed)", "cost": "Flows", "sketch": "Width (counters per row)"}
 BEYOND_PAPER = "beyond the paper"
@@ -97,7 +98,8 @@ def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
     if result is None:
         return [(panel.title, row[0], "", *row[1:]) for row in studies.sketch(panel.of, panel.at)]
     aqms = _aqms(panel, result)
-    labels = [label_of(result, aqm) or aqm for aqm in aqms]
+    called = short_names(result)
+    labels = [called[aqm] for aqm in aqms]
     if panel.kind == "cost":
         costs = studies.cost(result, aqms, labels, panel.of, panel.at)
         return [(panel.title, row[0], "", *row[1:]) for row in costs]
@@ -162,13 +164,13 @@ def _bars(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
 def _sweep(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
     del panel
     answer = []
-    for number, point in enumerate(result.points):
-        runs = result.runs.filter((pl.col("point") == number) & (pl.col("aqm") == label))
+    for place, point in enumerate(result.points):
+        runs = result.runs.filter((pl.col("point") == place) & (pl.col("aqm") == label))
         values = runs[name].drop_nulls().to_list() if name in runs.columns else []
         if values:
             one = statistics.mean(values)
             low, high = (one.value if end is None else end for end in (one.low, one.high))
-            answer.append((float(number), ", ".join(point.values()), one.value, low, high))
+            answer.append((float(place), ", ".join(point.values()), one.value, low, high))
     return answer
 
 
@@ -195,7 +197,7 @@ def _paint(
         if panel.logarithmic:
             own.set_yscale("log")
         else:
-            own.set_ylim(bottom=panel.bottom, top=panel.top or None)
+            own.set_ylim(bottom=panel.bottom, top=panel.top or own.dataLim.y1 * HEADROOM)
     fullest = max(range(len(panels)), key=lambda place: len(aqms[place]))
     style.legend(canvas, axes[fullest])
     return canvas
@@ -213,15 +215,18 @@ def _paint_lines(
     ticks: dict[float, str] = {}
     for aqm in aqms:
         own = rows.filter(pl.col("aqm") == aqm)
-        for number, group in enumerate(own["group"].unique(maintain_order=True)):
+        for rank, group in enumerate(own["group"].unique(maintain_order=True)):
             part = own.filter(pl.col("group") == group)
             x = part["x"].to_numpy()
             if panel.kind in SWEPT:
                 x, ticks = _places(part, ticks)
-            dash = dashes[aqm] if number == 0 else (0, (2, 1))
-            label = aqm if number == 0 else None
+            dash = dashes[aqm] if rank == 0 else (0, (2, 1))
+            label = aqm if rank == 0 else None
             marker = None if panel.kind == "time" else "o"
-            axes.plot(x, part["mean"], color=colours[aqm], linestyle=dash, label=label, marker=marker, markersize=4)
+            mean = part["mean"].to_numpy()
+            if panel.logarithmic:
+                mean = np.where(mean > 0.0, mean, np.nan)
+            axes.plot(x, mean, color=colours[aqm], linestyle=dash, label=label, marker=marker, markersize=4)
             if panel.kind != "seeds":
                 axes.fill_between(x, part["ci95_low"], part["ci95_high"], color=colours[aqm], alpha=0.13, linewidth=0)
         if aqm in numbers:
@@ -253,11 +258,11 @@ def _size(text: str) -> float | None:
 
 def _name_places(axes: Axes, ticks: dict[float, str]) -> None:
     places = sorted(ticks)
-    if len(places) > 2 and places[0] > 0 and places[-1] / places[0] >= 50:
+    if len(places) > 2 and places[0] > 0 and places[-1] / places[0] >= 10:
         axes.set_xscale("log")
         axes.minorticks_off()
     longest = max(len(text) for text in ticks.values())
-    axes.set_xticks(places, [ticks[place] for place in places], rotation=30 if longest * len(places) > 40 else 0)
+    axes.set_xticks(places, [ticks[place] for place in places], rotation=30 if longest * len(places) > 24 else 0)
 
 
 def _paint_bars(
@@ -269,17 +274,19 @@ def _paint_bars(
     dashes: dict[str, Any],
     numbers: dict[str, float],
 ) -> None:
-    del panel, dashes
+    del panel
+    # Colours that come again have another dash in lines and are hatched in bars.
+    hatches = {aqm: "" if dash == "solid" else "//" for aqm, dash in dashes.items()}
     for place, aqm in enumerate(aqms):
         own = rows.filter(pl.col("aqm") == aqm)
         for mean, low, high in own.select("mean", "ci95_low", "ci95_high").iter_rows():
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
-            axes.bar(place, mean, 0.66, color=colours[aqm], label=aqm, yerr=ends, ecolor=style.INK, capsize=3)
-            axes.annotate(f"{mean:.3g}", (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8)
+            bar: dict[str, Any] = {"color": colours[aqm], "hatch": hatches[aqm], "edgecolor": "white"}
+            axes.bar(place, mean, 0.66, label=aqm, yerr=ends, ecolor=style.INK, capsize=3, **bar)
+            axes.annotate(number(mean), (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8)
         if aqm in numbers:
             axes.hlines(numbers[aqm], place - 0.45, place + 0.45, color=style.INK, linestyle=(0, (3, 2)), linewidth=1.2)
     axes.set_xticks(range(len(aqms)), aqms, rotation=30 if len(aqms) > 6 else 0)
-    axes.margins(y=0.12)
     axes.grid(visible=False, axis="x")
 
 
@@ -298,12 +305,12 @@ def _paint_periods(
     groups = rows["group"].unique(maintain_order=True).to_list()
     for place, aqm in enumerate(aqms):
         bottom = np.zeros(len(ends))
-        for number, group in enumerate(groups):
+        for rank, group in enumerate(groups):
             part = rows.filter((pl.col("aqm") == aqm) & (pl.col("group") == group)).sort("x")
             x = np.arange(len(ends)) + (place - (len(aqms) - 1) / 2) * width
             mean = part["mean"].to_numpy()
-            alpha = 1.0 if number == 0 else 0.45
-            label = aqm if number == 0 else None
+            alpha = 1.0 if rank == 0 else 0.45
+            label = aqm if rank == 0 else None
             axes.bar(x, mean, width * 0.92, bottom=bottom, color=colours[aqm], alpha=alpha, label=label)
             bottom = bottom + mean
     axes.set_xticks(range(len(ends)), [f"{end - panel.period_s:g} to {end:g}" for end in ends])

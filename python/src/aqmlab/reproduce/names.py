@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from aqmlab.results import Result
 
 
-def short_names(result: Result) -> list[str]:
-    """Return the AQMs by their disciplines, and in full where a discipline is there several times."""
+def short_names(result: Result) -> dict[str, str]:
+    """Return the AQMs' labels by their short names.
+
+    The short name is the discipline's; where one is there several times, the label without what a sweep varies.
+    """
     entries = result.scenarios[0]["aqm"]
+    labels = [str(entry["label"]) for entry in entries]
     names = [str(entry["name"]).replace("_", "-") for entry in entries]
-    return [name if names.count(name) == 1 else str(entry["label"]) for name, entry in zip(names, entries, strict=True)]
+    fixed = [re.sub(r" \S+ \$\w+", "", label) for label in labels]
+    for candidates in (names, fixed):
+        if len(set(candidates)) == len(labels):
+            return dict(zip(candidates, labels, strict=True))
+    return {name if names.count(name) == 1 else label: label for name, label in zip(names, labels, strict=True)}

@@ -10,7 +10,6 @@ import polars as pl
 from aqmlab import statistics
 from aqmlab.reproduce import studies
 from aqmlab.reproduce.documents import Table
-from aqmlab.reproduce.measures import label_of
 from aqmlab.reproduce.names import short_names
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ def read(table: Table) -> list[Standing]:
 
 def fill(standing: Standing, result: Result) -> pl.DataFrame:
     """Return a table: a row per AQM, a column per metric with half its interval beside it where there is one."""
-    aqms = short_names(result)
-    labels = [label_of(result, aqm) or aqm for aqm in aqms]
+    called = short_names(result)
+    aqms, labels = list(called), list(called.values())
     columns: dict[str, pl.Series] = {"aqm": pl.Series(aqms)}
     for column in standing.columns:
         if column.flows:

@@ -30,6 +30,9 @@ def reproduce(
         bool, typer.Option("--quick", help="The same claims with fewer points and shorter runs: two minutes at most.")
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Run what goes beyond the paper too.")] = False,
+    search: Annotated[
+        bool, typer.Option("--search", help="Try what the paper leaves open: what comes closest, what matters.")
+    ] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -40,6 +43,7 @@ def reproduce(
     from aqmlab import reproduce as papers
     from aqmlab.cli import show
     from aqmlab.reproduce import pages
+    from aqmlab.reproduce.search import plan
     from aqmlab.results import store
 
     number = check_jobs(jobs)
@@ -48,6 +52,9 @@ def reproduce(
     for one in chosen:
         if preset is not None and preset not in one.presets:
             raise unknown(f"preset of {one.name}", preset, one.presets)
+    searched = [one for one in chosen if search and (paper != "all" or plan.is_there(one))]
+    for one in searched:
+        plan.load(one)
     folder = store.dated("reproduce") if out is None else out
     store.check_writable(folder)
     bar = None if quiet or not sys.stderr.isatty() else show.Bars()
@@ -64,6 +71,7 @@ def reproduce(
                     jobs=number,
                     quick=quick,
                     beyond=beyond,
+                    search=one in searched,
                     watcher=bar,
                 )
             )
@@ -100,6 +108,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from aqmlab.cli.search import shown as searched
     from aqmlab.reproduce.table import claim_tables, counts
 
     paper = reproduction.paper
@@ -135,6 +144,8 @@ def _shown(reproduction: Reproduction) -> RenderableType:
             total.append(f"{n} {kind}", style=STYLES[kind])
             total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
         parts.append(total)
+    if reproduction.search:
+        parts += ["", searched(reproduction.search)]
     warnings = [text for results in reproduction.results.values() for one in results.values() for text in one.warnings]
     parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
     return Group(*parts, "")

@@ -69,6 +69,15 @@ class Table:
             raise self.error(f"{key}: '{value}' is not a number")
         return float(value)
 
+    def count(self, key: str, default: int | None = None, least: int = 1) -> int:
+        """Take a whole number; without a default it must be there."""
+        value = self._take(key, default)
+        if value is None:
+            raise self.error(f"{key}: is missing")
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise self.error(f"{key}: '{value}' is out of range: allowed is a whole number of {least} or more")
+        return value
+
     def texts(self, key: str) -> tuple[str, ...]:
         """Take a list of texts; empty unless given."""
         value = self._take(key, [])
@@ -90,6 +99,16 @@ class Table:
         if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
             raise self.error(f"{key}: is a table of texts")
         return dict(value)
+
+    def named_texts(self, key: str) -> dict[str, str]:
+        """Take a table of texts, or a list of texts that are their own names; empty unless given."""
+        if isinstance(self._entries.get(key), dict):
+            return self.words(key)
+        texts = self.texts(key)
+        twice = next((text for text in texts if texts.count(text) > 1), None)
+        if twice is not None:
+            raise self.error(f"{key}: '{twice}' is there twice")
+        return {text: text for text in texts}
 
     def table(self, key: str) -> Table | None:
         """Take a table within this one, if it is there."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aqmlab import __version__, plots
 from aqmlab.reproduce import drawing, standings
 from aqmlab.reproduce.reproduction import Reproduction
+from aqmlab.reproduce.search import page as search_page
 from aqmlab.reproduce.table import Cell, cell, claim_tables, counts
 from aqmlab.reproduce.verdicts import Verdict
 
@@ -39,12 +40,16 @@ def write_page(reproduction: Reproduction, folder: Path) -> Path:
     drawn = {preset: drawing.draw(reproduction, preset) for preset in reproduction.presets}
     for figures in drawn.values():
         plots.write(figures, folder / reproduction.paper.name / "figures")
+    search = reproduction.search
+    section = search_page.write(search, folder / reproduction.paper.name) if search else None
     page = folder / f"{reproduction.paper.name}.html"
-    page.write_text(render_page(reproduction, drawn), encoding="utf-8")
+    page.write_text(render_page(reproduction, drawn, section), encoding="utf-8")
     return page
 
 
-def render_page(reproduction: Reproduction, drawn: dict[str, list[Figure]]) -> str:
+def render_page(
+    reproduction: Reproduction, drawn: dict[str, list[Figure]], search: search_page.Section | None = None
+) -> str:
     """Return the page of a paper; figures of the presets stand beside each other's."""
     from aqmlab.report import ENVIRONMENT, inline
 
@@ -67,6 +72,7 @@ def render_page(reproduction: Reproduction, drawn: dict[str, list[Figure]]) -> s
         },
         narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
         standings=_standings(reproduction),
+        search=search,
         settings=_settings(reproduction),
         version=__version__,
     )

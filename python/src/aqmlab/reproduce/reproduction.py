@@ -13,6 +13,8 @@ from aqmlab.experiment import Watcher
 from aqmlab.reproduce import measures
 from aqmlab.reproduce.claims import Claim, Operand
 from aqmlab.reproduce.paper import BEYOND, Paper
+from aqmlab.reproduce.search import Outcome
+from aqmlab.reproduce.search import conduct as search_for
 from aqmlab.reproduce.verdicts import Judgement, judge
 from aqmlab.results import Result
 from aqmlab.statistics import Estimate
@@ -26,6 +28,7 @@ class Reproduction:
     results: dict[str, dict[str, Result]]
     beyond: dict[str, Result]
     quick: bool = False
+    search: Outcome | None = None
 
     @property
     def presets(self) -> list[str]:
@@ -74,7 +77,8 @@ class Reproduction:
             for preset, judgements in self.judgements.items()
             for judgement in judgements
         ]
-        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": found}
+        searched = [{"paper": self.paper.name, **self.search.document()}] if self.search else []
+        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": found, "search": searched}
 
     def _by_preset(self) -> list[tuple[str, Mapping[str, Result]]]:
         return [*self.results.items(), *([(BEYOND, self.beyond)] if self.beyond else [])]
@@ -113,6 +117,7 @@ def conduct(
     jobs: int | None = None,
     quick: bool = False,
     beyond: bool = False,
+    search: bool = False,
     watcher: Watcher | None = None,
 ) -> Reproduction:
     """Run a paper's scenarios and keep their results below a folder; finished runs are not repeated.
@@ -135,7 +140,9 @@ def conduct(
         return found
 
     results = {preset: run(preset) for preset in presets}
-    return Reproduction(paper, results, run(BEYOND) if beyond else {}, quick)
+    further = run(BEYOND) if beyond else {}
+    searched = search_for(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher) if search else None
+    return Reproduction(paper, results, further, quick, searched)
 
 
 def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:

@@ -1,0 +1,45 @@
+"""A search as a section of its paper's page, and its files beside the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from aqmlab import plots
+from aqmlab.plots import Figure
+from aqmlab.reproduce.search import drawing, frames
+from aqmlab.reproduce.search.outcome import Outcome
+from aqmlab.reproduce.search.plan import FOLDER, Factor
+from aqmlab.reproduce.search.table import Closest, closest, conclusion
+
+SETTINGS = "search.csv"
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page shows of a search."""
+
+    conclusion: Sequence[str]
+    closest: Closest
+    figures: Sequence[tuple[Figure, Markup]]
+    factors: Sequence[Factor]
+
+
+def write(outcome: Outcome, folder: Path) -> Section:
+    """Write all settings and the figures into the folder of a paper; return the section for its page."""
+    from aqmlab.report import inline
+
+    place = folder / FOLDER
+    place.mkdir(parents=True, exist_ok=True)
+    frames.settings(outcome).write_csv(place / SETTINGS)
+    figures = drawing.draw(outcome)
+    plots.write(figures, folder / "figures")
+    return Section(
+        conclusion=conclusion(outcome),
+        closest=closest(outcome),
+        figures=[(one, inline(one.bare_svg, one.title)) for one in figures],
+        factors=outcome.search.factors,
+    )

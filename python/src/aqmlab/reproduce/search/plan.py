@@ -1,0 +1,152 @@
+"""What a paper leaves open, as data: `search.toml`.
+
+A factor is a `$name` of the scenario files in the folder `search`, with the levels that it might have had. What those
+files say by themselves (their `[values]`) is the base, around which one factor at a time is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from aqmlab import scenario
+from aqmlab.errors import InputError, unknown
+from aqmlab.reproduce.documents import Table
+from aqmlab.reproduce.paper import Paper
+
+FILE = "search.toml"
+FOLDER = "search"
+# How much is tried, each with its smallest value.
+COUNTS = {"settings": 1, "seeds": 1, "steps": 0}
+
+# A level for each factor, in the order of the factors.
+Setting: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Something that the paper leaves open; ``levels`` holds what each level's name stands for."""
+
+    name: str
+    says: str
+    levels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched.
+
+    Attributes:
+        factors: what the paper leaves open.
+        scenarios: the scenario files by their names.
+        own: the paper's own AQM.
+        base: the setting that the scenario files have by themselves.
+        presets: settings with a name, the paper's presets among them.
+        settings: how many settings are drawn from all combinations.
+        seeds: runs of each setting and AQM.
+        steps: how often a closer neighbour of the closest setting is looked for, at most.
+
+    """
+
+    factors: tuple[Factor, ...]
+    scenarios: Mapping[str, Path]
+    own: str
+    base: Setting
+    presets: Mapping[str, Setting]
+    settings: int
+    seeds: int
+    steps: int
+
+    def values(self, setting: Setting) -> dict[str, str]:
+        """Return what a setting puts in place of each ``$name``."""
+        return {factor.name: factor.levels[level] for factor, level in zip(self.factors, setting, strict=True)}
+
+    def words(self, setting: Setting) -> str:
+        """Say in which factors a setting differs from the base."""
+        named = zip(self.factors, setting, self.base, strict=True)
+        changed = [f"{factor.name} {level}" for factor, level, base in named if level != base]
+        return ", ".join(changed) or "as in the scenario files"
+
+
+def is_there(paper: Paper) -> bool:
+    """Whether a paper says what can be searched."""
+    return (paper.folder / FILE).is_file()
+
+
+def load(paper: Paper, *, quick: bool = False) -> Search:
+    """Read what is searched in a paper.
+
+    Raises:
+        InputError: naming file, key and value.
+
+    """
+    path = paper.folder / FILE
+    if not is_there(paper):
+        raise InputError(f"paper '{paper.name}' says nothing of what can be searched: there is no {path}")
+    table = Table.read(path)
+    counts = {key: table.count(key, least=least) for key, least in COUNTS.items()}
+    fewer = table.table("quick")
+    if fewer is not None:
+        shorter = {key: fewer.count(key, counts[key], least) for key, least in COUNTS.items()}
+        fewer.done()
+        counts = shorter if quick else counts
+    factors = tuple(_factor(one) for one in table.tables("factor", "name"))
+    if not factors:
+        raise table.error("factor: is missing: say what the paper leaves open, as [[factor]]")
+    own = table.text("own")
+    scenarios = paper.scenarios(FOLDER)
+    base = _base(table, factors, scenarios)
+    presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
+    table.done()
+    _check_own(table, own, paper)
+    return Search(factors, scenarios, own, base, presets, **counts)
+
+
+def _factor(table: Table) -> Factor:
+    levels = table.named_texts("levels")
+    factor = Factor(table.text("name"), table.text("says"), levels)
+    table.done()
+    if len(levels) < 2:
+        raise table.error("levels: has to hold two levels at least")
+    if len({*levels.values()}) < len(levels):
+        raise table.error("levels: two of them stand for the same")
+    return factor
+
+
+def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]) -> Setting:
+    """Return the level of each factor that the scenario files have, which must agree."""
+    if not scenarios:
+        raise table.error(f"there is no scenario beside it, in {FOLDER}/")
+    base: dict[str, str] = {}
+    for path in scenarios.values():
+        points = scenario.load(path).points
+        if len(points) > 1:
+            raise InputError(f"{path}: sweep: a scenario that is searched cannot be swept")
+        for factor in factors:
+            value = points[0].named.get(factor.name)
+            if value is None:
+                continue
+            level = next((name for name, own in factor.levels.items() if own == value), None)
+            if level is None:
+                raise InputError(f"{path}: values: {factor.name}: '{value}' is not a level of it in {FILE}")
+            if base.setdefault(factor.name, level) != level:
+                raise InputError(f"{path}: values: {factor.name}: '{value}' differs from the other scenarios'")
+    for factor in factors:
+        if factor.name not in base:
+            raise table.error(f"factor {factor.name}: no scenario in {FOLDER}/ has it under [values]")
+    return tuple(base[factor.name] for factor in factors)
+
+
+def _preset(table: Table, factors: Sequence[Factor], base: Setting) -> Setting:
+    pairs = zip(factors, base, strict=True)
+    setting = tuple(table.choice(factor.name, factor.levels, usual) for factor, usual in pairs)
+    table.done()
+    return setting
+
+
+def _check_own(table: Table, own: str, paper: Paper) -> None:
+    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
+    if own not in aqms:
+        raise table.error(f"own: {unknown('AQM', own, aqms)}")

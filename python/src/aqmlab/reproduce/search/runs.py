@@ -1,0 +1,162 @@
+"""Runs what settings need, each run once, and keeps what the claims ask of it.
+
+A run is known by the hash of everything that decides it. AQMs whose text holds none of the factors that differ have the
+same runs in many settings; a search that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab import runner, scenario
+from aqmlab.errors import CheckError
+from aqmlab.experiment import Watcher, code_version
+from aqmlab.reproduce import measures
+from aqmlab.reproduce.claims import Claim, Measure
+from aqmlab.reproduce.search.plan import Search, Setting
+from aqmlab.results import Result
+from aqmlab.results.frames import Frames, from_runs
+from aqmlab.runner import Done, Progress, Task
+from aqmlab.scenario import Plan
+
+FILE = "runs.jsonl"
+# Runs that are held in memory whole before what is asked of them is kept.
+BATCH = 48
+
+
+@dataclass(frozen=True)
+class Need:
+    """A run that a setting needs, and what is asked of it."""
+
+    task: Task
+    aqm: str
+    plan: Plan
+    asked: tuple[Measure, ...]
+
+
+class Runs:
+    """The runs of a search."""
+
+    def __init__(self, search: Search, claims: Sequence[Claim], folder: Path, seeds: str | None) -> None:
+        self._search = search
+        self._seeds = seeds or str(search.seeds)
+        self._asked = _asked(claims, search)
+        self._kept = folder / FILE
+        self._values = _read(self._kept)
+        self._needs: dict[tuple[Setting, str], list[Need]] = {}
+
+    def conduct(self, settings: Iterable[Setting], jobs: int, watcher: Watcher) -> None:
+        """Run what the settings need and is not there.
+
+        Raises:
+            InputError: if a scenario is wrong.
+            CheckError: if a run broke one of its own checks.
+            KeyboardInterrupt: if the user stopped it; finished runs are kept.
+
+        """
+        needs = {
+            need.task.key: need for setting in settings for name in self._asked for need in self._of(setting, name)
+        }
+        missing = [need for key, need in needs.items() if not self._has(key, need.asked)]
+        watcher.on_plan(len(missing), len(needs) - len(missing))
+        total_s = sum(need.task.duration_ns for need in missing) / 1e9
+        before_s = 0.0
+        for start in range(0, len(missing), BATCH):
+            batch = missing[start : start + BATCH]
+
+            def moved(one: Progress, start: int = start, before_s: float = before_s) -> None:
+                watcher.on_progress(Progress(start + one.finished, len(missing), before_s + one.simulated_s, total_s))
+
+            outcome = runner.execute([need.task for need in batch], jobs, moved)
+            self._keep(outcome.done, needs)
+            if outcome.interrupted:
+                raise KeyboardInterrupt
+            if outcome.failures:
+                raise CheckError("; ".join(outcome.failures))
+            before_s += sum(need.task.duration_ns for need in batch) / 1e9
+
+    def values(self, setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
+        """Return what the runs of a setting gave for a measure, by seed."""
+        if measure.scenario not in self._asked:
+            return {}
+        found = {
+            need.task.seed: self._values[need.task.key].get(_name(measure))
+            for need in self._of(setting, measure.scenario)
+            if need.aqm == aqm
+        }
+        return {seed: value for seed, value in found.items() if value is not None}
+
+    def _of(self, setting: Setting, name: str) -> list[Need]:
+        place = (setting, name)
+        if place not in self._needs:
+            self._needs[place] = list(self._resolved(setting, name))
+        return self._needs[place]
+
+    def _resolved(self, setting: Setting, name: str) -> Iterator[Need]:
+        path = self._search.scenarios[name]
+        named = scenario.load(path).points[0].named
+        values = {key: value for key, value in self._search.values(setting).items() if key in named}
+        plan = scenario.resolve(scenario.load(path, {"seeds": self._seeds}, values=values).points[0])
+        labels = {one.label: one for one in plan.contestants}
+        for aqm, asked in self._asked[name].items():
+            label = measures.label_of(_result(plan, from_runs([])), aqm)
+            if label is None:
+                continue
+            for seed in plan.seeds:
+                key = plan.key(labels[label], seed, code_version())
+                task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key)
+                yield Need(task, aqm, plan, asked)
+
+    def _has(self, key: str, asked: Sequence[Measure]) -> bool:
+        return key in self._values and all(_name(measure) in self._values[key] for measure in asked)
+
+    def _keep(self, finished: Sequence[Done], needs: Mapping[str, Need]) -> None:
+        self._kept.parent.mkdir(parents=True, exist_ok=True)
+        with self._kept.open("a", encoding="utf-8") as file:
+            for one in finished:
+                need = needs[one.task.key]
+                result = _result(need.plan, from_runs([one]))
+                found = {
+                    _name(measure): measures.values(result, measure, need.aqm, 0).get(one.task.seed)
+                    for measure in need.asked
+                }
+                self._values[one.task.key] = found
+                # The line before may be unfinished, from a crash.
+                file.write("\n" + json.dumps({"key": one.task.key, "values": found}))
+
+
+def _asked(claims: Sequence[Claim], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
+    """Return what is asked of each AQM in each scenario."""
+    asked: dict[str, dict[str, dict[str, Measure]]] = {}
+    for claim in claims:
+        for side in claim.operands:
+            measure = claim.measure(side)
+            if measure.scenario in search.scenarios:
+                asked.setdefault(measure.scenario, {}).setdefault(side.aqm, {})[_name(measure)] = measure
+    return {name: {aqm: tuple(one.values()) for aqm, one in aqms.items()} for name, aqms in asked.items()}
+
+
+def _name(measure: Measure) -> str:
+    since, until = (f"{end:g}" if end is not None else "" for end in (measure.since_s, measure.until_s))
+    return f"{measure.of}/{measure.over} {measure.how} {since}..{until}"
+
+
+def _result(plan: Plan, frames: Frames) -> Result:
+    return Result({"points": [{"point": {}, "scenario": plan.echo}]}, frames)
+
+
+def _read(path: Path) -> dict[str, dict[str, float | None]]:
+    if not path.is_file():
+        return {}
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            # Empty, or unfinished.
+            continue
+        found[entry["key"]] = entry["values"]
+    return found

@@ -1,0 +1,291 @@
+"""The search for what a paper leaves open, on numbers that are made up and therefore known."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from fake import FakeRun, fake_run
+
+from aqmlab.errors import InputError
+from aqmlab.reproduce import paper as folders
+from aqmlab.reproduce.paper import Paper
+from aqmlab.reproduce.search import Outcome, conduct, design, plan
+from aqmlab.reproduce.search.sensitivity import Effect
+
+SCENARIO = """
+aqm = ["fifo", "codel target $target interval $interval"]
+rate = "$rate"
+rtt = "20ms"
+buffer = "100p"
+flows = ["2*newreno"]
+duration = "2s"
+[values]
+target = "5ms"
+interval = "100ms"
+rate = "5mbit"
+"""
+SEARCH = """
+own = "codel"
+settings = 24
+seeds = 2
+steps = 3
+quick = { settings = 12, seeds = 1, steps = 0 }
+[presets]
+printed = { target = "20ms" }
+[[factor]]
+name = "target"
+says = "the target"
+levels = ["5ms", "10ms", "15ms", "20ms"]
+[[factor]]
+name = "interval"
+says = "does nothing"
+levels = { short = "100ms", long = "200ms" }
+[[factor]]
+name = "rate"
+says = "the link"
+levels = ["5mbit", "9mbit", "10mbit"]
+"""
+CLAIMS = """
+title = "A small paper"
+reference = "Nobody, Nowhere 1(1):1 (2026)"
+presets.printed = "as printed"
+[[claim]]
+id = "small-1"
+says = "CoDel has the shorter queue, by far"
+where = "Figure 1"
+scenario = "line"
+measure.of = "qdelay_mean_ms"
+paper = { fifo = 40, codel = 20 }
+expect = ["codel < fifo"]
+tolerance = "1 points"
+[[claim]]
+id = "small-2"
+says = "CoDel loses as much as anything"
+where = "Figure 2"
+scenario = "line"
+measure.of = "loss_ratio"
+paper = { fifo = 0, codel = 0.5 }
+expect = ["codel >= fifo"]
+doubt.codel = "nothing loses half of its packets"
+tolerance = "1 points"
+[[claim]]
+id = "small-3"
+says = "The sun shines"
+where = "section 4"
+not_checkable = "there is no sun in the simulator"
+"""
+FIGURES = """
+[[figure]]
+name = "figure-1"
+title = "Figure 1"
+panel = [{ title = "a", scenario = "line", kind = "bars", of = "qdelay_mean_ms", label = "Delay" }]
+"""
+
+
+class Simulator:
+    """Counts what it is asked, and answers: the delay is target plus rate, or thirty plus rate without a target."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, int]] = []
+
+    def __call__(self, scenario_json: str, seed: int, monitor: object) -> FakeRun:
+        self.asked.append((scenario_json, seed))
+        scenario = json.loads(scenario_json)
+        target = re.search(r"target (\d+)ms", scenario["aqm"])
+        run = fake_run(scenario_json, seed, monitor)
+        rate_mbit = scenario["capacity"]["rate_bps"] / 1e6
+        run.metrics["qdelay_mean_ms"] = (float(target[1]) if target else 30.0) + rate_mbit
+        run.metrics["loss_ratio"] = 0.25
+        return run
+
+    def of(self, aqm: str) -> list[tuple[str, int]]:
+        """What was asked of a discipline."""
+        return [one for one in self.asked if json.loads(one[0])["aqm"].startswith(aqm)]
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    """A simulator whose answers are known."""
+    one = Simulator()
+    monkeypatch.setattr("aqmlab.runner.native_run", one)
+    return one
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a paper that leaves something open."""
+    place = tmp_path / "experiments" / "s-pie"
+    files = {
+        "claims.toml": CLAIMS,
+        "figures.toml": FIGURES,
+        "readings.toml": "",
+        "search.toml": SEARCH,
+        "printed/line.toml": SCENARIO,
+        "search/line.toml": SCENARIO,
+    }
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    return place
+
+
+@pytest.fixture
+def paper(folder: Path) -> Paper:
+    """The paper in that folder."""
+    return folders.load(folder)
+
+
+@pytest.fixture
+def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
+    """What a search finds in it."""
+    del simulator
+    return conduct(paper, tmp_path / "out", jobs=2)
+
+
+def _effect(effects: list[Effect], factor: str, claim: str = "small-1") -> Effect:
+    return next(one for one in effects if (one.factor, one.claim) == (factor, claim))
+
+
+def the_setting_that_gives_the_papers_numbers_is_found(outcome: Outcome) -> None:
+    best = outcome.closest[0]
+    assert outcome.search.values(best.setting)["target"] == "10ms"
+    assert outcome.search.values(best.setting)["rate"] == "10mbit"
+    assert (best.distance, best.own) == pytest.approx((0.0, 0.0))
+    assert (best.near, best.numbers) == (2, 2)
+    assert {claim: str(verdict) for claim, verdict in best.verdicts.items()} == {
+        "small-1": "reproduced",
+        "small-2": "direction only",
+    }
+
+
+def neighbours_of_the_closest_lead_to_the_best_from_a_poor_draw(
+    paper: Paper, simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del simulator
+    monkeypatch.setattr(design, "hypercube", lambda factors, count: [("10ms", "short", "9mbit")])
+    outcome = conduct(paper, tmp_path / "out", jobs=1)
+    assert outcome.closest[0].distance == pytest.approx(0.0)
+
+
+def a_factor_that_does_nothing_has_no_effect(outcome: Outcome) -> None:
+    for effects in (outcome.effects, outcome.around):
+        assert _effect(effects, "interval").size == pytest.approx(0.0, abs=1e-12)
+        assert not _effect(effects, "interval").is_seen
+        assert not _effect(effects, "target", "small-2").is_seen
+
+
+def an_effect_is_the_range_of_the_levels_as_a_share_of_the_papers_value(outcome: Outcome) -> None:
+    for effects in (outcome.effects, outcome.around):
+        # 15 ms of 20, and 5 of 20.
+        assert _effect(effects, "target").size == pytest.approx(0.75)
+        assert _effect(effects, "rate").size == pytest.approx(0.25)
+        assert _effect(effects, "target").is_seen
+
+
+def a_level_says_in_how_many_settings_a_claim_holds(outcome: Outcome) -> None:
+    shares = {(one.factor, one.level): one.holding["small-1"] for one in outcome.levels}
+    assert set(shares.values()) == {1.0}
+    nearest = min((one for one in outcome.levels if one.factor == "target"), key=lambda one: one.own)
+    assert nearest.level in ("10ms", "15ms")
+
+
+def runs_that_settings_share_are_made_once(outcome: Outcome, simulator: Simulator) -> None:
+    assert len({*simulator.asked}) == len(simulator.asked)
+    # Three rates, two seeds: the target is nothing to a plain queue.
+    assert len(simulator.of("fifo")) == 6
+    assert len(simulator.of("codel")) == 2 * len(outcome.scores)
+
+
+def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Simulator, tmp_path: Path) -> None:
+    kept = tmp_path / "out" / "s-pie" / "search" / "runs.jsonl"
+    lines = kept.read_text().splitlines()
+    # The last line was not written whole.
+    kept.write_text("\n".join([*lines[:-1], lines[-1][:30]]))
+    simulator.asked.clear()
+    again = conduct(paper, tmp_path / "out", jobs=2)
+    assert len(simulator.asked) == 1
+    assert again.closest[0] == outcome.closest[0]
+    simulator.asked.clear()
+    conduct(paper, tmp_path / "out", jobs=2)
+    assert not simulator.asked
+
+
+def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None:
+    factors = plan.load(paper).factors
+    drawn = design.hypercube(factors, 24)
+    for place, factor in enumerate(factors):
+        counts = {level: sum(one[place] == level for one in drawn) for level in factor.levels}
+        assert set(counts.values()) == {24 // len(factor.levels)}
+    assert drawn == design.hypercube(factors, 24)
+
+
+def quick_tries_less(paper: Paper) -> None:
+    full, quick = plan.load(paper), plan.load(paper, quick=True)
+    assert (full.settings, full.seeds, full.steps) == (24, 2, 3)
+    assert (quick.settings, quick.seeds, quick.steps) == (12, 1, 0)
+
+
+@pytest.mark.usefixtures("simulator")
+def the_command_shows_the_search_and_keeps_all_settings(
+    aqmlab: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    monkeypatch.setenv("COLUMNS", "100")
+    ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out", "--json", "out.json", "--seeds", "2")
+    assert ended.status == 0, ended.err
+    for text in ("What each factor moves", "typical ratio, codel", "10mbit", "interval"):
+        assert text in ended.out
+    assert "…" not in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 100
+    (entry,) = json.loads(Path("out.json").read_text())["search"]
+    assert entry["closest"][0]["setting"]["target"] == "10ms"
+    assert len((Path("out") / "s-pie" / "search" / "search.csv").read_text().splitlines()) == entry["settings"] + 1
+    page = (Path("out") / "s-pie.html").read_text()
+    assert '<h2 id="search">' in page
+    assert (Path("out") / "s-pie" / "figures" / "search-effects.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "wanted"),
+    [
+        (
+            "search.toml",
+            'own = "codel"',
+            'own = "codal"',
+            "search.toml: own: unknown AQM 'codal', did you mean 'codel'?",
+        ),
+        ("search.toml", "settings = 24", "settings = 0", "search.toml: settings: '0' is out of range"),
+        ("search.toml", "seeds = 2", "", "search.toml: seeds: is missing"),
+        ("search.toml", "steps = 0", "steps = -1", "search.toml: quick: steps: '-1' is out of range"),
+        ("search.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is there twice"),
+        ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them stand for the same"),
+        ("search.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: has to hold two"),
+        ("search.toml", 'target = "20ms"', 'target = "21ms"', "presets: printed: target: unknown value '21ms'"),
+        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no scenario in search/ has it"),
+        ("search.toml", 'says = "the link"', 'say = "the link"', "factor rate: says: is missing"),
+        ("search/line.toml", 'target = "5ms"', 'target = "6ms"', "values: target: '6ms' is not a level of it"),
+    ],
+)
+def a_search_that_is_wrong_is_refused_by_file_key_and_value(
+    folder: Path, file: str, old: str, new: str, wanted: str
+) -> None:
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as refused:
+        plan.load(folders.load(folder))
+    assert wanted in str(refused.value)
+    assert str(folder) in str(refused.value)
+
+
+def a_paper_without_a_search_says_so(aqmlab: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    (folder / "search.toml").unlink()
+    ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out")
+    assert ended.status == 2
+    assert "says nothing of what can be searched" in ended.line
+    assert not Path("out").exists()

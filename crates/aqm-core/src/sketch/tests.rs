@@ -41,7 +41,7 @@ fn a_key_alone_is_counted_exactly() {
         assert_eq!((sketch.query(7), sketch.query(8), sketch.bytes()), (15, 0, 16_384), "{kind}");
         assert_eq!(sketch.size(), (1024, 4), "{kind}");
         sketch.clear();
-        assert_eq!(sketch.query(7), 0, "{kind}");
+        assert!((0..100).all(|key| sketch.query(key) == 0), "{kind}");
     }
     assert!(of_kind("bloom", 1024, 4).is_none());
 }

@@ -10,11 +10,13 @@ import pytest
 from conftest import Command
 from fake import FakeRun, fake_run
 
+from aqmlab import reproduce as papers
 from aqmlab.errors import InputError
 from aqmlab.reproduce import paper as folders
 from aqmlab.reproduce.paper import Paper
 from aqmlab.reproduce.search import Outcome, conduct, design, plan
 from aqmlab.reproduce.search.sensitivity import Effect
+from aqmlab.scenario import load, resolve
 
 SCENARIO = """
 aqm = ["fifo", "codel target $target interval $interval"]
@@ -221,6 +223,14 @@ def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None
         counts = {level: sum(one[place] == level for one in drawn) for level in factor.levels}
         assert set(counts.values()) == {24 // len(factor.levels)}
     assert drawn == design.hypercube(factors, 24)
+
+
+@pytest.mark.parametrize("name", [name for name in papers.built() if plan.is_there(papers.find(name))])
+def every_level_of_the_papers_can_be_simulated(name: str) -> None:
+    search = plan.load(papers.find(name))
+    for setting in design.neighbours(search.factors, search.base):
+        for path in search.scenarios.values():
+            resolve(load(path, values=search.values(setting)).points[0])
 
 
 def quick_tries_less(paper: Paper) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from browser import needs_browser, shown
 from conftest import ROOT, Command
@@ -82,6 +83,13 @@ panel = [
     { title = "bars", scenario = "line", kind = "bars", of = "qdelay_mean_ms", label = "Delay", numbers = "small-1" },
     { title = "sweep", scenario = "line", kind = "sweep", of = "loss_ratio", label = "Loss", aqms = ["fifo", "pie"] },
 ]
+[[figure]]
+name = "figure-2"
+title = "Figure 2: one run, and one thing over another"
+panel = [
+    { title = "queue", scenario = "line", of = "queue_packets", label = "Queue", seed = 2 },
+    { title = "each", scenario = "line", kind = "sweep", of = "events", over = "packets_delivered", label = "Events" },
+]
 """
 READINGS = '[[reading]]\nabout = "Equation 1"\nproblem = "has no meaning"\nchosen = "none"\n'
 
@@ -140,6 +148,12 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     assert {run["scenario"] for run in document["runs"]} == {"line"}
     for file in ("index.html", "s-pie.html", "s-pie/figures/figure-1-printed.svg", "s-pie/printed/line/manifest.json"):
         assert (Path("out") / file).is_file(), file
+    figure = pl.read_csv("out/s-pie/figures/figure-2-printed.csv")
+    alone = figure.filter(pl.col("panel") == "queue")
+    assert alone["mean"].to_list() == alone["ci95_low"].to_list()
+    runs = pl.read_parquet("out/s-pie/printed/line/runs.parquet").filter(pl.col("point") == 0, pl.col("aqm") == "fifo")
+    each = figure.filter(pl.col("panel") == "each", pl.col("aqm") == "fifo")
+    assert each["mean"][0] == pytest.approx((runs["events"] / runs["packets_delivered"]).mean())
     before = (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns
     # Finished runs are found again.
     assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
@@ -161,7 +175,7 @@ def quick_runs_less_and_says_so(aqmlab: Command) -> None:
 def a_browser_shows_the_pages_without_errors(aqmlab: Command, width: int) -> None:
     aqmlab("reproduce", "s-pie", "--out", "out")
     page = shown(Path("out").resolve() / "s-pie.html", width)
-    assert (page["wide"], page["figures"]) == (0, [True])
+    assert (page["wide"], page["figures"]) == (0, [True, True])
     front = shown(Path("out").resolve() / "index.html", width)
     assert (front["wide"], front["rows"]) == (0, 4)
 
@@ -224,8 +238,6 @@ def measures_sum_series_up_between_two_times(result: Result) -> None:
 
     def measured(**entries: object) -> float:
         return values(result, Measure(scenario="s", **entries), "codel", 0)[2]  # type: ignore[arg-type]
-
-    import polars as pl
 
     own = series.filter((pl.col("aqm") == "codel") & (pl.col("seed") == 2) & (pl.col("name") == "queue_packets"))
     part = own.filter((pl.col("time_s") > 1.0) & (pl.col("time_s") <= 3.0))["value"]

@@ -71,6 +71,11 @@ def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequenc
         return "measured without a simulation; times are this machine's"
     seeds = sorted({len(result.seeds) for result in results if result})
     count = " to ".join(dict.fromkeys((str(seeds[0]), str(seeds[-1]))))
+    alone = {panel.seed for panel in drawing.panels}
+    if None not in alone:
+        return f"one run, seed {', '.join(map(str, alone))}"
+    if seeds == [1]:
+        return "one run"
     note = "; dashed: the paper's number" if any(numbers) else ""
     return f"mean over {count} seeds, 95 % interval{note}"
 
@@ -115,6 +120,8 @@ def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
 def _series(panel: Panel, result: Result, label: str, name: str) -> pl.DataFrame:
     """Return a series, one column per seed."""
     rows = result.series.filter((pl.col("point") == 0) & (pl.col("aqm") == label) & (pl.col("name") == name))
+    if panel.seed is not None:
+        rows = rows.filter(pl.col("seed") == panel.seed)
     if panel.until_s is not None:
         rows = rows.filter(pl.col("time_s") <= panel.until_s)
     rows = rows.select("seed", "time_s", "value")
@@ -162,11 +169,13 @@ def _bars(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
 
 
 def _sweep(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
-    del panel
-    answer = []
+    answer: list[Any] = []
+    if name not in result.runs.columns:
+        return answer
+    value = pl.col(name) / pl.col(panel.over) if panel.over else pl.col(name)
     for place, point in enumerate(result.points):
         runs = result.runs.filter((pl.col("point") == place) & (pl.col("aqm") == label))
-        values = runs[name].drop_nulls().to_list() if name in runs.columns else []
+        values = runs.select(value.alias("value"))["value"].drop_nulls().to_list()
         if values:
             one = statistics.mean(values)
             low, high = (one.value if end is None else end for end in (one.low, one.high))

@@ -2,10 +2,11 @@
 
 A figure has panels side by side, each over one scenario:
 
-- ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum).
+- ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum); with
+  ``seed`` of that run alone, since a mean over seeds hides what varies.
 - ``periods``: a series in periods of ``period``, bars per AQM; with ``classes`` stacked by group.
 - ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
-- ``bars``: a metric, one bar per AQM with its interval.
+- ``bars``: a metric, one bar per AQM with its interval; ``over`` is what it is divided by, here and in sweeps.
 - ``sweep``: a metric against what the scenario sweeps, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
@@ -34,6 +35,7 @@ class Panel:
     scenario: str
     kind: str
     of: str
+    over: str
     label: str
     scale: float
     running: bool
@@ -48,6 +50,7 @@ class Panel:
     at: tuple[str, ...]
     across: str
     until_s: float | None
+    seed: int | None
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,13 @@ def _panel(table: Table) -> Panel:
     except ValueError as error:
         raise table.error(error) from None
     kind = table.choice("kind", KINDS, "time")
+    seed = table.number("seed", 0.0)
     panel = Panel(
         title=table.text("title"),
         scenario="" if kind == "sketch" else table.text("scenario"),
         kind=kind,
         of=table.text("of"),
+        over=table.text("over", ""),
         label=table.text("label"),
         scale=table.number("scale", 1.0),
         running=table.flag("running"),
@@ -109,6 +114,7 @@ def _panel(table: Table) -> Panel:
         at=table.texts("at"),
         across=table.text("across", ""),
         until_s=until_s,
+        seed=int(seed) if seed else None,
     )
     table.done()
     if kind in MEASURED and not panel.at:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
 from aqmlab.reproduce import drawing, standings
+from aqmlab.reproduce.paper import BEYOND
 from aqmlab.reproduce.reproduction import Reproduction
 from aqmlab.reproduce.search import page as search_page
 from aqmlab.reproduce.table import Cell, cell, claim_tables, counts
@@ -93,8 +94,10 @@ def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tup
     for standing in reproduction.paper.standings:
         if standing.is_measured and not reproduction.has_beyond:
             continue
-        for preset in reproduction.presets:
-            result = reproduction.result(preset, standing.scenario)
+        # What goes beyond the paper is the same for every preset.
+        beyond = reproduction.beyond.get(standing.scenario)
+        for preset in reproduction.presets if beyond is None else [BEYOND]:
+            result = beyond or reproduction.result(preset, standing.scenario)
             if result is None:
                 continue
             lines = []

@@ -9,7 +9,7 @@ PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test bench scale docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -35,6 +35,9 @@ lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findi
 bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py
 	$(PYTHON) benches/simulator.py
+
+scale: .venv/native ## what building and running a growing network costs, up to 10 001 nodes (half a minute)
+	$(BIN)/python benches/scale.py
 
 docs: .venv/native ## write the pages of docs/disciplines anew (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines

@@ -30,7 +30,7 @@ def graphs_have_the_nodes_of_the_papers_tables(graph: str, nodes: int, clients: 
 
 @pytest.mark.parametrize("graph", ["many-to-one", "many-to-many"])
 def every_discipline_runs_on_both_graphs(graph: str) -> None:
-    path = FOLDER / "disciplines" / f"{graph}.toml"
+    path = FOLDER / "beyond" / f"{graph}-all.toml"
     result = conduct(scenario.load(path, {"duration": "2s", "seeds": "1"}), "run")
     assert result.aqms == [discipline.name for discipline in disciplines()]
     assert not result.manifest["failures"]

@@ -24,7 +24,6 @@ def closest(outcome: Outcome) -> Closest:
     shown: dict[str, Score] = {
         **outcome.presets,
         "closest": outcome.closest[0],
-        "second": outcome.closest[min(1, len(outcome.closest) - 1)],
         f"closest for {own}": outcome.closest_own[0],
     }
     figures: dict[str, Callable[[Score], str]] = {

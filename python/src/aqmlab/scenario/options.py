@@ -68,19 +68,24 @@ class Options:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the values of an option that may be repeated, without its default; ``$names`` filled in."""
-        return tuple(self._filled(name, text) for text in self.given.get(name, ()))
+        return tuple(self._filled(name, text, self.named) for text in self.given.get(name, ()))
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Return an option's texts as names that last over a sweep: what it varies stays a ``$name``."""
+        swept = {value: f"${value}" for value in self.point}
+        return tuple(self._filled(name, text, {**self.named, **swept}) for text in self.given.get(name, ()))
 
     def uses(self, value: str) -> bool:
         """Whether some option holds ``$value``."""
         texts = [text for entries in self.given.values() for text in entries]
         return any(match["name"] == value for text in texts for match in _NAME.finditer(text))
 
-    def _filled(self, option: str, text: str) -> str:
+    def _filled(self, option: str, text: str, named: Mapping[str, str]) -> str:
         def value(match: re.Match[str]) -> str:
-            if match["name"] not in self.named:
-                problem = unknown("value", match["name"], self.named) if self.named else f"there is no {match[0]}"
+            if match["name"] not in named:
+                problem = unknown("value", match["name"], named) if named else f"there is no {match[0]}"
                 raise self.error(option, f"'{text}': {problem}")
-            return self.named[match["name"]]
+            return named[match["name"]]
 
         return _NAME.sub(value, text)
 

@@ -312,8 +312,7 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
-    # An AQM keeps its name all over a sweep of values: it is called as it was written.
-    labels = [" ".join(part.split()) for text in options.given.get("aqm", ()) for part in _split(text)]
+    labels = [" ".join(part.split()) for text in options.labels("aqm") for part in _split(text)]
     texts = [" ".join(part.split()) for text in options.texts("aqm") for part in _split(text)]
     if not texts:
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")

@@ -47,8 +47,9 @@ def _commands() -> list[str]:
 @pytest.mark.parametrize("command", _commands())
 def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = shlex.split(command)[1:]
-    runs = words[0] in ("compare", "run") and "--help" not in words
+    runs = words[0] in ("compare", "run", "reproduce") and "--help" not in words
     shorter = ["--seeds", "1", "--quiet"] if runs else []
+    shorter += ["--quick"] if words[0] == "reproduce" and "--quick" not in words else []
     shorter += ["--duration", "3s"] if words[0] == "compare" and runs else []
     out = Path.cwd() / "out"
     monkeypatch.chdir(ROOT)

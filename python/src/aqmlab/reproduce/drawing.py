@@ -295,7 +295,8 @@ def _paint_bars(
             axes.annotate(number(mean), (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8)
         if aqm in numbers:
             axes.hlines(numbers[aqm], place - 0.45, place + 0.45, color=style.INK, linestyle=(0, (3, 2)), linewidth=1.2)
-    axes.set_xticks(range(len(aqms)), aqms, rotation=30 if len(aqms) > 6 else 0)
+    crowded = len(aqms) > 6 or sum(map(len, aqms)) > 32
+    axes.set_xticks(range(len(aqms)), aqms, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     axes.grid(visible=False, axis="x")
 
 

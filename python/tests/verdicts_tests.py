@@ -115,6 +115,31 @@ def a_claim_is_what_the_worst_of_its_expectations_is() -> None:
     assert judgement.why.startswith("2 of 3 hold; a < d: it is the other way round by +")
 
 
+def a_tolerance_alone_is_no_size() -> None:
+    claim = _claim(expect=["a < b", "a < c by 50%"], tolerance="10 points", paper={"b": 10})
+    runs = {"a": _noisy(5.0, salt=1), "b": _noisy(20.0, salt=2), "c": _noisy(10.0, salt=3)}
+    judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
+    assert [check.verdict for check in judgement.checks] == [Verdict.REPRODUCED, Verdict.REPRODUCED]
+    assert judgement.checks[0].words.endswith("the paper gives no size")
+
+
+def the_paper_need_not_give_both_sides() -> None:
+    # Without the other number there is no size to hold a tolerance against.
+    assert _claim(expect=["a < b"], paper={"a": 5}).tolerance is None
+
+
+def the_reason_tells_by_how_much_and_how_many_more() -> None:
+    claim = _claim(expect=[f"a < {name}" for name in "bcdef"])
+    runs = {"a": dict.fromkeys(SEEDS, 12.0), **{name: dict.fromkeys(SEEDS, 10.0) for name in "bcdef"}}
+    judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
+    assert judgement.why.startswith("0 of 5 hold; a < b: it is the other way round by +2 (+2 to +2, +20.0%); a < c")
+    assert judgement.why.endswith("; and 2 more")
+    single = judge(_claim(expect=["a < b"]), lambda side, point: runs[side.aqm], [0])
+    assert single.why == "a < b: it is the other way round by +2 (+2 to +2, +20.0%)"
+    missing = judge(_claim(expect=["a < z"]), lambda side, point: runs.get(side.aqm, {}), [0])
+    assert missing.why == "nothing was measured of z"
+
+
 def every_point_of_a_sweep_counts() -> None:
     claim = _claim(expect=["a < b"], each_point=True)
     runs = {0: {"a": _noisy(5.0, salt=1), "b": _noisy(10.0, salt=2)}, 1: {"a": _noisy(9.0, salt=1), "b": _noisy(2.0)}}

@@ -245,3 +245,31 @@ fn counting_starts_anew_when_what_is_counted_changes() {
         assert_eq!(host.probe("counted"), if anew { 0.0 } else { 110.0 }, "{name}");
     }
 }
+
+#[test]
+fn a_sketch_of_another_size_takes_its_place() {
+    let mut host = standing("s-pie", 10, 10);
+    let before = host.qdisc.discipline().state_bytes();
+    host.qdisc.change(&[("width", "512")], ms(51), &mut host.log).unwrap();
+    // 512 columns less, in four rows of four bytes.
+    assert_eq!(before - host.qdisc.discipline().state_bytes(), 512 * 4 * 4);
+}
+
+#[test]
+fn a_shorter_period_of_the_controller_begins_at_once() {
+    let mut host = Host::new("s-pie tupdate 10s");
+    host.put(ms(1), 0, 1, 1000);
+    let next = |host: &Host| host.qdisc.next_wakeup().expect("the controller runs");
+    assert!(next(&host) > ms(1000));
+    host.qdisc.change(&[("tupdate", "20ms")], ms(51), &mut host.log).unwrap();
+    assert_eq!(next(&host), ms(71));
+}
+
+#[test]
+fn a_delay_of_exactly_a_third_of_the_reference_is_congestion() {
+    // 40 packets of 1000 bytes at the measured rate; the reference is chosen as three times that delay.
+    let delay = standing("s-pie", 10, 10).probe("qdelay");
+    let reference = |nanos: f64| alloc::format!("s-pie target {}ns", nanos.round());
+    assert!(is_dropped(&mut standing(&reference(3e9 * delay), 10, 10), 3));
+    assert!(!is_dropped(&mut standing(&reference(3e9 * delay + 6.0), 10, 10), 3));
+}

@@ -1,0 +1,123 @@
+"""The curves and bars of a panel as a table: one row per AQM, group and place on the axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from aqmlab import statistics
+from aqmlab.reproduce import studies
+from aqmlab.reproduce.figures import Panel
+from aqmlab.reproduce.names import short_names
+from aqmlab.results import Result
+
+_SCHEMA = {
+    "panel": pl.String,
+    "aqm": pl.String,
+    "group": pl.String,
+    "x": pl.Float64,
+    "at": pl.String,
+    "mean": pl.Float64,
+    "ci95_low": pl.Float64,
+    "ci95_high": pl.Float64,
+}
+
+
+def table(panel: Panel, result: Result | None) -> pl.DataFrame:
+    """Return the table of a panel; a panel about sketches has no result."""
+    rows = _rows(panel, result)
+    scaled = [pl.col(name) * panel.scale for name in ("mean", "ci95_low", "ci95_high")]
+    return pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(scaled)
+
+
+def aqms(panel: Panel, result: Result | None) -> list[str]:
+    """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
+    if result is None:
+        return [*studies.SKETCHES, *(["bound e / width"] if panel.of == "error" else [])]
+    wanted = [aqm.replace("_", "-") for aqm in panel.aqms]
+    return [name for name in short_names(result) if not wanted or name in wanted]
+
+
+def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
+    if result is None:
+        return [(panel.title, row[0], "", *row[1:]) for row in studies.sketch(panel.of, panel.at)]
+    names = aqms(panel, result)
+    called = short_names(result)
+    labels = [called[name] for name in names]
+    if panel.kind == "cost":
+        costs = studies.cost(result, names, labels, panel.of, panel.at)
+        return [(panel.title, row[0], "", *row[1:]) for row in costs]
+    make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
+    return [
+        (panel.title, aqm, group, *row)
+        for aqm, label in zip(names, labels, strict=True)
+        for group in panel.classes or ("",)
+        for row in make(panel, result, label, f"class.{group}.{panel.of}" if group else panel.of)
+    ]
+
+
+def _series(panel: Panel, result: Result, label: str, name: str) -> pl.DataFrame:
+    """Return a series, one column per seed."""
+    rows = result.series.filter((pl.col("point") == 0) & (pl.col("aqm") == label) & (pl.col("name") == name))
+    if panel.seed is not None:
+        rows = rows.filter(pl.col("seed") == panel.seed)
+    if panel.until_s is not None:
+        rows = rows.filter(pl.col("time_s") <= panel.until_s)
+    rows = rows.select("seed", "time_s", "value")
+    if panel.cumulative:
+        rows = rows.with_columns(pl.col("value").fill_null(0.0).cum_sum().over("seed"))
+    if panel.running:
+        rows = rows.drop_nulls().with_columns((pl.col("value").cum_sum() / (pl.col("value").cum_count())).over("seed"))
+    return rows
+
+
+def _spread(rows: pl.DataFrame, by: str) -> list[tuple[float, str, float, float, float]]:
+    """Return mean and interval over the seeds for each value of a column."""
+    value = pl.col("value")
+    found = rows.drop_nulls().group_by(by, maintain_order=True)
+    spread = found.agg(value.mean().alias("mean"), value.std().alias("deviation"), value.count().alias("n")).sort(by)
+    answer = []
+    for x, mean, deviation, n in spread.iter_rows():
+        half = (deviation or 0.0) * (statistics.t_factor(n) or 0.0)
+        answer.append((float(x), "", mean, mean - half, mean + half))
+    return answer
+
+
+def _time(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+    return _spread(_series(panel, result, label, name), "time_s")
+
+
+def _periods(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+    rows = _series(panel, result, label, name).drop_nulls()
+    # A sample stands for what lies before it.
+    end = ((pl.col("time_s") - 1e-9) / panel.period_s).floor() * panel.period_s + panel.period_s
+    means = rows.with_columns(end.alias("end")).group_by("seed", "end", maintain_order=True).agg(pl.col("value").mean())
+    return _spread(means, "end")
+
+
+def _seeds(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+    del panel
+    runs = result.runs.filter((pl.col("point") == 0) & (pl.col("aqm") == label))
+    return [
+        (float(seed), "", value, value, value) for seed, value in runs.select("seed", name).drop_nulls().iter_rows()
+    ]
+
+
+def _bars(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+    return [row for row in _sweep(panel, result, label, name) if row[0] == 0.0]
+
+
+def _sweep(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+    answer: list[Any] = []
+    if name not in result.runs.columns:
+        return answer
+    value = pl.col(name) / pl.col(panel.over) if panel.over else pl.col(name)
+    for place, point in enumerate(result.points):
+        runs = result.runs.filter((pl.col("point") == place) & (pl.col("aqm") == label))
+        values = runs.select(value.alias("value"))["value"].drop_nulls().to_list()
+        if values:
+            one = statistics.mean(values)
+            low, high = (one.value if end is None else end for end in (one.low, one.high))
+            answer.append((float(place), ", ".join(point.values()), one.value, low, high))
+    return answer

@@ -30,6 +30,9 @@ CHECKPOINT_S = 30.0
 class Watcher:
     """Is told how an experiment goes; does nothing by itself."""
 
+    def on_begin(self, what: str) -> None:
+        """One of several experiments begins."""
+
     def on_plan(self, tasks: int, found: int) -> None:
         """Everything is resolved; so many runs are to be made, so many were found finished."""
 

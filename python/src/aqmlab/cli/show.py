@@ -32,7 +32,8 @@ def console(to_stderr: bool = False) -> Console:
 class Bar(experiment.Watcher):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "simulating") -> None:
+        self._what = what
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -50,7 +51,7 @@ class Bar(experiment.Watcher):
         if found:
             self._progress.console.print(f"{found} finished runs were found and are not repeated")
         if tasks:
-            self._task = self._progress.add_task("simulating", runs=f"0/{tasks} runs", speed="", total=None)
+            self._task = self._progress.add_task(self._what, runs=f"0/{tasks} runs", speed="", total=None)
             self._progress.start()
 
     def on_progress(self, progress: runner.Progress) -> None:
@@ -78,10 +79,13 @@ class Bars(experiment.Watcher):
     def __init__(self) -> None:
         self._bar = Bar()
 
-    def on_plan(self, tasks: int, found: int) -> None:
-        """Show a new bar."""
+    def on_begin(self, what: str) -> None:
+        """Take another bar."""
         self._bar.close()
-        self._bar = Bar()
+        self._bar = Bar(what)
+
+    def on_plan(self, tasks: int, found: int) -> None:
+        """Show the bar."""
         self._bar.on_plan(tasks, found)
 
     def on_progress(self, progress: runner.Progress) -> None:

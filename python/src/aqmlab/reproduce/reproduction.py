@@ -133,6 +133,8 @@ def conduct(
         for name, path in paper.scenarios(preset).items():
             loaded = scenario.load(path, overrides, quick=quick)
             place = folder / paper.name / preset / name
+            if watcher:
+                watcher.on_begin(f"{paper.name} {preset} {name}")
             result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False)
             found[name] = result
             if result.is_partial and not result.manifest["failures"]:

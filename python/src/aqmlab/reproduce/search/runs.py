@@ -61,6 +61,7 @@ class Runs:
             need.task.key: need for setting in settings for name in self._asked for need in self._of(setting, name)
         }
         missing = [need for key, need in needs.items() if not self._has(key, need.asked)]
+        watcher.on_begin("searching")
         watcher.on_plan(len(missing), len(needs) - len(missing))
         total_s = sum(need.task.duration_ns for need in missing) / 1e9
         before_s = 0.0

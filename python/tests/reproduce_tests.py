@@ -146,6 +146,7 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     assert first["measured"]["codel"]["n"] == 3
     assert document["claims"][1]["why"].startswith("0 of 2 hold")
     assert {run["scenario"] for run in document["runs"]} == {"line"}
+    assert json.loads((Path("out") / "claims.json").read_text())["claims"] == document["claims"]
     for file in ("index.html", "s-pie.html", "s-pie/figures/figure-1-printed.svg", "s-pie/printed/line/manifest.json"):
         assert (Path("out") / file).is_file(), file
     figure = pl.read_csv("out/s-pie/figures/figure-2-printed.csv")
@@ -158,6 +159,19 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     # Finished runs are found again.
     assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
     assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
+
+
+@pytest.mark.usefixtures("small")
+def a_folder_that_holds_something_else_is_left_alone(aqmlab: Command) -> None:
+    Path("mine").mkdir()
+    (Path("mine") / "index.html").write_text("mine")
+    ended = aqmlab("reproduce", "s-pie", "--out", "mine")
+    assert ended.status == 2
+    assert "holds files already" in ended.line
+    assert [(file.name, file.read_text()) for file in Path("mine").iterdir()] == [("index.html", "mine")]
+    # A quick run is another experiment than the full one.
+    assert aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--quiet").status == 0
+    assert "holds another experiment" in aqmlab("reproduce", "s-pie", "--out", "out").line
 
 
 @pytest.mark.usefixtures("small")

@@ -42,7 +42,7 @@ def reproduce(
     """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
     from aqmlab import reproduce as papers
     from aqmlab.cli import show
-    from aqmlab.reproduce import pages
+    from aqmlab.reproduce import pages, workspace
     from aqmlab.reproduce.search import plan
     from aqmlab.results import store
 
@@ -56,7 +56,7 @@ def reproduce(
     for one in searched:
         plan.load(one)
     folder = store.dated("reproduce") if out is None else out
-    store.check_writable(folder)
+    workspace.check(folder)
     bar = None if quiet or not sys.stderr.isatty() else show.Bars()
     found: list[Reproduction] = []
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
-from aqmlab.reproduce import drawing, standings
+from aqmlab.reproduce import drawing, standings, workspace
 from aqmlab.reproduce.paper import BEYOND
 from aqmlab.reproduce.reproduction import Reproduction
 from aqmlab.reproduce.search import page as search_page
@@ -28,9 +28,10 @@ CLASSES = {
 
 
 def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
-    """Write the pages and their figures into a folder; return the front page."""
+    """Write the pages, their figures and the claims into a folder; return the front page."""
     for reproduction in reproductions:
         write_page(reproduction, folder)
+    workspace.write(folder, [claim for reproduction in reproductions for claim in reproduction.claims])
     front = folder / FRONT
     front.write_text(render_front(reproductions), encoding="utf-8")
     return front

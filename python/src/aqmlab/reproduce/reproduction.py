@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab import experiment, scenario
 from aqmlab.experiment import Watcher
-from aqmlab.reproduce import measures
+from aqmlab.reproduce import measures, workspace
 from aqmlab.reproduce.claims import Claim, Operand
 from aqmlab.reproduce.paper import BEYOND, Paper
 from aqmlab.reproduce.search import Outcome
@@ -59,6 +59,15 @@ class Reproduction:
         """Whether runs are missing."""
         return any(result.is_partial for result in self._all())
 
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims with their verdicts as plain data, as the contract has them; each says its preset."""
+        return [
+            _claim_entry(judgement, self.paper.name, preset)
+            for preset, judgements in self.judgements.items()
+            for judgement in judgements
+        ]
+
     def document(self) -> dict[str, Any]:
         """Return the reproduction as plain data, as the contract has it; every entry says preset and scenario."""
         entries: dict[str, list[dict[str, Any]]] = {"runs": [], "summary": []}
@@ -72,13 +81,8 @@ class Reproduction:
                 warnings += [f"{preset}, {name}: {warning}" for warning in result.warnings]
                 for key, rows in entries.items():
                     rows += [{**place, **row} for row in document[key]]
-        found = [
-            _claim_entry(judgement, self.paper.name, preset)
-            for preset, judgements in self.judgements.items()
-            for judgement in judgements
-        ]
         searched = [{"paper": self.paper.name, **self.search.document()}] if self.search else []
-        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": found, "search": searched}
+        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": self.claims, "search": searched}
 
     def _by_preset(self) -> list[tuple[str, Mapping[str, Result]]]:
         return [*self.results.items(), *([(BEYOND, self.beyond)] if self.beyond else [])]
@@ -127,11 +131,20 @@ def conduct(
 
     """
     overrides = {} if seeds is None else {"seeds": seeds}
+    planned = {
+        preset: {name: scenario.load(path, overrides, quick=quick) for name, path in paper.scenarios(preset).items()}
+        for preset in (*presets, *((BEYOND,) if beyond else ()))
+    }
+    # Whatever is wrong is found before the first run, not after the last but one.
+    for experiments in planned.values():
+        for one in experiments.values():
+            for point in one.points:
+                scenario.resolve(point)
+    workspace.begin(folder)
 
     def run(preset: str) -> dict[str, Result]:
         found = {}
-        for name, path in paper.scenarios(preset).items():
-            loaded = scenario.load(path, overrides, quick=quick)
+        for name, loaded in planned[preset].items():
             place = folder / paper.name / preset / name
             if watcher:
                 watcher.on_begin(f"{paper.name} {preset} {name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,8 @@ id = "small-4"
 says = "A drives better than B"
 where = "section 4"
 scenario = "line"
-measure.of = "goodput_mbit"
-expect = ["dualpi2 > fifo"]
+measure = { of = "fct_mean_s", point.buffer = "100p" }
+expect = ["pie > fifo"]
 """
 FIGURES = """
 [[figure]]
@@ -165,10 +166,11 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
 def a_folder_that_holds_something_else_is_left_alone(aqmlab: Command) -> None:
     Path("mine").mkdir()
     (Path("mine") / "index.html").write_text("mine")
+    (Path("mine") / "claims.json").write_text('["mine"]')
     ended = aqmlab("reproduce", "s-pie", "--out", "mine")
     assert ended.status == 2
     assert "holds files already" in ended.line
-    assert [(file.name, file.read_text()) for file in Path("mine").iterdir()] == [("index.html", "mine")]
+    assert {file.read_text() for file in Path("mine").iterdir()} == {"mine", '["mine"]'}
     # A quick run is another experiment than the full one.
     assert aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--quiet").status == 0
     assert "holds another experiment" in aqmlab("reproduce", "s-pie", "--out", "out").line
@@ -236,6 +238,51 @@ def a_file_that_is_wrong_is_refused_by_file_key_and_value(
         papers.find("s-pie")
     assert str(small) in str(error.value)
     assert wanted in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("pie > fifo", "pi > fifo", "claim small-4: 'pi': unknown AQM 'pi', did you mean 'pie'?"),
+        (
+            '"fct_mean_s", point.buffer = "100p"',
+            '"fct_mean_s"',
+            "claim small-4: 'pie': point: 2 points of the sweep fit",
+        ),
+        ('point.buffer = "200p"', 'point.buffer = "300p"', "claim small-1: 'fifo': point: there is none with"),
+        ("point.buffer", "point.bufer", "point: unknown key 'bufer', did you mean 'buffer'?"),
+    ],
+)
+def a_claim_that_finds_nothing_is_refused_before_the_first_run(
+    small: Path, aqmlab: Command, old: str, new: str, wanted: str
+) -> None:
+    path = small / "claims.toml"
+    path.write_text(path.read_text().replace(old, new))
+    ended = aqmlab("reproduce", "s-pie", "--out", "out")
+    assert ended.status == 2
+    assert wanted in ended.line
+    assert not Path("out").exists()
+
+
+def a_reproduction_loses_no_verdicts_to_another(small: Path, aqmlab: Command) -> None:
+    shutil.copytree(small / "printed", small / "other")
+    claims = small / "claims.toml"
+    claims.write_text(claims.read_text().replace("presets.printed", 'presets.other = "otherwise"\npresets.printed'))
+    assert aqmlab("reproduce", "s-pie", "--preset", "printed", "--out", "out", "--quiet").status == 0
+    ended = aqmlab("reproduce", "s-pie", "--preset", "other", "--out", "out")
+    assert ended.status == 2
+    assert "holds s-pie printed too, whose verdicts would be lost" in ended.line
+    assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
+    held = json.loads((Path("out") / "claims.json").read_text())
+    assert {one["preset"] for one in held["claims"]} == {"printed", "other"} == {*held["papers"]["s-pie"]}
+
+
+def a_run_without_a_value_makes_a_measure_empty(result: Result) -> None:
+    # Marks: none in any run, so that their variation is a share of nothing.
+    found = values(result, Measure("marks", "s", how="variation"), "codel", 0)
+    assert found == {}
+    over = Measure("class.cubic.goodput_mbit", "s", over="marks")
+    assert values(result, over, "codel", 0) == {}
 
 
 def without_its_checkout_the_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ where = "Figure 2"
 scenario = "line"
 measure.of = "loss_ratio"
 paper = { fifo = 0, codel = 0.5 }
-expect = ["codel >= fifo"]
+expect = ["codel >= fifo within 5%"]
 doubt.codel = "nothing loses half of its packets"
 tolerance = "1 points"
 [[claim]]

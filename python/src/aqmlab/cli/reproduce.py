@@ -27,7 +27,7 @@ def reproduce(
         str | None, typer.Option("--preset", metavar="NAME", help="One preset alone: printed, consistent, ...")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="The same claims with fewer points and shorter runs: two minutes at most.")
+        bool, typer.Option("--quick", help="The same claims with fewer AQMs, points or seeds: two minutes at most.")
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Run what goes beyond the paper too.")] = False,
     search: Annotated[
@@ -49,6 +49,9 @@ def reproduce(
     number = check_jobs(jobs)
     check_target(as_json)
     chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
+    if paper == "all" and preset is not None:
+        # Not every paper has every preset.
+        chosen = [one for one in chosen if preset in one.presets] or chosen
     for one in chosen:
         if preset is not None and preset not in one.presets:
             raise unknown(f"preset of {one.name}", preset, one.presets)
@@ -56,7 +59,7 @@ def reproduce(
     for one in searched:
         plan.load(one)
     folder = store.dated("reproduce") if out is None else out
-    workspace.check(folder)
+    workspace.check(folder, {one.name: [preset] if preset else list(one.presets) for one in chosen})
     bar = None if quiet or not sys.stderr.isatty() else show.Bars()
     found: list[Reproduction] = []
     try:
@@ -146,7 +149,8 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         parts.append(total)
     if reproduction.search:
         parts += ["", searched(reproduction.search)]
-    warnings = [text for results in reproduction.results.values() for one in results.values() for text in one.warnings]
+    everything = [*reproduction.results.values(), reproduction.beyond]
+    warnings = [text for results in everything for one in results.values() for text in one.warnings]
     parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
     return Group(*parts, "")
 

@@ -4,7 +4,7 @@ A claim names what is measured in which scenario, what is expected of it, and th
 sentences, ``LEFT < RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:
 
 - ``<`` and ``>``: the difference, paired over the seeds, is on this side with its 95 % interval.
-- ``<=`` and ``>=``: it is not distinguishably on the other side.
+- ``<=`` and ``>= ... within 5%``: it reaches no further to the other side than this with its interval.
 - ``= ... within 5%`` (or ``within 2`` in the measure's unit): it lies within these bounds with its interval.
 """
 
@@ -14,15 +14,16 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.reproduce.documents import Table
 from aqmlab.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
 HOW = ("mean", "max", "last", "deviation", "variation", "sum")
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _EXPECTATION = re.compile(
     r"(?P<left>\S+) +(?P<relation><=|>=|<|>|=) +(?P<right>\S+)"
-    r"(?: +by +(?P<by>[0-9.]+%))?(?: +within +(?P<within>[0-9.]+%?))?"
+    rf"(?: +by +(?P<by>{_NUMBER}%))?(?: +within +(?P<within>{_NUMBER}%?))?"
 )
 _CHANGE = re.compile(r"(?P<on>\d{4}-\d\d-\d\d): (?P<what>.+)")
 
@@ -134,8 +135,10 @@ def operand(text: str) -> Operand:
     ('s-pie', 0.5)
 
     """
-    if re.fullmatch(r"-?[0-9.]+", text):
+    if re.fullmatch(_NUMBER, text):
         return Operand(text, number=float(text))
+    if not re.match("[a-z]", text):
+        raise InputError(f"'{text}' is neither a number nor an AQM")
     aqm, _, measure = text.partition(".")
     return Operand(text, aqm, measure)
 
@@ -153,16 +156,19 @@ def expectation(text: str) -> Expectation:
         raise InputError(f"'{text}' is not an expectation such as 's-pie < red by 34%' or 'a = b within 5%'")
     relation: Relation = match["relation"]  # type: ignore[assignment]
     within = match["within"]
-    if (relation == "=") != (within is not None):
-        raise InputError(f"'{text}': 'within' belongs to '=', and '=' needs it")
+    if (relation in ("=", "<=", ">=")) != (within is not None):
+        raise InputError(f"'{text}': 'within' belongs to '=', '<=' and '>=', and they need it")
     if relation == "=" and match["by"]:
         raise InputError(f"'{text}': 'by' belongs to a difference")
     share = within is not None and within.endswith("%")
+    left, right = operand(match["left"]), operand(match["right"])
+    if left.number is not None and right.number is not None:
+        raise InputError(f"'{text}' compares two numbers: nothing of it is measured")
     return Expectation(
         text=match[0],
-        left=operand(match["left"]),
+        left=left,
         relation=relation,
-        right=operand(match["right"]),
+        right=right,
         by=parse_fraction(match["by"]) if match["by"] else None,
         within=None if within is None else parse_fraction(within) if share else float(within),
         within_share=share,
@@ -203,6 +209,10 @@ def _check(table: Table, claim: Claim) -> None:
         if side.measure not in claim.measures:
             what = f"measures.{side.measure}" if side.measure else "measure"
             raise table.error(f"'{side.text}' needs {what}, which is not there")
+    expected = {side.text for one in claim.expectations for side in (one.left, one.right)}
+    for name in claim.paper:
+        if name not in expected and not claim.unjudged:
+            raise table.error(f"paper: {unknown('operand of an expectation', name, sorted(expected))}")
     for name in claim.doubt:
         if name not in claim.paper:
             raise table.error(f"doubt: the paper gives no '{name}'")
@@ -229,6 +239,8 @@ def _measure(table: Table, scenario: str) -> Measure:
     table.done()
     if not measure.scenario:
         raise table.error("scenario: is missing")
+    if measure.since_s is not None and measure.until_s is not None and measure.since_s >= measure.until_s:
+        raise table.error("since: is not before until")
     return measure
 
 
@@ -242,7 +254,7 @@ def _time(table: Table, key: str) -> float | None:
 
 def _tolerance(table: Table) -> float | None:
     text = table.text("tolerance", "")
-    match = re.fullmatch(r"([0-9.]+) points", text)
+    match = re.fullmatch(rf"({_NUMBER}) points", text)
     if text and match is None:
         raise table.error(f"tolerance: '{text}' is not a tolerance such as '10 points'")
     return float(match[1]) / 100 if match else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import polars as pl
@@ -31,24 +32,35 @@ def points_of(result: Result, measure: Measure) -> list[int]:
 
 
 def values(result: Result, measure: Measure, aqm: str, point: int) -> Mapping[int, float]:
-    """Return the value of every seed; empty if there is no such AQM, metric or series."""
+    """Return the value of every seed; empty if there is no such AQM, metric or series, or a run has no value.
+
+    A value that cannot be (a share of nothing) is none: leaving out the runs that have one would choose among them.
+    """
     label = label_of(result, aqm)
     if label is None:
         return {}
     here = (pl.col("point") == point) & (pl.col("aqm") == label)
-    if not measure.is_series:
-        if measure.of not in result.runs.columns:
-            return {}
-        rows = result.runs.filter(here).select("seed", measure.of).drop_nulls()
-        return {int(seed): float(value) for seed, value in rows.iter_rows()}
+    found = _of_series(result, here, measure) if measure.is_series else _of_runs(result, here, measure)
+    present = {seed: value for seed, value in found.items() if value is not None and math.isfinite(value)}
+    return present if set(present) == set(result.runs.filter(here)["seed"]) else {}
+
+
+def _of_runs(result: Result, here: pl.Expr, measure: Measure) -> dict[int, float | None]:
+    if measure.of not in result.runs.columns:
+        return {}
+    return dict(result.runs.filter(here).select("seed", measure.of).iter_rows())
+
+
+def _of_series(result: Result, here: pl.Expr, measure: Measure) -> dict[int, float | None]:
     own = _series(result, here, measure, measure.of)
     if not measure.over:
         return own
     others = _series(result, here, measure, measure.over)
-    return {seed: value / others[seed] for seed, value in own.items() if others.get(seed)}
+    pairs = {seed: (value, others.get(seed)) for seed, value in own.items()}
+    return {seed: value / base if value is not None and base else None for seed, (value, base) in pairs.items()}
 
 
-def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[int, float]:
+def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[int, float | None]:
     since = -1.0 if measure.since_s is None else measure.since_s
     until = float("inf") if measure.until_s is None else measure.until_s
     time_s = pl.col("time_s")
@@ -64,4 +76,4 @@ def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[
         "sum": value.sum(),
     }[measure.how]
     rows = result.series.filter(here & within).drop_nulls("value").group_by("seed", maintain_order=True).agg(summed)
-    return {int(seed): float(figure) for seed, figure in rows.drop_nulls().iter_rows()}
+    return dict(rows.iter_rows())

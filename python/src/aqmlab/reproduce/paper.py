@@ -74,7 +74,7 @@ def find(name: str) -> Paper:
     """
     plain = name.replace("_", "-").lower()
     if plain not in NAMES:
-        raise unknown("paper", name, [*NAMES, "all"])
+        raise unknown("paper", name, [*built(), "all"])
     if plain not in built():
         raise InputError(f"paper '{plain}' is not built yet; there are {', '.join(built())}")
     return load(experiments() / plain)

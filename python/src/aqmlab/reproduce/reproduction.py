@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab import experiment, scenario
 from aqmlab.experiment import Watcher
-from aqmlab.reproduce import measures, workspace
+from aqmlab.reproduce import measures, preflight, workspace
 from aqmlab.reproduce.claims import Claim, Operand
 from aqmlab.reproduce.paper import BEYOND, Paper
 from aqmlab.reproduce.search import Outcome
@@ -96,10 +96,10 @@ class Reproduction:
             result = self.result(preset, measure.scenario)
             if result is None:
                 return {}
-            place = point if claim.each else next(iter(measures.points_of(result, measure)), None)
-            if place is None:
+            places = measures.points_of(result, measure)
+            if point >= len(places):
                 return {}
-            found = measures.values(result, measure, side.aqm, place)
+            found = measures.values(result, measure, side.aqm, places[point])
             return {seed: value * claim.scale for seed, value in found.items()}
 
         return judge(claim, measured, self._points(claim, preset))
@@ -109,7 +109,7 @@ class Reproduction:
             return [0]
         measure = claim.measure(claim.operands[0])
         result = self.result(preset, measure.scenario)
-        return [] if result is None else measures.points_of(result, measure)
+        return [] if result is None else range(len(measures.points_of(result, measure)))
 
 
 def conduct(
@@ -136,11 +136,12 @@ def conduct(
         for preset in (*presets, *((BEYOND,) if beyond else ()))
     }
     # Whatever is wrong is found before the first run, not after the last but one.
-    for experiments in planned.values():
-        for one in experiments.values():
-            for point in one.points:
-                scenario.resolve(point)
-    workspace.begin(folder)
+    for preset in presets:
+        preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
+    for one in planned.get(BEYOND, {}).values():
+        for point in one.points:
+            scenario.resolve(point)
+    workspace.begin(folder, paper.name, presets)
 
     def run(preset: str) -> dict[str, Result]:
         found = {}

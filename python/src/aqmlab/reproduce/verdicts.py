@@ -2,7 +2,8 @@
 
 An expectation is judged by the difference of its two sides, run by run with equal seeds, and its 95 % interval. A claim
 is as good as the worst of its expectations. That several have to hold at once needs no correction: each is tested at
-5 %, and so is all of them together (intersection-union test, Berger 1982).
+5 %, and so is all of them together (intersection-union test, Berger 1982). Directions and bounds are judged by
+intervals, sizes by means.
 """
 
 from __future__ import annotations
@@ -79,9 +80,8 @@ def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
 
 def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Check:
     left, right = (_values(side, measured, point) for side in (one.left, one.right))
-    seeds = sorted({*left} & {*right}) if one.right.number is None else sorted(left)
-    if one.left.number is not None:
-        seeds = sorted(right)
+    both = one.left.number is None and one.right.number is None
+    seeds = sorted({*left} & {*right} if both else {*left, *right})
     a = [one.left.number if one.left.number is not None else left[seed] for seed in seeds]
     b = [one.right.number if one.right.number is not None else right[seed] for seed in seeds]
 
@@ -91,6 +91,8 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     if not seeds:
         missing = next(side.text for side, found in ((one.left, left), (one.right, right)) if not found)
         return checked(Verdict.NOT_CHECKABLE, f"nothing was measured of {missing}")
+    if both and set(left) != set(right):
+        return checked(Verdict.NOT_CHECKABLE, f"{one.text}: the two were measured with different seeds")
     estimate = statistics.paired(a, b).estimate
     if estimate.low is None or estimate.high is None:
         return checked(Verdict.NOT_CHECKABLE, "one run says nothing about chance")
@@ -100,45 +102,44 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
         return checked(*_equal(one, difference, base))
     sign = -1.0 if one.relation in ("<", "<=") else 1.0
     low, high = sorted((sign * difference.low, sign * difference.high))
-    if one.relation in ("<=", ">="):
-        if high < 0.0:
-            return checked(Verdict.NOT_REPRODUCED, f"{one.text}: it is the other way round {_by(difference, base)}")
-    elif low <= 0.0:
-        if high < 0.0:
-            return checked(Verdict.NOT_REPRODUCED, f"{one.text}: it is the other way round {_by(difference, base)}")
-        return checked(Verdict.NOT_REPRODUCED, f"{one.text}: not distinguishable {_by(difference, base)}")
+    holds = low > 0.0 if one.relation in ("<", ">") else low >= -_bound(one, base)
+    if not holds:
+        what = "it is the other way round" if high < 0.0 else "not distinguishable"
+        return checked(Verdict.NOT_REPRODUCED, f"{one.text}: {what} {_by(difference, base)}")
     return checked(*_size(claim, one, difference, base, sign))
 
 
 def _size(claim: Claim, one: Expectation, difference: Spread, base: float, sign: float) -> tuple[Verdict, str]:
     """Judge by how much, the direction being right."""
+    left, right = (claim.paper.get(side.text, side.number) for side in (one.left, one.right))
+    sized = one.by is not None or (left is not None and right is not None)
+    if not sized or claim.tolerance is None:
+        return Verdict.REPRODUCED, f"{one.text}: holds {_by(difference, base)}; the paper gives no size"
     doubted = [claim.doubt[side.text] for side in (one.left, one.right) if side.text in claim.doubt]
     if doubted:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(difference, base)}; {doubted[0]}"
-    expected = _expected(claim, one, sign)
-    if expected is None or claim.tolerance is None:
-        return Verdict.REPRODUCED, f"{one.text}: holds {_by(difference, base)}; the paper gives no size"
-    if not base:
+    expected = sign * one.by if one.by is not None else _share(left, right)
+    if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: no share of it can be told"
-    change = difference.value / base
+    change = difference.value / abs(base)
     words = f"{one.text}: {change:+.1%} ({expected:+.1%} in the paper"
     if abs(change - expected) <= claim.tolerance + 1e-12:
         return Verdict.REPRODUCED, f"{words}, within {claim.tolerance * 100:g} points)"
     return Verdict.DIRECTION_ONLY, f"{words}, further off than {claim.tolerance * 100:g} points)"
 
 
-def _expected(claim: Claim, one: Expectation, sign: float) -> float | None:
+def _share(left: float | None, right: float | None) -> float | None:
     """Return the paper's change, as a share of the right side."""
-    if one.by is not None:
-        return sign * one.by
-    left = claim.paper.get(one.left.text, one.left.number)
-    right = claim.paper.get(one.right.text, one.right.number)
-    return None if left is None or not right else left / right - 1.0
+    return None if left is None or not right else (left - right) / abs(right)
+
+
+def _bound(one: Expectation, base: float) -> float:
+    within = one.within or 0.0
+    return within * abs(base) if one.within_share else within
 
 
 def _equal(one: Expectation, difference: Spread, base: float) -> tuple[Verdict, str]:
-    within = one.within or 0.0
-    bound = within * abs(base) if one.within_share else within
+    bound = _bound(one, base)
     shown = f"{one.text}: differs {_by(difference, base)}"
     if -bound <= difference.low and difference.high <= bound:
         return Verdict.REPRODUCED, shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +15,61 @@ CLAIMS = "claims.json"
 FORMAT_VERSION = 1
 
 
-def check(folder: Path) -> None:
-    """Make sure that a folder can be written, and is new or a reproduction's.
+def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
+    """Make sure that a folder can be written, and is new or holds nothing but what is wanted: presets by paper.
 
     Raises:
         InputError: saying what is in the way.
 
     """
     store.check_writable(folder)
-    if not (folder / CLAIMS).is_file():
+    held = _held(folder)
+    if held is None:
         store.check_new(folder)
+        return
+    for paper, presets in held.items():
+        lost = sorted(set(presets) - set(wanted.get(paper, ())))
+        if lost:
+            raise InputError(
+                f"{folder}: holds {paper} {', '.join(lost)} too, whose verdicts would be lost: ask for all that it "
+                "holds, or name another folder"
+            )
 
 
-def begin(folder: Path) -> None:
+def begin(folder: Path, paper: str, presets: Sequence[str]) -> None:
     """Make the folder what it will be, so that an interrupted reproduction goes on in it."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / CLAIMS).is_file():
-        write(folder, [])
+    held = _held(folder) or {}
+    if set(presets) - set(held.get(paper, [])):
+        _write(folder, {**held, paper: list(presets)}, _document(folder).get("claims", []))
 
 
 def write(folder: Path, claims: list[dict[str, Any]]) -> None:
     """Write the claims with their verdicts, whole or not at all."""
-    document = {"format_version": FORMAT_VERSION, "command": "reproduce", "aqmlab": __version__, "claims": claims}
+    _write(folder, _held(folder) or {}, claims)
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    try:
+        document = json.loads((folder / CLAIMS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    ours = isinstance(document, dict) and document.get("command") == "reproduce"
+    return document if ours and document.get("format_version") == FORMAT_VERSION else {}
+
+
+def _held(folder: Path) -> dict[str, list[str]] | None:
+    """Return which presets of which papers a folder is of; nothing if it is no reproduction's."""
+    papers = _document(folder).get("papers")
+    return papers if isinstance(papers, dict) else None
+
+
+def _write(folder: Path, papers: dict[str, list[str]], claims: list[dict[str, Any]]) -> None:
+    head = {"format_version": FORMAT_VERSION, "command": "reproduce", "aqmlab": __version__}
+    text = json.dumps({**head, "papers": papers, "claims": claims}, indent=1, ensure_ascii=False, allow_nan=False)
     temporary = folder / f".{CLAIMS}.tmp"
     try:
-        temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+        temporary.write_text(text + "\n", encoding="utf-8")
         temporary.replace(folder / CLAIMS)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,53 @@
+"""What would spoil a reproduction, found before its first run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aqmlab import scenario
+from aqmlab.errors import InputError, unknown
+from aqmlab.reproduce.claims import Claim, Operand
+from aqmlab.reproduce.paper import Paper
+from aqmlab.scenario import Experiment
+
+
+def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -> None:
+    """Make sure that every claim finds its AQMs and its point of a sweep in the scenarios, which are resolved.
+
+    A quick run may leave points out.
+
+    Raises:
+        InputError: naming the claim, what it names, and what there is.
+
+    """
+    named = {}
+    for name, one in experiments.items():
+        plans = [scenario.resolve(point) for point in one.points]
+        contestants = plans[0].contestants
+        named[name] = {_plain(text) for contestant in contestants for text in (contestant.spec.name, contestant.label)}
+    for claim in paper.claims:
+        for side in claim.operands:
+            measure = claim.measure(side)
+            place = f"{paper.folder / 'claims.toml'}: claim {claim.id}: '{side.text}'"
+            if measure.scenario not in experiments:
+                continue
+            if _plain(side.aqm) not in named[measure.scenario]:
+                raise InputError(f"{place}: {unknown('AQM', side.aqm, sorted(named[measure.scenario]))}")
+            _check_point(claim, side, experiments[measure.scenario], place, quick=quick)
+
+
+def _plain(name: str) -> str:
+    """Return a name with the hyphens that underscores may be written as."""
+    return name.replace("_", "-").lower()
+
+
+def _check_point(claim: Claim, side: Operand, experiment: Experiment, place: str, *, quick: bool) -> None:
+    swept, wanted = experiment.points[0].point, dict(claim.measure(side).point)
+    for key in wanted:
+        if key not in swept:
+            raise InputError(f"{place}: point: {unknown('key', key, swept) if swept else 'nothing is swept'}")
+    found = sum(all(one.point[key] == value for key, value in wanted.items()) for one in experiment.points)
+    if found == 0 and not quick:
+        raise InputError(f"{place}: point: there is none with {wanted}")
+    if found > 1 and not claim.each:
+        raise InputError(f"{place}: point: {found} points of the sweep fit; say which")

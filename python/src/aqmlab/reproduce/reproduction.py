@@ -138,9 +138,6 @@ def conduct(
     # Whatever is wrong is found before the first run, not after the last but one.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
-    for one in planned.get(BEYOND, {}).values():
-        for point in one.points:
-            scenario.resolve(point)
     workspace.begin(folder, paper.name, presets)
 
     def run(preset: str) -> dict[str, Result]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from aqmlab import toml
 from aqmlab.errors import InputError, unknown
 
 
@@ -27,14 +27,7 @@ class Table:
             InputError: if it cannot be read or is not TOML.
 
         """
-        try:
-            return cls(tomllib.loads(path.read_text(encoding="utf-8")), f"{path}: ")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: is not text in UTF-8") from None
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: is not TOML: {error}") from None
+        return cls(toml.read(path), f"{path}: ")
 
     def error(self, problem: object) -> InputError:
         """Return the error about this table."""

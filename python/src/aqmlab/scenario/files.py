@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aqmlab import toml
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.options import BY_NAME, Options, from_values
 
@@ -47,7 +47,7 @@ def load(
 
     """
     place = f"{os.fspath(path)}: "
-    table = _read(Path(path), place)
+    table = toml.read(Path(path))
     known = ["title", "allow_unequal_buffers", "values", "sweep", "quick", *BY_NAME]
     for key in table:
         if key not in known:
@@ -102,18 +102,6 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
         if any(isinstance(one, dict) for one in tables):
             inner[key] = {name: value for one in tables if isinstance(one, dict) for name, value in one.items()}
     return {**table, **quick, **inner}
-
-
-def _read(path: Path, place: str) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"{place}cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{place}is not text in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{place}is not TOML: {error}") from None
 
 
 def _points(

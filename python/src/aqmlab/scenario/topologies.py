@@ -5,12 +5,12 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aqmlab import toml
 from aqmlab.errors import InputError, unknown
 from aqmlab.units import format_rate, parse_rate, parse_span
 
@@ -259,13 +259,7 @@ KINDS: tuple[Kind, ...] = (
 
 def _from_file(path: Path) -> Layout:
     place = f"{path}: "
-    try:
-        with path.open("rb") as file:
-            table = tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"{place}cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{place}is not TOML: {error}") from None
+    table = toml.read(path)
     _known(place, table, ("link", "measured", "sources", "sinks"))
     layout = Layout(sources=_names(place, table, "sources"), sinks=_names(place, table, "sinks"))
     entries = table.get("link")

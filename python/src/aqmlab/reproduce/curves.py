@@ -9,7 +9,7 @@ import polars as pl
 from aqmlab import statistics
 from aqmlab.reproduce import studies
 from aqmlab.reproduce.figures import Panel
-from aqmlab.reproduce.names import short_names
+from aqmlab.reproduce.names import plain, short_names
 from aqmlab.results import Result
 
 _SCHEMA = {
@@ -35,7 +35,7 @@ def aqms(panel: Panel, result: Result | None) -> list[str]:
     """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
     if result is None:
         return [*studies.SKETCHES, *(["bound e / width"] if panel.of == "error" else [])]
-    wanted = [aqm.replace("_", "-") for aqm in panel.aqms]
+    wanted = [plain(aqm) for aqm in panel.aqms]
     return [name for name in short_names(result) if not wanted or name in wanted]
 
 

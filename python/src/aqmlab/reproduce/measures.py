@@ -8,15 +8,16 @@ from collections.abc import Mapping
 import polars as pl
 
 from aqmlab.reproduce.claims import Measure
+from aqmlab.reproduce.names import plain
 from aqmlab.results import Result
 
 
 def label_of(result: Result, aqm: str) -> str | None:
     """Return what a result calls an AQM that a claim names by its discipline; nothing if it has none or several."""
-    wanted = aqm.replace("_", "-").lower()
+    wanted = plain(aqm)
     entries = result.scenarios[0]["aqm"]
     exact = [str(entry["label"]) for entry in entries if entry["label"] == aqm]
-    named = [str(entry["label"]) for entry in entries if entry["name"].replace("_", "-").lower() == wanted]
+    named = [str(entry["label"]) for entry in entries if plain(entry["name"]) == wanted]
     found = exact or named
     return found[0] if len(found) == 1 else None
 

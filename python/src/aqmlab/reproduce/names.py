@@ -7,6 +7,16 @@ import re
 from aqmlab.results import Result
 
 
+def plain(name: str) -> str:
+    """Return a name as it is compared: underscores and hyphens are one and the same.
+
+    >>> plain("FQ_CoDel")
+    'fq-codel'
+
+    """
+    return name.replace("_", "-").lower()
+
+
 def short_names(result: Result) -> dict[str, str]:
     """Return the AQMs' labels by their short names.
 
@@ -14,7 +24,7 @@ def short_names(result: Result) -> dict[str, str]:
     """
     entries = result.scenarios[0]["aqm"]
     labels = [str(entry["label"]) for entry in entries]
-    names = [str(entry["name"]).replace("_", "-") for entry in entries]
+    names = [plain(str(entry["name"])) for entry in entries]
     fixed = [re.sub(r" \S+ \$\w+", "", label) for label in labels]
     for candidates in (names, fixed):
         if len(set(candidates)) == len(labels):

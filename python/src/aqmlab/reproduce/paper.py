@@ -10,6 +10,7 @@ from aqmlab.reproduce import claims, figures, standings
 from aqmlab.reproduce.claims import Claim
 from aqmlab.reproduce.documents import Table
 from aqmlab.reproduce.figures import Drawing
+from aqmlab.reproduce.names import plain
 from aqmlab.reproduce.standings import Standing
 
 # In the order in which they are shown. Those whose folder is missing are not built yet.
@@ -72,12 +73,12 @@ def find(name: str) -> Paper:
         InputError: if there is no such paper, it is not built yet, or its files are wrong.
 
     """
-    plain = name.replace("_", "-").lower()
-    if plain not in NAMES:
+    wanted = plain(name)
+    if wanted not in NAMES:
         raise unknown("paper", name, [*built(), "all"])
-    if plain not in built():
-        raise InputError(f"paper '{plain}' is not built yet; there are {', '.join(built())}")
-    return load(experiments() / plain)
+    if wanted not in built():
+        raise InputError(f"paper '{wanted}' is not built yet; there are {', '.join(built())}")
+    return load(experiments() / wanted)
 
 
 def load(folder: Path) -> Paper:

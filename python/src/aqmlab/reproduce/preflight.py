@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from aqmlab import scenario
 from aqmlab.errors import InputError, unknown
 from aqmlab.reproduce.claims import Claim, Operand
+from aqmlab.reproduce.names import plain
 from aqmlab.reproduce.paper import Paper
 from aqmlab.scenario import Experiment
 
@@ -24,21 +25,16 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
     for name, one in experiments.items():
         plans = [scenario.resolve(point) for point in one.points]
         contestants = plans[0].contestants
-        named[name] = {_plain(text) for contestant in contestants for text in (contestant.spec.name, contestant.label)}
+        named[name] = {plain(text) for contestant in contestants for text in (contestant.spec.name, contestant.label)}
     for claim in paper.claims:
         for side in claim.operands:
             measure = claim.measure(side)
             place = f"{paper.folder / 'claims.toml'}: claim {claim.id}: '{side.text}'"
             if measure.scenario not in experiments:
                 continue
-            if _plain(side.aqm) not in named[measure.scenario]:
+            if plain(side.aqm) not in named[measure.scenario]:
                 raise InputError(f"{place}: {unknown('AQM', side.aqm, sorted(named[measure.scenario]))}")
             _check_point(claim, side, experiments[measure.scenario], place, quick=quick)
-
-
-def _plain(name: str) -> str:
-    """Return a name with the hyphens that underscores may be written as."""
-    return name.replace("_", "-").lower()
 
 
 def _check_point(claim: Claim, side: Operand, experiment: Experiment, place: str, *, quick: bool) -> None:

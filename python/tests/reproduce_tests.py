@@ -203,7 +203,7 @@ def a_browser_shows_the_pages_without_errors(aqmlab: Command, width: int) -> Non
         (("reproduce", "s-pi"), "unknown paper 's-pi', did you mean 's-pie'?"),
         (("reproduce", "daqm"), "paper 'daqm' is not built yet; there are s-pie"),
         (("reproduce", "s-pie", "--preset", "print"), "unknown preset of s-pie 'print', did you mean 'printed'?"),
-        (("reproduce", "s-pie", "--seeds", "0"), "seeds: '0' is out of range"),
+        (("reproduce", "s-pie", "--seeds", "0"), "--seeds: '0' is not a whole number from 1"),
         (("reproduce", "s-pie", "--jobs", "none"), "--jobs: 'none' is not a whole number from 1"),
         (("reproduce",), "Missing argument 'PAPER'"),
     ],

@@ -104,6 +104,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Run an experiment file: the options of compare as TOML, and sweeps over them."""
+    check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
     conduct(scenario.load(experiment, overrides), "run", jobs, out, as_json, quiet)
 
@@ -112,7 +113,7 @@ def conduct(
     experiment: Experiment, command: str, jobs: str | None, out: Path | None, as_json: str | None, quiet: bool
 ) -> None:
     """Run an experiment, show it, write it, and leave with its status."""
-    number = check_jobs(jobs)
+    number = check_count("--jobs", jobs)
     check_target(as_json)
     from aqmlab.cli import show
     from aqmlab.experiment import Watcher
@@ -140,16 +141,16 @@ def conduct(
         raise typer.Exit(INTERRUPTED)
 
 
-def check_jobs(jobs: str | None) -> int | None:
-    """Return the number of jobs, if one is given.
+def check_count(option: str, text: str | None) -> int | None:
+    """Return the number that an option is given, if it is.
 
     Raises:
         InputError: if it is none.
 
     """
-    if jobs is not None and (not jobs.isascii() or not jobs.isdigit() or int(jobs) < 1):
-        raise InputError(f"--jobs: '{jobs}' is not a whole number from 1")
-    return None if jobs is None else int(jobs)
+    if text is not None and (not text.isascii() or not text.isdigit() or int(text) < 1):
+        raise InputError(f"{option}: '{text}' is not a whole number from 1")
+    return None if text is None else int(text)
 
 
 def check_target(as_json: str | None) -> None:
@@ -180,4 +181,4 @@ def write_json(text: str, as_json: str | None) -> None:
         raise InputError(f"--json: '{path}' cannot be written: {error.strerror}") from None
 
 
-__all__ = ["check_jobs", "check_target", "compare", "conduct", "run", "write_json"]
+__all__ = ["check_count", "check_target", "compare", "conduct", "run", "write_json"]

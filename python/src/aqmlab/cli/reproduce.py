@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli.compare import INTERRUPTED, Jobs, Json, Out, Quiet, Seeds, check_jobs, check_target, write_json
+from aqmlab.cli.compare import INTERRUPTED, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, unknown
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def reproduce(
     from aqmlab.reproduce.search import plan
     from aqmlab.results import store
 
-    number = check_jobs(jobs)
+    number = check_count("--jobs", jobs)
+    check_count("--seeds", seeds)
     check_target(as_json)
     chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
     if paper == "all" and preset is not None:

@@ -17,12 +17,13 @@ pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// How this build was made, as JSON.
+/// How this build was made, as JSON; `source` is a hash of the sources that decide results (see `build.rs`).
 #[pyfunction]
 pub(crate) fn build_info() -> String {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
     let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-    json!({ "version": version(), "profile": profile, "target": target }).to_string()
+    let source = env!("AQMLAB_SOURCE");
+    json!({ "version": version(), "source": source, "profile": profile, "target": target }).to_string()
 }
 
 /// Every discipline of the registry, in its order, as JSON.

@@ -46,7 +46,7 @@ def version() -> str:
     """Return the version of this build."""
 
 def build_info() -> str:
-    """Return how this build was made, as JSON: version, profile, target."""
+    """Return how this build was made, as JSON: version, hash of the sources that decide results, profile, target."""
 
 def disciplines() -> str:
     """Return every discipline of the registry, in its order, as JSON."""

@@ -183,9 +183,9 @@ def _tasks(plans: Sequence[Plan]) -> list[Task]:
 
 @functools.cache
 def code_version() -> str:
-    """Return what decides results besides the input: the version and the hash of the compiled part."""
-    binary = Path(_native.__file__).read_bytes()
-    return f"{_native.version()}+{hashlib.sha256(binary).hexdigest()[:16]}"
+    """Return what decides results besides the input: the version, and the hash of the simulator's sources."""
+    build = json.loads(_native.build_info())
+    return f"{build['version']}+{build['source'][:16]}"
 
 
 def _manifest(experiment: Experiment, command: str, plans: Sequence[Plan]) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+//! The source version: a hash of everything that decides results, so that a rebuild of the same source keeps them.
+//!
+//! It covers the sources of every crate, what they include from `data`, and the versions of all dependencies.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const WORKSPACE: &str = "../..";
+
+fn main() -> io::Result<()> {
+    let mut files = vec![Path::new(WORKSPACE).join("Cargo.lock")];
+    for member in fs::read_dir(Path::new(WORKSPACE).join("crates"))? {
+        collect(&member?.path().join("src"), &mut files)?;
+    }
+    collect(&Path::new(WORKSPACE).join("data/workloads"), &mut files)?;
+    files.sort();
+
+    let mut hash = Fnv::new();
+    for file in &files {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let content = fs::read(file)?;
+        hash.add(file.to_string_lossy().as_bytes());
+        hash.add(&content.len().to_le_bytes());
+        hash.add(&content);
+    }
+    println!("cargo:rustc-env=AQMLAB_SOURCE={:032x}", hash.0);
+    Ok(())
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// FNV-1a with 128 bits: enough to tell sources apart, and stable over compilers.
+struct Fnv(u128);
+
+impl Fnv {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+    fn new() -> Fnv {
+        Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(Self::PRIME);
+        }
+    }
+}

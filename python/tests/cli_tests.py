@@ -294,7 +294,7 @@ def a_failed_check_leaves_with_status_1(aqmlab: Command, tmp_path: Path, monkeyp
             raise package.CheckError("check failed: made up")
         return fake_run(scenario, seed, monitor)
 
-    monkeypatch.setattr("aqmlab.runner.native_run", fail)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", fail)
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
     assert ended.status == 1
     assert ended.line == "fifo, seed 2: check failed: made up"

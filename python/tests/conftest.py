@@ -63,7 +63,7 @@ def aqmlab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let made-up reports take the place of the simulator's."""
-    monkeypatch.setattr("aqmlab.runner.native_run", fake_run)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", fake_run)
 
 
 @pytest.fixture(scope="session")

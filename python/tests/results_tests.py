@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ from fake import fake_run
 
 import aqmlab
 from aqmlab import CheckError, InputError, Result, runner
+from aqmlab.engine import Task
 from aqmlab.experiment import conduct
 from aqmlab.results import store
 from aqmlab.results.frames import FRAMES
-from aqmlab.runner import Task
 from aqmlab.scenario import Experiment, from_values
 
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
@@ -217,7 +216,7 @@ def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise CheckError("check failed: made up")
         return fake_run(scenario, seed, monitor)
 
-    monkeypatch.setattr("aqmlab.runner.native_run", counted)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
     values = {**SMALL, "aqm": ["fifo", "codel"]}
     experiment = Experiment("", (from_values(values),))
     first = conduct(experiment, "compare", 1, tmp_path / "out")
@@ -232,27 +231,6 @@ def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert second.runs.select("aqm", "seed").rows() == [("fifo", 1), ("fifo", 2), ("codel", 1), ("codel", 2)]
     conduct(experiment, "compare", 1, tmp_path / "out")
     assert len(calls) == 5
-
-
-def finished_runs_are_written_while_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-
-    def slow_at_the_end(scenario: str, seed: int, monitor: object) -> object:
-        deadline = time.monotonic() + 30.0
-        while "codel" in scenario and seed == 2 and not seen and time.monotonic() < deadline:
-            time.sleep(0.2)
-            if (tmp_path / "out" / "manifest.json").exists():
-                written = aqmlab.load(tmp_path / "out")
-                assert written.is_partial
-                seen.append(len(written.runs))
-        return fake_run(scenario, seed, monitor)
-
-    monkeypatch.setattr("aqmlab.runner.native_run", slow_at_the_end)
-    monkeypatch.setattr("aqmlab.experiment.CHECKPOINT_S", 0.0)
-    assert not _conduct(tmp_path / "out").is_partial
-    assert 0 < seen[0] < 4
-    assert not aqmlab.load(tmp_path / "out").is_partial
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def a_dated_folder_is_always_new(tmp_path: Path) -> None:
@@ -299,17 +277,17 @@ def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
 
 TELLING = """
 import os, signal
-import aqmlab.runner as runner
+from aqmlab.engine import native
 from aqmlab.cli import main
 
-simulate = runner.native_run
+simulate = native.simulate
 
 def telling(*arguments):
     run = simulate(*arguments)
     os.write(1, b"a run is finished\\n")
     return run
 
-runner.native_run = telling
+native.simulate = telling
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
@@ -343,7 +321,7 @@ def a_run_that_refuses_its_input_ends_everything_and_writes_nothing(
         del scenario, seed, monitor
         raise InputError("file x, key y")
 
-    monkeypatch.setattr("aqmlab.runner.native_run", refuse)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", refuse)
     with pytest.raises(InputError, match="file x, key y"):
         _conduct(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -351,7 +329,7 @@ def a_run_that_refuses_its_input_ends_everything_and_writes_nothing(
 
 def a_failed_check_is_an_error_in_python() -> None:
     with pytest.raises(InputError, match="scenario: "):
-        runner.native_run("{}", 1, aqmlab._native.Monitor())
+        aqmlab._native.run("{}", 1, aqmlab._native.Monitor())
 
 
 @pytest.mark.usefixtures("made_up")
@@ -361,5 +339,5 @@ def warnings_of_runs_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
         run.warnings = ["all alike", *(["codel's own"] if "codel" in scenario else [])]
         return run
 
-    monkeypatch.setattr("aqmlab.runner.native_run", warn)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", warn)
     assert _conduct(None).warnings == ["all alike", "codel: codel's own"]

@@ -113,7 +113,7 @@ class Simulator:
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
     """A simulator whose answers are known."""
     one = Simulator()
-    monkeypatch.setattr("aqmlab.runner.native_run", one)
+    monkeypatch.setattr("aqmlab.engine.native.simulate", one)
     return one
 
 

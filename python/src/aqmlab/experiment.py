@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
 import platform
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from aqmlab import _native, runner, scenario
+from aqmlab import _native, engine, runner, scenario
+from aqmlab.engine import Task
 from aqmlab.errors import InputError
 from aqmlab.results import store
 from aqmlab.results.frames import Frames, from_runs, metric_names
 from aqmlab.results.model import FORMAT_VERSION, Result
-from aqmlab.runner import Done, Progress, Task
+from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan
-
-# How often finished runs are written while others go on: what a crash can cost at most.
-CHECKPOINT_S = 30.0
 
 
 class Watcher:
@@ -139,8 +135,7 @@ def conduct(
         frames = frames.sorted([contestant.label for contestant in plans[0].contestants])
         return Result(_concluded(manifest, plans, frames, len(everything), failures), frames, folder)
 
-    save = _Checkpoints(folder, result_of)
-    outcome = runner.execute(tasks, jobs, watcher.on_progress, save)
+    outcome = runner.execute(tasks, jobs, watcher.on_progress)
     if not outcome.done and not earlier:
         if outcome.interrupted:
             raise KeyboardInterrupt
@@ -149,20 +144,6 @@ def conduct(
     if folder:
         store.write(result, folder, with_report)
     return result
-
-
-class _Checkpoints:
-    """Writes finished runs now and then, so that a crash costs little."""
-
-    def __init__(self, folder: Path | None, result_of: Callable[[Sequence[Done], Sequence[str]], Result]) -> None:
-        self._folder = folder
-        self._result_of = result_of
-        self._last = time.monotonic()
-
-    def __call__(self, done: Sequence[Done]) -> None:
-        if self._folder and done and time.monotonic() - self._last > CHECKPOINT_S:
-            store.write(self._result_of(done, ()), self._folder, with_report=False)
-            self._last = time.monotonic()
 
 
 def _tasks(plans: Sequence[Plan]) -> list[Task]:
@@ -181,11 +162,9 @@ def _tasks(plans: Sequence[Plan]) -> list[Task]:
     ]
 
 
-@functools.cache
 def code_version() -> str:
-    """Return what decides results besides the input: the version, and the hash of the simulator's sources."""
-    build = json.loads(_native.build_info())
-    return f"{build['version']}+{build['source'][:16]}"
+    """Return what decides results besides the input."""
+    return engine.find(engine.DEFAULT).version
 
 
 def _manifest(experiment: Experiment, command: str, plans: Sequence[Plan]) -> dict[str, Any]:

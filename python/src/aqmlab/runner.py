@@ -1,38 +1,27 @@
-"""Runs the simulator over AQMs and seeds in parallel, and answers in the same order whatever the number of jobs."""
+"""Runs tasks in parallel, and answers in the same order whatever the number of jobs."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from aqmlab._native import Cancelled, CheckError, InputError, Monitor, Run
-from aqmlab._native import run as native_run
+from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Task, find
+from aqmlab.errors import Cancelled, CheckError
 
 POLL_S = 0.1
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run: which scenario (point), AQM and seed, and what the simulator gets."""
-
-    point: int
-    aqm: str
-    seed: int
-    scenario: str
-    duration_ns: int
-    key: str
+# Tasks that wait for each thread, so that none is idle while this one counts.
+AHEAD = 2
 
 
 @dataclass(frozen=True)
 class Done:
-    """A finished run and the processor time that it took."""
+    """A finished run."""
 
     task: Task
-    run: Run
-    cpu_s: float
+    report: Report
 
 
 @dataclass
@@ -63,66 +52,89 @@ def execute(
     tasks: Sequence[Task],
     jobs: int,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-    on_done: Callable[[Sequence[Done]], None] = lambda done: None,
+    on_done: Callable[[Done], None] = lambda done: None,
+    engine: Engine | None = None,
 ) -> Outcome:
     """Run the tasks. An interrupt (Ctrl-C) stops what runs and keeps what is finished.
 
     A run that breaks one of its own checks is recorded and the others go on.
 
+    Args:
+        tasks: the runs to make.
+        jobs: how many go in parallel.
+        on_progress: is told now and then how far they are.
+        on_done: is given each run as soon as it is finished, in the thread that ran it.
+        engine: what runs them; the simulator unless given.
+
     Raises:
-        InputError: if a run refuses its input; nothing else is kept then.
+        InputError: if a run refuses its input.
+        Exception: whatever ``on_done`` raises; the rest is stopped then.
 
     """
-    outcome = Outcome()
-    monitors = [Monitor() for _ in tasks]
-    total_s = sum(task.duration_ns for task in tasks) / 1e9
+    batch = _Batch(tasks, on_done, engine or find(DEFAULT))
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="aqmlab") as pool:
-        futures = {pool.submit(_one, task, monitor): task for task, monitor in zip(tasks, monitors, strict=True)}
         try:
-            pending = set(futures)
-            while pending:
-                finished, pending = wait(pending, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                simulated_s = sum(monitor.reached_ns for monitor in monitors) / 1e9
-                on_progress(Progress(len(tasks) - len(pending), len(tasks), simulated_s, total_s))
-                refused = next((f for f in finished if isinstance(f.exception(), InputError)), None)
-                if refused is not None:
-                    refused.result()
-                if finished:
-                    on_done(_collect(futures).done)
+            batch.run(pool, jobs * AHEAD, on_progress)
         except KeyboardInterrupt:
-            outcome.interrupted = True
-            _stop(monitors, pool)
+            batch.stop(pool)
+            return batch.outcome(interrupted=True)
         except BaseException:
-            _stop(monitors, pool)
+            batch.stop(pool)
             raise
-    collected = _collect(futures)
-    collected.interrupted = outcome.interrupted
-    return collected
+    return batch.outcome()
 
 
-def _one(task: Task, monitor: Monitor) -> Done:
-    before = time.thread_time()
-    run = native_run(task.scenario, task.seed, monitor)
-    return Done(task, run, time.thread_time() - before)
+class _Batch:
+    """Tasks under way. Its cost per task does not depend on how many there are."""
 
+    def __init__(self, tasks: Sequence[Task], on_done: Callable[[Done], None], engine: Engine) -> None:
+        self._tasks = tasks
+        self._on_done = on_done
+        self._engine = engine
+        self._done: dict[int, Done] = {}
+        self._failures: dict[int, str] = {}
+        self._running: dict[Future[None], tuple[int, Monitor]] = {}
+        self._finished_ns = 0
 
-def _stop(monitors: Sequence[Monitor], pool: ThreadPoolExecutor) -> None:
-    for monitor in monitors:
-        monitor.cancel()
-    pool.shutdown(wait=True, cancel_futures=True)
+    def run(self, pool: ThreadPoolExecutor, most: int, on_progress: Callable[[Progress], None]) -> None:
+        self._engine.prepare(self._tasks)
+        total_s = sum(task.duration_ns for task in self._tasks) / 1e9
+        waiting = iter(enumerate(self._tasks))
+        told = time.monotonic()
+        while True:
+            while len(self._running) < most and (following := next(waiting, None)) is not None:
+                monitor = self._engine.monitor()
+                future = pool.submit(self._one, *following, monitor)
+                self._running[future] = (following[0], monitor)
+            if not self._running:
+                return
+            finished, _ = wait(self._running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            for future in finished:
+                place, _ = self._running.pop(future)
+                self._finished_ns += self._tasks[place].duration_ns
+                future.result()
+            if not self._running or time.monotonic() - told >= POLL_S:
+                told = time.monotonic()
+                reached_ns = self._finished_ns + sum(monitor.reached_ns for _, monitor in self._running.values())
+                count = len(self._done) + len(self._failures)
+                on_progress(Progress(count, len(self._tasks), reached_ns / 1e9, total_s))
 
+    def stop(self, pool: ThreadPoolExecutor) -> None:
+        for _, monitor in self._running.values():
+            monitor.cancel()
+        pool.shutdown(wait=True, cancel_futures=True)
 
-def _collect(futures: Mapping[Future[Done], Task]) -> Outcome:
-    """Sort what is there by the order of the tasks, which is the order of the mapping."""
-    outcome = Outcome()
-    for future, task in futures.items():
-        if not future.done() or future.cancelled():
-            continue
-        error = future.exception()
-        if error is None:
-            outcome.done.append(future.result())
-        elif isinstance(error, CheckError):
-            outcome.failures.append(f"{task.aqm}, seed {task.seed}: {error}")
-        elif not isinstance(error, Cancelled):
-            raise error
-    return outcome
+    def outcome(self, *, interrupted: bool = False) -> Outcome:
+        done = [self._done[place] for place in sorted(self._done)]
+        return Outcome(done, [self._failures[place] for place in sorted(self._failures)], interrupted)
+
+    def _one(self, place: int, task: Task, monitor: Monitor) -> None:
+        try:
+            done = Done(task, self._engine.run(task, monitor))
+        except Cancelled:
+            return
+        except CheckError as error:
+            self._failures[place] = f"{task.aqm}, seed {task.seed}: {error}"
+            return
+        self._on_done(done)
+        self._done[place] = done

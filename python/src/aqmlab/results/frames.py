@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from aqmlab.engine import Table
+from aqmlab.engine.protocol import Column
 from aqmlab.metrics import ordered
 from aqmlab.runner import Done
 
 # The columns that say which run a row belongs to; `point` numbers the scenarios of a sweep.
 RUN = {"point": pl.UInt32, "aqm": pl.String, "seed": pl.UInt32}
+# What a run has besides its metrics.
+ABOUT_RUN: dict[str, Any] = {
+    "engine": pl.String,
+    "events": pl.UInt64,
+    "bottleneck_packets": pl.UInt64,
+    "cpu_s": pl.Float64,
+    "warnings": pl.List(pl.String),
+    "key": pl.String,
+}
 FRAMES = ("runs", "flows", "series", "queues", "histograms")
-_ABOUT_RUN = ("events", "bottleneck_packets", "cpu_s", "warnings", "key")
 _SERIES = {**RUN, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 _HISTOGRAMS = {**RUN, "name": pl.String, "value_ns": pl.UInt64, "count": pl.UInt64}
 
@@ -39,90 +51,120 @@ class Frames:
         return Frames(**{name: sort(getattr(self, name)) for name in FRAMES})
 
     def joined(self, other: Frames) -> Frames:
-        """Return the rows of both."""
-        return Frames(
-            **{name: pl.concat([getattr(self, name), getattr(other, name)], how="diagonal_relaxed") for name in FRAMES}
-        )
+        """Return the rows of both; the columns of the runs come in their usual order."""
+        both = {name: _both(getattr(self, name), getattr(other, name)) for name in FRAMES}
+        runs = both["runs"]
+        about = [name for name in ABOUT_RUN if name in runs.columns]
+        both["runs"] = runs.select(*RUN, *metric_names(runs), *about)
+        return Frames(**both)
 
 
 def from_runs(done: Sequence[Done]) -> Frames:
     """Return the reports of finished runs as frames."""
     return Frames(
         runs=_runs(done),
-        flows=_columns(done, "flows"),
-        series=_join([_series(one) for one in done], _SERIES),
-        queues=_columns(done, "queues"),
-        histograms=_join([_histograms(one) for one in done], _HISTOGRAMS),
+        flows=_table(done, [one.report.flows for one in done]),
+        series=_long(done, [_series(one.report.series) for one in done], _SERIES),
+        queues=_table(done, [one.report.queues for one in done]),
+        histograms=_long(done, [_histograms(one.report.histograms) for one in done], _HISTOGRAMS),
     )
+
+
+def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    filled = [frame for frame in (one, other) if len(frame)]
+    return pl.concat(filled, how="diagonal_relaxed") if filled else one
 
 
 def metric_names(runs: pl.DataFrame) -> list[str]:
     """Return the metrics that a frame of runs holds, in their usual order."""
-    return ordered(set(runs.columns) - {*RUN, *_ABOUT_RUN})
+    return ordered(set(runs.columns) - {*RUN, *ABOUT_RUN})
 
 
 def _runs(done: Sequence[Done]) -> pl.DataFrame:
-    metrics = [one.run.metrics for one in done]
+    metrics = [one.report.metrics for one in done]
     names = ordered({name for run in metrics for name in run})
-    columns: dict[str, pl.Series] = {
-        "point": pl.Series([one.task.point for one in done], dtype=pl.UInt32),
-        "aqm": pl.Series([one.task.aqm for one in done], dtype=pl.String),
-        "seed": pl.Series([one.task.seed for one in done], dtype=pl.UInt32),
-        **{name: pl.Series([_finite(run.get(name)) for run in metrics], dtype=pl.Float64) for name in names},
-        "events": pl.Series([one.run.events for one in done], dtype=pl.UInt64),
-        "bottleneck_packets": pl.Series([one.run.bottleneck_packets for one in done], dtype=pl.UInt64),
-        "cpu_s": pl.Series([one.cpu_s for one in done], dtype=pl.Float64),
-        "warnings": pl.Series([one.run.warnings for one in done], dtype=pl.List(pl.String)),
-        "key": pl.Series([one.task.key for one in done], dtype=pl.String),
+    about: dict[str, list[Any]] = {
+        "engine": [one.report.engine for one in done],
+        "events": [one.report.events for one in done],
+        "bottleneck_packets": [one.report.bottleneck_packets for one in done],
+        "cpu_s": [one.report.cpu_s for one in done],
+        "warnings": [one.report.warnings for one in done],
+        "key": [one.task.key for one in done],
     }
-    return pl.DataFrame(columns)
+    return pl.DataFrame(
+        {
+            **_tags(done, np.ones(len(done), dtype=int)),
+            **{name: pl.Series([_finite(run.get(name)) for run in metrics], dtype=pl.Float64) for name in names},
+            **{name: pl.Series(values, dtype=ABOUT_RUN[name]) for name, values in about.items()},
+        }
+    )
 
 
-def _columns(done: Sequence[Done], name: str) -> pl.DataFrame:
-    parts = []
-    for one in done:
-        columns: Mapping[str, list[object]] = getattr(one.run, name)
-        parts.append(_tagged(one, pl.DataFrame({key: pl.Series(values) for key, values in columns.items()})))
-    frame = _join(parts, RUN)
-    reals = [column for column, dtype in frame.schema.items() if dtype == pl.Float64]
+def _table(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
+    """Lay the tables of all runs one below the other; what a run does not have is missing there."""
+    lengths = [len(next(iter(table.values()), ())) for table in tables]
+    names = dict.fromkeys(name for table in tables for name in table)
+    columns = {name: _column([table.get(name) for table in tables], lengths) for name in names}
+    return pl.DataFrame({**_tags(done, np.array(lengths, dtype=int)), **columns})
+
+
+def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series:
+    filled = [part for part in parts if part is not None and len(part)]
+    if not filled:
+        return pl.Series([None] * sum(lengths), dtype=pl.Null)
+    if len(filled) < sum(length > 0 for length in lengths):
+        whole = [pl.Series(part if part is not None else [None] * n) for part, n in zip(parts, lengths, strict=True)]
+        series = pl.concat([pl.DataFrame({"": one}) for one in whole], how="vertical_relaxed").to_series()
+    elif isinstance(filled[0], list):
+        series = pl.Series(list(itertools.chain.from_iterable(filled)))
+    else:
+        series = pl.Series(np.concatenate(filled))
+    return series.fill_nan(None) if series.dtype == pl.Float64 else series
+
+
+# The long form: for each name the arrays that go into the frame's last two columns.
+_Parts: TypeAlias = list[tuple[str, Column, Column]]
+
+
+def _series(table: Table) -> _Parts:
+    return [(name, table["time_s"], values) for name, values in table.items() if name != "time_s"]
+
+
+def _histograms(table: Mapping[str, tuple[Column, Column]]) -> _Parts:
+    return [(name, values, counts) for name, (values, counts) in table.items()]
+
+
+def _long(done: Sequence[Done], runs: Sequence[_Parts], schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    parts = list(itertools.chain.from_iterable(runs))
+    if not parts:
+        return pl.DataFrame(schema=dict(schema))
+    lengths = [len(first) for _, first, _ in parts]
+    left, right = (name for name in schema if name not in (*RUN, "name"))
+    columns = {
+        **_tags(done, np.array([sum(len(first) for _, first, _ in one) for one in runs], dtype=int)),
+        "name": _repeated([name for name, _, _ in parts], lengths),
+        left: pl.Series(np.concatenate([values for _, values, _ in parts])),
+        right: pl.Series(np.concatenate([values for _, _, values in parts])),
+    }
+    frame = pl.DataFrame(columns).select(*schema)
+    reals = [name for name, dtype in schema.items() if dtype == pl.Float64]
     return frame.with_columns(pl.col(reals).fill_nan(None)) if reals else frame
 
 
-def _series(one: Done) -> pl.DataFrame:
-    columns = {name: np.frombuffer(data, dtype="<f8") for name, data in one.run.series.items()}
-    time_s = columns.pop("time_s")
-    parts = [
-        pl.DataFrame({"time_s": time_s, "value": values}).select(
-            "time_s", pl.lit(name).alias("name"), pl.col("value").fill_nan(None)
-        )
-        for name, values in columns.items()
-    ]
-    return _tagged(one, pl.concat(parts)) if parts else _empty(_SERIES)
+def _tags(done: Sequence[Done], rows: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, pl.Series]:
+    """Return for each row which run it belongs to."""
+    return {
+        "point": pl.Series(np.repeat(np.array([one.task.point for one in done], dtype=np.uint32), rows)),
+        "aqm": _repeated([one.task.aqm for one in done], rows),
+        "seed": pl.Series(np.repeat(np.array([one.task.seed for one in done], dtype=np.uint32), rows)),
+    }
 
 
-def _histograms(one: Done) -> pl.DataFrame:
-    parts = [
-        pl.DataFrame({"value_ns": np.frombuffer(values, "<u8"), "count": np.frombuffer(counts, "<u8")}).select(
-            pl.lit(name).alias("name"), "value_ns", "count"
-        )
-        for name, (values, counts) in one.run.histograms.items()
-    ]
-    return _tagged(one, pl.concat(parts)) if parts else _empty(_HISTOGRAMS)
-
-
-def _tagged(one: Done, frame: pl.DataFrame) -> pl.DataFrame:
-    tags = (one.task.point, one.task.aqm, one.task.seed)
-    literals = [pl.lit(tag, dtype=dtype).alias(name) for tag, (name, dtype) in zip(tags, RUN.items(), strict=True)]
-    return frame.select(*literals, pl.all())
-
-
-def _join(parts: Sequence[pl.DataFrame], schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    filled = [part for part in parts if len(part)]
-    return pl.concat(filled, how="diagonal_relaxed") if filled else _empty(schema)
-
-
-def _empty(schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    return pl.DataFrame(schema=dict(schema))
+def _repeated(texts: Sequence[str], times: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]) -> pl.Series:
+    """Return each text so many times; equal texts are stored once."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    each = np.repeat(np.array([places[text] for text in texts], dtype=np.uint32), times)
+    return pl.Series(list(places), dtype=pl.String).gather(each)
 
 
 def _finite(value: float | None) -> float | None:

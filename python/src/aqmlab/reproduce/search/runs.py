@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import runner, scenario
+from aqmlab.engine import Task
 from aqmlab.errors import CheckError
 from aqmlab.experiment import Watcher, code_version
 from aqmlab.reproduce import measures
@@ -19,7 +20,7 @@ from aqmlab.reproduce.claims import Claim, Measure
 from aqmlab.reproduce.search.plan import Search, Setting
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
-from aqmlab.runner import Done, Progress, Task
+from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Plan
 
 FILE = "runs.jsonl"

@@ -1,0 +1,28 @@
+"""Engines: what runs a scenario. One protocol for all of them; the simulator is the only one so far."""
+
+from __future__ import annotations
+
+from aqmlab.engine.native import Native
+from aqmlab.engine.protocol import Capabilities, Engine, Monitor, Report, Table, Task
+from aqmlab.errors import unknown
+
+__all__ = ["DEFAULT", "ENGINES", "Capabilities", "Engine", "Monitor", "Report", "Table", "Task", "find"]
+
+DEFAULT = "native"
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Native(),)}
+
+
+def find(name: str) -> Engine:
+    """Return the engine of this name.
+
+    Raises:
+        InputError: naming the nearest engine, if there is none of this name.
+
+    >>> find("native").name
+    'native'
+
+    """
+    if name not in ENGINES:
+        raise unknown("engine", name, ENGINES)
+    return ENGINES[name]

@@ -1,0 +1,66 @@
+"""The simulator, as an engine."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from aqmlab import _native
+from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
+
+# Named here so that tests can put made-up reports in its place.
+simulate: Any = _native.run
+
+
+class Native:
+    """The packet-level simulator of this package: it can do everything that a scenario can say."""
+
+    name = "native"
+    capabilities = Capabilities()
+
+    @functools.cached_property
+    def version(self) -> str:
+        """The version, and the hash of the simulator's sources."""
+        build = json.loads(_native.build_info())
+        return f"{build['version']}+{build['source'][:16]}"
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Do nothing: a task says all that the simulator needs."""
+
+    def monitor(self) -> Monitor:
+        """Return a monitor for one run."""
+        return _native.Monitor()
+
+    def run(self, task: Task, monitor: Monitor) -> Report:
+        """Simulate a task, with Python's lock released."""
+        before = time.thread_time()
+        run = simulate(task.scenario, task.seed, monitor)
+        cpu_s = time.thread_time() - before
+        return Report(
+            metrics=run.metrics,
+            flows=_columns(run.flows),
+            series={name: np.frombuffer(data, "<f8") for name, data in run.series.items()},
+            queues=_columns(run.queues),
+            histograms={
+                name: (np.frombuffer(values, "<u8"), np.frombuffer(counts, "<u8"))
+                for name, (values, counts) in run.histograms.items()
+            },
+            warnings=list(run.warnings),
+            events=run.events,
+            bottleneck_packets=run.bottleneck_packets,
+            cpu_s=cpu_s,
+            engine=self.name,
+        )
+
+
+def _columns(table: Mapping[str, list[Any]]) -> dict[str, Column]:
+    return {name: values if _is_text(values) else np.asarray(values) for name, values in table.items()}
+
+
+def _is_text(values: Sequence[Any]) -> bool:
+    return bool(values) and isinstance(values[0], str)

@@ -1,0 +1,119 @@
+"""What an engine is: it says what it can do, and turns a task into plain columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+# Columns of equal length: numbers as an array, text as a list.
+Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | list[str]"
+Table: TypeAlias = Mapping[str, Column]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: which scenario (point), AQM and seed, what the engine gets, and the key that its result is kept by."""
+
+    point: int
+    aqm: str
+    seed: int
+    scenario: str
+    duration_ns: int
+    key: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run answered, as plain columns; every name ends in its unit.
+
+    ``series`` holds ``time_s`` and a column of reals per name; ``histograms`` holds, by name, the middles of the
+    buckets in nanoseconds and their counts.
+    """
+
+    metrics: dict[str, float]
+    flows: Table
+    series: Table
+    queues: Table
+    histograms: Mapping[str, tuple[Column, Column]]
+    warnings: list[str]
+    events: int
+    bottleneck_packets: int
+    cpu_s: float
+    engine: str
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do. Where names are listed it can do these alone; ``None`` means all that there are."""
+
+    topologies: frozenset[str] | None = None
+    kinds: frozenset[str] | None = None
+    aqms: frozenset[str] | None = None
+    captures: bool = True
+    link_traces: bool = True
+
+    def refusal(self, topology: str, kinds: Sequence[str], aqms: Sequence[str], files: Mapping[str, bool]) -> str:
+        """Return why a scenario is beyond the engine, in words; empty if it is not.
+
+        ``files`` says of ``capture`` and ``link_trace`` whether the scenario has them.
+        """
+        named = (("topology", [topology], self.topologies), ("flows", kinds, self.kinds), ("aqm", aqms, self.aqms))
+        for what, wanted, able in named:
+            for name in wanted:
+                if able is not None and name not in able:
+                    return f"{what}: '{name}' is beyond it; it can do {', '.join(sorted(able))}"
+        for what, able_too in (("capture", self.captures), ("link_trace", self.link_traces)):
+            if files[what] and not able_too:
+                return f"{what}: is beyond it"
+        return ""
+
+
+class Monitor(Protocol):
+    """Watches a run from another thread, and can stop it."""
+
+    @property
+    def reached_ns(self) -> int:
+        """Simulated time reached so far, nanoseconds."""
+
+    def cancel(self) -> None:
+        """Ask the run to stop; it raises `Cancelled`."""
+
+
+class Engine(Protocol):
+    """Runs tasks. Its methods are called from several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it, as in ``--engine native``."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    @property
+    def version(self) -> str:
+        """What decides its results besides the task: part of every run's key."""
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Make ready what tasks share, once, before any of them runs.
+
+        Raises:
+            InputError: naming the input that is wrong.
+
+        """
+
+    def monitor(self) -> Monitor:
+        """Return a monitor for one run."""
+
+    def run(self, task: Task, monitor: Monitor) -> Report:
+        """Run a task.
+
+        Raises:
+            InputError: naming the input that is wrong.
+            CheckError: if the run broke one of its own checks.
+            Cancelled: if the monitor stopped it.
+
+        """

@@ -9,6 +9,7 @@ pub mod link_trace;
 pub mod overflow;
 pub mod report;
 pub mod scenario;
+pub mod switch;
 pub mod topology;
 
 mod conversations;

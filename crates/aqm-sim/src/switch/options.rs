@@ -1,0 +1,131 @@
+//! The options of a switch as a scenario names them.
+
+use super::pause::PRIORITIES;
+use serde::{Deserialize, Serialize};
+
+/// What a switch has beside its ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchOptions {
+    /// Memory that all its queues share; `None` leaves every port to the limit of its discipline.
+    #[serde(default)]
+    pub buffer: Option<BufferOptions>,
+    /// Priority flow control towards all its neighbours.
+    #[serde(default)]
+    pub pfc: Option<PfcOptions>,
+}
+
+/// Shared memory with dynamic thresholds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferOptions {
+    /// Bytes in all, headroom not counted.
+    pub size_bytes: u64,
+    /// Every queue may hold this multiple of what is free.
+    pub alpha: f64,
+    /// Bytes that each queue (port and priority) has for itself.
+    #[serde(default)]
+    pub reserve_bytes: u64,
+}
+
+/// Priority flow control.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PfcOptions {
+    /// The lossless priorities; a packet's is its class.
+    pub priorities: Vec<u8>,
+    /// Bytes of one ingress port and priority beyond which its upstream port is paused.
+    pub xoff_bytes: u64,
+    /// It may go on at this many bytes or fewer.
+    pub xon_bytes: u64,
+    /// Room beyond XOFF for each ingress port and priority; `None` for as much as its link needs.
+    #[serde(default)]
+    pub headroom_bytes: Option<u64>,
+    /// Pause time in quanta of 512 bit times.
+    #[serde(default = "longest_pause")]
+    pub quanta: u16,
+}
+
+fn longest_pause() -> u16 {
+    u16::MAX
+}
+
+impl SwitchOptions {
+    /// Refuses what no switch can do.
+    ///
+    /// # Errors
+    /// One line that names the key, the value and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        if let Some(buffer) = &self.buffer {
+            if buffer.size_bytes == 0 {
+                return Err("buffer.size_bytes is 0: it must be greater than zero".to_owned());
+            }
+            if !(buffer.alpha > 0.0 && buffer.alpha.is_finite()) {
+                return Err(format!("buffer.alpha is {}: it must be greater than zero", buffer.alpha));
+            }
+        }
+        let Some(pfc) = &self.pfc else { return Ok(()) };
+        if pfc.priorities.is_empty() {
+            return Err("pfc.priorities is empty: name at least one".to_owned());
+        }
+        let last = PRIORITIES as u8 - 1;
+        if let Some(priority) = pfc.priorities.iter().find(|priority| **priority > last) {
+            return Err(format!("pfc.priorities: {priority} is not within 0 and {last}"));
+        }
+        if pfc.xoff_bytes == 0 {
+            return Err("pfc.xoff_bytes is 0: it must be greater than zero".to_owned());
+        }
+        if pfc.xon_bytes > pfc.xoff_bytes {
+            let (xon, xoff) = (pfc.xon_bytes, pfc.xoff_bytes);
+            return Err(format!("pfc.xon_bytes is {xon}: it must be at most xoff_bytes, {xoff}"));
+        }
+        if pfc.quanta == 0 {
+            return Err("pfc.quanta is 0: a pause must last".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        match serde_json::from_str::<SwitchOptions>(text) {
+            Ok(options) => options.check().err().unwrap_or_default(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn options_are_read_from_json_with_their_defaults() {
+        let text = r#"{"buffer": {"size_bytes": 9000, "alpha": 0.5},
+            "pfc": {"priorities": [3], "xoff_bytes": 96000, "xon_bytes": 93000}}"#;
+        let options: SwitchOptions = serde_json::from_str(text).unwrap();
+        assert_eq!(options.check(), Ok(()));
+        let pfc = options.pfc.unwrap();
+        assert_eq!((pfc.headroom_bytes, pfc.quanta), (None, 65535));
+        assert_eq!(options.buffer.unwrap().reserve_bytes, 0);
+    }
+
+    #[test]
+    fn what_no_switch_can_do_is_refused_by_name() {
+        let pfc = |rest: &str| format!(r#"{{"pfc": {{"priorities": [3], "xoff_bytes": 9, {rest}}}}}"#);
+        for (text, wanted) in [
+            (r#"{"bufer": null}"#.to_owned(), "unknown field `bufer`"),
+            (r#"{"buffer": {"size_bytes": 0, "alpha": 1.0}}"#.to_owned(), "buffer.size_bytes is 0"),
+            (r#"{"buffer": {"size_bytes": 1, "alpha": 0.0}}"#.to_owned(), "buffer.alpha is 0"),
+            (pfc(r#""xon_bytes": 10"#), "pfc.xon_bytes is 10: it must be at most xoff_bytes, 9"),
+            (pfc(r#""xon_bytes": 1, "quanta": 0"#), "pfc.quanta is 0"),
+            (pfc(r#""xon_bytes": 1, "quanta": 65536"#), "invalid value"),
+            (
+                r#"{"pfc": {"priorities": [8], "xoff_bytes": 9, "xon_bytes": 9}}"#.to_owned(),
+                "pfc.priorities: 8 is not within 0 and 7",
+            ),
+            (r#"{"pfc": {"priorities": [], "xoff_bytes": 9, "xon_bytes": 9}}"#.to_owned(), "is empty"),
+        ] {
+            let said = problem(&text);
+            assert!(said.contains(wanted), "{text}: {said}");
+        }
+    }
+}

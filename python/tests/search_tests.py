@@ -10,12 +10,12 @@ import pytest
 from conftest import Command
 from fake import FakeRun, fake_run
 
-from aqmlab import reproduce as papers
+from aqmlab import papers
 from aqmlab.errors import InputError
-from aqmlab.reproduce import paper as folders
-from aqmlab.reproduce.paper import Paper
-from aqmlab.reproduce.search import Outcome, conduct, design, plan
-from aqmlab.reproduce.search.sensitivity import Effect
+from aqmlab.papers import paper as folders
+from aqmlab.papers.paper import Paper
+from aqmlab.papers.search import Outcome, conduct, design, plan
+from aqmlab.papers.search.sensitivity import Effect
 from aqmlab.scenario import load, resolve
 
 SCENARIO = """

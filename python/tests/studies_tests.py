@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aqmlab import InputError, _native, compare
-from aqmlab.reproduce import studies
+from aqmlab.papers import studies
 
 
 def counts_before_are_those_of_a_plain_count() -> None:

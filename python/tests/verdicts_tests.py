@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab.errors import InputError
-from aqmlab.reproduce.claims import Claim, Operand, expectation, read
-from aqmlab.reproduce.documents import Table
-from aqmlab.reproduce.verdicts import ORDER, Verdict, judge
+from aqmlab.papers.claims import Claim, Operand, expectation, read
+from aqmlab.papers.documents import Table
+from aqmlab.papers.verdicts import ORDER, Verdict, judge
 
 SEEDS = range(1, 11)
 

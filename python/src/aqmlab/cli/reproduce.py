@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from aqmlab.reproduce import Reproduction
+    from aqmlab.papers import Reproduction
 
 STYLES = {"reproduced": "green", "direction only": "yellow", "not reproduced": "red", "not checkable": "dim"}
 
@@ -40,10 +40,10 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
-    from aqmlab import reproduce as papers
+    from aqmlab import papers
     from aqmlab.cli import show
-    from aqmlab.reproduce import pages, workspace
-    from aqmlab.reproduce.search import plan
+    from aqmlab.papers import pages, workspace
+    from aqmlab.papers.search import plan
     from aqmlab.results import store
 
     number = check_count("--jobs", jobs)
@@ -113,7 +113,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     from rich.text import Text
 
     from aqmlab.cli.search import shown as searched
-    from aqmlab.reproduce.table import claim_tables, counts
+    from aqmlab.papers.table import claim_tables, counts
 
     paper = reproduction.paper
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]

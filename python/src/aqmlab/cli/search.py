@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab.reproduce.search import Outcome
-from aqmlab.reproduce.search.frames import short_names
-from aqmlab.reproduce.search.table import closest, conclusion, ratio
+from aqmlab.papers.search import Outcome
+from aqmlab.papers.search.frames import short_names
+from aqmlab.papers.search.table import closest, conclusion, ratio
 
 
 def shown(outcome: Outcome) -> RenderableType:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ENVIRONMENT", "inline", "render", "summary_table"]
 
 ENVIRONMENT = Environment(
-    loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "reproduce"]),
+    loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "papers"]),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.reproduce import claims, figures, standings
-from aqmlab.reproduce.claims import Claim
-from aqmlab.reproduce.documents import Table
-from aqmlab.reproduce.figures import Drawing
-from aqmlab.reproduce.names import plain
-from aqmlab.reproduce.standings import Standing
+from aqmlab.papers import claims, figures, standings
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.documents import Table
+from aqmlab.papers.figures import Drawing
+from aqmlab.papers.names import plain
+from aqmlab.papers.standings import Standing
 
 # In the order in which they are shown. Those whose folder is missing are not built yet.
 NAMES = ("s-pie", "sqm-lru", "daqm", "pmqecn", "large-network")

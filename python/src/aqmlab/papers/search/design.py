@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aqmlab.reproduce.search.plan import Factor, Setting
+from aqmlab.papers.search.plan import Factor, Setting
 
 # The draw is part of the answer: it is the same every time.
 SEED = 814

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from aqmlab.papers.search.frames import effects, levels, short_names
+from aqmlab.papers.search.outcome import Outcome
+from aqmlab.papers.search.table import seeds
 from aqmlab.plots import style
 from aqmlab.plots.model import Figure
-from aqmlab.reproduce.search.frames import effects, levels, short_names
-from aqmlab.reproduce.search.outcome import Outcome
-from aqmlab.reproduce.search.table import seeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

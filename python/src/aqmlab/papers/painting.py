@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from aqmlab.papers.figures import Panel
+from aqmlab.papers.table import number
 from aqmlab.plots import style
-from aqmlab.reproduce.figures import Panel
-from aqmlab.reproduce.table import number
 from aqmlab.units import parse_rate, parse_size, parse_span
 
 if TYPE_CHECKING:

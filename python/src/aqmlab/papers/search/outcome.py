@@ -10,13 +10,13 @@ from typing import Any
 
 from aqmlab import runner
 from aqmlab.experiment import Watcher
-from aqmlab.reproduce.claims import Claim
-from aqmlab.reproduce.paper import Paper
-from aqmlab.reproduce.search import design, plan, sensitivity
-from aqmlab.reproduce.search.plan import Search, Setting
-from aqmlab.reproduce.search.runs import Runs
-from aqmlab.reproduce.search.scores import Score, score
-from aqmlab.reproduce.search.sensitivity import Effect, Level
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.paper import Paper
+from aqmlab.papers.search import design, plan, sensitivity
+from aqmlab.papers.search.plan import Search, Setting
+from aqmlab.papers.search.runs import Runs
+from aqmlab.papers.search.scores import Score, score
+from aqmlab.papers.search.sensitivity import Effect, Level
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aqmlab.reproduce.search.outcome import Outcome
-from aqmlab.reproduce.search.scores import Score
+from aqmlab.papers.search.outcome import Outcome
+from aqmlab.papers.search.scores import Score
 
 
 @dataclass(frozen=True)

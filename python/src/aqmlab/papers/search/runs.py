@@ -15,9 +15,9 @@ from aqmlab import runner, scenario
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError
 from aqmlab.experiment import Watcher, code_version
-from aqmlab.reproduce import measures
-from aqmlab.reproduce.claims import Claim, Measure
-from aqmlab.reproduce.search.plan import Search, Setting
+from aqmlab.papers import measures
+from aqmlab.papers.claims import Claim, Measure
+from aqmlab.papers.search.plan import Search, Setting
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runner import Done, Progress

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from aqmlab.papers import curves, painting
+from aqmlab.papers.figures import MEASURED, Drawing, Panel
+from aqmlab.papers.reproduction import Reproduction
 from aqmlab.plots.model import Figure
-from aqmlab.reproduce import curves, painting
-from aqmlab.reproduce.figures import MEASURED, Drawing, Panel
-from aqmlab.reproduce.reproduction import Reproduction
 from aqmlab.results import Result
 
 BEYOND_PAPER = "beyond the paper"

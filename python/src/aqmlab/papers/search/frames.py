@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.reproduce.search import design
-from aqmlab.reproduce.search.outcome import Outcome
+from aqmlab.papers.search import design
+from aqmlab.papers.search.outcome import Outcome
 
 
 def settings(outcome: Outcome) -> pl.DataFrame:

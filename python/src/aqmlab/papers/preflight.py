@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from aqmlab import scenario
 from aqmlab.errors import InputError, unknown
-from aqmlab.reproduce.claims import Claim, Operand
-from aqmlab.reproduce.names import plain
-from aqmlab.reproduce.paper import Paper
+from aqmlab.papers.claims import Claim, Operand
+from aqmlab.papers.names import plain
+from aqmlab.papers.paper import Paper
 from aqmlab.scenario import Experiment
 
 

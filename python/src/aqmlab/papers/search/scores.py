@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from aqmlab.reproduce.claims import Claim, Measure, Operand
-from aqmlab.reproduce.search.plan import Setting
-from aqmlab.reproduce.verdicts import Verdict, judge
+from aqmlab.papers.claims import Claim, Measure, Operand
+from aqmlab.papers.search.plan import Setting
+from aqmlab.papers.verdicts import Verdict, judge
 
 # What was measured in a setting: a value per seed.
 Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.reproduce.claims import Claim
-from aqmlab.reproduce.reproduction import Reproduction
-from aqmlab.reproduce.verdicts import Judgement, Verdict
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.reproduction import Reproduction
+from aqmlab.papers.verdicts import Judgement, Verdict
 from aqmlab.statistics import Estimate
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from aqmlab import statistics
-from aqmlab.reproduce import studies
-from aqmlab.reproduce.figures import Panel
-from aqmlab.reproduce.names import plain, short_names
+from aqmlab.papers import studies
+from aqmlab.papers.figures import Panel
+from aqmlab.papers.names import plain, short_names
 from aqmlab.results import Result
 
 _SCHEMA = {

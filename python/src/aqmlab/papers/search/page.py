@@ -9,11 +9,11 @@ from pathlib import Path
 from markupsafe import Markup
 
 from aqmlab import plots
+from aqmlab.papers.search import drawing, frames
+from aqmlab.papers.search.outcome import Outcome
+from aqmlab.papers.search.plan import FOLDER, Factor
+from aqmlab.papers.search.table import Closest, closest, conclusion
 from aqmlab.plots import Figure
-from aqmlab.reproduce.search import drawing, frames
-from aqmlab.reproduce.search.outcome import Outcome
-from aqmlab.reproduce.search.plan import FOLDER, Factor
-from aqmlab.reproduce.search.table import Closest, closest, conclusion
 
 SETTINGS = "search.csv"
 

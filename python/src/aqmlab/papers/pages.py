@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
-from aqmlab.reproduce import drawing, standings, workspace
-from aqmlab.reproduce.paper import BEYOND
-from aqmlab.reproduce.reproduction import Reproduction
-from aqmlab.reproduce.search import page as search_page
-from aqmlab.reproduce.table import Cell, cell, claim_tables, counts
-from aqmlab.reproduce.verdicts import Verdict
+from aqmlab.papers import drawing, standings, workspace
+from aqmlab.papers.paper import BEYOND
+from aqmlab.papers.reproduction import Reproduction
+from aqmlab.papers.search import page as search_page
+from aqmlab.papers.table import Cell, cell, claim_tables, counts
+from aqmlab.papers.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from aqmlab.papers.standings import Standing
     from aqmlab.plots import Figure
-    from aqmlab.reproduce.standings import Standing
 
 FRONT = "index.html"
 CLASSES = {

@@ -10,12 +10,12 @@ from typing import Any
 
 from aqmlab import experiment, scenario
 from aqmlab.experiment import Watcher
-from aqmlab.reproduce import measures, preflight, workspace
-from aqmlab.reproduce.claims import Claim, Operand
-from aqmlab.reproduce.paper import BEYOND, Paper
-from aqmlab.reproduce.search import Outcome
-from aqmlab.reproduce.search import conduct as search_for
-from aqmlab.reproduce.verdicts import Judgement, judge
+from aqmlab.papers import measures, preflight, workspace
+from aqmlab.papers.claims import Claim, Operand
+from aqmlab.papers.paper import BEYOND, Paper
+from aqmlab.papers.search import Outcome
+from aqmlab.papers.search import conduct as search_for
+from aqmlab.papers.verdicts import Judgement, judge
 from aqmlab.results import Result
 from aqmlab.statistics import Estimate
 

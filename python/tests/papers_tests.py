@@ -13,13 +13,12 @@ import pytest
 from browser import needs_browser, shown
 from conftest import ROOT, Command
 
-from aqmlab import reproduce as papers
-from aqmlab import scenario
+from aqmlab import papers, scenario
 from aqmlab.errors import InputError
-from aqmlab.reproduce import paper as folders
-from aqmlab.reproduce.claims import Measure
-from aqmlab.reproduce.measures import label_of, values
-from aqmlab.reproduce.names import short_names
+from aqmlab.papers import paper as folders
+from aqmlab.papers.claims import Measure
+from aqmlab.papers.measures import label_of, values
+from aqmlab.papers.names import short_names
 from aqmlab.results import Result
 
 SCENARIO = """

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from aqmlab import scenario
 from aqmlab.errors import InputError, unknown
-from aqmlab.reproduce.documents import Table
-from aqmlab.reproduce.paper import Paper
+from aqmlab.papers.documents import Table
+from aqmlab.papers.paper import Paper
 
 FILE = "search.toml"
 FOLDER = "search"

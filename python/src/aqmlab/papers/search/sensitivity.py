@@ -15,9 +15,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aqmlab.reproduce.claims import Claim
-from aqmlab.reproduce.search.plan import Factor, Search
-from aqmlab.reproduce.search.scores import HOLDS, Score, comparable
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.search.plan import Factor, Search
+from aqmlab.papers.search.scores import HOLDS, Score, comparable
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.reproduce.documents import Table
+from aqmlab.papers.documents import Table
 from aqmlab.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from aqmlab.reproduce.claims import Measure
-from aqmlab.reproduce.names import plain
+from aqmlab.papers.claims import Measure
+from aqmlab.papers.names import plain
 from aqmlab.results import Result
 
 

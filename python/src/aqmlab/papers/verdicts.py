@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from aqmlab import statistics
-from aqmlab.reproduce.claims import Claim, Expectation, Operand
+from aqmlab.papers.claims import Claim, Expectation, Operand
 from aqmlab.statistics import Estimate
 
 # What was measured of an operand at a point of the sweep: a value per seed.

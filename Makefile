@@ -9,7 +9,7 @@ PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench scale docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel bench scale docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -23,6 +23,9 @@ test: lint ## all tests, Rust and Python
 	cargo test --locked --workspace -q
 	$(BIN)/pytest
 	$(BIN)/pytest tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
+
+wheel: tools ## build the wheel, install it in an empty environment and reproduce a paper with it alone
+	sh scripts/wheel.sh $(PYTHON)
 
 lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
 	cargo fmt --check

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from aqmlab import scenario
+from aqmlab import scenario, shipped
 from aqmlab.experiment import conduct
 from aqmlab.registry import disciplines
 from aqmlab.scenario import topologies
 
-FOLDER = Path(__file__).parents[2] / "experiments" / "large-network"
+FOLDER = shipped.experiments() / "large-network"
 CLIENTS = {"many-to-one": "N0|N1|N2|N3|N1[0-3]", "many-to-many": "N[0-7]|N13|N14|N15|N16|N17|N18|N19|N20"}
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 from browser import needs_browser, shown
-from conftest import ROOT, Command
+from conftest import Command
 
-from aqmlab import papers, scenario
+from aqmlab import papers, scenario, shipped
 from aqmlab.errors import InputError
 from aqmlab.papers import paper as folders
 from aqmlab.papers.claims import Measure
@@ -101,7 +101,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "printed").mkdir(parents=True)
     for name, text in (("claims", CLAIMS), ("figures", FIGURES), ("readings", READINGS), ("printed/line", SCENARIO)):
         (folder / f"{name}.toml").write_text(text)
-    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     return folder
 
 
@@ -200,7 +200,7 @@ def a_browser_shows_the_pages_without_errors(aqmlab: Command, width: int) -> Non
     ("arguments", "wanted"),
     [
         (("reproduce", "s-pi"), "unknown paper 's-pi', did you mean 's-pie'?"),
-        (("reproduce", "daqm"), "paper 'daqm' is not built yet; there are s-pie"),
+        (("reproduce", "dacm"), "unknown paper 'dacm'; known are s-pie, all"),
         (("reproduce", "s-pie", "--preset", "print"), "unknown preset of s-pie 'print', did you mean 'printed'?"),
         (("reproduce", "s-pie", "--seeds", "0"), "--seeds: '0' is not a whole number from 1"),
         (("reproduce", "s-pie", "--jobs", "none"), "--jobs: 'none' is not a whole number from 1"),
@@ -284,12 +284,6 @@ def a_run_without_a_value_makes_a_measure_empty(result: Result) -> None:
     assert values(result, over, "codel", 0) == {}
 
 
-def without_its_checkout_the_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(folders, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "paper.py"))
-    with pytest.raises(InputError, match="part of the checkout"):
-        folders.experiments()
-
-
 def measures_sum_series_up_between_two_times(result: Result) -> None:
     series = result.series
     label = label_of(result, "codel")
@@ -314,10 +308,6 @@ def measures_sum_series_up_between_two_times(result: Result) -> None:
     row = result.runs.filter((pl.col("aqm") == "codel") & (pl.col("seed") == 2))
     assert measured(of="jain_index") == row["jain_index"][0]
     assert values(result, Measure("nothing", "s"), "codel", 0) == {}
-
-
-def the_files_of_the_papers_are_where_the_checkout_has_them() -> None:
-    assert folders.experiments() == ROOT / "experiments"
 
 
 def names_are_short_where_they_can_be() -> None:

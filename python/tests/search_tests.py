@@ -10,7 +10,7 @@ import pytest
 from conftest import Command
 from fake import FakeRun, fake_run
 
-from aqmlab import papers
+from aqmlab import papers, shipped
 from aqmlab.errors import InputError
 from aqmlab.papers import paper as folders
 from aqmlab.papers.paper import Paper
@@ -243,7 +243,7 @@ def quick_tries_less(paper: Paper) -> None:
 def the_command_shows_the_search_and_keeps_all_settings(
     aqmlab: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     monkeypatch.setenv("COLUMNS", "100")
     ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out", "--json", "out.json", "--seeds", "2")
     assert ended.status == 0, ended.err
@@ -293,7 +293,7 @@ def a_search_that_is_wrong_is_refused_by_file_key_and_value(
 
 
 def a_paper_without_a_search_says_so(aqmlab: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "experiments", lambda: folder.parent)
+    monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     (folder / "search.toml").unlink()
     ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out")
     assert ended.status == 2

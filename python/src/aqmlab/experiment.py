@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import _native, engine, runner, scenario
+from aqmlab import _native, engine, runner, scenario, shipped
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
 from aqmlab.results import store
@@ -80,14 +80,14 @@ def run(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Result:
-    """Run an experiment file; the arguments replace what it says.
+    """Run an experiment file, or one that comes with aqmlab by its name; the arguments replace what it says.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
         CheckError: if a run broke one of its own checks.
 
     """
-    experiment = scenario.load(path, {} if seeds is None else {"seeds": str(seeds)})
+    experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
     return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out)))
 
 

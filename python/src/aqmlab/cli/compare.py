@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab import scenario
+from aqmlab import scenario, shipped
 from aqmlab.errors import CheckError, InputError
 from aqmlab.scenario import OPTIONS, Experiment
 
@@ -96,17 +96,26 @@ def compare(
 
 
 def run(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT.toml", help="The experiment, as data.")],
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="A file, or the name of an experiment that comes with aqmlab.")
+    ],
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
     as_json: Json = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run an experiment file: the options of compare as TOML, and sweeps over them."""
+    """Run an experiment: the options of compare as a TOML file, and sweeps over them.
+
+    For example:
+
+    aqmlab run mine.toml
+
+    aqmlab run first-comparison
+    """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(scenario.load(experiment, overrides), "run", jobs, out, as_json, quiet)
+    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet)
 
 
 def conduct(

@@ -22,7 +22,7 @@ STYLES = {"reproduced": "green", "direction only": "yellow", "not reproduced": "
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all that are built.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all.")],
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="One preset alone: printed, consistent, ...")
     ] = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from aqmlab import shipped
 from aqmlab.errors import InputError, unknown
 from aqmlab.papers import claims, figures, standings
 from aqmlab.papers.claims import Claim
@@ -13,8 +14,6 @@ from aqmlab.papers.figures import Drawing
 from aqmlab.papers.names import plain
 from aqmlab.papers.standings import Standing
 
-# In the order in which they are shown. Those whose folder is missing are not built yet.
-NAMES = ("s-pie", "sqm-lru", "daqm", "pmqecn", "large-network")
 # Scenarios that go beyond the paper: the same for every preset.
 BEYOND = "beyond"
 
@@ -48,37 +47,22 @@ class Paper:
         return {path.stem: path for path in sorted((self.folder / preset).glob("*.toml"))}
 
 
-def experiments() -> Path:
-    """Return the folder of the experiments, which is part of the checkout.
-
-    Raises:
-        InputError: if aqmlab runs without its checkout.
-
-    """
-    folder = Path(__file__).resolve().parents[4] / "experiments"
-    if not folder.is_dir():
-        raise InputError(f"the papers' experiments are part of the checkout of aqmlab, and {folder} is not there")
-    return folder
-
-
 def built() -> list[str]:
-    """Return the papers that can be reproduced."""
-    return [name for name in NAMES if (experiments() / name / "claims.toml").is_file()]
+    """Return the papers that can be reproduced: every folder of the experiments that holds claims."""
+    return sorted(claims.parent.name for claims in shipped.experiments().glob("*/claims.toml"))
 
 
 def find(name: str) -> Paper:
     """Return a paper by its name.
 
     Raises:
-        InputError: if there is no such paper, it is not built yet, or its files are wrong.
+        InputError: if there is no such paper, or its files are wrong.
 
     """
     wanted = plain(name)
-    if wanted not in NAMES:
-        raise unknown("paper", name, [*built(), "all"])
     if wanted not in built():
-        raise InputError(f"paper '{wanted}' is not built yet; there are {', '.join(built())}")
-    return load(experiments() / wanted)
+        raise unknown("paper", name, [*built(), "all"])
+    return load(shipped.experiments() / wanted)
 
 
 def load(folder: Path) -> Paper:

@@ -1,0 +1,48 @@
+"""What comes with aqmlab: experiments as data, papers among them, and the recorded traffic that they use.
+
+In a checkout the two folders are those at its top; in a wheel they are part of the package.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+
+from aqmlab.errors import unknown
+
+
+def experiments() -> Path:
+    """Return the folder of the experiments."""
+    return Path(str(resources.files("aqmlab") / "experiments"))
+
+
+def names() -> list[str]:
+    """Return the experiments that can be run by their names, papers aside.
+
+    >>> "first-comparison" in names(), "laws/square-root" in names()
+    (True, True)
+
+    """
+    folder = experiments()
+    papers = [claims.parent for claims in folder.glob("*/claims.toml")]
+    files = [path for path in folder.rglob("*.toml") if not any(paper in path.parents for paper in papers)]
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
+
+
+def find(experiment: str | os.PathLike[str]) -> Path:
+    """Return the file of an experiment: the one that is named, or the one that comes with aqmlab under this name.
+
+    Raises:
+        InputError: if it is neither a file's name, nor a file, nor the name of an experiment.
+
+    >>> find("first-comparison").name
+    'first-comparison.toml'
+
+    """
+    path, name = Path(experiment), str(experiment)
+    if path.suffix or path.exists():
+        return path
+    if name not in names():
+        raise unknown("experiment", name, names())
+    return experiments() / f"{name}.toml"

@@ -1,0 +1,68 @@
+"""What comes with aqmlab: found by name, and enough without the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+from aqmlab import InputError, shipped
+
+
+def experiments_are_found_by_name_or_by_file(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    assert shipped.find(own) == own
+    assert shipped.find("laws/ledbat").read_text() == (ROOT / "experiments" / "laws" / "ledbat.toml").read_text()
+    assert not any("claims" in name or "s-pie" in name for name in shipped.names())
+    with pytest.raises(InputError, match="unknown experiment 'first'"):
+        shipped.find("first")
+
+
+def an_experiment_runs_by_its_name(aqmlab: Command) -> None:
+    ended = aqmlab("run", "first-comparison", "--seeds", "1", "--quiet", "--out", "out")
+    assert ended.status == 0
+    assert (Path("out") / "runs.parquet").is_file()
+    assert "did you mean 'first-comparison'?" in aqmlab("run", "first-comparision").line
+
+
+def the_package_holds_the_experiments_and_the_data_of_the_checkout() -> None:
+    for name in ("experiments", "data"):
+        assert (Path(str(shipped.experiments())).parent / name).resolve() == ROOT / name
+
+
+def the_wheel_is_told_to_take_every_file_of_them() -> None:
+    patterns = [
+        one["path"] for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["include"]
+    ]
+    taken = {path.resolve() for pattern in patterns for path in ROOT.glob(pattern)}
+    wanted = {path for name in ("experiments", "data") for path in (ROOT / name).rglob("*") if path.is_file()}
+    assert wanted <= taken
+
+
+@pytest.mark.timeout(300)
+def the_package_alone_reproduces_a_paper(tmp_path: Path) -> None:
+    # What a wheel installs, without building one: `make wheel` does that.
+    package = tmp_path / "site" / "aqmlab"
+    shutil.copytree(ROOT / "python" / "src" / "aqmlab", package, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); import aqmlab; from aqmlab.cli import main; "
+        "print(aqmlab.__file__); main()"
+    )
+    command = ["reproduce", "s-pie", "--quick", "--preset", "printed", "--seeds", "2", "--quiet", "--out", "out"]
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(package.parent), *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(str(package))
+    assert (tmp_path / "out" / "index.html").is_file()

@@ -13,10 +13,10 @@ pub(crate) struct Target(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// The oldest packet in flight on a link arrives at its end.
+    /// The first packet of a queue of packets in flight arrives.
     Arrival = 0,
-    /// A link with a queue can take the next packet.
-    Free = 1,
+    /// A port can send the next packet.
+    PortReady = 1,
     /// A sender's timer.
     SenderTimer = 2,
     /// A receiver's delayed-ACK timer.
@@ -24,9 +24,9 @@ pub(crate) enum Kind {
     /// A source has something to send.
     Source = 4,
     /// A discipline asked to be woken.
-    Wake = 5,
-    /// One packet that travels alone, because its link may reorder.
-    Alone = 6,
+    QdiscWake = 5,
+    /// A packet arrives whose wire may reorder: it is in no queue.
+    JitteredArrival = 6,
     /// Samples, warm-up and end.
     Clock = 7,
     /// A sender that spaces its segments may send the next.
@@ -36,12 +36,12 @@ pub(crate) enum Kind {
 const INDEX_BITS: u32 = 21;
 const KINDS: [Kind; 9] = [
     Kind::Arrival,
-    Kind::Free,
+    Kind::PortReady,
     Kind::SenderTimer,
     Kind::ReceiverTimer,
     Kind::Source,
-    Kind::Wake,
-    Kind::Alone,
+    Kind::QdiscWake,
+    Kind::JitteredArrival,
     Kind::Clock,
     Kind::Pace,
 ];
@@ -74,7 +74,7 @@ const NEVER: Entry = Entry::MAX;
 /// Events waiting to happen.
 ///
 /// Timers lie far ahead and mostly expire unneeded, while packets arrive by the million: timers have a heap of their own,
-/// and the other one stays as small as the lanes of packets are few.
+/// and the other one stays as small as the queues of packets in flight are few.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     packets: Heap,
@@ -230,7 +230,7 @@ mod tests {
         let (mut left, mut right) = (EventQueue::default(), EventQueue::default());
         for index in 0..50 {
             for queue in [&mut left, &mut right] {
-                queue.push(Time::from_nanos(u64::from(index) * 13 % 31), Target::new(Kind::Free, index));
+                queue.push(Time::from_nanos(u64::from(index) * 13 % 31), Target::new(Kind::PortReady, index));
             }
         }
         for step in 0..200 {

@@ -13,18 +13,12 @@ pub mod switch;
 pub mod topology;
 
 mod conversations;
-mod dumbbell;
+mod endpoint;
 mod engine;
 mod histogram;
-mod link;
-mod members;
-mod metrics;
+mod measure;
 mod network;
-mod packet;
 mod replay;
-mod results;
-mod routes;
-mod setup;
 mod simulation;
 mod traffic;
 mod transport;
@@ -41,9 +35,9 @@ use scenario::Scenario;
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
-    let mut setup = setup::Setup::build(scenario, seed)?;
+    let mut setup = simulation::setup::Setup::build(scenario, seed)?;
     let end = Time::from_nanos(scenario.duration_ns);
     let warmup = Time::from_nanos(scenario.warmup_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
-    results::report(setup, end)
+    measure::results::report(setup, end)
 }

@@ -1,8 +1,11 @@
 //! Recorded traffic through the bottleneck: timing and sizes of the capture, one flow for each 5-tuple and direction.
 
 use crate::capture::Capture;
+use crate::endpoint::flow::{FlowSetup, Identity, Label};
+use crate::endpoint::recorded::{Recorded, Replay};
+use crate::network::path::Path as FlowPath;
 use crate::report::RunError;
-use crate::simulation::{FlowSetup, Identity, Label, Recorded, Replay, Simulation, Way};
+use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 use std::path::Path;
@@ -26,7 +29,7 @@ pub(crate) fn add(
     simulation: &mut Simulation,
     labels: &mut Vec<Label>,
     group: usize,
-    way: &Way,
+    path: &FlowPath,
     capture: &Capture,
 ) {
     let first = labels.len() as u32;
@@ -37,9 +40,9 @@ pub(crate) fn add(
         let number = simulation.add_flow(FlowSetup {
             group,
             back: false,
-            forward: &way.forward,
-            reverse: &way.reverse,
-            propagation: way.propagation,
+            forward: &path.forward,
+            reverse: &path.reverse,
+            propagation: path.propagation,
             identity: Identity {
                 hash: flow.hash,
                 source: flow.source_hash,
@@ -62,7 +65,7 @@ pub(crate) fn add(
             UDP => "capture-udp",
             _ => "capture-other",
         };
-        labels.push(Label { group: GROUP.to_owned(), kind, rtt: way.rtt, voice: false });
+        labels.push(Label { group: GROUP.to_owned(), kind, rtt: path.rtt, voice: false });
     }
     let packets = capture.packets().iter().map(|packet| {
         let five_tuple = &capture.flow_of(packet).five_tuple;

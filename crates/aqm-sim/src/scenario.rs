@@ -4,7 +4,7 @@
 //! Unknown keys are refused.
 
 pub use crate::topology::Topology;
-pub use crate::traffic::Distribution;
+pub use crate::traffic::distribution::Distribution;
 use aqm_core::packet::Ecn;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,16 @@ impl Scenario {
             return Err("there are neither flows nor captures: nothing would be sent".to_owned());
         }
         if let Some(topology) = &self.topology {
-            topology.check(self)?;
+            let nodes = topology.check(matches!(self.capacity, Capacity::Trace(_)))?;
+            for group in &self.flows {
+                if group.from.is_empty() || group.to.is_empty() {
+                    return Err(format!("flow group '{}': from and to are missing", group.name));
+                }
+                let mut ends = group.from.iter().chain(&group.to);
+                if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
+                    return Err(format!("flow group '{}': no link has a node '{node}'", group.name));
+                }
+            }
         }
         self.flows.iter().try_for_each(|group| {
             group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))

@@ -1,9 +1,12 @@
-//! Applications: what both ends of a connection do when something has arrived. Sans I/O: events in, wishes out.
+//! Applications: what both ends of a connection do when something has arrived. Sans I/O: events in, actions out.
 //!
 //! An application has pipes, each one direction of a TCP connection, numbered from zero.
 
-use super::dialogue::EXCHANGE;
-use super::{Client, Dialogue, Durations, Player, Viewing};
+use super::action::{Action, Waited};
+use super::client::Client;
+use super::dialogue::{Dialogue, EXCHANGE};
+use super::durations::Durations;
+use super::player::{Player, Viewing};
 use aqm_core::units::Time;
 
 /// An application, client and server in one.
@@ -17,31 +20,22 @@ pub(crate) enum Application {
     Dialogue(Box<Dialogue>),
 }
 
-/// What an application wants done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// So many bytes sent on a pipe; the application hears of it when all of them have arrived.
-    Send { pipe: usize, bytes: u64 },
-    /// To be woken. One call at a time is outstanding.
-    Wake(Time),
-}
-
 impl Application {
-    /// The start, or the time of the last [`Wish::Wake`].
-    pub(crate) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+    /// The start, or the time of the last [`Action::Wake`].
+    pub(crate) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         match self {
-            Application::Client(client) => client.wake(now, wishes),
-            Application::Player(player) => player.wake(now, wishes),
-            Application::Dialogue(dialogue) => dialogue.wake(now, wishes),
+            Application::Client(client) => client.wake(now, actions),
+            Application::Player(player) => player.wake(now, actions),
+            Application::Dialogue(dialogue) => dialogue.wake(now, actions),
         }
     }
 
     /// Everything sent on `pipe` so far has arrived.
-    pub(crate) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
+    pub(crate) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
         match self {
-            Application::Client(client) => client.arrived(pipe, now, wishes),
-            Application::Player(player) => player.arrived(pipe, now, wishes),
-            Application::Dialogue(dialogue) => dialogue.arrived(now, wishes),
+            Application::Client(client) => client.arrived(pipe, now, actions),
+            Application::Player(player) => player.arrived(pipe, now, actions),
+            Application::Dialogue(dialogue) => dialogue.arrived(now, actions),
         }
     }
 
@@ -70,17 +64,4 @@ impl Application {
             Application::Player(player) => Some(player.viewing(now)),
         }
     }
-}
-
-/// What a user waits for, and the metrics that tell how long.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Waited {
-    /// Name of the histogram.
-    pub(crate) histogram: &'static str,
-    /// Mean; a name in `_s` is in seconds, one in `_ms` in milliseconds.
-    pub(crate) mean: &'static str,
-    /// A high percentile, and which.
-    pub(crate) high: (&'static str, f64),
-    /// How often it was waited for in vain no longer.
-    pub(crate) completed: &'static str,
 }

@@ -1,6 +1,6 @@
 //! Arrival processes: when an application that waits for nobody has how much to send.
 
-use super::Distribution;
+use super::distribution::Distribution;
 use crate::scenario::Source;
 use crate::voice;
 use aqm_core::random::Random;

@@ -4,8 +4,8 @@
 //! A round asks for a number of objects over a number of connections, one object at a time on each; the next object is
 //! asked for where an answer has just arrived. The round is over with its last answer. Connections stay open.
 
-use super::Distribution;
-use super::application::{Waited, Wish};
+use super::action::{Action, Waited};
+use super::distribution::Distribution;
 use super::durations::Durations;
 use crate::scenario::{Exchange, Round};
 use aqm_core::random::Random;
@@ -72,31 +72,31 @@ impl Client {
         }
     }
 
-    pub(super) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.started = now;
         self.unasked = self.round.objects.sample(&mut self.random).max(1);
         for connection in 0..self.owed.len() {
-            self.ask(connection, wishes);
+            self.ask(connection, actions);
         }
     }
 
-    pub(super) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
         let connections = self.owed.len();
         if pipe >= connections {
             let connection = pipe - connections;
-            return wishes.push(Wish::Send { pipe: connection, bytes: self.owed[connection] });
+            return actions.push(Action::Send { pipe: connection, bytes: self.owed[connection] });
         }
         self.outstanding -= 1;
-        self.ask(pipe, wishes);
+        self.ask(pipe, actions);
         if self.outstanding == 0 {
             self.done.record(now.since(self.started));
-            wishes.push(Wish::Wake(now + self.round.pause.span(&mut self.random)));
+            actions.push(Action::Wake(now + self.round.pause.span(&mut self.random)));
         }
     }
 
     /// Asks for the next object, if there is one. Its size is drawn here, so that the n-th object is the same however
     /// the answers arrive.
-    fn ask(&mut self, connection: usize, wishes: &mut Vec<Wish>) {
+    fn ask(&mut self, connection: usize, actions: &mut Vec<Action>) {
         if self.unasked == 0 {
             return;
         }
@@ -104,12 +104,12 @@ impl Client {
         self.outstanding += 1;
         let size = self.round.size.sample(&mut self.random).max(1);
         self.owed[connection] = size;
-        wishes.push(match &self.round.request {
+        actions.push(match &self.round.request {
             Some(request) => {
                 let bytes = draw_request(request, &mut self.random);
-                Wish::Send { pipe: self.owed.len() + connection, bytes }
+                Action::Send { pipe: self.owed.len() + connection, bytes }
             }
-            None => Wish::Send { pipe: connection, bytes: size },
+            None => Action::Send { pipe: connection, bytes: size },
         });
     }
 }
@@ -143,33 +143,33 @@ mod tests {
         Client::new(&round, Random::seeded(1))
     }
 
-    fn wishes(act: impl FnOnce(&mut Vec<Wish>)) -> Vec<Wish> {
-        let mut wishes = Vec::new();
-        act(&mut wishes);
-        wishes
+    fn actions(act: impl FnOnce(&mut Vec<Action>)) -> Vec<Action> {
+        let mut actions = Vec::new();
+        act(&mut actions);
+        actions
     }
 
     #[test]
     fn a_page_is_loaded_when_its_last_object_has_arrived_and_the_next_one_follows_a_pause() {
         let mut client = page(3);
-        let request = |connection: usize| Wish::Send { pipe: 2 + connection, bytes: 300 };
-        let answer = |connection: usize| Wish::Send { pipe: connection, bytes: 5000 };
-        assert_eq!(wishes(|out| client.wake(at(0), out)), [request(0), request(1)]);
-        assert_eq!(wishes(|out| client.arrived(3, at(10), out)), [answer(1)]);
-        assert_eq!(wishes(|out| client.arrived(2, at(11), out)), [answer(0)]);
+        let request = |connection: usize| Action::Send { pipe: 2 + connection, bytes: 300 };
+        let answer = |connection: usize| Action::Send { pipe: connection, bytes: 5000 };
+        assert_eq!(actions(|out| client.wake(at(0), out)), [request(0), request(1)]);
+        assert_eq!(actions(|out| client.arrived(3, at(10), out)), [answer(1)]);
+        assert_eq!(actions(|out| client.arrived(2, at(11), out)), [answer(0)]);
         // The third object is asked for on the connection that is free first.
-        assert_eq!(wishes(|out| client.arrived(1, at(20), out)), [request(1)]);
-        assert_eq!(wishes(|out| client.arrived(0, at(22), out)), []);
-        assert_eq!(wishes(|out| client.arrived(3, at(30), out)), [answer(1)]);
-        assert_eq!(wishes(|out| client.arrived(1, at(40), out)), [Wish::Wake(at(1040))]);
+        assert_eq!(actions(|out| client.arrived(1, at(20), out)), [request(1)]);
+        assert_eq!(actions(|out| client.arrived(0, at(22), out)), []);
+        assert_eq!(actions(|out| client.arrived(3, at(30), out)), [answer(1)]);
+        assert_eq!(actions(|out| client.arrived(1, at(40), out)), [Action::Wake(at(1040))]);
         assert_eq!((client.done.count, client.done.mean_ms()), (1, 40.0));
-        assert_eq!(wishes(|out| client.wake(at(1040), out)), [request(0), request(1)]);
+        assert_eq!(actions(|out| client.wake(at(1040), out)), [request(0), request(1)]);
     }
 
     #[test]
     fn a_page_of_one_object_needs_one_connection() {
         let mut client = page(1);
-        assert_eq!(wishes(|out| client.wake(at(0), out)), [Wish::Send { pipe: 2, bytes: 300 }]);
+        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { pipe: 2, bytes: 300 }]);
     }
 
     #[test]
@@ -177,10 +177,10 @@ mod tests {
         let sizes = |first: usize| {
             let mut client = page(4);
             client.round.size = Distribution::Uniform { low: 1, high: 1_000_000 };
-            wishes(|out| client.wake(at(0), out));
+            actions(|out| client.wake(at(0), out));
             let mut sizes = client.owed.clone();
             for connection in [first, 1 - first] {
-                wishes(|out| client.arrived(connection, at(1), out));
+                actions(|out| client.arrived(connection, at(1), out));
                 sizes.push(client.owed[connection]);
             }
             sizes
@@ -192,8 +192,8 @@ mod tests {
     fn a_transfer_has_no_request() {
         let mut client = page(1);
         client.round.request = None;
-        assert_eq!(wishes(|out| client.wake(at(0), out)), [Wish::Send { pipe: 0, bytes: 5000 }]);
-        assert_eq!(wishes(|out| client.arrived(0, at(7), out)), [Wish::Wake(at(1007))]);
+        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { pipe: 0, bytes: 5000 }]);
+        assert_eq!(actions(|out| client.arrived(0, at(7), out)), [Action::Wake(at(1007))]);
         assert_eq!(client.done.mean_ms(), 7.0);
     }
 }

@@ -1,6 +1,6 @@
 //! A recorded conversation held again: the same turns, the same thoughts, over a network of its own.
 
-use super::application::{Waited, Wish};
+use super::action::{Action, Waited};
 use super::durations::Durations;
 use crate::conversations::Turn;
 use aqm_core::units::Time;
@@ -28,15 +28,15 @@ impl Dialogue {
     }
 
     /// The next turn begins.
-    pub(super) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         let Some(turn) = self.turns.get(self.next) else { return };
         if turn.by_client {
             self.asked = Some(now);
         }
-        wishes.push(Wish::Send { pipe: usize::from(turn.by_client), bytes: turn.bytes });
+        actions.push(Action::Send { pipe: usize::from(turn.by_client), bytes: turn.bytes });
     }
 
-    pub(super) fn arrived(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn arrived(&mut self, now: Time, actions: &mut Vec<Action>) {
         if !self.turns[self.next].by_client
             && let Some(asked) = self.asked.take()
         {
@@ -44,7 +44,7 @@ impl Dialogue {
         }
         self.next += 1;
         if let Some(turn) = self.turns.get(self.next) {
-            wishes.push(Wish::Wake(now + turn.wait));
+            actions.push(Action::Wake(now + turn.wait));
         }
     }
 }
@@ -60,16 +60,17 @@ mod tests {
         let turn = |by_client, ms, bytes| Turn { by_client, wait: Span::from_millis(ms), bytes };
         let mut dialogue =
             Dialogue::new(vec![turn(true, 0, 300), turn(false, 7, 2000), turn(false, 980, 500)]);
-        let mut wishes = Vec::new();
-        dialogue.wake(at(0), &mut wishes);
-        dialogue.arrived(at(10), &mut wishes);
-        dialogue.wake(at(17), &mut wishes);
-        dialogue.arrived(at(40), &mut wishes);
-        dialogue.wake(at(1020), &mut wishes);
-        dialogue.arrived(at(1030), &mut wishes);
-        let send = |pipe, bytes| Wish::Send { pipe, bytes };
-        let expected = [send(1, 300), Wish::Wake(at(17)), send(0, 2000), Wish::Wake(at(1020)), send(0, 500)];
-        assert_eq!(wishes, expected);
+        let mut actions = Vec::new();
+        dialogue.wake(at(0), &mut actions);
+        dialogue.arrived(at(10), &mut actions);
+        dialogue.wake(at(17), &mut actions);
+        dialogue.arrived(at(40), &mut actions);
+        dialogue.wake(at(1020), &mut actions);
+        dialogue.arrived(at(1030), &mut actions);
+        let send = |pipe, bytes| Action::Send { pipe, bytes };
+        let expected =
+            [send(1, 300), Action::Wake(at(17)), send(0, 2000), Action::Wake(at(1020)), send(0, 500)];
+        assert_eq!(actions, expected);
         assert_eq!((dialogue.done.count, dialogue.done.mean_ms()), (1, 40.0));
     }
 }

@@ -4,7 +4,7 @@
 //! SIGCOMM 2014, algorithm 1, with the proportions of its section 4: of a buffer of 240 s, 90 s are the reservoir and
 //! the last 24 s the upper one.
 
-use super::application::Wish;
+use super::action::Action;
 use crate::scenario::Video;
 use aqm_core::units::{Span, Time};
 
@@ -57,20 +57,20 @@ impl Player {
     }
 
     /// The start, or room for another segment.
-    pub(super) fn wake(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.begun = self.begun.min(now);
         self.play_until(now);
         let level = next_level(&self.video, self.level, self.buffered);
         self.seen.switches += u64::from(level != self.level && self.playing_since.is_some());
         self.level = level;
-        wishes.push(Wish::Send { pipe: 1, bytes: REQUEST_BYTES });
+        actions.push(Action::Send { pipe: 1, bytes: REQUEST_BYTES });
     }
 
-    pub(super) fn arrived(&mut self, pipe: usize, now: Time, wishes: &mut Vec<Wish>) {
+    pub(super) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
         let (rate, length) = (self.video.rates_bps[self.level], Span::from_nanos(self.video.segment_ns));
         if pipe == 1 {
             let bits = u128::from(rate) * u128::from(length.as_nanos()) / 1_000_000_000;
-            return wishes.push(Wish::Send { pipe: 0, bytes: (bits as u64 / 8).max(1) });
+            return actions.push(Action::Send { pipe: 0, bytes: (bits as u64 / 8).max(1) });
         }
         self.play_until(now);
         if self.playing_since.is_none() {
@@ -83,8 +83,8 @@ impl Player {
         self.seen.bitrates_sum += rate;
         let full = Span::from_nanos(self.video.buffer_ns);
         match (self.buffered + length).saturating_sub(full) {
-            Span::ZERO => self.wake(now, wishes),
-            surplus => wishes.push(Wish::Wake(now + surplus)),
+            Span::ZERO => self.wake(now, actions),
+            surplus => actions.push(Action::Wake(now + surplus)),
         }
     }
 
@@ -184,19 +184,19 @@ mod tests {
     #[test]
     fn a_player_starts_with_its_first_segment_and_stalls_when_it_has_played_all() {
         let mut player = Player::new(&video());
-        let mut wishes = Vec::new();
-        player.wake(at(1), &mut wishes);
-        player.arrived(1, at(2), &mut wishes);
+        let mut actions = Vec::new();
+        player.wake(at(1), &mut actions);
+        player.arrived(1, at(2), &mut actions);
         // 4 s of 1 Mbit/s.
-        assert_eq!(wishes[1], Wish::Send { pipe: 0, bytes: 500_000 });
-        player.arrived(0, at(3), &mut wishes);
+        assert_eq!(actions[1], Action::Send { pipe: 0, bytes: 500_000 });
+        player.arrived(0, at(3), &mut actions);
         assert_eq!(player.viewing(at(3)).startup, Some(Span::from_secs(2)));
-        assert_eq!(wishes[2], Wish::Send { pipe: 1, bytes: 300 });
+        assert_eq!(actions[2], Action::Send { pipe: 1, bytes: 300 });
         // The segment lasts until second 7; the next comes in second 10.
         assert_eq!(player.viewing(at(7)).stalls, 0);
         assert_eq!((player.viewing(at(9)).stall, player.viewing(at(9)).stalls), (Span::from_secs(2), 1));
-        player.arrived(0, at(10), &mut wishes);
-        player.arrived(0, at(11), &mut wishes);
+        player.arrived(0, at(10), &mut actions);
+        player.arrived(0, at(11), &mut actions);
         let seen = player.viewing(at(12));
         assert_eq!((seen.stall, seen.stalls, seen.segments), (Span::from_secs(3), 1, 3));
         assert_eq!(player.buffered, Span::from_secs(7));
@@ -218,12 +218,12 @@ mod tests {
     #[test]
     fn a_full_buffer_makes_the_player_wait_until_a_segment_fits() {
         let mut player = Player::new(&Video { buffer_ns: 10_000_000_000, ..video() });
-        let mut wishes = Vec::new();
-        player.wake(at(0), &mut wishes);
-        player.arrived(0, at(0), &mut wishes);
-        wishes.clear();
+        let mut actions = Vec::new();
+        player.wake(at(0), &mut actions);
+        player.arrived(0, at(0), &mut actions);
+        actions.clear();
         // 8 s buffered; the next 4 s fit when 6 s are left.
-        player.arrived(0, at(0), &mut wishes);
-        assert_eq!(wishes, [Wish::Wake(at(2))]);
+        player.arrived(0, at(0), &mut actions);
+        assert_eq!(actions, [Action::Wake(at(2))]);
     }
 }

@@ -1,7 +1,7 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
 use super::feedback::Feedback;
-use crate::packet::MAX_SACK_BLOCKS;
+use crate::network::packet::MAX_SACK_BLOCKS;
 use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};

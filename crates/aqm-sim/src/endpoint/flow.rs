@@ -1,10 +1,10 @@
-//! What a flow is: its way, its identity, both of its ends; and recorded packets that are played back.
+//! What a flow is: its routes, its identity, both of its ends.
 
-use crate::metrics::SenderState;
-use crate::network::LinkId;
-use crate::traffic::Arrivals;
+use crate::measure::metrics::SenderState;
+use crate::network::graph::LinkId;
+use crate::traffic::arrivals::Arrivals;
 use crate::transport::{Receiver, Sender, Settings};
-use aqm_core::packet::{Ecn, TcpView};
+use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
@@ -12,30 +12,30 @@ use aqm_core::units::{Span, Time};
 #[repr(align(64))]
 pub(crate) struct Flow {
     pub(crate) endpoints: Endpoints,
-    pub(super) identity: Identity,
-    pub(super) forward: u32,
-    pub(super) reverse: u32,
+    pub(crate) identity: Identity,
+    pub(crate) forward: u32,
+    pub(crate) reverse: u32,
     /// Bytes of the IP and transport headers of a packet without SACK blocks.
-    pub(super) headers: u32,
+    pub(crate) headers: u32,
     /// Bytes that the source hands over at a time.
-    pub(super) piece: u32,
-    /// When so many bytes of payload have been delivered, the application hears of it; [`ENDLESS`] for never.
-    pub(super) awaited: u64,
+    pub(crate) piece: u32,
+    /// When so many bytes of payload have been delivered, the application is told; [`ENDLESS`] for never.
+    pub(crate) notify_at: u64,
     pub(crate) session: Box<Session>,
 }
 
 /// Size of a flow without end.
-pub(super) const ENDLESS: u64 = u64::MAX;
+pub(crate) const ENDLESS: u64 = u64::MAX;
 
 /// The application's side of a flow: touched when it has something to send, and at the end.
 pub(crate) struct Session {
-    pub(super) source: Option<Arrivals>,
+    pub(crate) source: Option<Arrivals>,
     /// The application whose pipe this is, and which of its pipes.
-    pub(super) user: Option<(u32, u32)>,
+    pub(crate) user: Option<(u32, u32)>,
     /// Bytes that the application has written.
-    pub(super) written: u64,
+    pub(crate) written: u64,
     /// Payload of a finite flow, [`ENDLESS`] otherwise.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     pub(crate) start: Time,
     pub(crate) finished: Option<Time>,
 }
@@ -69,8 +69,22 @@ pub(crate) enum Endpoints {
 }
 
 impl Endpoints {
+    /// Both ends of a TCP connection with these settings, or of a flow of datagrams.
+    pub(crate) fn new(tcp: Option<(&Settings, Random)>) -> Endpoints {
+        match tcp {
+            None => Endpoints::Datagrams,
+            Some((settings, random)) => Endpoints::Tcp(Box::new(Connection {
+                sender: Sender::new(settings, random),
+                receiver: Receiver::new(settings),
+                sender_timer: Time::MAX,
+                paced: false,
+                receiver_timer: Time::MAX,
+            })),
+        }
+    }
+
     /// The sender as the time series see it; none for datagrams.
-    pub(super) fn state(&self) -> Option<SenderState> {
+    pub(crate) fn state(&self) -> Option<SenderState> {
         match self {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
@@ -86,10 +100,10 @@ pub(crate) struct Connection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     /// The events that stand for their timers, [`Time::MAX`] for none.
-    pub(super) sender_timer: Time,
-    pub(super) receiver_timer: Time,
+    pub(crate) sender_timer: Time,
+    pub(crate) receiver_timer: Time,
     /// Whether an event waits that lets the sender go on.
-    pub(super) paced: bool,
+    pub(crate) paced: bool,
 }
 
 /// What a flow is made of.
@@ -110,14 +124,6 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) size: Option<u64>,
 }
 
-/// The way of one flow, there and back.
-pub(crate) struct Way {
-    pub(crate) forward: Vec<LinkId>,
-    pub(crate) reverse: Vec<LinkId>,
-    pub(crate) propagation: Span,
-    pub(crate) rtt: Span,
-}
-
 /// What a flow is called in results.
 pub(crate) struct Label {
     pub(crate) group: String,
@@ -125,24 +131,6 @@ pub(crate) struct Label {
     pub(crate) rtt: Span,
     /// Whether it is speech that somebody listens to.
     pub(crate) voice: bool,
-}
-
-/// Recorded packets, in order of time, and how far they have been sent.
-pub(crate) struct Replay {
-    pub(crate) packets: Vec<Recorded>,
-    pub(crate) next: usize,
-    pub(crate) start: Time,
-}
-
-/// A recorded packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Recorded {
-    pub(crate) at: Span,
-    pub(crate) flow: u32,
-    pub(crate) ip_length: u32,
-    pub(crate) payload: u32,
-    pub(crate) ecn: Ecn,
-    pub(crate) tcp: Option<TcpView>,
 }
 
 #[cfg(test)]

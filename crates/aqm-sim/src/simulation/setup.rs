@@ -1,28 +1,18 @@
 //! From a scenario to a simulation: the graph of its topology, its flows, its captures.
 
-use crate::dumbbell;
+use super::members::Member;
+use super::state::Simulation;
+use crate::endpoint::flow::Label;
 use crate::link_trace::LinkTrace;
-use crate::members::{self, Member};
-use crate::metrics::Metrics;
-use crate::network::{Capacity as LinkCapacity, LinkId, Network, Queue};
+use crate::measure::metrics::Metrics;
+use crate::network::graph::{Capacity as LinkCapacity, Queue};
+use crate::network::path::{Layout, paths_per_member};
+use crate::network::{dumbbell, topology};
 use crate::report::RunError;
 use crate::scenario::{Capacity, Scenario};
-use crate::simulation::{Label, Simulation, Way};
-use crate::topology;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
 use std::path::Path;
-
-/// A graph with the ways of all flows through it.
-pub(crate) struct Graph {
-    pub(crate) network: Network,
-    /// The link whose queue is measured.
-    pub(crate) measured: LinkId,
-    /// Group by group, member by member, as many as [`members::ways`] says.
-    pub(crate) ways: Vec<Way>,
-    /// The way of recorded traffic.
-    pub(crate) recorded: Way,
-}
 
 /// A simulation ready to run, and what its parts are called.
 pub(crate) struct Setup {
@@ -54,23 +44,23 @@ impl Setup {
         let full = Bytes::new(u64::from(1500 + scenario.overhead_bytes));
         let metrics = Metrics::new(groups, capacity.mean_rate().time_for(full), scenario.flow_series);
 
-        let Graph { network, measured, ways, recorded } = match &scenario.topology {
-            None => dumbbell::graph(scenario, &capacity, &aqm)?,
-            Some(topology) => topology::graph(scenario, topology, &capacity, &aqm)?,
+        let Layout { network, measured, paths, recorded } = match &scenario.topology {
+            None => dumbbell::layout(scenario, &capacity, &aqm)?,
+            Some(topology) => topology::layout(scenario, topology, &capacity, &aqm)?,
         };
         let mut simulation = Simulation::new(&network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
         let mut labels = Vec::new();
-        let mut ways = ways.as_slice();
+        let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);
         for (number, group) in scenario.flows.iter().enumerate() {
             for index in 0..group.count {
-                let (own, others) = ways.split_at(members::ways(group) as usize);
+                let (own, others) = paths.split_at(paths_per_member(group) as usize);
                 let name = format!("{}.{index}", group.name);
                 let (simulation, labels) = (&mut simulation, &mut labels);
-                Member { simulation, labels, number, group, index, name, ways: own, seed }
-                    .join(capacity.mean_rate(), end)?;
-                ways = others;
+                Member { simulation, labels, number, group, index, name, paths: own, seed }
+                    .add_flows(capacity.mean_rate(), end)?;
+                paths = others;
             }
         }
         let mut warnings = Vec::new();

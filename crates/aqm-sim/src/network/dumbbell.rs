@@ -1,12 +1,10 @@
 //! The dumbbell: hosts on either side, one bottleneck in the middle.
 
-use crate::members;
-use crate::network::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
+use super::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
+use super::path::{Layout, Path, paths_of_group};
+use super::routes::Routes;
 use crate::report::RunError;
-use crate::routes::Routes;
 use crate::scenario::Scenario;
-use crate::setup::Graph;
-use crate::simulation::Way;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 
@@ -14,13 +12,13 @@ use aqm_core::units::{Rate, Span};
 const ACCESS_FACTOR: u64 = 10;
 
 /// The dumbbell of a scenario, with a sender and a receiver for each flow.
-pub(crate) fn graph(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Result<Graph, RunError> {
+pub(crate) fn layout(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Result<Layout, RunError> {
     let mut plan = Plan::new(scenario, capacity.clone(), aqm.clone());
     let mut pairs = Vec::new();
     for group in &scenario.flows {
         let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
-        for index in 0..members::ways_of_all(group) {
-            pairs.push((plan.join(&format!("{}.{index}", group.name), rtt), rtt));
+        for index in 0..paths_of_group(group) {
+            pairs.push((plan.add_hosts(&format!("{}.{index}", group.name), rtt), rtt));
         }
     }
     let mut routes = Routes::of(&plan.network);
@@ -28,13 +26,13 @@ pub(crate) fn graph(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Res
         let missing = || RunError::Check("a dumbbell has no route between two of its hosts".to_owned());
         routes.route(&plan.network, from, to, 0).ok_or_else(missing)
     };
-    let mut ways = Vec::new();
+    let mut paths = Vec::new();
     for ((sender, receiver), rtt) in pairs {
         let (forward, reverse) = (route(sender, receiver)?, route(receiver, sender)?);
-        ways.push(Way { forward, reverse, propagation: rtt / 2, rtt });
+        paths.push(Path { forward, reverse, propagation: rtt / 2, rtt });
     }
     let recorded = plan.direct();
-    Ok(Graph { network: plan.network, measured: plan.bottleneck, ways, recorded })
+    Ok(Layout { network: plan.network, measured: plan.bottleneck, paths, recorded })
 }
 
 /// The graph while hosts are being added.
@@ -85,7 +83,7 @@ impl Plan {
     }
 
     /// Adds a sender and a receiver whose round trip takes `rtt`.
-    fn join(&mut self, name: &str, rtt: Span) -> (NodeId, NodeId) {
+    fn add_hosts(&mut self, name: &str, rtt: Span) -> (NodeId, NodeId) {
         let sender = self.network.node(format!("{name}.sender"));
         let receiver = self.network.node(format!("{name}.receiver"));
         let forward = rtt / 2;
@@ -100,9 +98,9 @@ impl Plan {
         (sender, receiver)
     }
 
-    /// The way of recorded traffic: straight into the bottleneck, with the timing of the capture.
-    fn direct(&self) -> Way {
+    /// The path of recorded traffic: straight into the bottleneck, with the timing of the capture.
+    fn direct(&self) -> Path {
         let propagation = self.bottleneck_delay;
-        Way { forward: vec![self.bottleneck], reverse: Vec::new(), propagation, rtt: self.default_rtt }
+        Path { forward: vec![self.bottleneck], reverse: Vec::new(), propagation, rtt: self.default_rtt }
     }
 }

@@ -1,62 +1,63 @@
-//! Packets on links: propagation, serialisation, the queue and its device.
+//! Packets from port to port: queue, device, serialisation, propagation.
 
-use super::{END, Simulation, Watch};
+use super::observer::PortObserver;
+use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
-use crate::link::InFlight;
 use crate::link_trace::OPPORTUNITY_BYTES;
-use crate::network::LinkId;
-use crate::packet::{PacketId, Role};
+use crate::network::in_flight::InFlight;
+use crate::network::packet::{PacketId, Role};
+use crate::network::port::PortId;
 use aqm_core::packet::{Packet as Metadata, TcpView};
 use aqm_core::units::{Span, Time};
 
 const TCP: u8 = 6;
 
 impl Simulation {
-    /// The first packet in flight on a lane has arrived.
-    pub(super) fn on_arrival(&mut self, lane: usize) -> Option<Time> {
-        let (packet, again) = self.lanes[lane].land()?;
-        self.links[packet.link as usize].balance -= 1;
+    /// The first packet of a queue of packets in flight has arrived.
+    pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
+        let (packet, again) = self.in_flight[queue].pop()?;
+        self.ports[packet.port as usize].inside -= 1;
         self.forward(packet.id);
         again
     }
 
-    /// A packet that travels alone has arrived.
-    pub(super) fn on_lone_arrival(&mut self, id: PacketId) -> Option<Time> {
-        let link = self.routes[self.slab[id].next as usize - 1] as usize;
-        self.links[link].balance -= 1;
-        if let Some(impairment) = self.links[link].impairment_mut() {
-            impairment.alone -= 1;
+    /// A packet has arrived over a wire that may reorder.
+    pub(super) fn on_jittered_arrival(&mut self, id: PacketId) -> Option<Time> {
+        let port = self.routes[self.slab[id].next as usize - 1] as usize;
+        self.ports[port].inside -= 1;
+        if let Some(impairment) = self.ports[port].impairment_mut() {
+            impairment.jittered -= 1;
         }
         self.forward(id);
         None
     }
 
-    /// Sends a packet on its next link, or to its endpoint.
-    pub(super) fn forward(&mut self, id: PacketId) {
+    /// Sends a packet through its next port, or to its endpoint.
+    pub(crate) fn forward(&mut self, id: PacketId) {
         let packet = &mut self.slab[id];
         let next = self.routes[packet.next as usize];
         if next == END {
             return self.deliver(id);
         }
         packet.next += 1;
-        let (link, length) = (next as usize, packet.length);
-        let this = &mut self.links[link];
-        this.balance += 1;
+        let (port, length) = (next as usize, packet.length);
+        let this = &mut self.ports[port];
+        this.inside += 1;
         if this.device().is_some() {
-            return self.enqueue(link, id);
+            return self.enqueue(port, id);
         }
         let out = this.serialise(length, self.now);
-        self.depart(link, id, out);
+        self.depart(port, id, out);
     }
 
-    /// The last bit of a packet leaves `link` at `out`.
-    pub(super) fn depart(&mut self, mut link: LinkId, id: PacketId, out: Time) {
-        let links = self.links.as_mut_slice();
-        let this = &mut links[link];
+    /// The last bit of a packet leaves `port` at `out`.
+    pub(super) fn depart(&mut self, mut port: PortId, id: PacketId, out: Time) {
+        let ports = self.ports.as_mut_slice();
+        let this = &mut ports[port];
         let mut at = out + this.delay;
         if let Some(impairment) = this.impairment_mut() {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
-                this.balance -= 1;
+                this.inside -= 1;
                 let lost = &self.slab[id];
                 if lost.is_counted() {
                     self.metrics.on_loss(lost.flow);
@@ -65,30 +66,30 @@ impl Simulation {
             }
             if impairment.jitter > Span::ZERO {
                 at += Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
-                impairment.alone += 1;
-                return self.events.push(at, Target::new(Kind::Alone, id));
+                impairment.jittered += 1;
+                return self.events.push(at, Target::new(Kind::JitteredArrival, id));
             }
         }
         let packet = &mut self.slab[id];
-        // The route is at hand: as far as links share this one's event, the packet goes on at once.
-        while let Some(following) = links.get_mut(self.routes[packet.next as usize] as usize)
-            && following.fed_by == link as u32
+        // The route is at hand: as far as ports share this one's event, the packet goes on at once.
+        while let Some(following) = ports.get_mut(self.routes[packet.next as usize] as usize)
+            && following.upstream == port as u32
         {
-            following.balance += 1;
+            following.inside += 1;
             at = following.serialise(packet.length, at) + following.delay;
-            links[link].balance -= 1;
-            link = self.routes[packet.next as usize] as usize;
+            ports[port].inside -= 1;
+            port = self.routes[packet.next as usize] as usize;
             packet.next += 1;
         }
-        let shared = links[link].lane as usize;
-        let lane = if self.lanes[shared].admits(at) { shared } else { link };
-        if self.lanes[lane].launch(InFlight { at, id, link: link as u32 }) {
-            self.events.push(at, Target::new(Kind::Arrival, lane as u32));
+        let shared = ports[port].in_flight as usize;
+        let queue = if self.in_flight[shared].keeps_order(at) { shared } else { port };
+        if self.in_flight[queue].push(InFlight { at, id, port: port as u32 }) {
+            self.events.push(at, Target::new(Kind::Arrival, queue as u32));
         }
     }
 
-    /// A packet arrives at a link with a discipline.
-    pub(super) fn enqueue(&mut self, link: LinkId, id: PacketId) {
+    /// A packet arrives at a port with a discipline.
+    pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.slab[id], self.now);
         let flow = &self.flows[packet.flow as usize];
         let identity = &flow.identity;
@@ -112,78 +113,78 @@ impl Simulation {
             ecn: packet.ecn,
             protocol: identity.protocol,
         };
-        let device = self.links[link].device_mut().expect("only links with a device queue");
+        let device = self.ports[port].device_mut().expect("only ports with a device queue");
         let measured = device.measured;
         if measured {
             self.metrics.on_arrival(packet.flow, packet.length, now);
         }
-        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
+        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         device.qdisc.enqueue(metadata, now, &mut watch);
         if measured {
             self.metrics.after_arrival();
         }
         if !device.busy {
-            if let Some(free) = self.serve(link) {
-                self.events.push(free, Target::new(Kind::Free, link as u32));
+            if let Some(free) = self.serve(port) {
+                self.events.push(free, Target::new(Kind::PortReady, port as u32));
             }
         } else if device.ring_packets > 1 {
-            self.fill_ring(link);
+            self.fill_ring(port);
         }
-        self.arm_wakeup(link);
+        self.arm_wakeup(port);
     }
 
     /// A transmission has ended (or an opportunity has come).
-    pub(super) fn on_free(&mut self, link: LinkId) -> Option<Time> {
-        let Some(medium) = self.links[link].device()?.medium else { return self.serve(link) };
+    pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
+        let Some(medium) = self.ports[port].device()?.medium else { return self.serve(port) };
         // The others on the medium have their turn first.
-        self.media[medium as usize].taken = false;
-        self.media[medium as usize].waiting.push_back(link as u32);
+        self.media[medium as usize].busy = false;
+        self.media[medium as usize].waiting.push_back(port as u32);
         while let Some(next) = self.media[medium as usize].waiting.pop_front() {
-            if let Some(free) = self.serve(next as LinkId) {
-                self.events.push(free, Target::new(Kind::Free, next));
+            if let Some(free) = self.serve(next as PortId) {
+                self.events.push(free, Target::new(Kind::PortReady, next));
                 break;
             }
         }
         None
     }
 
-    /// The link can take a packet; answers when it can take the next one.
-    pub(super) fn serve(&mut self, link: LinkId) -> Option<Time> {
-        let device = self.links[link].device_mut()?;
+    /// The port can send a packet; answers when it can send the next one.
+    pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
+        let device = self.ports[port].device_mut()?;
         if device.trace.is_some() {
-            return self.serve_opportunity(link);
+            return self.serve_opportunity(port);
         }
         if let Some(medium) = device.medium
-            && self.media[medium as usize].taken
+            && self.media[medium as usize].busy
         {
             device.busy = true;
-            self.media[medium as usize].waiting.push_back(link as u32);
+            self.media[medium as usize].waiting.push_back(port as u32);
             return None;
         }
-        let id = self.next_packet(link);
-        let this = &mut self.links[link];
+        let id = self.next_packet(port);
+        let this = &mut self.ports[port];
         this.device_mut()?.busy = id.is_some();
         let id = id?;
         let out = self.now + this.serialisation(self.slab[id].length);
-        let this = self.links[link].device()?;
+        let this = self.ports[port].device()?;
         if let Some(medium) = this.medium {
-            self.media[medium as usize].taken = true;
+            self.media[medium as usize].busy = true;
         }
         let (ring, wakes) = (this.ring_packets > 1, this.wakes);
-        self.depart(link, id, out);
+        self.depart(port, id, out);
         if ring {
-            self.fill_ring(link);
+            self.fill_ring(port);
         }
         if wakes {
-            self.arm_wakeup(link);
+            self.arm_wakeup(port);
         }
         Some(out)
     }
 
     /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
-    pub(super) fn serve_opportunity(&mut self, link: LinkId) -> Option<Time> {
+    pub(super) fn serve_opportunity(&mut self, port: PortId) -> Option<Time> {
         let now = self.now;
-        let device = self.links[link].device_mut()?;
+        let device = self.ports[port].device_mut()?;
         let trace = device.trace.as_mut()?;
         if !device.busy {
             // Opportunities that found nobody waiting are gone.
@@ -194,59 +195,59 @@ impl Simulation {
         trace.cursor.next_opportunity();
         trace.budget += OPPORTUNITY_BYTES.as_u64();
         loop {
-            let sending = self.links[link].device_mut()?.trace.as_mut()?.sending.take();
+            let sending = self.ports[port].device_mut()?.trace.as_mut()?.sending.take();
             let next = sending.or_else(|| {
-                let id = self.next_packet(link)?;
+                let id = self.next_packet(port)?;
                 Some((id, u64::from(self.slab[id].length - self.overhead)))
             });
-            let trace = self.links[link].device_mut()?.trace.as_mut()?;
+            let trace = self.ports[port].device_mut()?.trace.as_mut()?;
             let Some((id, left)) = next else {
                 trace.budget = 0;
-                self.links[link].device_mut()?.busy = false;
-                self.arm_wakeup(link);
+                self.ports[port].device_mut()?.busy = false;
+                self.arm_wakeup(port);
                 return None;
             };
             if left > trace.budget {
                 trace.sending = Some((id, left - trace.budget));
                 trace.budget = 0;
                 let again = trace.cursor.peek();
-                self.fill_ring(link);
-                self.arm_wakeup(link);
+                self.fill_ring(port);
+                self.arm_wakeup(port);
                 return Some(again);
             }
             trace.budget -= left;
-            self.depart(link, id, now);
+            self.depart(port, id, now);
         }
     }
 
     /// The next packet for the wire: from the ring, else from the discipline.
-    pub(super) fn next_packet(&mut self, link: LinkId) -> Option<PacketId> {
-        match self.links[link].device_mut()?.ring.pop_front() {
+    pub(super) fn next_packet(&mut self, port: PortId) -> Option<PacketId> {
+        match self.ports[port].device_mut()?.ring.pop_front() {
             Some(id) => Some(id),
-            None => self.dequeue(link),
+            None => self.dequeue(port),
         }
     }
 
     /// Lets the device take packets ahead of the wire.
-    pub(super) fn fill_ring(&mut self, link: LinkId) {
+    pub(super) fn fill_ring(&mut self, port: PortId) {
         loop {
-            let Some(device) = self.links[link].device() else { return };
+            let Some(device) = self.ports[port].device() else { return };
             if device.ring.len() + 1 >= device.ring_packets as usize {
                 return;
             }
-            let Some(id) = self.dequeue(link) else { return };
-            if let Some(device) = self.links[link].device_mut() {
+            let Some(id) = self.dequeue(port) else { return };
+            if let Some(device) = self.ports[port].device_mut() {
                 device.ring.push_back(id);
             }
         }
     }
 
     /// Takes a packet from the discipline.
-    pub(super) fn dequeue(&mut self, link: LinkId) -> Option<PacketId> {
+    pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
         let now = self.now;
-        let device = self.links[link].device_mut()?;
+        let device = self.ports[port].device_mut()?;
         let measured = device.measured;
-        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
+        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         let metadata = device.qdisc.dequeue(now, &mut watch)?;
         let id = metadata.cookie as PacketId;
         self.slab[id].ecn = metadata.ecn;
@@ -258,29 +259,29 @@ impl Simulation {
         Some(id)
     }
 
-    pub(super) fn on_wakeup(&mut self, link: LinkId) -> Option<Time> {
+    pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {
         let now = self.now;
-        let device = self.links[link].device_mut()?;
+        let device = self.ports[port].device_mut()?;
         if device.wake_at != now {
             return None;
         }
         device.wake_at = Time::MAX;
         let measured = device.measured;
-        let mut watch = Watch { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
+        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
         device.qdisc.wake(now, &mut watch);
         if !device.busy
             && device.qdisc.backlog().packets > 0
-            && let Some(free) = self.serve(link)
+            && let Some(free) = self.serve(port)
         {
-            self.events.push(free, Target::new(Kind::Free, link as u32));
+            self.events.push(free, Target::new(Kind::PortReady, port as u32));
         }
-        self.arm_wakeup(link);
+        self.arm_wakeup(port);
         None
     }
 
     /// Makes sure that an event stands for the discipline's next wake-up.
-    pub(super) fn arm_wakeup(&mut self, link: LinkId) {
-        let Some(device) = self.links[link].device_mut() else { return };
+    pub(super) fn arm_wakeup(&mut self, port: PortId) {
+        let Some(device) = self.ports[port].device_mut() else { return };
         if !device.wakes {
             return;
         }
@@ -288,7 +289,7 @@ impl Simulation {
             && at < device.wake_at
         {
             device.wake_at = at.max(self.now);
-            self.events.push(device.wake_at, Target::new(Kind::Wake, link as u32));
+            self.events.push(device.wake_at, Target::new(Kind::QdiscWake, port as u32));
         }
     }
 }

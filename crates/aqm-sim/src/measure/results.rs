@@ -1,12 +1,15 @@
 //! From what was accumulated to the named metrics of the contract.
 
+use super::metrics::{FlowMetrics, Metrics};
+use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::link_trace::OPPORTUNITY_BYTES;
-use crate::metrics::{FlowMetrics, Metrics};
-use crate::network::Capacity;
+use crate::network::graph::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
-use crate::setup::Setup;
-use crate::simulation::{Endpoints, Flow, Label, User};
-use crate::traffic::{Durations, Viewing, Waited};
+use crate::simulation::setup::Setup;
+use crate::simulation::state::User;
+use crate::traffic::action::Waited;
+use crate::traffic::durations::Durations;
+use crate::traffic::player::Viewing;
 use crate::transport::Losses;
 use crate::voice;
 use aqm_core::units::{Size, Time};
@@ -33,8 +36,8 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.flows = run.rows();
     report.metrics.retain(|_, value| value.is_finite());
-    for (link, (name, discipline)) in simulation.links.iter().zip(links) {
-        if let Some(device) = link.device() {
+    for (port, (name, discipline)) in simulation.ports.iter().zip(links) {
+        if let Some(device) = port.device() {
             let counters = device.qdisc.counters();
             report.queues.push(QueueRow {
                 link: name,

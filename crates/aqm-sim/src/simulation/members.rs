@@ -1,14 +1,20 @@
 //! Members of a group of flows: the flows and applications that each of them brings into the simulation.
 
+use super::state::{Simulation, User};
 use crate::conversations;
+use crate::endpoint::flow::{FlowSetup, Identity, Label};
+use crate::network::path::Path;
 use crate::report::RunError;
-use crate::scenario::{CongestionControl, Exchange, FlowGroup, Source, Tcp, Transport};
-use crate::simulation::{FlowSetup, Identity, Label, Simulation, User, Way};
-use crate::traffic::{Application, Arrivals, Client, Dialogue, Distribution, Player};
+use crate::scenario::{CongestionControl, FlowGroup, Source, Tcp, Transport};
+use crate::traffic::application::Application;
+use crate::traffic::arrivals::Arrivals;
+use crate::traffic::client::Client;
+use crate::traffic::dialogue::Dialogue;
+use crate::traffic::distribution::Distribution;
+use crate::traffic::player::Player;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
-use std::path::Path;
 
 /// IPv4 and UDP headers.
 const UDP_HEADERS: u32 = 28;
@@ -18,20 +24,7 @@ const IPV6_EXTRA: u32 = 20;
 /// Flows that a workload may bring.
 const MOST_FLOWS: f64 = 100_000.0;
 
-/// How many pairs of hosts a member of the group needs: one, but for queries, which go to many servers.
-pub(crate) fn ways(group: &FlowGroup) -> u32 {
-    match &group.source {
-        Source::Rounds(round) if round.exchange == Exchange::Query => round.connections,
-        _ => 1,
-    }
-}
-
-/// The same for all members of the group.
-pub(crate) fn ways_of_all(group: &FlowGroup) -> u32 {
-    group.count * ways(group)
-}
-
-/// One member of a group on its way into the simulation.
+/// One member of a group, to be added to the simulation.
 pub(crate) struct Member<'a> {
     pub(crate) simulation: &'a mut Simulation,
     pub(crate) labels: &'a mut Vec<Label>,
@@ -42,15 +35,15 @@ pub(crate) struct Member<'a> {
     pub(crate) index: u32,
     /// Its name, which its random streams carry.
     pub(crate) name: String,
-    /// What it uses between its hosts.
-    pub(crate) ways: &'a [Way],
+    /// The paths between its hosts.
+    pub(crate) paths: &'a [Path],
     pub(crate) seed: u64,
 }
 
 /// One flow of a member.
 struct Pipe<'a> {
     name: &'a str,
-    way: &'a Way,
+    path: &'a Path,
     back: bool,
     /// Whether the other direction's handshake has opened the connection.
     open: bool,
@@ -61,7 +54,7 @@ struct Pipe<'a> {
 
 impl Member<'_> {
     /// Adds what the member sends and what answers it; `capacity` and `end` bound a workload.
-    pub(crate) fn join(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
+    pub(crate) fn add_flows(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
         let (earliest, latest) = self.group.start_ns;
         let spread = self.stream("start").below(latest.saturating_sub(earliest) + 1);
         let start = Time::from_nanos(earliest + spread);
@@ -73,10 +66,10 @@ impl Member<'_> {
                 for &back in backs {
                     for connection in 0..round.connections {
                         let name = format!("{}.{connection}{}", self.name, if back { ".back" } else { "" });
-                        let way = &self.ways[connection as usize % self.ways.len()];
+                        let path = &self.paths[connection as usize % self.paths.len()];
                         pipes.push(self.add(Pipe {
                             name: &name,
-                            way,
+                            path,
                             back,
                             open: !back && round.request.is_some(),
                             source: None,
@@ -91,8 +84,8 @@ impl Member<'_> {
             Source::Video(video) => {
                 let pipes = [false, true].map(|back| {
                     let name = format!("{}{}", self.name, if back { ".back" } else { "" });
-                    let way = &self.ways[0];
-                    self.add(Pipe { name: &name, way, back, open: !back, source: None, start, size: None })
+                    let path = &self.paths[0];
+                    self.add(Pipe { name: &name, path, back, open: !back, source: None, start, size: None })
                 });
                 self.add_user(Application::Player(Box::new(Player::new(video))), start, pipes.into());
             }
@@ -113,7 +106,7 @@ impl Member<'_> {
                 let name = self.name.clone();
                 self.add(Pipe {
                     name: &name,
-                    way: &self.ways[0],
+                    path: &self.paths[0],
                     back: false,
                     open: false,
                     source,
@@ -122,8 +115,8 @@ impl Member<'_> {
                 });
                 if both_ways {
                     let source = Arrivals::new(&group.source, self.piece(), self.stream("source back"));
-                    let (name, way) = (format!("{name}.back"), &self.ways[0]);
-                    self.add(Pipe { name: &name, way, back: true, open: true, source, start, size: None });
+                    let (name, path) = (format!("{name}.back"), &self.paths[0]);
+                    self.add(Pipe { name: &name, path, back: true, open: true, source, start, size: None });
                 }
             }
         }
@@ -157,7 +150,7 @@ impl Member<'_> {
             let size = Some(size.sample(&mut random).max(1));
             self.add(Pipe {
                 name: &name,
-                way: &self.ways[0],
+                path: &self.paths[0],
                 back: false,
                 open: false,
                 source: None,
@@ -172,7 +165,7 @@ impl Member<'_> {
 
     /// The conversations of a capture, each over a connection of its own.
     fn add_conversations(&mut self, file: &str, start: Time) -> Result<(), RunError> {
-        let found = conversations::of_capture(&crate::replay::load(Path::new(file))?);
+        let found = conversations::of_capture(&crate::replay::load(std::path::Path::new(file))?);
         if found.is_empty() {
             return Err(RunError::Input(format!("{file}: holds no TCP connection with data")));
         }
@@ -181,10 +174,10 @@ impl Member<'_> {
             let by_client = conversation.turns[0].by_client;
             let pipes = [false, true].map(|back| {
                 let name = format!("{}.{number}{}", self.name, if back { ".back" } else { "" });
-                let way = &self.ways[0];
+                let path = &self.paths[0];
                 self.add(Pipe {
                     name: &name,
-                    way,
+                    path,
                     back,
                     open: back != by_client,
                     source: None,
@@ -229,16 +222,16 @@ impl Member<'_> {
                 (Some(settings), headers, if pipe.back { "tcp-back" } else { tcp_kind(tcp) }, 6, syn)
             }
         };
-        let (there, here) = (&pipe.way.forward, &pipe.way.reverse);
+        let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
         let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
         let (from, to) = if pipe.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
-        let back = pipe.way.rtt.saturating_sub(pipe.way.propagation);
+        let back = pipe.path.rtt.saturating_sub(pipe.path.propagation);
         let flow = self.simulation.add_flow(FlowSetup {
             group: self.number,
             back: pipe.back,
             forward,
             reverse,
-            propagation: if pipe.back { back } else { pipe.way.propagation },
+            propagation: if pipe.back { back } else { pipe.path.propagation },
             identity: Identity {
                 hash: hashes.next_u64(),
                 source: host(from, self.index, hashes.next_u64()),
@@ -255,7 +248,7 @@ impl Member<'_> {
             start: pipe.start,
             size: pipe.size,
         });
-        let rtt: Span = pipe.way.rtt;
+        let rtt: Span = pipe.path.rtt;
         let voice = group.source == Source::Voip && !pipe.back;
         self.labels.push(Label { group: group.name.clone(), kind, rtt, voice });
         flow

@@ -5,7 +5,7 @@
 //! descends; only the core is searched, once for each of its nodes where routes leave it. Setting up so costs as much as
 //! there are links and hops of routes, and not pairs of nodes.
 
-use crate::network::{LinkId, Network, NodeId};
+use super::graph::{LinkId, Network, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -204,7 +204,7 @@ fn mix(mut bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::LinkSpec;
+    use crate::network::graph::LinkSpec;
     use aqm_core::units::{Rate, Span};
 
     fn join(network: &mut Network, from: NodeId, to: NodeId, ms: u64) -> LinkId {

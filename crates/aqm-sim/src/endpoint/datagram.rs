@@ -1,0 +1,57 @@
+//! Datagrams: nothing answers and nothing is sent again.
+
+use super::recorded::Recorded;
+use crate::network::packet::{Packet, Role};
+use crate::simulation::state::Simulation;
+use aqm_core::units::Span;
+
+/// A message of datagrams is cut here: a heavy tail knows no bounds, and all its datagrams are sent at once.
+const LARGEST_MESSAGE: u64 = 16 << 20;
+
+impl Simulation {
+    /// A datagram has arrived.
+    pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
+        self.metrics.on_delivery(packet.flow, self.now.since(packet.stamp));
+        self.metrics.flows[number].payload_total += u64::from(packet.payload);
+    }
+
+    /// Sends a message in as many datagrams as it takes; `None` is one full datagram.
+    pub(super) fn send_message(&mut self, index: usize, message: Option<u64>) {
+        let flow = &self.flows[index];
+        let (headers, ecn) = (flow.headers, flow.identity.ecn);
+        let room = flow.piece - headers;
+        let mut left = message.unwrap_or(u64::from(room)).min(LARGEST_MESSAGE);
+        loop {
+            let payload = left.min(u64::from(room)) as u32;
+            left -= u64::from(payload);
+            let ip_length = payload + headers;
+            let flow = index as u32;
+            self.send_datagram(Recorded { at: Span::ZERO, flow, ip_length, payload, ecn, tcp: None });
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Sends what nothing reacts to.
+    pub(super) fn send_datagram(&mut self, datagram: Recorded) {
+        let tcp = datagram.tcp.as_ref();
+        let packet = Packet {
+            flow: datagram.flow,
+            next: self.flows[datagram.flow as usize].forward,
+            length: datagram.ip_length + self.overhead,
+            payload: datagram.payload,
+            stamp: self.now,
+            number: tcp.map_or(0, |tcp| u64::from(tcp.seq)),
+            // A recorded segment's acknowledgment number has no other place: its blocks are not replayed.
+            sack: [(tcp.map_or(0, |tcp| tcp.ack), 0), (0, 0), (0, 0)],
+            flags: tcp.map_or(0, |tcp| tcp.flags),
+            sack_count: tcp.map_or(0, |tcp| u8::from(tcp.has_sack)),
+            role: Role::Datagram,
+            ecn: datagram.ecn,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+}

@@ -1,0 +1,49 @@
+//! What moves endpoints: packets at the end of their routes, and sources that have something to send.
+
+use super::flow::Endpoints;
+use crate::network::packet::PacketId;
+use crate::simulation::state::Simulation;
+use aqm_core::units::Time;
+
+impl Simulation {
+    /// A packet has reached the end of its route.
+    pub(crate) fn deliver(&mut self, id: PacketId) {
+        let packet = self.slab[id];
+        self.slab.remove(id);
+        let number = packet.flow as usize;
+        match self.flows[number].endpoints {
+            Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
+            Endpoints::Datagrams => self.deliver_datagram(number, &packet),
+        }
+    }
+
+    /// A source has something to send.
+    pub(crate) fn on_source(&mut self, index: usize) -> Option<Time> {
+        if index >= self.flows.len() {
+            let index = index - self.flows.len();
+            return match index.checked_sub(self.replays.len()) {
+                None => self.on_replay(index),
+                Some(user) => self.on_application_wake(user),
+            };
+        }
+        let now = self.now;
+        let flow = &mut self.flows[index];
+        let Some(source) = &mut flow.session.source else {
+            if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+                connection.sender.write(flow.session.size);
+                connection.sender.close();
+            }
+            self.pump(index);
+            return None;
+        };
+        let (message, gap) = source.next();
+        match &mut flow.endpoints {
+            Endpoints::Tcp(connection) => {
+                connection.sender.write(message.unwrap_or(u64::from(flow.piece)));
+                self.pump(index);
+            }
+            Endpoints::Datagrams => self.send_message(index, message),
+        }
+        Some(now + gap)
+    }
+}

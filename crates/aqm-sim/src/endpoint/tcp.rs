@@ -1,0 +1,195 @@
+//! TCP at both ends: what the sans-I/O state machines of `transport` say becomes packets and timers.
+
+use super::flow::Endpoints;
+use crate::engine::{Kind, Target};
+use crate::network::packet::{Packet, Role};
+use crate::simulation::state::Simulation;
+use crate::transport::{Acknowledgment, Segment, flags};
+use aqm_core::units::Time;
+
+/// Bytes by which the options of a SYN exceed those of a segment (MSS, window scale, SACK permitted).
+const SYN_OPTIONS: u32 = 8;
+
+impl Simulation {
+    /// A segment or an acknowledgment has arrived.
+    pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
+        let now = self.now;
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
+        match (packet.role, packet.flags & flags::SYN != 0) {
+            (Role::Ack, true) => {
+                connection.sender.on_syn_answered(packet.stamp, now);
+                self.pump(number);
+            }
+            (Role::Ack, false) => {
+                let ack = Acknowledgment {
+                    ack: packet.number,
+                    echo: packet.stamp,
+                    sack: packet.sack,
+                    sack_count: packet.sack_count,
+                    ece: packet.ecn_flag,
+                    note: packet.payload,
+                };
+                connection.sender.on_ack(&ack, now);
+                self.pump(number);
+            }
+            (_, true) => self.answer_syn(number, packet),
+            (_, false) => self.receive_segment(number, packet),
+        }
+    }
+
+    /// The receiver takes a segment with data.
+    fn receive_segment(&mut self, number: usize, packet: &Packet) {
+        let now = self.now;
+        self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
+        if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
+            self.acknowledge(number, &earlier);
+        }
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        let receiver = &mut connection.receiver;
+        let segment = Segment {
+            seq: packet.number,
+            payload: packet.payload,
+            sent_at: packet.stamp,
+            ecn: packet.ecn,
+            cwr: packet.ecn_flag,
+            fin: packet.flags & flags::FIN != 0,
+        };
+        let answer = receiver.on_segment(&segment, now);
+        let delivered = receiver.delivered();
+        self.metrics.flows[number].payload_total = delivered;
+        let complete = delivered >= flow.notify_at;
+        match answer {
+            Some(ack) => self.acknowledge(number, &ack),
+            None => self.arm_receiver(number),
+        }
+        if complete {
+            self.on_transfer_complete(number);
+        }
+    }
+
+    /// Sends what the sender may send now.
+    pub(crate) fn pump(&mut self, number: usize) {
+        let now = self.now;
+        loop {
+            let flow = &mut self.flows[number];
+            let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+            let Some(sent) = connection.sender.poll(now) else { break };
+            let syn = sent.flags & flags::SYN != 0;
+            let options = if syn { SYN_OPTIONS } else { 0 };
+            let packet = Packet {
+                flow: number as u32,
+                next: flow.forward,
+                length: sent.payload + flow.headers + options + self.overhead,
+                payload: sent.payload,
+                stamp: now,
+                number: sent.seq,
+                role: Role::Data,
+                flags: sent.flags,
+                ecn: if syn { flow.identity.ecn } else { sent.ecn },
+                ecn_flag: sent.cwr,
+                ..Packet::default()
+            };
+            let id = self.slab.insert(packet);
+            self.forward(id);
+        }
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        if let Some(until) = connection.sender.paced_until(now)
+            && !connection.paced
+        {
+            connection.paced = true;
+            self.events.push(until, Target::new(Kind::Pace, number as u32));
+        }
+        if let Some(deadline) = connection.sender.deadline()
+            && deadline < connection.sender_timer
+        {
+            connection.sender_timer = deadline;
+            self.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+        }
+    }
+
+    /// Answers a SYN, as often as it comes.
+    fn answer_syn(&mut self, number: usize, syn: &Packet) {
+        let flow = &self.flows[number];
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: flow.headers + SYN_OPTIONS + self.overhead,
+            stamp: syn.stamp,
+            role: Role::Ack,
+            flags: flags::SYN | flags::ACK,
+            ecn: flow.identity.ecn,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+
+    /// Sends an acknowledgment back.
+    fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
+        let flow = &self.flows[number];
+        // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
+        let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: flow.headers + sack_bytes + self.overhead,
+            number: ack.ack,
+            payload: ack.note,
+            stamp: ack.echo,
+            sack: ack.sack,
+            sack_count: ack.sack_count,
+            role: Role::Ack,
+            flags: flags::ACK,
+            ecn_flag: ack.ece,
+            ..Packet::default()
+        };
+        let id = self.slab.insert(packet);
+        self.forward(id);
+    }
+
+    /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.
+    fn arm_receiver(&mut self, number: usize) {
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        if let Some(deadline) = connection.receiver.deadline()
+            && deadline < connection.receiver_timer
+        {
+            connection.receiver_timer = deadline;
+            self.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
+        }
+    }
+
+    pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        if connection.sender_timer != self.now {
+            return None;
+        }
+        connection.sender_timer = Time::MAX;
+        connection.sender.on_timer(self.now);
+        self.pump(number);
+        None
+    }
+
+    pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        connection.paced = false;
+        self.pump(number);
+        None
+    }
+
+    pub(crate) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        if connection.receiver_timer != self.now {
+            return None;
+        }
+        connection.receiver_timer = Time::MAX;
+        match connection.receiver.on_timer(self.now) {
+            Some(ack) => self.acknowledge(number, &ack),
+            None => self.arm_receiver(number),
+        }
+        None
+    }
+}

@@ -1,0 +1,194 @@
+//! A port at work: the wire behind it, and where there is a discipline, discipline and device.
+
+use super::graph::{Capacity, LinkSpec, Queue};
+use super::packet::PacketId;
+use crate::link_trace::Cursor;
+use aqm_core::discipline;
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::spec::SpecError;
+use aqm_core::units::{Bytes, Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// Number of a port: that of the link behind it.
+pub(crate) type PortId = usize;
+
+/// Stands for no port.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// An output port and the wire behind it: one cache line.
+#[repr(align(64))]
+pub(crate) struct Port {
+    /// The queue of packets in flight that it shares with ports of the same rate and delay.
+    pub(crate) in_flight: u32,
+    pub(crate) delay: Span,
+    busy_until: Time,
+    /// Lengths repeat: the last one and its serialisation time.
+    last_length: u32,
+    /// The only port that packets come from, if the two can share one event; else [`NONE`].
+    pub(crate) upstream: u32,
+    last_span: Span,
+    /// Packets that came in, less those that arrived at the far end or were lost on the wire.
+    pub(crate) inside: u64,
+    rate: Rate,
+    /// What plain ports do not have.
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+/// What only some ports have.
+#[derive(Default)]
+pub(crate) struct Extras {
+    /// The discipline and its device.
+    pub(crate) device: Option<Device>,
+    pub(crate) impairment: Option<Impairment>,
+}
+
+/// Random loss and jitter behind the queue.
+pub(crate) struct Impairment {
+    pub(crate) loss: f64,
+    pub(crate) jitter: Span,
+    pub(crate) random: Random,
+    /// Packets in flight that have an event of their own.
+    pub(crate) jittered: u64,
+}
+
+/// What lies between a discipline and the wire.
+pub(crate) struct Device {
+    pub(crate) qdisc: Qdisc,
+    /// Whether the discipline asks for wake-ups, and the one that stands in the event queue.
+    pub(crate) wakes: bool,
+    pub(crate) wake_at: Time,
+    /// Packets taken from the discipline that wait for the wire.
+    pub(crate) ring: VecDeque<PacketId>,
+    /// Most packets below the discipline, the one being sent included.
+    pub(crate) ring_packets: u32,
+    /// Whether an event stands for the end of the current transmission (or the next opportunity).
+    pub(crate) busy: bool,
+    /// Whether the metrics look at this queue.
+    pub(crate) measured: bool,
+    pub(crate) trace: Option<TraceDevice>,
+    /// The medium that it shares with other ports.
+    pub(crate) medium: Option<u32>,
+}
+
+/// What several ports send on in turns.
+#[derive(Debug, Default)]
+pub(crate) struct Medium {
+    /// Whether one of them is sending.
+    pub(crate) busy: bool,
+    /// Who waits for it, in the order of asking.
+    pub(crate) waiting: VecDeque<u32>,
+}
+
+/// Serialisation by delivery opportunities.
+pub(crate) struct TraceDevice {
+    pub(crate) cursor: Cursor,
+    /// Bytes of opportunities that are not used up.
+    pub(crate) budget: u64,
+    /// The packet on the wire and the bytes of it that are still to go.
+    pub(crate) sending: Option<(PacketId, u64)>,
+}
+
+impl Port {
+    /// The port in front of a link called `name`; `measured` says whether the metrics look at its queue.
+    pub(crate) fn new(
+        link: &LinkSpec,
+        name: &str,
+        overhead: u32,
+        seed: u64,
+        measured: bool,
+    ) -> Result<Port, SpecError> {
+        let mut extras = Extras::default();
+        if link.loss > 0.0 || link.jitter > Span::ZERO {
+            let random = Random::stream(seed, &format!("{name} impairment"));
+            extras.impairment =
+                Some(Impairment { loss: link.loss, jitter: link.jitter, random, jittered: 0 });
+        }
+        let rate = link.capacity.mean_rate();
+        if let Queue::Discipline { spec, ring_packets, random, medium } = &link.queue {
+            let served = discipline::Link { rate, mtu: 1500 + overhead, overhead };
+            let qdisc = spec.build(served, Random::stream(seed, random))?;
+            let trace = match &link.capacity {
+                Capacity::Rate(_) => None,
+                Capacity::Trace(trace) => {
+                    Some(TraceDevice { cursor: trace.cursor(), budget: 0, sending: None })
+                }
+            };
+            extras.device = Some(Device {
+                wakes: qdisc.wakes(),
+                qdisc,
+                ring: VecDeque::new(),
+                ring_packets: *ring_packets,
+                busy: false,
+                wake_at: Time::MAX,
+                trace,
+                measured,
+                medium: *medium,
+            });
+        }
+        let is_plain = extras.device.is_none() && extras.impairment.is_none();
+        Ok(Port {
+            in_flight: NONE,
+            delay: link.delay,
+            busy_until: Time::ZERO,
+            last_length: 0,
+            upstream: NONE,
+            last_span: Span::ZERO,
+            inside: 0,
+            rate,
+            extras: (!is_plain).then(|| Box::new(extras)),
+        })
+    }
+
+    /// How long `length` bytes take.
+    #[inline]
+    pub(crate) fn serialisation(&mut self, length: u32) -> Span {
+        if self.last_length != length {
+            self.last_length = length;
+            self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
+        }
+        self.last_span
+    }
+
+    /// Puts `length` bytes behind what a plain port already has to send; answers when the last bit is out.
+    #[inline]
+    pub(crate) fn serialise(&mut self, length: u32, now: Time) -> Time {
+        let start = self.busy_until.max(now);
+        self.busy_until = start + self.serialisation(length);
+        self.busy_until
+    }
+
+    /// The discipline and its device, if there is one.
+    #[inline]
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.extras.as_ref()?.device.as_ref()
+    }
+
+    /// The same, to work with.
+    #[inline]
+    pub(crate) fn device_mut(&mut self) -> Option<&mut Device> {
+        self.extras.as_mut()?.device.as_mut()
+    }
+
+    /// Random loss and jitter, if there are any.
+    #[inline]
+    pub(crate) fn impairment_mut(&mut self) -> Option<&mut Impairment> {
+        self.extras.as_mut()?.impairment.as_mut()
+    }
+
+    /// What ports must have in common to share a queue of packets in flight with profit; `to` is where the wire ends.
+    pub(crate) fn sharing_key(&self, to: usize) -> (u32, usize, Span, Rate) {
+        let end = if self.upstream == NONE { to } else { 0 };
+        (self.upstream, end, self.delay, self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_fits_one_cache_line() {
+        assert_eq!(size_of::<Port>(), 64);
+    }
+}

@@ -1,0 +1,146 @@
+//! The network of a topology that was given as data.
+
+use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
+use super::path::{Layout, Path, paths_of_group};
+use super::routes::Routes;
+use crate::report::RunError;
+use crate::scenario::{FlowGroup, Scenario};
+use crate::topology::{LinkQueue, Topology};
+use aqm_core::random::Random;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Rate, Span};
+use std::collections::BTreeMap;
+
+/// Links are this many times as fast as the measured one where only delay is wanted.
+const HOST_FACTOR: u64 = 100;
+
+/// The network of a topology, with the paths of all flows.
+pub(crate) fn layout(
+    scenario: &Scenario,
+    topology: &Topology,
+    capacity: &Capacity,
+    aqm: &Spec,
+) -> Result<Layout, RunError> {
+    let mut plan = Plan::default();
+    let mut media = BTreeMap::new();
+    for (number, link) in topology.links.iter().enumerate() {
+        let measured = number == topology.measured;
+        let name = format!("{}->{}", link.from, link.to);
+        let spec = match &link.queue {
+            LinkQueue::Plain => None,
+            LinkQueue::UnderTest => Some(aqm.clone()),
+            LinkQueue::Discipline(text) => {
+                let refused = |error| RunError::Input(format!("topology: link {name}: {error}"));
+                Some(Spec::parse(text).map_err(refused)?)
+            }
+        };
+        let known = media.len() as u32;
+        let medium = link.medium.as_ref().map(|medium| *media.entry(medium.clone()).or_insert(known));
+        let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
+            spec,
+            ring_packets: scenario.device_ring_packets,
+            random: name,
+            medium,
+        });
+        let (from, to) = (plan.node(&link.from), plan.node(&link.to));
+        plan.network.link(LinkSpec {
+            from,
+            to,
+            capacity: match link.rate_bps {
+                Some(bits) => Capacity::Rate(Rate::from_bits_per_sec(bits)),
+                None => capacity.clone(),
+            },
+            delay: Span::from_nanos(link.delay_ns),
+            queue,
+            loss: if measured { scenario.loss } else { 0.0 },
+            jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
+        });
+    }
+    let host_rate =
+        Rate::from_bits_per_sec(capacity.mean_rate().as_bits_per_sec().saturating_mul(HOST_FACTOR));
+    let mut routes = Routes::of(&plan.network);
+    let mut paths = Vec::new();
+    for group in &scenario.flows {
+        for index in 0..paths_of_group(group) {
+            paths.push(plan.path(&mut routes, group, index, host_rate)?);
+        }
+    }
+    let measured = topology.measured;
+    let propagation = plan.network.links[measured].delay;
+    let rtt = Span::from_nanos(scenario.rtt_ns);
+    let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt };
+    Ok(Layout { network: plan.network, measured, paths, recorded })
+}
+
+/// The graph while it grows.
+#[derive(Default)]
+struct Plan {
+    network: Network,
+    nodes: BTreeMap<String, NodeId>,
+}
+
+impl Plan {
+    fn node(&mut self, name: &str) -> NodeId {
+        if let Some(&node) = self.nodes.get(name) {
+            return node;
+        }
+        let node = self.network.node(name.to_owned());
+        self.nodes.insert(name.to_owned(), node);
+        node
+    }
+
+    /// The path of flow `index` of a group, there and back. A base round-trip time beyond that of the links is made up
+    /// for by a host of its own in front of its first node.
+    fn path(
+        &mut self,
+        routes: &mut Routes,
+        group: &FlowGroup,
+        index: u32,
+        host_rate: Rate,
+    ) -> Result<Path, RunError> {
+        let name = format!("{}.{index}", group.name);
+        let pick = |names: &[String]| names[index as usize % names.len()].clone();
+        let (from_name, to_name) = (pick(&group.from), pick(&group.to));
+        let (mut from, to) = (self.node(&from_name), self.node(&to_name));
+        if from == to {
+            return Err(RunError::Input(format!(
+                "flow group '{}': flow {index} begins and ends at '{to_name}'",
+                group.name
+            )));
+        }
+        // Flows of the same name take the same of several equal routes, whatever the seed.
+        let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
+        let mut route = |from, to| {
+            let missing = || RunError::Input(format!("topology: no route for flow {name}"));
+            routes.route(&self.network, from, to, choice).ok_or_else(missing)
+        };
+        let (forward, reverse) = (route(from, to)?, route(to, from)?);
+        let rtt = self.delay(&forward) + self.delay(&reverse);
+        let wanted = group.rtt_ns.map_or(rtt, Span::from_nanos);
+        if wanted < rtt {
+            let (wanted, rtt) = (wanted.as_nanos(), rtt.as_nanos());
+            return Err(RunError::Input(format!(
+                "flow group '{}': rtt_ns is {wanted}, but its links alone take {rtt}",
+                group.name
+            )));
+        }
+        if wanted == rtt {
+            let propagation = self.delay(&forward);
+            return Ok(Path { forward, reverse, propagation, rtt });
+        }
+        let extra = wanted.saturating_sub(rtt);
+        let host = self.network.node(format!("{name}.host"));
+        let there = self.network.link(LinkSpec::plain(host, from, host_rate, extra / 2));
+        let back = self.network.link(LinkSpec::plain(from, host, host_rate, extra.saturating_sub(extra / 2)));
+        from = host;
+        debug_assert_ne!(from, to);
+        let forward: Vec<_> = std::iter::once(there).chain(forward).collect();
+        let reverse: Vec<_> = reverse.into_iter().chain([back]).collect();
+        let propagation = self.delay(&forward);
+        Ok(Path { forward, reverse, propagation, rtt: wanted })
+    }
+
+    fn delay(&self, route: &[usize]) -> Span {
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].delay)
+    }
+}

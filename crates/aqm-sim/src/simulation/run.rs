@@ -1,0 +1,124 @@
+//! From the first event to the last.
+
+use super::state::Simulation;
+use crate::endpoint::flow::Endpoints;
+use crate::engine::{Kind, Target};
+use crate::network::in_flight::InFlightQueue;
+use crate::network::packet::PacketId;
+use crate::network::port::NONE;
+use crate::report::{Monitor, RunError};
+use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
+
+/// Events between two looks at the monitor.
+const MONITOR_PERIOD: u64 = 1 << 16;
+
+/// Clock events, by index.
+const SAMPLE: u32 = 0;
+const WARMUP: u32 = 1;
+
+impl Simulation {
+    /// Runs until `end`, measuring from `warmup` and sampling every `sample` nanoseconds.
+    pub(crate) fn run(
+        &mut self,
+        end: Time,
+        warmup: Time,
+        sample: Span,
+        monitor: &Monitor,
+    ) -> Result<(), RunError> {
+        self.merge_stages();
+        self.sample_period = sample;
+        for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
+            self.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
+        }
+        for (index, replay) in self.replays.iter().enumerate() {
+            if let Some(first) = replay.packets.first() {
+                let target = Target::new(Kind::Source, (self.flows.len() + index) as u32);
+                self.events.push(replay.start + first.at, target);
+            }
+        }
+        self.start_users();
+        for port in 0..self.ports.len() {
+            self.arm_wakeup(port);
+        }
+        self.events.push(Time::ZERO + sample, Target::new(Kind::Clock, SAMPLE));
+        if warmup > Time::ZERO {
+            self.events.push(warmup, Target::new(Kind::Clock, WARMUP));
+        }
+        while let Some((time, target)) = self.events.peek() {
+            if time > end {
+                break;
+            }
+            self.now = time;
+            self.handled += 1;
+            if self.handled.is_multiple_of(MONITOR_PERIOD) && !monitor.report(time.as_nanos()) {
+                return Err(RunError::Cancelled);
+            }
+            let index = target.index();
+            let again = match target.kind() {
+                Kind::Arrival => self.on_arrival(index),
+                Kind::PortReady => self.on_port_ready(index),
+                Kind::SenderTimer => self.on_sender_timer(index),
+                Kind::ReceiverTimer => self.on_receiver_timer(index),
+                Kind::Source => self.on_source(index),
+                Kind::QdiscWake => self.on_wakeup(index),
+                Kind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
+                Kind::Clock => self.on_clock(index as u32)?,
+                Kind::Pace => self.on_pace(index),
+            };
+            match again {
+                Some(time) => self.events.replace(time, target),
+                None => self.events.pop(),
+            }
+        }
+        self.now = end;
+        self.metrics.queue.advance(end);
+        monitor.report(end.as_nanos());
+        self.check()
+    }
+
+    /// A plain port without impairment that packets reach through one other port alone, in order, needs no event of its
+    /// own: when a packet leaves the other, its arrival at the far end is known.
+    fn merge_stages(&mut self) {
+        for port in 0..self.ports.len() {
+            let this = &self.ports[port];
+            let shares = self.ports.get(this.upstream as usize).is_some_and(|upstream| {
+                let impairment = upstream.extras.as_ref().and_then(|extras| extras.impairment.as_ref());
+                this.extras.is_none() && impairment.is_none_or(|i| i.jitter == Span::ZERO)
+            });
+            if !shares {
+                self.ports[port].upstream = NONE;
+            }
+        }
+        self.in_flight = vec![InFlightQueue::default(); self.ports.len()];
+        let mut shared = BTreeMap::new();
+        for (port, end) in self.ports.iter_mut().zip(&self.ends) {
+            port.in_flight = *shared.entry(port.sharing_key(*end)).or_insert_with(|| {
+                self.in_flight.push(InFlightQueue::default());
+                (self.in_flight.len() - 1) as u32
+            });
+        }
+    }
+
+    fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
+        if index == WARMUP {
+            self.metrics.restart(self.now);
+            self.users.iter_mut().for_each(|user| user.application.forget(self.now));
+            for flow in &mut self.flows {
+                if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+                    connection.sender.forget();
+                }
+            }
+            self.check()?;
+            return Ok(None);
+        }
+        let mut probes = Vec::new();
+        if let Some(device) = self.ports[self.bottleneck].device() {
+            device.qdisc.probe(self.now, &mut |name, value| probes.push((name.to_owned(), value)));
+        }
+        let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
+        self.metrics.sample(self.now, self.sample_period, &probes, &senders);
+        self.check_bottleneck()?;
+        Ok(Some(self.now + self.sample_period))
+    }
+}

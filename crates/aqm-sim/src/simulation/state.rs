@@ -1,0 +1,136 @@
+//! What a simulation consists of.
+
+use crate::endpoint::flow::{ENDLESS, Endpoints, Flow, FlowSetup, Session};
+use crate::endpoint::recorded::Replay;
+use crate::engine::EventQueue;
+use crate::measure::metrics::Metrics;
+use crate::network::graph::{LinkId, Network, NodeId, Queue};
+use crate::network::in_flight::InFlightQueue;
+use crate::network::packet::Slab;
+use crate::network::port::{Medium, NONE, Port, PortId};
+use crate::traffic::action::Action;
+use crate::traffic::application::Application;
+use aqm_core::spec::SpecError;
+use aqm_core::units::{Span, Time};
+
+/// End of a route.
+pub(crate) const END: u32 = u32::MAX;
+/// Upstream of a port that takes packets from a host, or from several ports.
+const MANY: u32 = NONE - 1;
+
+/// A running simulation.
+pub(crate) struct Simulation {
+    pub(crate) now: Time,
+    pub(crate) events: EventQueue,
+    pub(crate) slab: Slab,
+    pub(crate) ports: Vec<Port>,
+    /// The node at the far end of each port's wire.
+    pub(crate) ends: Vec<NodeId>,
+    /// One queue for each port, then those that ports share.
+    pub(crate) in_flight: Vec<InFlightQueue>,
+    /// Routes one after the other, each with [`END`] behind it.
+    pub(crate) routes: Vec<u32>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) replays: Vec<Replay>,
+    pub(crate) media: Vec<Medium>,
+    pub(crate) users: Vec<User>,
+    /// An application's actions; empty, and kept for the next.
+    pub(crate) actions: Vec<Action>,
+    pub(crate) metrics: Metrics,
+    pub(crate) handled: u64,
+    /// Link-layer bytes of every packet.
+    pub(crate) overhead: u32,
+    pub(crate) sample_period: Span,
+    pub(crate) bottleneck: PortId,
+}
+
+/// An application with the flows that are its pipes.
+pub(crate) struct User {
+    pub(crate) application: Application,
+    /// Group in metrics.
+    pub(crate) group: usize,
+    pub(crate) start: Time,
+    /// Flow of each pipe.
+    pub(crate) pipes: Vec<u32>,
+}
+
+impl Simulation {
+    /// An empty simulation of `network`, measuring the queue of `bottleneck`.
+    pub(crate) fn new(
+        network: &Network,
+        bottleneck: PortId,
+        metrics: Metrics,
+        overhead: u32,
+        seed: u64,
+    ) -> Result<Simulation, SpecError> {
+        let mut media: Vec<Medium> = Vec::new();
+        let mut ports = Vec::with_capacity(network.links.len());
+        for (id, spec) in network.links.iter().enumerate() {
+            if let Queue::Discipline { medium: Some(medium), .. } = &spec.queue {
+                media.resize_with(media.len().max(*medium as usize + 1), Medium::default);
+            }
+            ports.push(Port::new(spec, &network.link_name(id), overhead, seed, id == bottleneck)?);
+        }
+        Ok(Simulation {
+            now: Time::ZERO,
+            events: EventQueue::default(),
+            slab: Slab::default(),
+            ports,
+            ends: network.links.iter().map(|link| link.to).collect(),
+            in_flight: Vec::new(),
+            routes: Vec::new(),
+            flows: Vec::new(),
+            replays: Vec::new(),
+            media,
+            users: Vec::new(),
+            actions: Vec::new(),
+            metrics,
+            handled: 0,
+            overhead,
+            sample_period: Span::MAX,
+            bottleneck,
+        })
+    }
+
+    /// Adds a flow.
+    pub(crate) fn add_flow(&mut self, setup: FlowSetup<'_>) -> u32 {
+        let forward = self.add_route(setup.forward);
+        let reverse = self.add_route(setup.reverse);
+        self.metrics.add_flow(setup.group, setup.propagation, setup.back);
+        self.flows.push(Flow {
+            endpoints: Endpoints::new(setup.tcp),
+            identity: setup.identity,
+            forward,
+            reverse,
+            headers: setup.headers,
+            piece: setup.piece,
+            notify_at: setup.size.unwrap_or(ENDLESS),
+            session: Box::new(Session {
+                source: setup.source,
+                user: None,
+                written: 0,
+                size: setup.size.unwrap_or(ENDLESS),
+                start: setup.start,
+                finished: None,
+            }),
+        });
+        (self.flows.len() - 1) as u32
+    }
+
+    /// Adds a replay of recorded packets.
+    pub(crate) fn add_replay(&mut self, replay: Replay) {
+        self.replays.push(replay);
+    }
+
+    fn add_route(&mut self, links: &[LinkId]) -> u32 {
+        let start = self.routes.len() as u32;
+        for (position, &port) in links.iter().enumerate() {
+            let before = if position == 0 { MANY } else { links[position - 1] as u32 };
+            let upstream = &mut self.ports[port].upstream;
+            *upstream = if *upstream == NONE || *upstream == before { before } else { MANY };
+            self.routes.push(port as u32);
+        }
+        self.routes.push(END);
+        start
+    }
+}

@@ -50,7 +50,6 @@ measure = { of = "qdelay_mean_ms", point.buffer = "200p" }
 unit = "ms"
 paper = { fifo = 1000, codel = 20 }
 expect = ["codel < fifo"]
-tolerance = "30 points"
 [[claim]]
 id = "small-2"
 says = "A plain queue is the shorter one, whatever its length"

@@ -63,7 +63,6 @@ scenario = "line"
 measure.of = "qdelay_mean_ms"
 paper = { fifo = 40, codel = 20 }
 expect = ["codel < fifo"]
-tolerance = "1 points"
 [[claim]]
 id = "small-2"
 says = "CoDel loses as much as anything"
@@ -73,7 +72,6 @@ measure.of = "loss_ratio"
 paper = { fifo = 0, codel = 0.5 }
 expect = ["codel >= fifo within 5%"]
 doubt.codel = "nothing loses half of its packets"
-tolerance = "1 points"
 [[claim]]
 id = "small-3"
 says = "The sun shines"

@@ -109,6 +109,39 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
     return Difference(estimate, p_value)
 
 
+def exceeds(values: Sequence[float]) -> float:
+    """Return how often chance alone gives a mean so far above zero, the true mean being zero: a one-sided t-test.
+
+    Equal values leave nothing to chance: the answer is then 0 if they are above zero, and 1 otherwise.
+
+    >>> round(exceeds([1.0, 2.0, 3.0]), 4)  # t = 2 / (1 / sqrt(3)) = 3.464 with 2 degrees of freedom
+    0.0371
+
+    """
+    sample = np.asarray(values, dtype=float)
+    error = float(sample.std(ddof=1)) / len(sample) ** 0.5
+    if error == 0.0:
+        return 0.0 if sample[0] > 0.0 else 1.0
+    from scipy.special import stdtr
+
+    return float(stdtr(len(sample) - 1, -float(sample.mean()) / error))
+
+
+def holm_p(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for all of them being looked at together (Holm 1979), in their order.
+
+    >>> holm_p([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+
+    """
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, (p_value, place) in enumerate(sorted((p_value, place) for place, p_value in enumerate(p_values))):
+        largest = max(largest, min(1.0, p_value * (len(p_values) - rank)))
+        corrected[place] = largest
+    return corrected
+
+
 def holm(differences: Sequence[Difference]) -> list[Difference]:
     """Return the differences with p-values corrected for all of them being looked at together.
 
@@ -116,13 +149,9 @@ def holm(differences: Sequence[Difference]) -> list[Difference]:
     [0.03, 0.06, 0.06]
 
     """
-    tested = [(d.p_value, place) for place, d in enumerate(differences) if d.p_value is not None]
-    corrected: dict[int, float] = {}
-    largest = 0.0
-    for rank, (p_value, place) in enumerate(sorted(tested)):
-        largest = max(largest, min(1.0, p_value * (len(tested) - rank)))
-        corrected[place] = largest
-    return [Difference(d.estimate, d.p_value, corrected.get(place)) for place, d in enumerate(differences)]
+    tested = [d.p_value for d in differences if d.p_value is not None]
+    corrected = iter(holm_p(tested))
+    return [Difference(d.estimate, d.p_value, None if d.p_value is None else next(corrected)) for d in differences]
 
 
 def _quantiles(counts: Reals, values: Reals, quantile: float) -> Reals:

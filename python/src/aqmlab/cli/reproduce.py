@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
     from aqmlab.papers import Reproduction
 
-STYLES = {"reproduced": "green", "direction only": "yellow", "not reproduced": "red", "not checkable": "dim"}
+STYLES = {
+    "reproduced": "green",
+    "direction only": "yellow",
+    "inconclusive": "cyan",
+    "not reproduced": "red",
+    "not checkable": "dim",
+}
 
 
 def reproduce(
@@ -114,6 +120,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
 
     from aqmlab.cli.search import shown as searched
     from aqmlab.papers.table import claim_tables, counts
+    from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
@@ -147,7 +154,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         for place, (kind, n) in enumerate(present):
             total.append(f"{n} {kind}", style=STYLES[kind])
             total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
-        parts.append(total)
+        parts += [total, Text(by_chance(judgements), style="dim")]
     if reproduction.search:
         parts += ["", searched(reproduction.search)]
     everything = [*reproduction.results.values(), reproduction.beyond]

@@ -3,9 +3,13 @@
 A claim names what is measured in which scenario, what is expected of it, and the paper's own numbers. Expectations are
 sentences, ``LEFT < RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:
 
-- ``<`` and ``>``: the difference, paired over the seeds, is on this side with its 95 % interval.
+- ``<`` and ``>``: the difference, paired over the seeds, is on this side with its 95 % interval; with ``beyond 5%`` by
+  more than this.
 - ``<=`` and ``>= ... within 5%``: it reaches no further to the other side than this with its interval.
 - ``= ... within 5%`` (or ``within 2`` in the measure's unit): it lies within these bounds with its interval.
+
+Where one AQM is said to do a thing and another not to, both get the same bound: ``a > b beyond 5%`` and
+``c <= b within 5%``.
 """
 
 from __future__ import annotations
@@ -19,11 +23,13 @@ from aqmlab.papers.documents import Table
 from aqmlab.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
+# The size of an effect counts as reproduced between half and twice the paper's, or closer.
+LARGEST_FACTOR = 2.0
 HOW = ("mean", "max", "last", "deviation", "variation", "sum")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _EXPECTATION = re.compile(
     r"(?P<left>\S+) +(?P<relation><=|>=|<|>|=) +(?P<right>\S+)"
-    rf"(?: +by +(?P<by>{_NUMBER}%))?(?: +within +(?P<within>{_NUMBER}%?))?"
+    rf"(?: +by +(?P<by>{_NUMBER}%))?(?: +(?P<kind>within|beyond) +(?P<bound>{_NUMBER}%?))?"
 )
 _CHANGE = re.compile(r"(?P<on>\d{4}-\d\d-\d\d): (?P<what>.+)")
 
@@ -62,15 +68,19 @@ class Operand:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected: a relation, by how much (a share of the right side), and how near (if it is equality)."""
+    """What is expected: a relation, by how much (a share of the right side), and its bound.
+
+    The bound is what is left open with ``<=``, ``>=`` and ``=`` (within), and what has to be passed with ``<`` and
+    ``>`` (beyond).
+    """
 
     text: str
     left: Operand
     relation: Relation
     right: Operand
     by: float | None = None
-    within: float | None = None
-    within_share: bool = True
+    bound: float | None = None
+    bound_share: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,10 +94,10 @@ class Claim:
         unit: of the measure; ``scale`` turns what is measured into it.
         paper: the paper's numbers, by operand.
         doubt: why a number of the paper cannot be: its size is not judged, the order is.
-        tolerance: how far (in points of percent of the right side) a difference may be from the paper's.
+        factor: by how much a difference may be larger or smaller than the paper's, at most 2.
         each: whether the expectations are about every point of the scenario's sweep.
         unjudged: why nothing can be checked; empty if it can.
-        changes: what was changed after the first run (a tolerance, a measure), each with date and reason.
+        changes: what was changed after the first run (a bound, a measure), each with date and reason.
 
     """
 
@@ -100,7 +110,7 @@ class Claim:
     expectations: tuple[Expectation, ...]
     paper: dict[str, float]
     doubt: dict[str, str]
-    tolerance: float | None
+    factor: float
     each: bool
     unjudged: str
     changes: tuple[str, ...]
@@ -155,12 +165,13 @@ def expectation(text: str) -> Expectation:
     if match is None:
         raise InputError(f"'{text}' is not an expectation such as 's-pie < red by 34%' or 'a = b within 5%'")
     relation: Relation = match["relation"]  # type: ignore[assignment]
-    within = match["within"]
-    if (relation in ("=", "<=", ">=")) != (within is not None):
+    loose = relation in ("=", "<=", ">=")
+    if loose != (match["kind"] == "within"):
         raise InputError(f"'{text}': 'within' belongs to '=', '<=' and '>=', and they need it")
     if relation == "=" and match["by"]:
         raise InputError(f"'{text}': 'by' belongs to a difference")
-    share = within is not None and within.endswith("%")
+    bound = match["bound"]
+    share = bound is not None and bound.endswith("%")
     left, right = operand(match["left"]), operand(match["right"])
     if left.number is not None and right.number is not None:
         raise InputError(f"'{text}' compares two numbers: nothing of it is measured")
@@ -170,8 +181,8 @@ def expectation(text: str) -> Expectation:
         relation=relation,
         right=right,
         by=parse_fraction(match["by"]) if match["by"] else None,
-        within=None if within is None else parse_fraction(within) if share else float(within),
-        within_share=share,
+        bound=None if bound is None else parse_fraction(bound) if share else float(bound),
+        bound_share=share,
     )
 
 
@@ -191,7 +202,7 @@ def _claim(table: Table) -> Claim:
         expectations=tuple(_expectation(table, text) for text in table.texts("expect")),
         paper=table.numbers("paper"),
         doubt=table.words("doubt"),
-        tolerance=_tolerance(table),
+        factor=_factor(table),
         each=table.flag("each_point"),
         unjudged=table.text("not_checkable", ""),
         changes=tuple(_change(table, text) for text in table.texts("changed")),
@@ -216,13 +227,6 @@ def _check(table: Table, claim: Claim) -> None:
     for name in claim.doubt:
         if name not in claim.paper:
             raise table.error(f"doubt: the paper gives no '{name}'")
-    judged = any(one.by is not None or _sized(claim, one) for one in claim.expectations if one.relation != "=")
-    if judged and claim.tolerance is None:
-        raise table.error("tolerance: is missing: the paper says by how much")
-
-
-def _sized(claim: Claim, one: Expectation) -> bool:
-    return one.left.text in claim.paper and (one.right.text in claim.paper or one.right.number is not None)
 
 
 def _measure(table: Table, scenario: str) -> Measure:
@@ -252,12 +256,11 @@ def _time(table: Table, key: str) -> float | None:
         raise table.error(f"{key}: {error}") from None
 
 
-def _tolerance(table: Table) -> float | None:
-    text = table.text("tolerance", "")
-    match = re.fullmatch(rf"({_NUMBER}) points", text)
-    if text and match is None:
-        raise table.error(f"tolerance: '{text}' is not a tolerance such as '10 points'")
-    return float(match[1]) / 100 if match else None
+def _factor(table: Table) -> float:
+    factor = table.number("factor", LARGEST_FACTOR)
+    if not 1.0 < factor <= LARGEST_FACTOR:
+        raise table.error(f"factor: {factor:g} is out of range: allowed is above 1 and at most {LARGEST_FACTOR:g}")
+    return factor
 
 
 def _expectation(table: Table, text: str) -> Expectation:

@@ -12,7 +12,7 @@ from aqmlab.papers.paper import BEYOND
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search import page as search_page
 from aqmlab.papers.table import Cell, cell, claim_tables, counts
-from aqmlab.papers.verdicts import Verdict
+from aqmlab.papers.verdicts import Verdict, by_chance
 
 if TYPE_CHECKING:
     from aqmlab.papers.standings import Standing
@@ -22,6 +22,7 @@ FRONT = "index.html"
 CLASSES = {
     Verdict.REPRODUCED: "good",
     Verdict.DIRECTION_ONLY: "half",
+    Verdict.INCONCLUSIVE: "open",
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.NOT_CHECKABLE: "open",
 }
@@ -67,6 +68,7 @@ def render_page(
         paper=reproduction.paper,
         tables=claim_tables(reproduction),
         counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
+        chance=by_chance(next(iter(reproduction.judgements.values()))),
         classes=CLASSES,
         figures={
             title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]

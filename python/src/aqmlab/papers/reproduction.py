@@ -15,7 +15,7 @@ from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.search import Outcome
 from aqmlab.papers.search import conduct as search_for
-from aqmlab.papers.verdicts import Judgement, judge
+from aqmlab.papers.verdicts import Judgement, family, judge
 from aqmlab.results import Result
 from aqmlab.statistics import Estimate
 
@@ -38,7 +38,7 @@ class Reproduction:
     @functools.cached_property
     def judgements(self) -> dict[str, list[Judgement]]:
         """The claims judged, by preset."""
-        return {preset: [self._judge(claim, preset) for claim in self.paper.claims] for preset in self.presets}
+        return {preset: family([self._judge(claim, preset) for claim in self.paper.claims]) for preset in self.presets}
 
     @property
     def has_beyond(self) -> bool:
@@ -172,7 +172,14 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
         "from": paper,
         "preset": preset,
         "checks": [
-            {"expected": check.expectation, "point": check.point, "verdict": str(check.verdict), "words": check.words}
+            {
+                "expected": check.expectation,
+                "point": check.point,
+                "verdict": str(check.verdict),
+                "words": check.words,
+                "p_holds": check.p_holds,
+                "p_fails": check.p_fails,
+            }
             for check in judgement.checks
         ],
     }

@@ -1,13 +1,22 @@
 """Verdicts: computed from what was measured, never typed in.
 
-An expectation is judged by the difference of its two sides, run by run with equal seeds, and its 95 % interval. A claim
-is as good as the worst of its expectations. That several have to hold at once needs no correction: each is tested at
-5 %, and so is all of them together (intersection-union test, Berger 1982). Directions and bounds are judged by
-intervals, sizes by means.
+An expectation is judged by the difference of its two sides, run by run with equal seeds. It says where this difference
+lies: beyond a margin, or between two. Its 95 % interval there, the expectation holds; its interval outside, it is
+refuted; the margin inside the interval, it is inconclusive, since the interval then holds the claim and its opposite.
+
+A claim holds if all its expectations do. That several have to hold needs no correction: each is tested at 2.5 %, and so
+is all of them together (intersection-union test, Berger 1982). It is refuted if one of them is, which does: the
+smallest p counts as many times as there are expectations (Bonferroni). The claims of a paper under one preset are a
+family: both lists are corrected by Holm's procedure, and what does not stand then is inconclusive.
+
+An effect that the paper gives a size is reproduced if its mean is between half and twice the paper's; a claim may
+tighten the factor.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import statistics as plain
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,36 +29,47 @@ from aqmlab.statistics import Estimate
 # What was measured of an operand at a point of the sweep: a value per seed.
 Measured: TypeAlias = Callable[[Operand, int], Mapping[int, float]]
 
+# How often chance alone may make an expectation hold, or refute it: one side of a 95 % interval.
+CHANCE = (1.0 - statistics.CONFIDENCE) / 2
+
 
 class Verdict(StrEnum):
     """What became of a claim."""
 
     REPRODUCED = "reproduced"
     DIRECTION_ONLY = "direction only"
+    INCONCLUSIVE = "inconclusive"
     NOT_REPRODUCED = "not reproduced"
     NOT_CHECKABLE = "not checkable"
 
 
+HOLDS = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)
 # From the best to the worst: a claim is what the worst of its expectations is.
-ORDER = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY, Verdict.NOT_CHECKABLE, Verdict.NOT_REPRODUCED)
+ORDER = (*HOLDS, Verdict.INCONCLUSIVE, Verdict.NOT_CHECKABLE, Verdict.NOT_REPRODUCED)
 
 
 class Spread(NamedTuple):
-    """A difference with the ends of its interval."""
+    """A difference with the ends of its interval, and how far single runs lie from it (standard deviation)."""
 
     value: float
     low: float
     high: float
+    deviation: float
 
 
 @dataclass(frozen=True)
 class Check:
-    """An expectation at a point, judged; ``words`` say why."""
+    """An expectation at a point, judged; ``words`` say why.
+
+    ``p_holds`` is how often chance alone would make it hold so clearly, ``p_fails`` how often it would refute it.
+    """
 
     expectation: str
     point: int
     verdict: Verdict
     words: str
+    p_holds: float = 1.0
+    p_fails: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -65,9 +85,19 @@ class Judgement:
     checks: tuple[Check, ...]
     measured: dict[str, list[Estimate | None]]
 
+    @property
+    def p_holds(self) -> float:
+        """How often chance alone would make all of it hold."""
+        return max(check.p_holds for check in self.checks)
+
+    @property
+    def p_fails(self) -> float:
+        """How often chance alone would refute some of it."""
+        return min(1.0, len(self.checks) * min(check.p_fails for check in self.checks))
+
 
 def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
-    """Judge a claim; ``points`` are those of the sweep that it is about."""
+    """Judge a claim by itself; ``points`` are those of the sweep that it is about."""
     means = {side.text: [_mean(measured(side, point)) for point in points] for side in claim.operands}
     if claim.unjudged:
         return Judgement(claim, Verdict.NOT_CHECKABLE, claim.unjudged, (), means)
@@ -75,7 +105,36 @@ def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
     if not checks:
         return Judgement(claim, Verdict.NOT_CHECKABLE, "the scenario has no such point", (), means)
     worst = max((check.verdict for check in checks), key=ORDER.index)
-    return Judgement(claim, worst, _why(checks), checks, means)
+    judgement = Judgement(claim, worst, _why(checks), checks, means)
+    if worst == Verdict.NOT_REPRODUCED and judgement.p_fails > CHANCE:
+        return _doubted(judgement, f"one of {len(checks)} may be so by chance: p = {judgement.p_fails:.2g}")
+    return judgement
+
+
+def family(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Return the claims of a paper judged together: what stands after Holm's correction, and the rest in doubt."""
+    judged = [one for one in judgements if one.verdict != Verdict.NOT_CHECKABLE and one.checks]
+    holds = dict(zip(map(id, judged), statistics.holm_p([one.p_holds for one in judged]), strict=True))
+    fails = dict(zip(map(id, judged), statistics.holm_p([one.p_fails for one in judged]), strict=True))
+
+    def among_all(one: Judgement) -> Judgement:
+        corrected = holds if one.verdict in HOLDS else fails if one.verdict == Verdict.NOT_REPRODUCED else {}
+        p_value = corrected.get(id(one), 0.0)
+        if p_value <= CHANCE:
+            return one
+        return _doubted(one, f"so by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm")
+
+    return [among_all(one) for one in judgements]
+
+
+def by_chance(judgements: Sequence[Judgement]) -> str:
+    """Return a sentence on how many claims would hold by chance."""
+    judged = sum(bool(one.checks) for one in judgements)
+    return (
+        f"If nothing that the paper claims were so, at most {CHANCE:.1%} of {judged} claims, {CHANCE * judged:.2g}, "
+        f"would hold by chance before the correction for their number (Holm), and any at all after it in at most "
+        f"{CHANCE:.1%} of cases."
+    )
 
 
 def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Check:
@@ -85,47 +144,87 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     a = [one.left.number if one.left.number is not None else left[seed] for seed in seeds]
     b = [one.right.number if one.right.number is not None else right[seed] for seed in seeds]
 
-    def checked(verdict: Verdict, words: str) -> Check:
-        return Check(one.text, point, verdict, words)
+    def unchecked(words: str) -> Check:
+        return Check(one.text, point, Verdict.NOT_CHECKABLE, words)
 
     if not seeds:
         missing = next(side.text for side, found in ((one.left, left), (one.right, right)) if not found)
-        return checked(Verdict.NOT_CHECKABLE, f"nothing was measured of {missing}")
+        return unchecked(f"nothing was measured of {missing}")
     if both and set(left) != set(right):
-        return checked(Verdict.NOT_CHECKABLE, f"{one.text}: the two were measured with different seeds")
-    estimate = statistics.paired(a, b).estimate
-    if estimate.low is None or estimate.high is None:
-        return checked(Verdict.NOT_CHECKABLE, "one run says nothing about chance")
-    difference = Spread(estimate.value, estimate.low, estimate.high)
+        return unchecked(f"{one.text}: the two were measured with different seeds")
+    if len(seeds) < 2:
+        return unchecked("one run says nothing about chance")
     base = sum(b) / len(b)
+    differences = [x - y for x, y in zip(a, b, strict=True)]
+    spread = _spread(differences)
+    p_holds, p_fails = _chances(one, differences, _bound(one, base))
+    if p_holds <= CHANCE:
+        return Check(one.text, point, *_size(claim, one, spread, base), p_holds, p_fails)
+    if p_fails <= CHANCE:
+        what = "too far" if one.relation == "=" else _refuted(one, spread)
+        words = f"{one.text}: {what} {_by(spread, base)}"
+        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails)
+    words = f"{one.text}: not distinguishable {_by(spread, base)}"
+    return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails)
+
+
+def _chances(one: Expectation, differences: Sequence[float], bound: float) -> tuple[float, float]:
+    """Return how often chance alone would make the expectation hold so clearly, and how often it would refute it."""
+
+    def above(values: Sequence[float], margin: float) -> float:
+        return statistics.exceeds([value - margin for value in values])
+
+    def below(values: Sequence[float], margin: float) -> float:
+        return above([-value for value in values], -margin)
+
     if one.relation == "=":
-        return checked(*_equal(one, difference, base))
-    sign = -1.0 if one.relation in ("<", "<=") else 1.0
-    low, high = sorted((sign * difference.low, sign * difference.high))
-    holds = low > 0.0 if one.relation in ("<", ">") else low >= -_bound(one, base)
-    if not holds:
-        what = "it is the other way round" if high < 0.0 else "not distinguishable"
-        return checked(Verdict.NOT_REPRODUCED, f"{one.text}: {what} {_by(difference, base)}")
-    return checked(*_size(claim, one, difference, base, sign))
+        # Two one-sided tests (Schuirmann 1987); it is refuted on either side.
+        inside = max(_closed(above, differences, -bound), _closed(below, differences, bound))
+        return inside, min(above(differences, bound), below(differences, -bound))
+    oriented = [-value for value in differences] if one.relation in ("<", "<=") else list(differences)
+    if one.relation in ("<", ">"):
+        return above(oriented, bound), _closed(below, oriented, bound)
+    return _closed(above, oriented, -bound), below(oriented, -bound)
 
 
-def _size(claim: Claim, one: Expectation, difference: Spread, base: float, sign: float) -> tuple[Verdict, str]:
-    """Judge by how much, the direction being right."""
+def _closed(test: Callable[[Sequence[float], float], float], values: Sequence[float], margin: float) -> float:
+    """Return the chance of a bound that is itself allowed: runs that all lie on it keep it."""
+    return 0.0 if all(value == margin for value in values) else test(values, margin)
+
+
+def _refuted(one: Expectation, spread: Spread) -> str:
+    claimed = -1.0 if one.relation in ("<", "<=") else 1.0
+    if spread.value == 0.0:
+        return "there is no difference"
+    if one.relation in ("<", ">") and spread.value * claimed > 0.0:
+        return "it is less than that"
+    return "it is the other way round" if one.relation in ("<", ">") else "it is further than that"
+
+
+def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[Verdict, str]:
+    """Judge by how much, what is expected being so."""
+    if one.relation == "=":
+        return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
     left, right = (claim.paper.get(side.text, side.number) for side in (one.left, one.right))
-    sized = one.by is not None or (left is not None and right is not None)
-    if not sized or claim.tolerance is None:
-        return Verdict.REPRODUCED, f"{one.text}: holds {_by(difference, base)}; the paper gives no size"
+    if one.by is None and (left is None or right is None):
+        return Verdict.REPRODUCED, f"{one.text}: holds {_by(spread, base)}; the paper gives no size"
     doubted = [claim.doubt[side.text] for side in (one.left, one.right) if side.text in claim.doubt]
     if doubted:
-        return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(difference, base)}; {doubted[0]}"
-    expected = sign * one.by if one.by is not None else _share(left, right)
+        return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(spread, base)}; {doubted[0]}"
+    claimed = -1.0 if one.relation in ("<", "<=") else 1.0
+    expected = claimed * one.by if one.by is not None else _share(left, right)
     if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: no share of it can be told"
-    change = difference.value / abs(base)
+    change = spread.value / abs(base)
     words = f"{one.text}: {change:+.1%} ({expected:+.1%} in the paper"
-    if abs(change - expected) <= claim.tolerance + 1e-12:
-        return Verdict.REPRODUCED, f"{words}, within {claim.tolerance * 100:g} points)"
-    return Verdict.DIRECTION_ONLY, f"{words}, further off than {claim.tolerance * 100:g} points)"
+    if abs(expected * base) < spread.deviation:
+        words += f", less than the spread of single runs, {spread.deviation / abs(base):.1%}"
+    if change * expected <= 0.0:
+        return Verdict.DIRECTION_ONLY, f"{words}: its own numbers go the other way)"
+    ratio = change / expected
+    if 1.0 / claim.factor - 1e-12 <= ratio <= claim.factor + 1e-12:
+        return Verdict.REPRODUCED, f"{words}, {ratio:.2g} times its size)"
+    return Verdict.DIRECTION_ONLY, f"{words}: {ratio:.2g} times its size, not within a factor of {claim.factor:g})"
 
 
 def _share(left: float | None, right: float | None) -> float | None:
@@ -134,24 +233,21 @@ def _share(left: float | None, right: float | None) -> float | None:
 
 
 def _bound(one: Expectation, base: float) -> float:
-    within = one.within or 0.0
-    return within * abs(base) if one.within_share else within
+    bound = one.bound or 0.0
+    return bound * abs(base) if one.bound_share else bound
 
 
-def _equal(one: Expectation, difference: Spread, base: float) -> tuple[Verdict, str]:
-    bound = _bound(one, base)
-    shown = f"{one.text}: differs {_by(difference, base)}"
-    if -bound <= difference.low and difference.high <= bound:
-        return Verdict.REPRODUCED, shown
-    if abs(difference.value) <= bound:
-        return Verdict.DIRECTION_ONLY, f"{shown}: the mean is near enough, its interval is not"
-    return Verdict.NOT_REPRODUCED, f"{shown}: too far"
+def _spread(differences: Sequence[float]) -> Spread:
+    estimate = statistics.mean(differences)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return Spread(estimate.value, estimate.low, estimate.high, plain.stdev(differences))
 
 
-def _by(difference: Spread, base: float) -> str:
-    ends = f"{difference.low:+.3g} to {difference.high:+.3g}"
-    share = f", {difference.value / abs(base):+.1%}" if base else ""
-    return f"by {difference.value:+.3g} ({ends}{share})"
+def _by(spread: Spread, base: float) -> str:
+    ends = f"{spread.low:+.3g} to {spread.high:+.3g}"
+    share = f", {spread.value / abs(base):+.1%}" if base else ""
+    return f"by {spread.value:+.3g} ({ends}{share})"
 
 
 def _values(side: Operand, measured: Measured, point: int) -> Mapping[int, float]:
@@ -162,9 +258,13 @@ def _mean(found: Mapping[int, float]) -> Estimate | None:
     return statistics.mean([found[seed] for seed in sorted(found)]) if found else None
 
 
+def _doubted(judgement: Judgement, reason: str) -> Judgement:
+    return dataclasses.replace(judgement, verdict=Verdict.INCONCLUSIVE, why=f"{judgement.why}; {reason}")
+
+
 def _why(checks: Sequence[Check]) -> str:
     """Say what decided: the failures first, then what is off, then how much holds."""
-    holding = sum(check.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY) for check in checks)
+    holding = sum(check.verdict in HOLDS for check in checks)
     ranked = sorted(checks, key=lambda check: -ORDER.index(check.verdict))
     worst = [check.words for check in ranked if check.verdict == ranked[0].verdict]
     count = f"{holding} of {len(checks)} hold; " if len(checks) > 1 else ""

@@ -15,12 +15,11 @@ from typing import TypeAlias
 
 from aqmlab.papers.claims import Claim, Measure, Operand
 from aqmlab.papers.search.plan import Setting
-from aqmlab.papers.verdicts import Verdict, judge
+from aqmlab.papers.verdicts import HOLDS, Verdict, judge
 
 # What was measured in a setting: a value per seed.
 Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]
 
-HOLDS = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)
 # A measured zero counts as a thousandth of what is printed.
 LARGEST = math.log(1000.0)
 NEAR = 0.1

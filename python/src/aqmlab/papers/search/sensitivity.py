@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.search.plan import Factor, Search
-from aqmlab.papers.search.scores import HOLDS, Score, comparable
+from aqmlab.papers.search.scores import Score, comparable
+from aqmlab.papers.verdicts import HOLDS
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 

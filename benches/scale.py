@@ -44,7 +44,7 @@ def simulate(clients: int, milliseconds: int) -> dict[str, float]:
         }
     )
     plan = scenario.resolve(options)
-    run = _native.run(plan.engine(plan.contestants[0]), 1, _native.Monitor())
+    run = _native.run(plan.engine(plan.contestants[0]), plan.inputs, 1, _native.Monitor())
     links = plan.base["topology"]["links"]
     return {
         "nodes": len({link["from"] for link in links}),

@@ -289,10 +289,10 @@ def the_program_leaves_with_the_statuses_of_the_contract(tmp_path: Path) -> None
 def a_failed_check_leaves_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fake import fake_run
 
-    def fail(scenario: str, seed: int, monitor: object) -> object:
+    def fail(scenario: str, inputs: object, seed: int, monitor: object) -> object:
         if seed == 2:
             raise package.CheckError("check failed: made up")
-        return fake_run(scenario, seed, monitor)
+        return fake_run(scenario, inputs, seed, monitor)
 
     monkeypatch.setattr("aqmlab.engine.native.simulate", fail)
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")

@@ -32,9 +32,9 @@ class FakeRun:
     bottleneck_packets: int = 500
 
 
-def fake_run(scenario_json: str, seed: int, monitor: object) -> FakeRun:
+def fake_run(scenario_json: str, inputs: object, seed: int, monitor: object) -> FakeRun:
     """Answer like `_native.run`, from the scenario and the seed alone."""
-    del monitor
+    del inputs, monitor
     scenario = json.loads(scenario_json)
     rate_mbit = scenario["capacity"].get("rate_bps", 10_000_000) / 1e6
     delay_ms, share, loss = LOOKS.get(scenario["aqm"].split(":")[0], (10.0, 0.9, 0.01))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import InputError
+from aqmlab import InputError, scenario
 from aqmlab.scenario.flows import KEYS, LARGEST_COUNT, keys_of, parse
 from aqmlab.scenario.kinds import KINDS, Kind
 from aqmlab.units import format_rate, format_span
@@ -165,9 +165,10 @@ def a_replay_names_a_capture_beside_the_file_that_names_it(tmp_path: Path) -> No
     assert group.engine()["source"] == {"replay": {"file": str(capture)}}
     assert parse(str(group)) == group
     (tmp_path / "no.pcap").write_text("no")
-    for name, wanted in {"missing.pcap": "cannot be read", "no.pcap": "no.pcap"}.items():
-        with pytest.raises(InputError, match=f"file: .*{wanted}"):
-            parse(f"1*replay:file={name}", tmp_path)
+    for name, wanted in {"missing.pcap": "cannot be read", "no.pcap": "no.pcap: is not a capture"}.items():
+        options = {"aqm": "fifo", "rate": "1mbit", "rtt": "40ms", "flows": f"1*replay:file={tmp_path / name}"}
+        with pytest.raises(InputError, match=f"flows: '1\\*replay.*': file: .*{wanted}"):
+            scenario.resolve(scenario.from_values(options))
 
 
 def a_range_may_leave_its_first_unit_to_its_second() -> None:

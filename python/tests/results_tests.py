@@ -210,11 +210,11 @@ def a_damaged_frame_is_named(result: Result, tmp_path: Path) -> None:
 def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def counted(scenario: str, seed: int, monitor: object) -> object:
+    def counted(scenario: str, inputs: object, seed: int, monitor: object) -> object:
         calls.append(seed)
         if len(calls) == 3:
             raise CheckError("check failed: made up")
-        return fake_run(scenario, seed, monitor)
+        return fake_run(scenario, inputs, seed, monitor)
 
     monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
     values = {**SMALL, "aqm": ["fifo", "codel"]}
@@ -317,8 +317,8 @@ def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, told
 def a_run_that_refuses_its_input_ends_everything_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(scenario: str, seed: int, monitor: object) -> object:
-        del scenario, seed, monitor
+    def refuse(scenario: str, inputs: object, seed: int, monitor: object) -> object:
+        del scenario, inputs, seed, monitor
         raise InputError("file x, key y")
 
     monkeypatch.setattr("aqmlab.engine.native.simulate", refuse)
@@ -329,13 +329,13 @@ def a_run_that_refuses_its_input_ends_everything_and_writes_nothing(
 
 def a_failed_check_is_an_error_in_python() -> None:
     with pytest.raises(InputError, match="scenario: "):
-        aqmlab._native.run("{}", 1, aqmlab._native.Monitor())
+        aqmlab._native.run("{}", aqmlab._native.Inputs(), 1, aqmlab._native.Monitor())
 
 
 @pytest.mark.usefixtures("made_up")
 def warnings_of_runs_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def warn(scenario: str, seed: int, monitor: object) -> object:
-        run = fake_run(scenario, seed, monitor)
+    def warn(scenario: str, inputs: object, seed: int, monitor: object) -> object:
+        run = fake_run(scenario, inputs, seed, monitor)
         run.warnings = ["all alike", *(["codel's own"] if "codel" in scenario else [])]
         return run
 

@@ -92,11 +92,11 @@ class Simulator:
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []
 
-    def __call__(self, scenario_json: str, seed: int, monitor: object) -> FakeRun:
+    def __call__(self, scenario_json: str, inputs: object, seed: int, monitor: object) -> FakeRun:
         self.asked.append((scenario_json, seed))
         scenario = json.loads(scenario_json)
         target = re.search(r"target (\d+)ms", scenario["aqm"])
-        run = fake_run(scenario_json, seed, monitor)
+        run = fake_run(scenario_json, inputs, seed, monitor)
         rate_mbit = scenario["capacity"]["rate_bps"] / 1e6
         run.metrics["qdelay_mean_ms"] = (float(target[1]) if target else 30.0) + rate_mbit
         run.metrics["loss_ratio"] = 0.25

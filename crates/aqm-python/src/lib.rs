@@ -6,6 +6,7 @@
 mod describe;
 mod error;
 mod files;
+mod inputs;
 mod measure;
 mod run;
 mod units;
@@ -20,7 +21,9 @@ mod _native {
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]
-    use crate::files::{capture, link_trace, workload};
+    use crate::files::workload;
+    #[pymodule_export]
+    use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]
     use crate::measure::{cost, sketch_stream};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! One run of the simulator, with Python's lock released, and its report as columns.
 
 use crate::error::{CheckError, input, of_run};
+use crate::inputs::Inputs;
 use aqm_sim::report::{self, FlowRow, QueueRow, Report};
 use aqm_sim::scenario::Scenario;
 use pyo3::prelude::*;
@@ -32,13 +33,20 @@ impl Monitor {
     }
 }
 
-/// Runs a scenario (JSON) with a seed.
+/// Runs a scenario (JSON) with the inputs that it names and a seed.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, scenario_json: &str, seed: u64, monitor: &Monitor) -> PyResult<Run> {
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario_json: &str,
+    inputs: &Inputs,
+    seed: u64,
+    monitor: &Monitor,
+) -> PyResult<Run> {
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
     let watched = Arc::clone(&monitor.0);
-    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(|| aqm_sim::run(&scenario, seed, &watched))));
+    let simulate = || aqm_sim::run(&scenario, &inputs.0, seed, &watched);
+    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(simulate)));
     match outcome {
         Ok(Ok(report)) => Ok(Run(report)),
         Ok(Err(error)) => Err(of_run(&error)),

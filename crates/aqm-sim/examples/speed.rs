@@ -3,6 +3,7 @@
 //! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM]` prints bottleneck packets per CPU-second.
 //! Instruction counts come from running it under callgrind.
 
+use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;
 use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 
@@ -13,7 +14,8 @@ fn main() {
     let seconds: u64 = arguments.next().map_or(10, |text| text.parse().expect("a number of seconds"));
     let scenario = scenario(flows, &aqm, seconds);
     let started = cpu_seconds();
-    let report = aqm_sim::run(&scenario, 1, &Monitor::default()).expect("the speed case runs");
+    let report =
+        aqm_sim::run(&scenario, &Inputs::default(), 1, &Monitor::default()).expect("the speed case runs");
     let cpu = cpu_seconds() - started;
     let packets = report.bottleneck_packets;
     println!(

@@ -5,10 +5,10 @@
 //! turn ends when the other side sends data, or after half a second of silence. Where both sides talk at once, their
 //! data are taken as turns in the order in which they were recorded.
 
-use crate::capture::Capture;
 use crate::transport::flags;
 use aqm_core::packet::TcpView;
 use aqm_core::units::Span;
+use aqm_io::capture::Capture;
 use std::collections::BTreeMap;
 
 /// Silence that ends a turn (Tmix).

@@ -1,11 +1,10 @@
 //! Packet-level simulation: a bottleneck, its disciplines and senders that react.
 //!
-//! A [`scenario::Scenario`] and a seed go in, a [`report::Report`] comes out; the same two always give the same bytes.
+//! A [`scenario::Scenario`], the [`inputs::Inputs`] that it names and a seed go in, a [`report::Report`] comes out; the
+//! same three always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
 #![forbid(unsafe_code)]
 
-pub mod capture;
-pub mod input_error;
-pub mod link_trace;
+pub mod inputs;
 pub mod overflow;
 pub mod report;
 pub mod scenario;
@@ -15,7 +14,6 @@ pub mod topology;
 mod conversations;
 mod endpoint;
 mod engine;
-mod histogram;
 mod measure;
 mod network;
 mod replay;
@@ -25,17 +23,18 @@ mod transport;
 mod voice;
 
 use aqm_core::units::{Span, Time};
+use inputs::Inputs;
 use report::{Monitor, Report, RunError};
 use scenario::Scenario;
 
-/// Runs `scenario` with `seed`.
+/// Runs `scenario` with `seed`; `inputs` holds the captures and link traces that the scenario names.
 ///
 /// # Errors
 /// [`RunError::Input`] for what the user can mend, [`RunError::Check`] for what we must, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
-pub fn run(scenario: &Scenario, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
+pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
-    let mut setup = simulation::setup::Setup::build(scenario, seed)?;
+    let mut setup = simulation::setup::Setup::build(scenario, inputs, seed)?;
     let end = Time::from_nanos(scenario.duration_ns);
     let warmup = Time::from_nanos(scenario.warmup_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;

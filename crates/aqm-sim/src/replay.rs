@@ -1,14 +1,12 @@
 //! Recorded traffic through the bottleneck: timing and sizes of the capture, one flow for each 5-tuple and direction.
 
-use crate::capture::Capture;
 use crate::endpoint::flow::{FlowSetup, Identity, Label};
 use crate::endpoint::recorded::{Recorded, Replay};
-use crate::network::path::Path as FlowPath;
-use crate::report::RunError;
+use crate::network::path::Path;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
-use std::path::Path;
+use aqm_io::capture::Capture;
 
 /// Group of recorded flows in metrics.
 pub(crate) const GROUP: &str = "capture";
@@ -19,17 +17,12 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const UDP_HEADER: u32 = 8;
 
-/// Reads a capture.
-pub(crate) fn load(path: &Path) -> Result<Capture, RunError> {
-    Capture::read(path).map_err(|error| RunError::Input(error.to_string()))
-}
-
 /// Adds a capture's flows and packets to the simulation.
 pub(crate) fn add(
     simulation: &mut Simulation,
     labels: &mut Vec<Label>,
     group: usize,
-    path: &FlowPath,
+    path: &Path,
     capture: &Capture,
 ) {
     let first = labels.len() as u32;

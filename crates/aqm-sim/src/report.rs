@@ -1,5 +1,7 @@
 //! What a run answers with.
 
+use aqm_io::histogram;
+use aqm_io::input_error::InputError;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -88,6 +90,13 @@ pub struct Histogram {
     pub count: Vec<u64>,
 }
 
+impl From<&histogram::Histogram> for Histogram {
+    fn from(histogram: &histogram::Histogram) -> Histogram {
+        let (value_ns, count) = histogram.iter().map(|(nanos, count)| (nanos, u64::from(count))).unzip();
+        Histogram { value_ns, count }
+    }
+}
+
 /// Counters of one queue, warm-up included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueRow {
@@ -150,4 +159,10 @@ pub enum RunError {
     /// Stopped through the monitor.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<InputError> for RunError {
+    fn from(error: InputError) -> RunError {
+        RunError::Input(error.to_string())
+    }
 }

@@ -49,7 +49,7 @@ pub struct Scenario {
     /// Groups of flows.
     #[serde(default)]
     pub flows: Vec<FlowGroup>,
-    /// Captures (pcap, pcapng) whose traffic is replayed through the bottleneck.
+    /// Captures, by their names among the inputs, whose traffic is replayed through the bottleneck.
     #[serde(default)]
     pub captures: Vec<String>,
 }
@@ -237,7 +237,7 @@ const MOST_LOAD: f64 = 10.0;
 pub enum Capacity {
     /// Constant, bit/s.
     RateBps(u64),
-    /// Delivery opportunities read from a file in mahimahi's format.
+    /// Delivery opportunities: the link trace of this name among the inputs.
     Trace(String),
 }
 

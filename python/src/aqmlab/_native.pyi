@@ -3,23 +3,24 @@
 Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 """
 
-from typing import Any, final
+from typing import Any, Final, final
 
 __all__ = [
     "Cancelled",
+    "Capture",
     "CheckError",
     "InputError",
+    "Inputs",
+    "LinkTrace",
     "Monitor",
     "Run",
     "build_info",
-    "capture",
     "check_spec",
     "cost",
     "disciplines",
     "format_bytes",
     "format_rate",
     "format_span",
-    "link_trace",
     "overflow_victim",
     "parse_bytes",
     "parse_fraction",
@@ -84,12 +85,6 @@ def format_span(nanos: int) -> str:
 def format_bytes(number: int) -> str:
     """Write bytes in the largest unit that needs no rounding."""
 
-def link_trace(path: str) -> str:
-    """Read a link trace in mahimahi's format; return its period, mean rate and opportunities as JSON."""
-
-def capture(path: str) -> str:
-    """Read a capture (pcap, pcapng); return it in figures, and what to know before trusting it, as JSON."""
-
 def workload(name: str) -> str:
     """Return the text of a distribution that comes with the program."""
 
@@ -109,6 +104,36 @@ def cost(spec: str, rate_bps: int, flows: int, standing_packets: int, packets: i
     of state that the discipline then holds, queued packets not counted. Times depend on the machine. Raises
     `InputError`.
     """
+
+@final
+class Capture:
+    """A capture (pcap, pcapng), parsed."""
+
+    LARGEST_FILE_BYTES: Final[int]
+    """Larger files are refused."""
+
+    def __new__(cls, name: str, content: bytes) -> Capture:
+        """Parse a file's content; errors and warnings call it by its name. Raises `InputError`."""
+    def summary(self) -> str:
+        """Return it in figures, and what to know before trusting it, as JSON."""
+
+@final
+class LinkTrace:
+    """A link trace in mahimahi's format, parsed."""
+
+    LARGEST_FILE_BYTES: Final[int]
+    """Larger files are refused."""
+
+    def __new__(cls, name: str, content: bytes) -> LinkTrace:
+        """Parse a file's content; errors call it by its name. Raises `InputError`."""
+    def summary(self) -> str:
+        """Return its period, mean rate and opportunities as JSON."""
+
+@final
+class Inputs:
+    """Captures and link traces by the names that scenarios use; runs share them."""
+
+    def __new__(cls, captures: dict[str, Capture] = ..., link_traces: dict[str, LinkTrace] = ...) -> Inputs: ...
 
 @final
 class Monitor:
@@ -150,8 +175,8 @@ class Run:
     def bottleneck_packets(self) -> int:
         """Packets that left the bottleneck, warm-up included."""
 
-def run(scenario_json: str, seed: int, monitor: Monitor) -> Run:
-    """Run a scenario with a seed, with Python's lock released.
+def run(scenario_json: str, inputs: Inputs, seed: int, monitor: Monitor) -> Run:
+    """Run a scenario with the inputs that it names and a seed, with Python's lock released.
 
     Raises `InputError`, `CheckError` or `Cancelled`.
     """

@@ -155,6 +155,7 @@ def _tasks(plans: Sequence[Plan]) -> list[Task]:
             scenario=plan.engine(contestant),
             duration_ns=plan.base["duration_ns"],
             key=plan.key(contestant, seed, code_version()),
+            inputs=plan.inputs,
         )
         for point, plan in enumerate(plans)
         for contestant in plan.contestants

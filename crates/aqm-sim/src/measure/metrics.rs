@@ -2,10 +2,10 @@
 //!
 //! The measured queue is the bottleneck's. Names and definitions are those of the metrics contract.
 
-use crate::histogram::Histogram;
 use crate::report::Series;
 use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
+use aqm_io::histogram::Histogram;
 
 /// S-PIE's queue weight in its equation 11 (RED's default).
 const EWMA_WEIGHT: f64 = 0.002;

@@ -2,7 +2,6 @@
 
 use super::metrics::{FlowMetrics, Metrics};
 use crate::endpoint::flow::{Endpoints, Flow, Label};
-use crate::link_trace::OPPORTUNITY_BYTES;
 use crate::network::graph::Capacity;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
@@ -13,6 +12,7 @@ use crate::traffic::player::Viewing;
 use crate::transport::Losses;
 use crate::voice;
 use aqm_core::units::{Size, Time};
+use aqm_io::link_trace::OPPORTUNITY_BYTES;
 use std::collections::BTreeMap;
 
 /// Answers with everything that the run has measured, and checks it against what cannot be.
@@ -181,9 +181,9 @@ impl Run<'_> {
         self.waits(report, prefix, chosen);
         self.calls(report, prefix, chosen);
         self.viewings(report, prefix, chosen);
-        report.histograms.insert(format!("{prefix}qdelay"), sojourn.columns());
-        report.histograms.insert(format!("{prefix}owd"), owd.columns());
-        report.histograms.insert(format!("{prefix}pdv"), pdv.columns());
+        report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
+        report.histograms.insert(format!("{prefix}owd"), (&owd).into());
+        report.histograms.insert(format!("{prefix}pdv"), (&pdv).into());
     }
 
     /// How long the users of the groups that `chosen` admits have waited for what they asked for.
@@ -204,7 +204,7 @@ impl Run<'_> {
             let Some(histogram) = durations.histogram() else { continue };
             let (name, quantile) = waited.high;
             put(name, in_unit(name, histogram.quantile_ms(quantile).unwrap_or(f64::NAN)));
-            report.histograms.insert(format!("{prefix}{}", waited.histogram), histogram.columns());
+            report.histograms.insert(format!("{prefix}{}", waited.histogram), histogram.into());
         }
     }
 

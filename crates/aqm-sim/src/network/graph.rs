@@ -1,8 +1,8 @@
 //! The graph: nodes and one-way links. Topologies build one.
 
-use crate::link_trace::LinkTrace;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
+use aqm_io::link_trace::LinkTrace;
 
 /// Number of a node.
 pub(crate) type NodeId = usize;

@@ -2,12 +2,12 @@
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
-use crate::link_trace::Cursor;
 use aqm_core::discipline;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Bytes, Rate, Span, Time};
+use aqm_io::link_trace::Cursor;
 use std::collections::VecDeque;
 
 /// Number of a port: that of the link behind it.

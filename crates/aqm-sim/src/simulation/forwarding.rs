@@ -3,12 +3,12 @@
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
-use crate::link_trace::OPPORTUNITY_BYTES;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{PacketId, Role};
 use crate::network::port::PortId;
 use aqm_core::packet::{Packet as Metadata, TcpView};
 use aqm_core::units::{Span, Time};
+use aqm_io::link_trace::OPPORTUNITY_BYTES;
 
 const TCP: u8 = 6;
 

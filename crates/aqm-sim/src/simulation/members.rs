@@ -1,8 +1,8 @@
 //! Members of a group of flows: the flows and applications that each of them brings into the simulation.
 
 use super::state::{Simulation, User};
-use crate::conversations;
 use crate::endpoint::flow::{FlowSetup, Identity, Label};
+use crate::inputs::Inputs;
 use crate::network::path::Path;
 use crate::report::RunError;
 use crate::scenario::{CongestionControl, FlowGroup, Source, Tcp, Transport};
@@ -37,6 +37,7 @@ pub(crate) struct Member<'a> {
     pub(crate) name: String,
     /// The paths between its hosts.
     pub(crate) paths: &'a [Path],
+    pub(crate) inputs: &'a Inputs,
     pub(crate) seed: u64,
 }
 
@@ -165,11 +166,7 @@ impl Member<'_> {
 
     /// The conversations of a capture, each over a connection of its own.
     fn add_conversations(&mut self, file: &str, start: Time) -> Result<(), RunError> {
-        let found = conversations::of_capture(&crate::replay::load(std::path::Path::new(file))?);
-        if found.is_empty() {
-            return Err(RunError::Input(format!("{file}: holds no TCP connection with data")));
-        }
-        for (number, conversation) in found.into_iter().enumerate() {
+        for (number, conversation) in self.inputs.conversations(file)?.iter().enumerate() {
             let start = start + conversation.start + conversation.turns[0].wait;
             let by_client = conversation.turns[0].by_client;
             let pipes = [false, true].map(|back| {
@@ -185,7 +182,7 @@ impl Member<'_> {
                     size: None,
                 })
             });
-            let dialogue = Dialogue::new(conversation.turns);
+            let dialogue = Dialogue::new(conversation.turns.clone());
             self.add_user(Application::Dialogue(Box::new(dialogue)), start, pipes.into());
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::members::Member;
 use super::state::Simulation;
 use crate::endpoint::flow::Label;
-use crate::link_trace::LinkTrace;
+use crate::inputs::Inputs;
 use crate::measure::metrics::Metrics;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
@@ -12,7 +12,6 @@ use crate::report::RunError;
 use crate::scenario::{Capacity, Scenario};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
-use std::path::Path;
 
 /// A simulation ready to run, and what its parts are called.
 pub(crate) struct Setup {
@@ -27,15 +26,12 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Builds what a scenario describes.
-    pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Setup, RunError> {
+    pub(crate) fn build(scenario: &Scenario, inputs: &Inputs, seed: u64) -> Result<Setup, RunError> {
         let input = |text: String| RunError::Input(text);
-        let capacity = read_capacity(&scenario.capacity)?;
+        let capacity = capacity(&scenario.capacity, inputs)?;
         let aqm = Spec::parse(&scenario.aqm).map_err(|error| input(error.to_string()))?;
-        let captures = scenario
-            .captures
-            .iter()
-            .map(|path| crate::replay::load(Path::new(path)))
-            .collect::<Result<Vec<_>, _>>()?;
+        let captures =
+            scenario.captures.iter().map(|name| inputs.capture(name)).collect::<Result<Vec<_>, _>>()?;
 
         let mut groups: Vec<String> = scenario.flows.iter().map(|group| group.name.clone()).collect();
         if !captures.is_empty() {
@@ -58,7 +54,7 @@ impl Setup {
                 let (own, others) = paths.split_at(paths_per_member(group) as usize);
                 let name = format!("{}.{index}", group.name);
                 let (simulation, labels) = (&mut simulation, &mut labels);
-                Member { simulation, labels, number, group, index, name, paths: own, seed }
+                Member { simulation, labels, number, group, index, name, paths: own, inputs, seed }
                     .add_flows(capacity.mean_rate(), end)?;
                 paths = others;
             }
@@ -67,7 +63,7 @@ impl Setup {
         for capture in captures {
             warnings.extend(capture.warnings());
             let group = scenario.flows.len();
-            crate::replay::add(&mut simulation, &mut labels, group, &recorded, &capture);
+            crate::replay::add(&mut simulation, &mut labels, group, &recorded, capture);
         }
         let links = (0..network.links.len()).map(|link| {
             let discipline = match &network.links[link].queue {
@@ -81,14 +77,11 @@ impl Setup {
     }
 }
 
-/// Reads the capacity of a scenario.
-fn read_capacity(capacity: &Capacity) -> Result<LinkCapacity, RunError> {
+/// The capacity of a scenario.
+fn capacity(capacity: &Capacity, inputs: &Inputs) -> Result<LinkCapacity, RunError> {
     match capacity {
         Capacity::RateBps(0) => Err(RunError::Input("the bottleneck's rate is zero".to_owned())),
         Capacity::RateBps(bits) => Ok(LinkCapacity::Rate(Rate::from_bits_per_sec(*bits))),
-        Capacity::Trace(path) => match LinkTrace::read(Path::new(path)) {
-            Ok(trace) => Ok(LinkCapacity::Trace(trace)),
-            Err(error) => Err(RunError::Input(error.to_string())),
-        },
+        Capacity::Trace(name) => Ok(LinkCapacity::Trace(inputs.link_trace(name)?.clone())),
     }
 }

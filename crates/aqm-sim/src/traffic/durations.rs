@@ -1,7 +1,7 @@
 //! How long things took.
 
-use crate::histogram::Histogram;
 use aqm_core::units::Span;
+use aqm_io::histogram::Histogram;
 
 /// Durations: their number, sum and histogram.
 #[derive(Clone, Debug, Default)]

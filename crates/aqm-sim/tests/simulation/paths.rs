@@ -1,8 +1,9 @@
 //! Paths of all kinds: rings, traces, loss, jitter, small queues, IPv6, ECN.
 
-use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
+use aqm_io::link_trace::LinkTrace;
+use aqm_sim::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, Transport};
-use std::io::Write;
 
 #[test]
 fn an_uncongested_datagram_flow_arrives_whole_after_propagation_and_serialisation() {
@@ -50,18 +51,14 @@ fn a_deeper_device_ring_moves_packets_out_of_the_disciplines_sight() {
 
 #[test]
 fn a_trace_of_regular_opportunities_equals_a_link_of_that_rate() {
-    let path = std::env::temp_dir().join(format!("aqmlab-trace-{}", std::process::id()));
-    let mut file = std::fs::File::create(&path).unwrap();
     // One opportunity of 1500 bytes a millisecond: 12 Mbit/s.
-    for ms in 1..=1000 {
-        writeln!(file, "{ms}").unwrap();
-    }
-    drop(file);
+    let text: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
+    let mut inputs = Inputs::default();
+    inputs.add_link_trace("regular.down", LinkTrace::parse("regular.down", text.as_bytes()).unwrap());
     let mut scenario = bottleneck("fifo limit 50p");
-    scenario.capacity = Capacity::Trace(path.display().to_string());
+    scenario.capacity = Capacity::Trace("regular.down".to_owned());
     scenario.flows.push(cbr("flood", 20_000_000, 1000));
-    let report = run(&scenario, 1);
-    std::fs::remove_file(&path).unwrap();
+    let report = run_with(&scenario, &inputs, 1);
     assert!((report.metrics["utilization"] - 1.0).abs() < 0.01, "{}", report.metrics["utilization"]);
     let ip_rate = report.metrics["throughput_mbit"] * 1000.0 / 1014.0;
     assert!((ip_rate - 12.0).abs() < 0.05, "{ip_rate}");

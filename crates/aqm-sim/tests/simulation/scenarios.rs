@@ -1,5 +1,6 @@
 //! Scenarios that the integration tests start from.
 
+use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 
@@ -10,7 +11,12 @@ pub(crate) const SECOND: u64 = 1_000 * MS;
 
 /// Runs a scenario that is expected to work.
 pub(crate) fn run(scenario: &Scenario, seed: u64) -> Report {
-    aqm_sim::run(scenario, seed, &Monitor::default()).expect("the scenario runs")
+    run_with(scenario, &Inputs::default(), seed)
+}
+
+/// The same for a scenario that names captures or link traces.
+pub(crate) fn run_with(scenario: &Scenario, inputs: &Inputs, seed: u64) -> Report {
+    aqm_sim::run(scenario, inputs, seed, &Monitor::default()).expect("the scenario runs")
 }
 
 /// A bottleneck of 100 Mbit/s and 40 ms with room for 1000 packets, and nothing on it.

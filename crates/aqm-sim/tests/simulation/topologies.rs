@@ -1,6 +1,7 @@
 //! Graphs other than the dumbbell.
 
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
+use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::{Capacity, CongestionControl, Scenario, Tcp, Topology};
 use aqm_sim::topology::{LinkQueue, TopologyLink};
@@ -47,7 +48,7 @@ fn newreno() -> Tcp {
 }
 
 fn run(scenario: &Scenario) -> Report {
-    aqm_sim::run(scenario, 1, &Monitor::default()).unwrap()
+    aqm_sim::run(scenario, &Inputs::default(), 1, &Monitor::default()).unwrap()
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn the_base_round_trip_is_that_of_the_links_unless_a_flow_has_a_longer_one() {
     assert!(report.metrics["class.far.owd_mean_ms"] > 25.0);
     assert!(report.metrics["class.near.owd_mean_ms"] < 10.0);
     graph.flows[1].rtt_ns = Some(9 * MS);
-    let refused = aqm_sim::run(&graph, 1, &Monitor::default()).unwrap_err();
+    let refused = aqm_sim::run(&graph, &Inputs::default(), 1, &Monitor::default()).unwrap_err();
     assert!(
         matches!(&refused, RunError::Input(text) if text.contains("'far': rtt_ns is 9000000")),
         "{refused}"
@@ -165,8 +166,9 @@ fn a_thousand_hosts_around_a_switch_have_their_routes_at_once() {
 fn what_cannot_be_built_is_refused_by_name() {
     let mut graph = scenario("fifo", both("a", "b", 10, 5).into(), 0);
     add(&mut graph, cbr("x", MBIT, 1000), &["a"], &["c"]);
-    let problem =
-        |scenario: &Scenario| aqm_sim::run(scenario, 1, &Monitor::default()).unwrap_err().to_string();
+    let problem = |scenario: &Scenario| {
+        aqm_sim::run(scenario, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string()
+    };
     assert!(problem(&graph).contains("no link has a node 'c'"));
     graph.flows[0].to = vec!["a".to_owned()];
     assert!(problem(&graph).contains("begins and ends at 'a'"));

@@ -1,10 +1,14 @@
 //! Sources: what they offer, and what their users see.
 
-use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
+use aqm_io::capture::Capture;
+use aqm_io::link_trace::LinkTrace;
+use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::{
-    Capacity, CongestionControl, Distribution, Exchange, FlowGroup, Round, Source, Video,
+    Capacity, CongestionControl, Distribution, Exchange, FlowGroup, Round, Scenario, Source, Video,
 };
+use std::sync::Arc;
 
 fn constant(value: u64) -> Distribution {
     Distribution::Constant { value }
@@ -146,7 +150,7 @@ fn a_workload_offers_its_load_and_completes_its_flows() {
 fn a_workload_of_too_many_flows_is_refused_with_their_number() {
     let mut scenario = bottleneck("fifo");
     scenario.flows.push(application("flows", 1, Source::Workload { size: constant(100), load: 0.9 }));
-    let error = aqm_sim::run(&scenario, 1, &Monitor::default()).unwrap_err().to_string();
+    let error = aqm_sim::run(&scenario, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string();
     assert!(error.contains("flow group 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
 }
 
@@ -220,14 +224,17 @@ fn a_player_takes_the_bitrate_that_its_link_carries_and_stalls_where_none_fits()
 
 #[test]
 fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
+    let capture = include_bytes!("../../../../data/captures/aqmlab-lan.pcap");
+    let mut inputs = Inputs::default();
+    inputs.add_capture("lan.pcap", Arc::new(Capture::parse("lan.pcap", capture).unwrap()));
     let replay = |mbit: u64| {
         let mut scenario = bottleneck("fifo limit 100p");
         scenario.capacity = Capacity::RateBps(mbit * 1_000_000);
         scenario.duration_ns = 60 * SECOND;
         scenario.warmup_ns = 0;
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/aqmlab-lan.pcap").to_owned();
+        let file = "lan.pcap".to_owned();
         scenario.flows.push(application("replay", 1, Source::Replay { file }));
-        run(&scenario, 1)
+        run_with(&scenario, &inputs, 1)
     };
     let (fast, slow) = (replay(25), replay(4));
     // Everything that servers said, each byte once, whatever the link loses.
@@ -236,6 +243,28 @@ fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
     assert!((4_500_000.0..5_750_000.0).contains(&bytes(&fast)), "{}", bytes(&fast));
     assert!(slow.metrics["exchange_mean_ms"] > 1.5 * fast.metrics["exchange_mean_ms"]);
     assert_eq!(fast.metrics["exchanges_completed"], slow.metrics["exchanges_completed"]);
+}
+
+#[test]
+fn what_a_scenario_names_must_be_among_the_inputs() {
+    let mut inputs = Inputs::default();
+    inputs.add_link_trace("lte.down", LinkTrace::parse("lte.down", b"1\n").unwrap());
+    let refusal = |change: &dyn Fn(&mut Scenario)| {
+        let mut scenario = bottleneck("fifo");
+        scenario.flows.push(cbr("steady", 1_000_000, 1000));
+        change(&mut scenario);
+        aqm_sim::run(&scenario, &inputs, 1, &Monitor::default()).unwrap_err().to_string()
+    };
+    let text = "the scenario names this";
+    assert_eq!(
+        refusal(&|scenario| scenario.capacity = Capacity::Trace("lte.up".to_owned())),
+        format!("lte.up: {text} link trace, but it is not among the inputs (given: lte.down)")
+    );
+    let missing = format!("lan.pcap: {text} capture, but it is not among the inputs (given: none)");
+    assert_eq!(refusal(&|scenario| scenario.captures.push("lan.pcap".to_owned())), missing);
+    let file = "lan.pcap".to_owned();
+    let replay = application("replay", 1, Source::Replay { file });
+    assert_eq!(refusal(&|scenario| scenario.flows.push(replay.clone())), missing);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+
+from aqmlab._native import Inputs
 
 # Columns of equal length: numbers as an array, text as a list.
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | list[str]"
@@ -15,7 +17,10 @@ Table: TypeAlias = Mapping[str, Column]
 
 @dataclass(frozen=True)
 class Task:
-    """One run: which scenario (point), AQM and seed, what the engine gets, and the key that its result is kept by."""
+    """One run: which scenario (point), AQM and seed, what the engine gets, and the key that its result is kept by.
+
+    ``inputs`` holds the captures and link traces that the scenario names, parsed.
+    """
 
     point: int
     aqm: str
@@ -23,6 +28,7 @@ class Task:
     scenario: str
     duration_ns: int
     key: str
+    inputs: Inputs = field(default_factory=Inputs)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _native
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import distributions
 from aqmlab.scenario.distributions import NUMBERS, RATES, SIZES, TIMES, Quantity
@@ -316,9 +315,7 @@ def _number(largest: int) -> Callable[[str], int]:
 
 
 def _capture(text: str, folder: Path | None) -> str:
-    path = str((folder or Path()) / text)
-    _native.capture(path)
-    return path
+    return str((folder or Path()) / text)
 
 
 def _ladder(text: str) -> list[int]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from aqmlab import _native
+from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.errors import InputError, did_you_mean
 from aqmlab.registry import Spec, find
-from aqmlab.scenario import flows, topologies
+from aqmlab.scenario import flows, inputs, topologies
+from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.options import OPTIONS, Options
 from aqmlab.units import (
     Size,
@@ -37,6 +38,7 @@ SAMPLES = 300
 LARGEST_SEEDS = 10_000
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Capture | LinkTrace)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Plan:
     seeds: tuple[int, ...]
     base: dict[str, Any]
     files: dict[str, str]
+    inputs: Inputs
     echo: dict[str, Any]
     warnings: tuple[str, ...]
 
@@ -85,6 +88,7 @@ def resolve(options: Options) -> Plan:
     rtt_ns = _read(options, "rtt", parse_span, lambda n: n > 0, "a time above zero") if _needs(options, "rtt") else 0
     captures = _captures(options)
     groups = _groups(options, bool(captures))
+    replayed = _replayed(options, groups)
     duration_ns = _read(options, "duration", parse_span, lambda n: n > 0, "a time above zero")
     longest_rtt_ns = max([rtt_ns, *(group.rtt_ns or 0 for group in groups)])
     warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
@@ -98,11 +102,11 @@ def resolve(options: Options) -> Plan:
     seeds = _read(options, "seeds", _whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
-    warnings += [warning for group in groups if "file" in group.values for warning in _left_out(group)]
-    warnings += [warning for capture in captures for warning in capture["warnings"]]
+    warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
+    warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
 
     base: dict[str, Any] = {
-        "capacity": {"trace": link.trace} if link.trace else {"rate_bps": link.rate_bps},
+        "capacity": {"trace": link.trace.name} if link.trace else {"rate_bps": link.rate_bps},
         "rtt_ns": rtt_ns,
         "overhead_bytes": overhead,
         "device_ring_packets": ring,
@@ -115,18 +119,18 @@ def resolve(options: Options) -> Plan:
         "jitter_ns": jitter_ns,
         **({"topology": layout.engine()} if layout else {}),
         "flows": [{**group.engine(), **_ends(options, group, layout)} for group in groups],
-        "captures": [capture["path"] for capture in captures],
+        "captures": [capture.name for capture in captures],
     }
     echo = {
         "rate": None if link.trace else format_rate(link.rate_bps),
-        "link_trace": link.trace,
+        "link_trace": link.trace.name if link.trace else None,
         "link_trace_mean_rate": _mbit(link.rate_bps) if link.trace else None,
         "rtt": format_span(rtt_ns),
         "buffer": str(buffer),
         "flows": [str(group) for group in groups],
         "topology": options.text("topology"),
-        "capture": [capture["path"] for capture in captures],
-        "capture_figures": [_figures(capture) for capture in captures],
+        "capture": [capture.name for capture in captures],
+        "capture_figures": [_figures(capture.summary()) for capture in captures],
         "overhead": format_bytes(overhead),
         "device_ring": f"{ring}p",
         "access_rate": "10x" if access_rate is None else format_rate(access_rate),
@@ -150,25 +154,31 @@ def resolve(options: Options) -> Plan:
         "rules": {"buffer": buffer_rule, "warmup": warmup_rule},
         "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
     }
-    replayed = [group.values["file"] for group in groups if "file" in group.values]
-    read_files = [*base["captures"], *replayed, *([link.trace] if link.trace else [])]
-    files = {path: _digest(path) for path in read_files}
-    return Plan(contestants, tuple(range(1, seeds + 1)), base, files, echo, tuple(warnings))
+    recorded = {capture.name: capture for capture in (*captures, *(capture for _, capture in replayed))}
+    traces = {link.trace.name: link.trace} if link.trace else {}
+    files = {
+        **{name: file.digest for name, file in recorded.items()},
+        **{name: file.digest for name, file in traces.items()},
+    }
+    parsed = Inputs(
+        {name: file.parsed for name, file in recorded.items()},
+        {name: file.parsed for name, file in traces.items()},
+    )
+    return Plan(contestants, tuple(range(1, seeds + 1)), base, files, parsed, echo, tuple(warnings))
 
 
 @dataclass(frozen=True)
 class _Link:
     rate_bps: int
-    trace: str | None
+    trace: InputFile[LinkTrace] | None
 
 
 def _capacity(options: Options) -> _Link:
     if options.is_given("rate") and options.is_given("link_trace"):
         raise options.error("rate", f"contradicts {options.label('link_trace')}: give one of them")
     if options.is_given("link_trace"):
-        path = options.text("link_trace")
-        summary = _file(options, "link_trace", path, _native.link_trace)
-        return _Link(int(json.loads(summary)["mean_rate_bps"]), path)
+        trace = _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
+        return _Link(int(trace.summary()["mean_rate_bps"]), trace)
     if not options.is_given("rate"):
         other = options.label("link_trace")
         raise options.error("rate", f"is missing: give the bottleneck's rate, as 10mbit, or a recorded link ({other})")
@@ -234,22 +244,29 @@ def _named(options: Options, text: str, group: flows.Group, taken: list[str]) ->
     return replace(group, values={**group.values, "name": free})
 
 
-def _captures(options: Options) -> tuple[dict[str, Any], ...]:
+def _captures(options: Options) -> tuple[InputFile[Capture], ...]:
+    return tuple(_file(options, "capture", path, inputs.capture) for path in options.texts("capture"))
+
+
+def _replayed(options: Options, groups: tuple[flows.Group, ...]) -> list[tuple[str, InputFile[Capture]]]:
+    """Return the groups, by name, that hold a capture's connections again, and the capture."""
     found = []
-    for path in options.texts("capture"):
-        summary = json.loads(_file(options, "capture", path, _native.capture))
-        found.append({"path": path, **summary})
-    return tuple(found)
+    for group in groups:
+        if "file" in group.values:
+            try:
+                found.append((group.name, inputs.capture(group.values["file"])))
+            except ValueError as error:
+                raise options.error("flows", f"'{group}': file: {error}") from None
+    return found
 
 
-def _left_out(group: flows.Group) -> list[str]:
+def _left_out(group: str, capture: InputFile[Capture]) -> list[str]:
     """Return what a closed-loop replay cannot hold again."""
-    path = group.values["file"]
-    others = {name: n for name, n in json.loads(_native.capture(path))["flows"].items() if name.lower() != "tcp"}
+    others = {name: n for name, n in capture.summary()["flows"].items() if name.lower() != "tcp"}
     if not others:
         return []
     left = ", ".join(f"{count} {protocol}" for protocol, count in others.items())
-    return [f"flows '{group.name}': only TCP is held again; flows of {path} left out: {left}"]
+    return [f"flows '{group}': only TCP is held again; flows of {capture.name} left out: {left}"]
 
 
 def _figures(capture: dict[str, Any]) -> str:
@@ -259,7 +276,7 @@ def _figures(capture: dict[str, Any]) -> str:
     return f"{capture['packets']} packets in {capture['duration_ns'] / 1e9:.1f}s{rate}; flows: {flows}"
 
 
-def _file(options: Options, name: str, path: str, read: Callable[[str], str]) -> str:
+def _file(options: Options, name: str, path: str, read: Callable[[str], InputFile[F]]) -> InputFile[F]:
     try:
         return read(path)
     except ValueError as error:
@@ -434,8 +451,3 @@ def _defaulted(options: Options, name: str) -> bool:
     if name == "flows" and options.is_given("capture"):
         return False
     return not needless and not options.is_given(name)
-
-
-def _digest(path: str) -> str:
-    with open(os.fspath(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -109,7 +109,7 @@ class Runs:
                 continue
             for seed in plan.seeds:
                 key = plan.key(labels[label], seed, code_version())
-                task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key)
+                task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key, plan.inputs)
                 yield Need(task, aqm, plan, asked)
 
     def _has(self, key: str, asked: Sequence[Measure]) -> bool:

@@ -1,33 +1,23 @@
 //! The file formats: pcap and pcapng, by way of `pcap-parser`.
 //!
-//! The library finds blocks in a stream; here lies what it leaves open: telling damage from the end, telling
+//! The library finds blocks; here lies what it leaves open: telling damage from the end, telling
 //! the user what a file is instead of a capture, link types and times.
 
 use super::link::LinkType;
 use super::pcapng::Section;
+use super::record::Record;
 use super::skipped::SkipReason;
 use aqm_core::units::Time;
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, LegacyPcapReader, PcapBlockOwned, PcapError, PcapHeader, PcapNGReader};
-use std::io::{self, Read};
 
 /// Holds any packet record; larger pcapng blocks (names, secrets) make the buffer grow up to [`LARGEST_BLOCK`].
 const BUFFER: usize = 1 << 20;
 const LARGEST_BLOCK: usize = 16 << 20;
+/// What a file is shows in its first bytes: a pcap header has so many.
+const LONGEST_MAGIC: usize = 24;
 /// The most that libpcap captures of one packet (`MAXIMUM_SNAPLEN`); a record that claims more is damaged.
 const MAXIMUM_SNAPLEN: u32 = 262_144;
-
-/// One captured frame, or why it cannot be used.
-pub(super) struct Record<'a> {
-    /// What the frame begins with.
-    pub(super) link: Result<LinkType, SkipReason>,
-    /// When it was captured; pcapng's Simple Packet Blocks do not say.
-    pub(super) time: Option<Time>,
-    /// The bytes that were captured.
-    pub(super) data: &'a [u8],
-    /// The bytes that were on the wire.
-    pub(super) wire_length: u32,
-}
 
 /// How reading ended.
 pub(super) enum End {
@@ -37,8 +27,6 @@ pub(super) enum End {
     Cut { byte: usize },
     /// At a record that makes no sense.
     Damaged { byte: usize },
-    /// At an error of the system.
-    Unreadable { byte: usize, error: io::Error },
 }
 
 impl End {
@@ -52,32 +40,17 @@ impl End {
             End::Damaged { byte } => Some(format!(
                 "truncated after {packets} packets: the record at byte {byte} is damaged, what follows is left out"
             )),
-            End::Unreadable { byte, error } => {
-                Some(format!("truncated after {packets} packets: reading failed behind byte {byte}: {error}"))
-            }
         }
     }
 }
 
-/// Reads every frame of a stream, until `take` says no.
+/// Reads every frame of a file, until `take` says no.
 ///
 /// # Errors
-/// If the stream is no capture: what is wrong with it, as a sentence without its subject.
-pub(super) fn read_records(
-    reader: impl Read,
-    take: &mut dyn FnMut(Record<'_>) -> bool,
-) -> Result<End, String> {
-    let mut stream = Stream { reader, error: None };
-    let mut head = [0; 24];
-    let length = stream.read(&mut head).map_err(|error| format!("cannot be read: {error}"))?;
-    let head = &head[..length];
-    let format = Format::of(head)?;
-    let whole = Stream { reader: head.chain(&mut stream), error: None };
-    let mut end = read_blocks(format.blocks(whole)?.as_mut(), take);
-    if let (End::Cut { byte } | End::Damaged { byte }, Some(error)) = (&end, stream.error) {
-        end = End::Unreadable { byte: *byte, error };
-    }
-    Ok(end)
+/// If it is no capture: what is wrong with it, as a sentence without its subject.
+pub(super) fn read_records(bytes: &[u8], take: &mut dyn FnMut(Record<'_>) -> bool) -> Result<End, String> {
+    let format = Format::of(&bytes[..bytes.len().min(LONGEST_MAGIC)])?;
+    Ok(read_blocks(format.blocks(bytes)?.as_mut(), take))
 }
 
 fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<'_>) -> bool) -> End {
@@ -185,49 +158,17 @@ impl Format {
     }
 
     /// The library's reader, once it has found a sound file header.
-    fn blocks<'a>(self, reader: impl Read + 'a) -> Result<Box<dyn PcapReaderIterator + 'a>, String> {
+    fn blocks(self, bytes: &[u8]) -> Result<Box<dyn PcapReaderIterator + '_>, String> {
         let damaged = |name| format!("begins like a {name} file, but its header is cut off or damaged");
         match self {
-            Format::Pcap => match LegacyPcapReader::new(BUFFER, reader) {
+            Format::Pcap => match LegacyPcapReader::new(BUFFER, bytes) {
                 Ok(reader) => Ok(Box::new(reader)),
                 Err(_) => Err(damaged("pcap")),
             },
-            Format::Pcapng => match PcapNGReader::new(BUFFER, reader) {
+            Format::Pcapng => match PcapNGReader::new(BUFFER, bytes) {
                 Ok(reader) => Ok(Box::new(reader)),
                 Err(_) => Err(damaged("pcapng")),
             },
         }
-    }
-}
-
-/// Fills each buffer as far as the stream allows (the library takes a short read of a header for a cut-off
-/// file) and keeps the system's error, which the library drops. What came before the error is passed on first.
-struct Stream<R> {
-    reader: R,
-    error: Option<io::Error>,
-}
-
-impl<R: Read> Read for Stream<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let again = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
-        if let Some(error) = &self.error {
-            return Err(again(error));
-        }
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.reader.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(length) => filled += length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let error = self.error.insert(error);
-                    if filled > 0 {
-                        break;
-                    }
-                    return Err(again(error));
-                }
-            }
-        }
-        Ok(filled)
     }
 }

@@ -1,8 +1,6 @@
-//! What is wrong with a file from outside: captures and link traces.
+//! What is wrong with an input from outside.
 
-use crate::report::RunError;
 use std::fmt;
-use std::path::Path;
 
 /// A file that cannot be used. It reads as one line: `lte.down, line 3: 'abc' is not ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +23,6 @@ impl InputError {
     pub fn at(file: &str, place: impl Into<String>, problem: impl Into<String>) -> InputError {
         InputError { file: file.to_string(), place: Some(place.into()), problem: problem.into() }
     }
-
-    /// The system would not let us read the file.
-    pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> InputError {
-        InputError::new(&path.display().to_string(), format!("cannot be read: {error}"))
-    }
 }
 
 impl fmt::Display for InputError {
@@ -43,12 +36,6 @@ impl fmt::Display for InputError {
 }
 
 impl std::error::Error for InputError {}
-
-impl From<InputError> for RunError {
-    fn from(error: InputError) -> RunError {
-        RunError::Input(error.to_string())
-    }
-}
 
 /// `value` in quotes as it may stand in a message: control characters escaped, cut to a readable length.
 pub(crate) fn quoted(value: &str) -> String {
@@ -73,7 +60,6 @@ mod tests {
     fn an_error_is_one_line_whatever_the_file_is_called() {
         let error = InputError::at("a\nb.down", "line 3", format!("{} is not a number", quoted("x\r\ty")));
         assert_eq!(error.to_string(), r"a\nb.down, line 3: 'x\r\ty' is not a number");
-        assert_eq!(RunError::from(error.clone()).to_string(), error.to_string());
     }
 
     #[test]

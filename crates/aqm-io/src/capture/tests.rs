@@ -1,6 +1,7 @@
 //! Captures made by hand, byte by byte.
 
 use super::*;
+use aqm_core::packet::{Ecn, TcpView};
 use aqm_core::units::Rate;
 use proptest::prelude::*;
 
@@ -127,11 +128,11 @@ fn dns() -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Capture {
-    Capture::from_reader("hand.pcap", bytes).unwrap()
+    Capture::parse("hand.pcap", bytes).unwrap()
 }
 
 fn refusal(bytes: &[u8]) -> String {
-    Capture::from_reader("hand.pcap", bytes).unwrap_err().to_string()
+    Capture::parse("hand.pcap", bytes).unwrap_err().to_string()
 }
 
 /// The only packet of a capture with this frame.
@@ -454,31 +455,6 @@ fn a_capture_without_ip_packets_says_what_it_holds() {
 }
 
 #[test]
-fn system_errors_are_told() {
-    struct Failing(Vec<u8>);
-    impl Read for Failing {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            // Byte by byte, to show that short reads do no harm.
-            if self.0.is_empty() || buffer.is_empty() {
-                return Err(std::io::Error::other("disk on fire"));
-            }
-            buffer[0] = self.0.remove(0);
-            Ok(1)
-        }
-    }
-    let file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns())]);
-    let error = Capture::from_reader("hand.pcap", Failing(Vec::new())).unwrap_err().to_string();
-    assert_eq!(error, "hand.pcap: cannot be read: disk on fire");
-    let mut with_start_of_next = file;
-    with_start_of_next.extend([0; 3]);
-    let capture = Capture::from_reader("hand.pcap", Failing(with_start_of_next)).unwrap();
-    assert_eq!(capture.packets().len(), 1);
-    assert!(capture.warnings()[0].ends_with("disk on fire"), "{:?}", capture.warnings());
-    let error = Capture::read(Path::new("/")).unwrap_err().to_string();
-    assert!(error.starts_with("/: cannot be read:"), "{error}");
-}
-
-#[test]
 fn the_summary_has_the_figures() {
     let reply = ethernet(0x86dd, &ipv6(6, 0, &tcp(0x10, &[], 0)));
     let records = [(0, 0, dns()), (1, 0, dns()), (2, 0, reply), (2, 0, ethernet(0x0806, &[0; 28]))];
@@ -537,7 +513,7 @@ proptest! {
         if cut_it {
             file.truncate(cut.index(file.len()));
         }
-        match Capture::from_reader("damaged", file.as_slice()) {
+        match Capture::parse("damaged", &file) {
             Ok(capture) => {
                 prop_assert!(capture.packets().is_sorted_by_key(|packet| packet.time));
                 prop_assert_eq!(capture.flows().iter().map(|flow| flow.packets).sum::<u64>(), capture.packets().len() as u64);
@@ -553,7 +529,7 @@ proptest! {
         magic in prop::sample::select(vec![MICROS, NANOS, 0xa1b2_cd34, 0x0a0d_0d0a]),
         noise in prop::collection::vec(any::<u8>(), 0..400),
     ) {
-        let _ = Capture::from_reader("noise", [&magic.to_be_bytes(), noise.as_slice()].concat().as_slice());
-        let _ = Capture::from_reader("noise", [&magic.to_le_bytes(), noise.as_slice()].concat().as_slice());
+        let _ = Capture::parse("noise", &[&magic.to_be_bytes(), noise.as_slice()].concat());
+        let _ = Capture::parse("noise", &[&magic.to_le_bytes(), noise.as_slice()].concat());
     }
 }

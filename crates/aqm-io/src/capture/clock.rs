@@ -1,7 +1,7 @@
 //! From recorded instants to times fit for replay: from zero, never decreasing, without the years between
 //! recordings that were joined in one file.
 
-use super::Oddities;
+use super::oddities::Oddities;
 use aqm_core::units::{Span, Time};
 
 /// Farther back than this the clock was set, or another recording begins; less far, packets were overtaken on

@@ -8,9 +8,6 @@
 
 use crate::input_error::{InputError, quoted};
 use aqm_core::units::{Bytes, Rate, Span, Time};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 /// What one opportunity can carry.
@@ -18,8 +15,6 @@ pub const OPPORTUNITY_BYTES: Bytes = Bytes::new(1500);
 
 /// Longest trace: one day.
 const LONGEST_MS: u32 = 24 * 60 * 60 * 1000;
-/// Largest file. One minute at 1 Gbit/s has 30 MB.
-const LARGEST_FILE_BYTES: u64 = 256 << 20;
 const NANOS_PER_MS: u64 = 1_000_000;
 const FORMAT: &str = "a link trace holds one whole number of milliseconds per line, in mahimahi's format";
 
@@ -31,41 +26,32 @@ pub struct LinkTrace {
 }
 
 impl LinkTrace {
-    /// Reads a trace from a file.
-    ///
-    /// # Errors
-    /// What is wrong with the file, with the line where there is one.
-    pub fn read(path: &Path) -> Result<LinkTrace, InputError> {
-        let unreadable = |error| InputError::unreadable(path, &error);
-        let name = path.display().to_string();
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(unreadable)?;
-        file.take(LARGEST_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > LARGEST_FILE_BYTES {
-            return Err(InputError::new(
-                &name,
-                format!("is larger than {} MiB, the most for a link trace", LARGEST_FILE_BYTES >> 20),
-            ));
-        }
-        let text =
-            String::from_utf8(bytes).map_err(|_| InputError::new(&name, format!("is not text: {FORMAT}")))?;
-        LinkTrace::parse(&name, &text)
-    }
+    /// The largest file in bytes. One minute at 1 Gbit/s has 30 MB.
+    pub const LARGEST_FILE_BYTES: u64 = 256 << 20;
 
-    /// Reads a trace from text; `name` stands for the file in errors.
+    /// Reads a trace; `name` stands for the file in errors.
     ///
     /// ```
     /// use aqm_core::units::Rate;
-    /// use aqm_sim::link_trace::LinkTrace;
-    /// let trace = LinkTrace::parse("two.down", "0\n6\n12\n").unwrap();
+    /// use aqm_io::link_trace::LinkTrace;
+    /// let trace = LinkTrace::parse("two.down", b"0\n6\n12\n").unwrap();
     /// assert_eq!(trace.mean_rate(), Rate::from_bits_per_sec(3_000_000)); // 3 x 1500 bytes every 12 ms
-    /// let error = LinkTrace::parse("bad.down", "5\n4\n").unwrap_err();
+    /// let error = LinkTrace::parse("bad.down", b"5\n4\n").unwrap_err();
     /// assert_eq!(error.to_string(), "bad.down, line 2: 4 comes after 5: numbers must not decrease");
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the text, with the line where there is one.
-    pub fn parse(name: &str, text: &str) -> Result<LinkTrace, InputError> {
+    /// What is wrong with it, with the line where there is one.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<LinkTrace, InputError> {
+        if bytes.len() as u64 > LinkTrace::LARGEST_FILE_BYTES {
+            let most = LinkTrace::LARGEST_FILE_BYTES >> 20;
+            return Err(InputError::new(
+                name,
+                format!("is larger than {most} MiB, the most for a link trace"),
+            ));
+        }
+        let text =
+            str::from_utf8(bytes).map_err(|_| InputError::new(name, format!("is not text: {FORMAT}")))?;
         // `trim_end`: editors leave blank lines at the end. `lines` takes \n and \r\n alike.
         let mut opportunities: Vec<u32> = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -207,11 +193,11 @@ mod tests {
     use super::*;
 
     fn trace(text: &str) -> LinkTrace {
-        LinkTrace::parse("t.down", text).unwrap()
+        LinkTrace::parse("t.down", text.as_bytes()).unwrap()
     }
 
     fn refusal(text: &str) -> String {
-        LinkTrace::parse("t.down", text).unwrap_err().to_string()
+        LinkTrace::parse("t.down", text.as_bytes()).unwrap_err().to_string()
     }
 
     fn millis(ms: u64) -> Time {
@@ -292,12 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_files_are_named() {
-        let error = LinkTrace::read(Path::new("/no/such.down")).unwrap_err().to_string();
-        assert!(error.starts_with("/no/such.down: cannot be read: No such file"), "{error}");
-        let error = LinkTrace::read(Path::new("/")).unwrap_err().to_string();
-        assert!(error.starts_with("/: cannot be read:"), "{error}");
-        let error = LinkTrace::read(&std::env::current_exe().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("is not text") || error.contains("larger than"), "{error}");
+    fn what_is_not_text_is_told() {
+        let error = LinkTrace::parse("t.down", &[0xff, b'1']).unwrap_err().to_string();
+        assert!(error.starts_with("t.down: is not text: a link trace holds"), "{error}");
     }
 }

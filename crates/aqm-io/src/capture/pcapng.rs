@@ -1,7 +1,7 @@
 //! pcapng sections: interfaces, their link types and clocks (draft-ietf-opsawg-pcapng).
 
-use super::container::Record;
 use super::link::LinkType;
+use super::record::Record;
 use super::skipped::SkipReason;
 use aqm_core::units::Time;
 use pcap_parser::traits::PcapNGPacketBlock;

@@ -1,7 +1,5 @@
 //! Delays in buckets of about one percent: small enough to have one for each flow, and mergeable.
 
-use crate::report::Histogram as Columns;
-
 /// Buckets for each doubling.
 const STEPS: u64 = 64;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
@@ -12,7 +10,7 @@ const BUCKETS: usize = (30 - STEP_BITS as usize) * STEPS as usize + STEPS as usi
 
 /// Counts of delays.
 #[derive(Clone, Debug)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     counts: Box<[u32; BUCKETS]>,
 }
 
@@ -25,29 +23,29 @@ impl Default for Histogram {
 impl Histogram {
     /// Counts one delay.
     #[inline]
-    pub(crate) fn record(&mut self, nanos: u64) {
+    pub fn record(&mut self, nanos: u64) {
         self.counts[bucket(nanos)] += 1;
     }
 
     /// Counts `count` delays of the same length.
-    pub(crate) fn record_many(&mut self, nanos: u64, count: u32) {
+    pub fn record_many(&mut self, nanos: u64, count: u32) {
         self.counts[bucket(nanos)] += count;
     }
 
     /// Adds the counts of another histogram.
-    pub(crate) fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &Histogram) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count += more;
         }
     }
 
     /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.counts.fill(0);
     }
 
     /// Buckets that hold something: the middle of each, in nanoseconds, and its count.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
         self.counts
             .iter()
             .enumerate()
@@ -56,7 +54,7 @@ impl Histogram {
     }
 
     /// The smallest bucket at or below which a share `quantile` of the delays lies, in milliseconds.
-    pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+    pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         let total: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
         let wanted = ((total as f64 * quantile).ceil() as u64).max(1);
         let mut seen = 0;
@@ -64,12 +62,6 @@ impl Histogram {
             seen += u64::from(count);
             (seen >= wanted).then_some(nanos as f64 / 1e6)
         })
-    }
-
-    /// The histogram as columns.
-    pub(crate) fn columns(&self) -> Columns {
-        let (value_ns, count) = self.iter().map(|(nanos, count)| (nanos, u64::from(count))).unzip();
-        Columns { value_ns, count }
     }
 }
 

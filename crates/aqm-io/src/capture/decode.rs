@@ -1,7 +1,7 @@
 //! From a captured frame to what a queue can see of an IP packet.
 
-use super::container::Record;
 use super::flow::FiveTuple;
+use super::record::Record;
 use super::skipped::SkipReason;
 use aqm_core::packet::{Ecn, TcpView};
 use etherparse::err::ip::LaxHeaderSliceError;

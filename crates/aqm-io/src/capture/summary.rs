@@ -1,6 +1,7 @@
 //! A capture in figures.
 
-use super::{Capture, Skipped};
+use super::packets::Capture;
+use super::skipped::Skipped;
 use aqm_core::units::{Rate, Span};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,8 +25,20 @@ pub struct Summary {
     pub skipped: Skipped,
 }
 
+impl Capture {
+    /// The capture in figures, for the user.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+
+    /// What a user should know before trusting results from this capture, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        warnings(self)
+    }
+}
+
 impl Summary {
-    pub(super) fn of(capture: &Capture) -> Summary {
+    fn of(capture: &Capture) -> Summary {
         let mut flows = BTreeMap::new();
         let (mut ipv6_packets, mut bytes) = (0, 0);
         for flow in capture.flows() {
@@ -66,8 +79,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// What a user should know before trusting results from `capture`.
-pub(super) fn warnings(capture: &Capture) -> Vec<String> {
+fn warnings(capture: &Capture) -> Vec<String> {
     let odd = capture.oddities();
     let counted = [
         (odd.backward, "packets earlier than the one in front, which were given its time"),

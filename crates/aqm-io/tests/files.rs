@@ -3,8 +3,8 @@
 //! The others are sought in `$AQMLAB_SHARED/data`, or `../shared/data` beside the repository.
 
 use aqm_core::units::{Rate, Span, Time};
-use aqm_sim::capture::{Capture, CapturedPacket};
-use aqm_sim::link_trace::LinkTrace;
+use aqm_io::capture::{Capture, CapturedPacket};
+use aqm_io::link_trace::LinkTrace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,6 +31,14 @@ fn files(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
+fn capture(path: &Path) -> Capture {
+    Capture::parse(&path.display().to_string(), &std::fs::read(path).unwrap()).unwrap()
+}
+
+fn link_trace(path: &Path) -> LinkTrace {
+    LinkTrace::parse(&path.display().to_string(), &std::fs::read(path).unwrap()).unwrap()
+}
+
 /// A packet as `read_capture.py` writes it.
 fn line(capture: &Capture, packet: &CapturedPacket) -> String {
     let flow = capture.flow_of(packet).five_tuple;
@@ -50,7 +58,7 @@ fn captures_are_read_as_an_independent_reader_reads_them() {
         let output = Command::new("python3").arg(script).arg(&path).output().expect("python3 is needed");
         assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
-        let capture = Capture::read(&path).unwrap();
+        let capture = capture(&path);
         assert_eq!(capture.packets().len(), text.lines().count(), "{}", path.display());
         for (number, (packet, expected)) in capture.packets().iter().zip(text.lines()).enumerate() {
             assert_eq!(line(&capture, packet), expected, "{}, packet {}", path.display(), number + 1);
@@ -63,7 +71,7 @@ fn captures_are_read_as_an_independent_reader_reads_them() {
 fn real_captures_survive_being_cut_and_damaged() {
     for path in files("captures") {
         let bytes = std::fs::read(&path).unwrap();
-        let whole = Capture::read(&path).unwrap();
+        let whole = capture(&path);
         // A fixed sequence (Knuth's MMIX generator): the same damage in every run.
         let mut state = 1u64;
         let mut next = |below: usize| {
@@ -81,7 +89,7 @@ fn real_captures_survive_being_cut_and_damaged() {
                     *byte = next(256) as u8;
                 }
             }
-            if let Ok(capture) = Capture::from_reader("damaged", damaged.as_slice()) {
+            if let Ok(capture) = Capture::parse("damaged", &damaged) {
                 assert!(capture.packets().is_sorted_by_key(|packet| packet.time));
                 if round == 0 {
                     let packets = capture.packets();
@@ -95,7 +103,7 @@ fn real_captures_survive_being_cut_and_damaged() {
 
 #[test]
 fn the_capture_of_the_project_holds_what_its_readme_says() {
-    let capture = Capture::read(&repository().join("data/captures/aqmlab-lan.pcap")).unwrap();
+    let capture = capture(&repository().join("data/captures/aqmlab-lan.pcap"));
     let summary = capture.summary();
     assert_eq!((summary.packets, summary.ipv6_packets), (6803, 1976));
     assert!(capture.warnings().is_empty(), "{:?}", capture.warnings());
@@ -112,7 +120,7 @@ fn the_capture_of_the_project_holds_what_its_readme_says() {
 fn link_traces_are_read_whole() {
     for path in files("link-traces") {
         let name = path.display();
-        let trace = LinkTrace::read(&path).unwrap();
+        let trace = link_trace(&path);
         let lines = std::fs::read_to_string(&path).unwrap().lines().count();
         assert_eq!(trace.opportunities_ms().len(), lines, "{name}");
         let round =
@@ -141,7 +149,7 @@ fn the_link_traces_of_the_project_are_made_by_their_script() {
         );
     }
     std::fs::remove_dir_all(&folder).unwrap();
-    let down = LinkTrace::read(&repository().join("data/link-traces/aqmlab-lte.down")).unwrap();
+    let down = link_trace(&repository().join("data/link-traces/aqmlab-lte.down"));
     assert_eq!(down.mean_rate(), Rate::from_bits_per_sec(54_402 * 12_000 / 60));
     assert_eq!(down.period(), Span::from_secs(60));
 }

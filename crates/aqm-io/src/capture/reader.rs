@@ -1,0 +1,100 @@
+//! From the bytes of a file to a capture, packet by packet.
+
+use super::clock::Clock;
+use super::container;
+use super::decode;
+use super::flow::FlowTable;
+use super::oddities::Oddities;
+use super::packets::{Capture, CapturedPacket};
+use super::record::Record;
+use super::skipped::Skipped;
+use crate::input_error::InputError;
+
+/// Packets kept at most: 1.6 GB of memory.
+const MOST_PACKETS: usize = 50_000_000;
+/// The largest IP packet on plain Ethernet.
+const ETHERNET_MTU: u32 = 1500;
+
+impl Capture {
+    /// The largest file in bytes: it is held in memory while it is parsed.
+    pub const LARGEST_FILE_BYTES: u64 = 4 << 30;
+
+    /// Reads a pcap or pcapng file; `name` stands for it in errors and warnings.
+    ///
+    /// # Errors
+    /// It is too large, is no capture, or holds no IP packet.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<Capture, InputError> {
+        if bytes.len() as u64 > Capture::LARGEST_FILE_BYTES {
+            let most = Capture::LARGEST_FILE_BYTES >> 30;
+            return Err(InputError::new(name, format!("is larger than {most} GiB, the most for a capture")));
+        }
+        let mut builder = Builder::default();
+        let end = container::read_records(bytes, &mut |record| builder.add(&record))
+            .map_err(|problem| InputError::new(name, problem))?;
+        let Builder { packets, flows, skipped, oddities, too_many, .. } = builder;
+        if too_many {
+            return Err(InputError::new(
+                name,
+                format!("holds more than {MOST_PACKETS} IP packets: split it (editcap -c {MOST_PACKETS})"),
+            ));
+        }
+        let damage = end.damage(packets.len());
+        if packets.is_empty() {
+            let but = match (&damage, skipped.total()) {
+                (Some(damage), _) => damage.clone(),
+                (None, 0) => "it is empty".to_string(),
+                (None, _) => format!("only {skipped}"),
+            };
+            return Err(InputError::new(name, format!("is a capture without IP packets: {but}")));
+        }
+        if oddities.untimed == packets.len() as u64 {
+            return Err(InputError::new(
+                name,
+                "gives no packet a time (Simple Packet Blocks): it cannot be replayed",
+            ));
+        }
+        Ok(Capture { name: name.to_string(), packets, flows: flows.into_flows(), skipped, oddities, damage })
+    }
+}
+
+/// Turns records into packets, one after the other.
+#[derive(Default)]
+struct Builder {
+    packets: Vec<CapturedPacket>,
+    flows: FlowTable,
+    skipped: Skipped,
+    oddities: Oddities,
+    clock: Clock,
+    too_many: bool,
+}
+
+impl Builder {
+    /// Takes one record; false to stop reading.
+    fn add(&mut self, record: &Record<'_>) -> bool {
+        let decoded = match decode::packet(record) {
+            Ok(decoded) => decoded,
+            Err(reason) => {
+                self.skipped.add(reason);
+                return true;
+            }
+        };
+        if self.packets.len() == MOST_PACKETS {
+            self.too_many = true;
+            return false;
+        }
+        let time = self.clock.relative(record.time, &mut self.oddities);
+        let flow = self.flows.number(&decoded.five_tuple, decoded.length);
+        self.oddities.oversized += u64::from(decoded.length > ETHERNET_MTU);
+        self.oddities.cut_transport += u64::from(decoded.cut_transport);
+        self.oddities.beyond_frame += u64::from(decoded.beyond_frame);
+        self.packets.push(CapturedPacket {
+            time,
+            length: decoded.length,
+            flow,
+            tcp: decoded.tcp,
+            dscp: decoded.dscp,
+            ecn: decoded.ecn,
+        });
+        true
+    }
+}

@@ -1,0 +1,88 @@
+//! What a scenario names: captures and link traces, parsed once from the bytes that Python read.
+
+use crate::error::input;
+use aqm_io::capture;
+use aqm_io::link_trace;
+use aqm_sim::inputs;
+use pyo3::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A capture, parsed.
+#[pyclass(frozen, module = "aqmlab._native")]
+pub(crate) struct Capture(Arc<capture::Capture>);
+
+#[pymethods]
+impl Capture {
+    #[new]
+    fn new(py: Python<'_>, name: &str, content: &[u8]) -> PyResult<Capture> {
+        let parsed = py.detach(|| capture::Capture::parse(name, content)).map_err(input)?;
+        Ok(Capture(Arc::new(parsed)))
+    }
+
+    /// The capture in figures, and what to know before trusting it, as JSON.
+    fn summary(&self) -> String {
+        let summary = self.0.summary();
+        let figures = json!({
+            "packets": summary.packets,
+            "bytes": summary.bytes,
+            "duration_ns": summary.duration.as_nanos(),
+            "mean_rate_bps": summary.mean_rate().map(|rate| rate.as_bits_per_sec()),
+            "flows": summary.flows,
+            "skipped": summary.skipped.to_string(),
+            "warnings": self.0.warnings(),
+        });
+        figures.to_string()
+    }
+
+    /// The largest file that is parsed, in bytes.
+    #[classattr]
+    const LARGEST_FILE_BYTES: u64 = capture::Capture::LARGEST_FILE_BYTES;
+}
+
+/// A link trace, parsed.
+#[pyclass(frozen, module = "aqmlab._native")]
+pub(crate) struct LinkTrace(link_trace::LinkTrace);
+
+#[pymethods]
+impl LinkTrace {
+    #[new]
+    fn new(py: Python<'_>, name: &str, content: &[u8]) -> PyResult<LinkTrace> {
+        py.detach(|| link_trace::LinkTrace::parse(name, content)).map(LinkTrace).map_err(input)
+    }
+
+    /// Period, mean rate and number of opportunities, as JSON.
+    fn summary(&self) -> String {
+        let summary = json!({
+            "period_ns": self.0.period().as_nanos(),
+            "mean_rate_bps": self.0.mean_rate().as_bits_per_sec(),
+            "opportunities": self.0.opportunities_ms().len(),
+        });
+        summary.to_string()
+    }
+
+    /// The largest file that is parsed, in bytes.
+    #[classattr]
+    const LARGEST_FILE_BYTES: u64 = link_trace::LinkTrace::LARGEST_FILE_BYTES;
+}
+
+/// Captures and link traces by the names that scenarios use; runs share them.
+#[pyclass(frozen, module = "aqmlab._native")]
+pub(crate) struct Inputs(pub(crate) inputs::Inputs);
+
+#[pymethods]
+impl Inputs {
+    #[new]
+    #[pyo3(signature = (captures = BTreeMap::new(), link_traces = BTreeMap::new()))]
+    fn new(captures: BTreeMap<String, Py<Capture>>, link_traces: BTreeMap<String, Py<LinkTrace>>) -> Inputs {
+        let mut inputs = inputs::Inputs::default();
+        for (name, capture) in &captures {
+            inputs.add_capture(name, Arc::clone(&capture.get().0));
+        }
+        for (name, trace) in &link_traces {
+            inputs.add_link_trace(name, trace.get().0.clone());
+        }
+        Inputs(inputs)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a scenario names without holding it: captures and link traces, parsed once and shared by all runs.
+
+use crate::conversations::{self, Conversation};
+use aqm_io::capture::Capture;
+use aqm_io::input_error::InputError;
+use aqm_io::link_trace::LinkTrace;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// Captures and link traces by the names that scenarios use. Cheap to clone: what is parsed is shared.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    captures: BTreeMap<String, Arc<Recording>>,
+    link_traces: BTreeMap<String, LinkTrace>,
+}
+
+/// A capture, and the conversations in it once somebody asks for them.
+#[derive(Debug)]
+struct Recording {
+    capture: Arc<Capture>,
+    conversations: OnceLock<Vec<Conversation>>,
+}
+
+impl Inputs {
+    /// Adds a capture, or replaces the one of that name.
+    pub fn add_capture(&mut self, name: &str, capture: Arc<Capture>) {
+        let recording = Recording { capture, conversations: OnceLock::new() };
+        self.captures.insert(name.to_owned(), Arc::new(recording));
+    }
+
+    /// Adds a link trace, or replaces the one of that name.
+    pub fn add_link_trace(&mut self, name: &str, trace: LinkTrace) {
+        self.link_traces.insert(name.to_owned(), trace);
+    }
+
+    pub(crate) fn capture(&self, name: &str) -> Result<&Capture, InputError> {
+        Ok(&self.recording(name)?.capture)
+    }
+
+    /// The conversations of a capture: at least one.
+    pub(crate) fn conversations(&self, name: &str) -> Result<&[Conversation], InputError> {
+        let recording = self.recording(name)?;
+        match recording.conversations.get_or_init(|| conversations::of_capture(&recording.capture)).as_slice()
+        {
+            [] => Err(InputError::new(name, "holds no TCP connection with data")),
+            found => Ok(found),
+        }
+    }
+
+    pub(crate) fn link_trace(&self, name: &str) -> Result<&LinkTrace, InputError> {
+        self.link_traces.get(name).ok_or_else(|| missing(name, "link trace", &self.link_traces))
+    }
+
+    fn recording(&self, name: &str) -> Result<&Recording, InputError> {
+        self.captures.get(name).map(Arc::as_ref).ok_or_else(|| missing(name, "capture", &self.captures))
+    }
+}
+
+fn missing<T>(name: &str, what: &str, given: &BTreeMap<String, T>) -> InputError {
+    let names: Vec<&str> = given.keys().map(String::as_str).collect();
+    let others = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    InputError::new(
+        name,
+        format!("the scenario names this {what}, but it is not among the inputs (given: {others})"),
+    )
+}

@@ -1,0 +1,78 @@
+"""Captures and link traces: each file is read, hashed and parsed once, however many points and runs use it.
+
+What is hashed is what runs: a file that changes later changes nothing about experiments that are under way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
+
+from aqmlab._native import Capture, LinkTrace
+from aqmlab.errors import InputError
+
+T = TypeVar("T", bound=Capture | LinkTrace)
+
+
+@dataclass(frozen=True, eq=False)
+class InputFile(Generic[T]):
+    """A parsed file, by the name that the user gave, and the hash of its content."""
+
+    name: str
+    parsed: T
+    digest: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the file holds, in figures."""
+        return dict(json.loads(self.parsed.summary()))
+
+
+def capture(path: str) -> InputFile[Capture]:
+    """Read a capture (pcap, pcapng).
+
+    Raises:
+        InputError: naming the file and what is wrong with it.
+
+    """
+    return _read(path, Capture, Capture.LARGEST_FILE_BYTES)
+
+
+def link_trace(path: str) -> InputFile[LinkTrace]:
+    """Read a link trace in mahimahi's format.
+
+    Raises:
+        InputError: naming the file and what is wrong with it.
+
+    """
+    return _read(path, LinkTrace, LinkTrace.LARGEST_FILE_BYTES)
+
+
+# Kept while somebody uses them. A file that was written anew is another one.
+_FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDictionary()
+
+
+def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> InputFile[T]:
+    try:
+        with open(path, "rb") as file:
+            key = (parse, path, *_state(file.fileno()))
+            known = _FILES.get(key)
+            if known is not None:
+                return known
+            # One byte more than is allowed, for the parser to refuse.
+            content = file.read(largest_bytes + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    found = InputFile(path, parse(path, content), hashlib.sha256(content).hexdigest())
+    _FILES[key] = found
+    return found
+
+
+def _state(file: int) -> tuple[int, ...]:
+    """Return what tells a file from what it was before."""
+    status = os.fstat(file)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes python/requirements.lock (what users need) and python/requirements-dev.lock (what tests need besides)
-# from the pins in pyproject.toml: every package with its exact version.
+# from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed.
 set -eu
 cd "$(dirname "$0")/.."
 venv=.build/lock

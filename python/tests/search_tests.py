@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from fake import FakeRun, fake_run
+from scipy.stats import qmc
 
 from aqmlab import papers, shipped
 from aqmlab.errors import InputError
@@ -221,6 +222,12 @@ def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None
         counts = {level: sum(one[place] == level for one in drawn) for level in factor.levels}
         assert set(counts.values()) == {24 // len(factor.levels)}
     assert drawn == design.hypercube(factors, 24)
+
+
+@pytest.mark.parametrize(("count", "dimensions"), [(2, 2), (20, 3), (60, 5), (60, 12)])
+def the_cover_is_scipys(count: int, dimensions: int) -> None:
+    theirs = qmc.LatinHypercube(dimensions, optimization="random-cd", rng=design.SEED).random(count)
+    assert design._even(count, dimensions) == pytest.approx(theirs, abs=0.0)
 
 
 @pytest.mark.parametrize("name", [name for name in papers.built() if plan.is_there(papers.find(name))])

@@ -6,12 +6,15 @@ Holm 1979 for several comparisons at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from aqmlab import student
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 
@@ -70,9 +73,7 @@ def t_factor(n: int) -> float | None:
     """Return what the standard deviation of n values is multiplied by for half a 95 % interval of their mean."""
     if n < 2:
         return None
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1.0 + CONFIDENCE) / 2) / np.sqrt(n))
+    return student.quantile(CONFIDENCE, n - 1) / math.sqrt(n)
 
 
 def percentile(counts: Reals, values: Reals, quantile: float) -> Estimate:
@@ -103,10 +104,7 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
     error = float(differences.std(ddof=1)) / len(differences) ** 0.5
     if error == 0.0:
         return Difference(estimate, 1.0 if estimate.value == 0.0 else 0.0)
-    from scipy.special import stdtr
-
-    p_value = 2.0 * float(stdtr(len(differences) - 1, -abs(estimate.value) / error))
-    return Difference(estimate, p_value)
+    return Difference(estimate, student.two_sided(estimate.value / error, len(differences) - 1))
 
 
 def exceeds(values: Sequence[float]) -> float:

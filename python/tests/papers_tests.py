@@ -15,10 +15,10 @@ from conftest import Command
 
 from aqmlab import papers, scenario, shipped
 from aqmlab.errors import InputError
+from aqmlab.measures import label_of, values
+from aqmlab.names import short_names
 from aqmlab.papers import paper as folders
 from aqmlab.papers.claims import Measure
-from aqmlab.papers.measures import label_of, values
-from aqmlab.papers.names import short_names
 from aqmlab.results import Result
 
 SCENARIO = """

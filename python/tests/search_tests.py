@@ -14,10 +14,11 @@ from scipy.stats import qmc
 from aqmlab import papers, shipped
 from aqmlab.errors import InputError
 from aqmlab.papers import paper as folders
+from aqmlab.papers import searching
 from aqmlab.papers.paper import Paper
-from aqmlab.papers.search import Outcome, conduct, design, plan
-from aqmlab.papers.search.sensitivity import Effect
 from aqmlab.scenario import load, resolve
+from aqmlab.search import Outcome, design
+from aqmlab.search.sensitivity import Effect
 
 SCENARIO = """
 aqm = ["fifo", "codel target $target interval $interval"]
@@ -144,7 +145,7 @@ def paper(folder: Path) -> Paper:
 def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
     """What a search finds in it."""
     del simulator
-    return conduct(paper, tmp_path / "out", jobs=2)
+    return searching.conduct(paper, tmp_path / "out", jobs=2)
 
 
 def _effect(effects: list[Effect], factor: str, claim: str = "small-1") -> Effect:
@@ -157,7 +158,7 @@ def the_setting_that_gives_the_papers_numbers_is_found(outcome: Outcome) -> None
     assert outcome.search.values(best.setting)["rate"] == "10mbit"
     assert (best.distance, best.own) == pytest.approx((0.0, 0.0))
     assert (best.near, best.numbers) == (2, 2)
-    assert {claim: str(verdict) for claim, verdict in best.verdicts.items()} == {
+    assert {name: grade.word for name, grade in best.grades.items()} == {
         "small-1": "reproduced",
         "small-2": "direction only",
     }
@@ -168,7 +169,7 @@ def neighbours_of_the_closest_lead_to_the_best_from_a_poor_draw(
 ) -> None:
     del simulator
     monkeypatch.setattr(design, "hypercube", lambda factors, count: [("10ms", "short", "9mbit")])
-    outcome = conduct(paper, tmp_path / "out", jobs=1)
+    outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
     assert outcome.closest[0].distance == pytest.approx(0.0)
 
 
@@ -207,16 +208,16 @@ def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Sim
     # The last line was not written whole.
     kept.write_text("\n".join([*lines[:-1], lines[-1][:30]]))
     simulator.asked.clear()
-    again = conduct(paper, tmp_path / "out", jobs=2)
+    again = searching.conduct(paper, tmp_path / "out", jobs=2)
     assert len(simulator.asked) == 1
     assert again.closest[0] == outcome.closest[0]
     simulator.asked.clear()
-    conduct(paper, tmp_path / "out", jobs=2)
+    searching.conduct(paper, tmp_path / "out", jobs=2)
     assert not simulator.asked
 
 
 def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None:
-    factors = plan.load(paper).factors
+    factors = searching.load(paper).factors
     drawn = design.hypercube(factors, 24)
     for place, factor in enumerate(factors):
         counts = {level: sum(one[place] == level for one in drawn) for level in factor.levels}
@@ -230,16 +231,16 @@ def the_cover_is_scipys(count: int, dimensions: int) -> None:
     assert design._even(count, dimensions) == pytest.approx(theirs, abs=0.0)
 
 
-@pytest.mark.parametrize("name", [name for name in papers.built() if plan.is_there(papers.find(name))])
+@pytest.mark.parametrize("name", [name for name in papers.built() if searching.is_there(papers.find(name))])
 def every_level_of_the_papers_can_be_simulated(name: str) -> None:
-    search = plan.load(papers.find(name))
+    search = searching.load(papers.find(name))
     for setting in design.neighbours(search.factors, search.base):
         for path in search.scenarios.values():
             resolve(load(path, values=search.values(setting)).points[0])
 
 
 def quick_tries_less(paper: Paper) -> None:
-    full, quick = plan.load(paper), plan.load(paper, quick=True)
+    full, quick = searching.load(paper), searching.load(paper, quick=True)
     assert (full.settings, full.seeds, full.steps) == (24, 2, 3)
     assert (quick.settings, quick.seeds, quick.steps) == (12, 1, 0)
 
@@ -280,7 +281,7 @@ def the_command_shows_the_search_and_keeps_all_settings(
         ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them stand for the same"),
         ("search.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: has to hold two"),
         ("search.toml", 'target = "20ms"', 'target = "21ms"', "presets: printed: target: unknown value '21ms'"),
-        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no scenario in search/ has it"),
+        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no scenario that is searched"),
         ("search.toml", 'says = "the link"', 'say = "the link"', "factor rate: says: is missing"),
         ("search/line.toml", 'target = "5ms"', 'target = "6ms"', "values: target: '6ms' is not a level of it"),
     ],
@@ -292,7 +293,7 @@ def a_search_that_is_wrong_is_refused_by_file_key_and_value(
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1))
     with pytest.raises(InputError) as refused:
-        plan.load(folders.load(folder))
+        searching.load(folders.load(folder))
     assert wanted in str(refused.value)
     assert str(folder) in str(refused.value)
 

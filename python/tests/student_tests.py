@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import special
 
-from aqmlab.student import quantile, two_sided
+from aqmlab.student import above, quantile, two_sided
 
 DEGREES = [*range(1, 60), 99, 199, 499]
 
@@ -29,6 +29,8 @@ def tails_and_quantiles_are_those_of_scipy(degrees: int) -> None:
     # Nearer to zero than 0.1 scipy itself is off by as much as 3e-9, as the closed forms show.
     for t in (0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0):
         assert two_sided(-t, degrees) == pytest.approx(2.0 * special.stdtr(degrees, -t), rel=2e-12)
+        assert above(t, degrees) == pytest.approx(special.stdtr(degrees, -t), rel=2e-12)
+        assert above(-t, degrees) == pytest.approx(special.stdtr(degrees, t), rel=2e-12)
     for confidence in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
         assert quantile(confidence, degrees) == pytest.approx(special.stdtrit(degrees, (1 + confidence) / 2), rel=2e-12)
 

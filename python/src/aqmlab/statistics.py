@@ -120,9 +120,7 @@ def exceeds(values: Sequence[float]) -> float:
     error = float(sample.std(ddof=1)) / len(sample) ** 0.5
     if error == 0.0:
         return 0.0 if sample[0] > 0.0 else 1.0
-    from scipy.special import stdtr
-
-    return float(stdtr(len(sample) - 1, -float(sample.mean()) / error))
+    return student.above(float(sample.mean()) / error, len(sample) - 1)
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:

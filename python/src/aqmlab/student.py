@@ -26,6 +26,17 @@ def two_sided(t: float, degrees: int) -> float:
     return _beta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square))
 
 
+def above(t: float, degrees: int) -> float:
+    """Return the probability that a t-distributed value is larger than this.
+
+    >>> above(0.0, 3), round(above(-12.706204736, 1), 9)
+    (0.5, 0.975)
+
+    """
+    half = two_sided(t, degrees) / 2
+    return half if t > 0.0 else 1.0 - half
+
+
 @functools.cache
 def quantile(confidence: float, degrees: int) -> float:
     """Return how far from zero such a value lies with this probability at most.

@@ -48,8 +48,7 @@ def reproduce(
     """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
     from aqmlab import papers
     from aqmlab.cli import show
-    from aqmlab.papers import pages, workspace
-    from aqmlab.papers.search import plan
+    from aqmlab.papers import pages, searching, workspace
     from aqmlab.results import store
 
     number = check_count("--jobs", jobs)
@@ -62,9 +61,9 @@ def reproduce(
     for one in chosen:
         if preset is not None and preset not in one.presets:
             raise unknown(f"preset of {one.name}", preset, one.presets)
-    searched = [one for one in chosen if search and (paper != "all" or plan.is_there(one))]
+    searched = [one for one in chosen if search and (paper != "all" or searching.is_there(one))]
     for one in searched:
-        plan.load(one)
+        searching.load(one)
     folder = store.dated("reproduce") if out is None else out
     workspace.check(folder, {one.name: [preset] if preset else list(one.presets) for one in chosen})
     bar = None if quiet or not sys.stderr.isatty() else show.Bars()

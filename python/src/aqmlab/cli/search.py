@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab.papers.search import Outcome
-from aqmlab.papers.search.frames import short_names
-from aqmlab.papers.search.table import closest, conclusion, ratio
+from aqmlab.search import Outcome
+from aqmlab.search.frames import short_names
+from aqmlab.search.table import closest, conclusion, ratio
 
 
 def shown(outcome: Outcome) -> RenderableType:
@@ -57,7 +57,7 @@ def _effects(outcome: Outcome) -> Table:
 
 
 def _levels(outcome: Outcome) -> Table:
-    claims = [claim.id for claim in outcome.claims]
+    claims = [target.name for target in outcome.targets]
     table = _table("Factor", "level", "all", outcome.search.own, *short_names(claims), padding=1)
     table.columns[1].justify = "left"
     for factor, group in groupby(outcome.levels, lambda one: one.factor):

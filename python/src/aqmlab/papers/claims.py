@@ -18,42 +18,20 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from aqmlab.documents import Table
 from aqmlab.errors import InputError, unknown
-from aqmlab.papers.documents import Table
+from aqmlab.measures import HOW, Measure
 from aqmlab.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
 # The size of an effect counts as reproduced between half and twice the paper's, or closer.
 LARGEST_FACTOR = 2.0
-HOW = ("mean", "max", "last", "deviation", "variation", "sum")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _EXPECTATION = re.compile(
     r"(?P<left>\S+) +(?P<relation><=|>=|<|>|=) +(?P<right>\S+)"
     rf"(?: +by +(?P<by>{_NUMBER}%))?(?: +(?P<kind>within|beyond) +(?P<bound>{_NUMBER}%?))?"
 )
 _CHANGE = re.compile(r"(?P<on>\d{4}-\d\d-\d\d): (?P<what>.+)")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What is measured of a run: a metric; or, between two times, a series.
-
-    ``how`` sums a series up: mean, max, last, deviation, variation (deviation over mean), sum. ``over`` is what it is
-    divided by.
-    """
-
-    of: str
-    scenario: str
-    since_s: float | None = None
-    until_s: float | None = None
-    how: str = "mean"
-    over: str = ""
-    point: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_series(self) -> bool:
-        """Whether it comes from a time series."""
-        return self.since_s is not None or self.until_s is not None or self.how != "mean" or bool(self.over)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from aqmlab import statistics
+from aqmlab.names import plain, short_names
 from aqmlab.papers import studies
 from aqmlab.papers.figures import Panel
-from aqmlab.papers.names import plain, short_names
 from aqmlab.results import Result
 
 _SCHEMA = {

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aqmlab.papers.documents import Table
+from aqmlab.documents import Table
 from aqmlab.units import parse_span
 
 KINDS = ("time", "periods", "seeds", "bars", "sweep", "cost", "sketch")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
-from aqmlab.papers import drawing, standings, workspace
+from aqmlab.papers import drawing, search_page, standings, workspace
 from aqmlab.papers.paper import BEYOND
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.search import page as search_page
 from aqmlab.papers.table import Cell, cell, claim_tables, counts
 from aqmlab.papers.verdicts import Verdict, by_chance
 

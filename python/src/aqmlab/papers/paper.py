@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import shipped
+from aqmlab.documents import Table
 from aqmlab.errors import InputError, unknown
+from aqmlab.names import plain
 from aqmlab.papers import claims, figures, standings
 from aqmlab.papers.claims import Claim
-from aqmlab.papers.documents import Table
 from aqmlab.papers.figures import Drawing
-from aqmlab.papers.names import plain
 from aqmlab.papers.standings import Standing
 
 # Scenarios that go beyond the paper: the same for every preset.

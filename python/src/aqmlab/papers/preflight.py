@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from aqmlab import scenario
 from aqmlab.errors import InputError, unknown
+from aqmlab.names import plain
 from aqmlab.papers.claims import Claim, Operand
-from aqmlab.papers.names import plain
 from aqmlab.papers.paper import Paper
 from aqmlab.scenario import Experiment
 

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, scenario
+from aqmlab import experiment, measures, scenario
 from aqmlab.experiment import Watcher
-from aqmlab.papers import measures, preflight, workspace
+from aqmlab.papers import preflight, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
-from aqmlab.papers.search import Outcome
-from aqmlab.papers.search import conduct as search_for
 from aqmlab.papers.verdicts import Judgement, family, judge
 from aqmlab.results import Result
+from aqmlab.search import Outcome
 from aqmlab.statistics import Estimate
 
 
@@ -154,7 +153,9 @@ def conduct(
 
     results = {preset: run(preset) for preset in presets}
     further = run(BEYOND) if beyond else {}
-    searched = search_for(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher) if search else None
+    searched = None
+    if search:
+        searched = searching.conduct(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
     return Reproduction(paper, results, further, quick, searched)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab import statistics
+from aqmlab.documents import Table
+from aqmlab.names import short_names
 from aqmlab.papers import studies
-from aqmlab.papers.documents import Table
-from aqmlab.papers.names import short_names
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

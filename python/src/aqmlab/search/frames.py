@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.papers.search import design
-from aqmlab.papers.search.outcome import Outcome
+from aqmlab.search import design
+from aqmlab.search.outcome import Outcome
 
 
 def settings(outcome: Outcome) -> pl.DataFrame:
@@ -29,7 +29,7 @@ def settings(outcome: Outcome) -> pl.DataFrame:
                 "own_distance": one.own,
                 "numbers_within_10_percent": one.near,
                 "numbers": one.numbers,
-                **{claim: str(verdict) for claim, verdict in one.verdicts.items()},
+                **{name: grade.word for name, grade in one.grades.items()},
                 **{f"{claim} {side}": value for (claim, side), value in one.measured.items()},
             }
         )

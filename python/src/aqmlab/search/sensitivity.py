@@ -15,10 +15,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aqmlab.papers.claims import Claim
-from aqmlab.papers.search.plan import Factor, Search
-from aqmlab.papers.search.scores import Score, comparable
-from aqmlab.papers.verdicts import HOLDS
+from aqmlab.search.plan import Factor, Search
+from aqmlab.search.scores import Score
+from aqmlab.search.targets import Target
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 
@@ -31,9 +30,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Effect:
-    """How far a factor moves the own AQM in a claim, as a share of the paper's value.
+    """How far a factor moves the own AQM in a target, as a share of the printed value.
 
-    Where the paper gives none: of the mean over all settings. Of several measures the one that moves most.
+    Where none is printed: of the mean over all settings. Of several measures the one that moves most.
 
     Attributes:
         size: largest less smallest mean of a level.
@@ -64,11 +63,11 @@ class Level:
     holding: Mapping[str, float]
 
 
-def effects(search: Search, claims: Sequence[Claim], sample: Sequence[Score]) -> list[Effect]:
+def effects(search: Search, targets: Sequence[Target], sample: Sequence[Score]) -> list[Effect]:
     """Return the main effect of every factor on every claim, over a sample of all combinations."""
     found = []
-    for claim in claims:
-        values = _values(claim, sample, search.own)
+    for target in targets:
+        values = _values(target, sample, search.own)
         if not values.size:
             continue
         groups = [_groups(factor, place, sample) for place, factor in enumerate(search.factors)]
@@ -77,21 +76,21 @@ def effects(search: Search, claims: Sequence[Claim], sample: Sequence[Score]) ->
             sizes = np.ptp(own, axis=0)
             most = int(np.argmax(sizes))
             chance = _chance(group, residuals[:, most])
-            found.append(Effect(factor.name, claim.id, float(sizes[most]), chance))
+            found.append(Effect(factor.name, target.name, float(sizes[most]), chance))
     return found
 
 
-def around(search: Search, claims: Sequence[Claim], scores: Sequence[Score]) -> list[Effect]:
+def around(search: Search, targets: Sequence[Target], scores: Sequence[Score]) -> list[Effect]:
     """Return what every factor moves with all others as in the base, from the base and its neighbours.
 
     Chance is that between two settings that differ in nothing but their random numbers.
     """
     found = []
-    for claim in claims:
-        values = _values(claim, scores, search.own)
+    for target in targets:
+        values = _values(target, scores, search.own)
         if not values.size:
             continue
-        errors = _errors(claim, scores, search.own)
+        errors = _errors(target, scores, search.own)
         for place, factor in enumerate(search.factors):
             rest = [(*one.setting[:place], *one.setting[place + 1 :]) for one in scores]
             base = (*search.base[:place], *search.base[place + 1 :])
@@ -100,11 +99,11 @@ def around(search: Search, claims: Sequence[Claim], scores: Sequence[Score]) -> 
             most = int(np.argmax(sizes))
             # Of the difference of two means, each with the error that the seeds show: 1.96 standard errors.
             chance = 1.96 * 2.0**0.5 * float(errors[most])
-            found.append(Effect(factor.name, claim.id, float(sizes[most]), chance))
+            found.append(Effect(factor.name, target.name, float(sizes[most]), chance))
     return found
 
 
-def levels(search: Search, claims: Sequence[Claim], sample: Sequence[Score]) -> list[Level]:
+def levels(search: Search, targets: Sequence[Target], sample: Sequence[Score]) -> list[Level]:
     """Return what is seen at every level of every factor."""
     found = []
     distances = np.array([(one.distance, one.own) for one in sample])
@@ -113,17 +112,16 @@ def levels(search: Search, claims: Sequence[Claim], sample: Sequence[Score]) -> 
     for place, factor in enumerate(search.factors):
         for number, level in enumerate(factor.levels):
             here = [one for one in sample if one.setting[place] == level]
-            share = {
-                claim.id: sum(one.verdicts[claim.id] in HOLDS for one in here) / max(len(here), 1) for claim in claims
-            }
+            names = [target.name for target in targets]
+            share = {name: sum(one.grades[name].holds for one in here) / max(len(here), 1) for name in names}
             distance, own = means[place][number]
             found.append(Level(factor.name, level, len(here), float(distance), float(own), share))
     return found
 
 
-def seed_noise(search: Search, claims: Sequence[Claim], scores: Sequence[Score]) -> dict[str, float]:
+def seed_noise(search: Search, targets: Sequence[Target], scores: Sequence[Score]) -> dict[str, float]:
     """Return the standard error that the seeds leave in a setting's value, by claim, as a share like the effects."""
-    found = {claim.id: _errors(claim, scores, search.own) for claim in claims}
+    found = {target.name: _errors(target, scores, search.own) for target in targets}
     return {claim: float(errors.max()) for claim, errors in found.items() if errors.size}
 
 
@@ -158,28 +156,30 @@ def _groups(factor: Factor, place: int, scores: Sequence[Score]) -> Reals:
     return np.array([[float(one.setting[place] == level) for level in factor.levels] for one in scores])
 
 
-def _sides(claim: Claim, own: str) -> list[str]:
-    return [side.text for side in claim.operands if side.aqm == own]
+def _sides(target: Target, own: str) -> list[str]:
+    return [one.name for one in target.quantities if one.aqm == own]
 
 
-def _values(claim: Claim, scores: Sequence[Score], own: str) -> Reals:
-    """Return the own AQM's values, one row per setting, as shares of the paper's."""
-    return _shares(claim, scores, own, [one.measured for one in scores])
+def _values(target: Target, scores: Sequence[Score], own: str) -> Reals:
+    """Return the own AQM's values, one row per setting, as shares of the printed ones."""
+    return _shares(target, scores, own, [one.measured for one in scores])
 
 
-def _errors(claim: Claim, scores: Sequence[Score], own: str) -> Reals:
+def _errors(target: Target, scores: Sequence[Score], own: str) -> Reals:
     """Return the standard errors of these values, over all settings."""
-    errors = _shares(claim, scores, own, [one.error for one in scores])
+    errors = _shares(target, scores, own, [one.error for one in scores])
     return np.sqrt((errors**2).mean(axis=0)) if errors.size else errors
 
 
-def _shares(claim: Claim, scores: Sequence[Score], own: str, found: Sequence[Mapping[tuple[str, str], float]]) -> Reals:
+def _shares(
+    target: Target, scores: Sequence[Score], own: str, found: Sequence[Mapping[tuple[str, str], float]]
+) -> Reals:
     columns = []
-    for name in _sides(claim, own):
-        place = (claim.id, name)
+    for name in _sides(target, own):
+        place = (target.name, name)
         if any(place not in one.measured for one in scores):
             continue
         mean = sum(abs(one.measured[place]) for one in scores) / len(scores)
-        whole = claim.paper[name] if name in comparable(claim) else mean
+        whole = target.numbers.get(name, mean)
         columns.append([one[place] / whole if whole else 0.0 for one in found])
     return np.array(columns).T

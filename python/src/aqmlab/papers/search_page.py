@@ -9,11 +9,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 from aqmlab import plots
-from aqmlab.papers.search import drawing, frames
-from aqmlab.papers.search.outcome import Outcome
-from aqmlab.papers.search.plan import FOLDER, Factor
-from aqmlab.papers.search.table import Closest, closest, conclusion
+from aqmlab.papers.searching import FOLDER
 from aqmlab.plots import Figure
+from aqmlab.search import drawing, frames
+from aqmlab.search.outcome import Outcome
+from aqmlab.search.plan import Factor
+from aqmlab.search.table import Closest, closest, conclusion
 
 SETTINGS = "search.csv"
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from aqmlab.papers.search.frames import effects, levels, short_names
-from aqmlab.papers.search.outcome import Outcome
-from aqmlab.papers.search.table import seeds
 from aqmlab.plots import style
 from aqmlab.plots.model import Figure
+from aqmlab.search.frames import effects, levels, short_names
+from aqmlab.search.outcome import Outcome
+from aqmlab.search.table import seeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 ROW_IN = 0.27
-# Effects from here on look alike: the paper's whole value.
+# Effects from here on look alike: the whole printed value.
 FULL = 1.0
 
 
@@ -33,8 +33,8 @@ def draw(outcome: Outcome) -> list[Figure]:
             name="search-effects",
             title=f"What each unknown moves: {own}'s value in each claim",
             caption=(
-                f"Largest less smallest mean over a factor's levels, as % of the paper's value (of the mean, where the "
-                f"paper gives none); pale: no more than chance gives 95 times of 100. (a): over {count} settings drawn "
+                f"Largest less smallest mean over a factor's levels, as % of the printed value (of the mean, where "
+                f"none is printed); pale: no more than chance gives 95 times of 100. (a): over {count} settings drawn "
                 f"from all combinations; (b): one factor at a time, all others as in the scenario files"
             ),
             table=effects(outcome),
@@ -45,7 +45,7 @@ def draw(outcome: Outcome) -> list[Figure]:
             title="Claims and distance by level",
             caption=(
                 f"(a): % of the settings with this level in which the claim's direction holds; (b): mean distance from "
-                f"the paper's numbers as a factor (1: equal), all AQMs and {own} alone; dashed: the closest setting. "
+                f"the printed numbers as a factor (1: equal), all AQMs and {own} alone; dashed: the closest setting. "
                 f"{count} settings drawn from all combinations, {seeds(outcome)} each"
             ),
             table=levels(outcome),
@@ -89,7 +89,7 @@ def _paint_levels(table: pl.DataFrame, own: str, nearest: tuple[float, float]) -
     right.set_ylim(len(names) - 0.5, -0.5)
     right.set_yticks(places, [""] * len(names))
     right.set_xlim(left=1.0)
-    right.set_title("(b) Distance from the paper's numbers", fontsize=10, loc="left")
+    right.set_title("(b) Distance from the printed numbers", fontsize=10, loc="left")
     right.set_xlabel("Typical ratio, measured to printed or back", fontsize=9)
     _divide(right, table["factor"].to_list())
     right.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor="none")

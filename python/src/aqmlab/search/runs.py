@@ -1,4 +1,4 @@
-"""Runs what settings need, each run once, and keeps what the claims ask of it.
+"""Runs what settings need, each run once, and keeps what the targets ask of it.
 
 A run is known by the hash of everything that decides it. AQMs whose text holds none of the factors that differ have the
 same runs in many settings; a search that was interrupted goes on where it was.
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import runner, scenario
+from aqmlab import measures, runner, scenario
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError
 from aqmlab.experiment import Watcher, code_version
-from aqmlab.papers import measures
-from aqmlab.papers.claims import Claim, Measure
-from aqmlab.papers.search.plan import Search, Setting
+from aqmlab.measures import Measure
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Plan
+from aqmlab.search.plan import Search, Setting
+from aqmlab.search.targets import Target
 
 FILE = "runs.jsonl"
 # Runs that are held in memory whole before what is asked of them is kept.
@@ -41,10 +41,10 @@ class Need:
 class Runs:
     """The runs of a search."""
 
-    def __init__(self, search: Search, claims: Sequence[Claim], folder: Path, seeds: str | None) -> None:
+    def __init__(self, search: Search, targets: Sequence[Target], folder: Path, seeds: str | None) -> None:
         self._search = search
         self._seeds = seeds or str(search.seeds)
-        self._asked = _asked(claims, search)
+        self._asked = _asked(targets, search)
         self._kept = folder / FILE
         self._values = _read(self._kept)
         self._needs: dict[tuple[Setting, str], list[Need]] = {}
@@ -130,14 +130,12 @@ class Runs:
                 file.write("\n" + json.dumps({"key": one.task.key, "values": found}))
 
 
-def _asked(claims: Sequence[Claim], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
+def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
     """Return what is asked of each AQM in each scenario."""
     asked: dict[str, dict[str, dict[str, Measure]]] = {}
-    for claim in claims:
-        for side in claim.operands:
-            measure = claim.measure(side)
-            if measure.scenario in search.scenarios:
-                asked.setdefault(measure.scenario, {}).setdefault(side.aqm, {})[_name(measure)] = measure
+    for one in (one for target in targets for one in target.quantities):
+        if one.measure.scenario in search.scenarios:
+            asked.setdefault(one.measure.scenario, {}).setdefault(one.aqm, {})[_name(one.measure)] = one.measure
     return {name: {aqm: tuple(one.values()) for aqm, one in aqms.items()} for name, aqms in asked.items()}
 
 

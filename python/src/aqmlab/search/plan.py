@@ -1,7 +1,7 @@
-"""What a paper leaves open, as data: `search.toml`.
+"""What is open, as data: factors, how much is tried, and settings that have a name.
 
-A factor is a `$name` of the scenario files in the folder `search`, with the levels that it might have had. What those
-files say by themselves (their `[values]`) is the base, around which one factor at a time is changed.
+A factor is a `$name` of scenario files, with the levels that it might have. What those files say by themselves (their
+`[values]`) is the base, around which one factor at a time is changed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from aqmlab import scenario
-from aqmlab.errors import InputError, unknown
-from aqmlab.papers.documents import Table
-from aqmlab.papers.paper import Paper
+from aqmlab.documents import Table
+from aqmlab.errors import InputError
 
-FILE = "search.toml"
-FOLDER = "search"
 # How much is tried, each with its smallest value.
 COUNTS = {"settings": 1, "seeds": 1, "steps": 0}
 
@@ -27,7 +24,7 @@ Setting: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that the paper leaves open; ``levels`` holds what each level's name stands for."""
+    """Something that is open; ``levels`` holds what each level's name stands for."""
 
     name: str
     says: str
@@ -39,11 +36,11 @@ class Search:
     """What is searched.
 
     Attributes:
-        factors: what the paper leaves open.
+        factors: what is open.
         scenarios: the scenario files by their names.
-        own: the paper's own AQM.
+        own: the AQM that it is about.
         base: the setting that the scenario files have by themselves.
-        presets: settings with a name, the paper's presets among them.
+        presets: settings with a name.
         settings: how many settings are drawn from all combinations.
         seeds: runs of each setting and AQM.
         steps: how often a closer neighbour of the closest setting is looked for, at most.
@@ -70,21 +67,13 @@ class Search:
         return ", ".join(changed) or "as in the scenario files"
 
 
-def is_there(paper: Paper) -> bool:
-    """Whether a paper says what can be searched."""
-    return (paper.folder / FILE).is_file()
-
-
-def load(paper: Paper, *, quick: bool = False) -> Search:
-    """Read what is searched in a paper.
+def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> Search:
+    """Read what is searched: a file of factors, and the scenario files that hold them as ``$names``.
 
     Raises:
         InputError: naming file, key and value.
 
     """
-    path = paper.folder / FILE
-    if not is_there(paper):
-        raise InputError(f"paper '{paper.name}' says nothing of what can be searched: there is no {path}")
     table = Table.read(path)
     counts = {key: table.count(key, least=least) for key, least in COUNTS.items()}
     fewer = table.table("quick")
@@ -94,13 +83,11 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
         counts = shorter if quick else counts
     factors = tuple(_factor(one) for one in table.tables("factor", "name"))
     if not factors:
-        raise table.error("factor: is missing: say what the paper leaves open, as [[factor]]")
+        raise table.error("factor: is missing: say what is open, as [[factor]]")
     own = table.text("own")
-    scenarios = paper.scenarios(FOLDER)
     base = _base(table, factors, scenarios)
     presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
     table.done()
-    _check_own(table, own, paper)
     return Search(factors, scenarios, own, base, presets, **counts)
 
 
@@ -118,7 +105,7 @@ def _factor(table: Table) -> Factor:
 def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]) -> Setting:
     """Return the level of each factor that the scenario files have, which must agree."""
     if not scenarios:
-        raise table.error(f"there is no scenario beside it, in {FOLDER}/")
+        raise table.error("there is no scenario to be searched")
     base: dict[str, str] = {}
     for path in scenarios.values():
         points = scenario.load(path).points
@@ -130,12 +117,12 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
                 continue
             level = next((name for name, own in factor.levels.items() if own == value), None)
             if level is None:
-                raise InputError(f"{path}: values: {factor.name}: '{value}' is not a level of it in {FILE}")
+                raise InputError(f"{path}: values: {factor.name}: '{value}' is not a level of it")
             if base.setdefault(factor.name, level) != level:
                 raise InputError(f"{path}: values: {factor.name}: '{value}' differs from the other scenarios'")
     for factor in factors:
         if factor.name not in base:
-            raise table.error(f"factor {factor.name}: no scenario in {FOLDER}/ has it under [values]")
+            raise table.error(f"factor {factor.name}: no scenario that is searched has it under [values]")
     return tuple(base[factor.name] for factor in factors)
 
 
@@ -144,9 +131,3 @@ def _preset(table: Table, factors: Sequence[Factor], base: Setting) -> Setting:
     setting = tuple(table.choice(factor.name, factor.levels, usual) for factor, usual in pairs)
     table.done()
     return setting
-
-
-def _check_own(table: Table, own: str, paper: Paper) -> None:
-    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
-    if own not in aqms:
-        raise table.error(f"own: {unknown('AQM', own, aqms)}")

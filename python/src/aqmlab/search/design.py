@@ -3,9 +3,9 @@
 All combinations are far too many, and one factor at a time around one base says nothing of the others: most factors
 count only together (a clearing period matters only if the reference delay lets the queue be called congested). So the
 space is covered by a Latin hypercube, in which every level of every factor comes equally often among all the others
-(McKay, Beckman and Conover 1979), and the neighbours of the base come on top. Two settings that exchange the level of one
-factor leave that as it is: such exchanges make the cover more even (Jin, Chen and Sudjianto 2005), as measured by the
-centred discrepancy (Hickernell 1998, eq. 5.1).
+(McKay, Beckman and Conover 1979), and the neighbours of the base come on top. Two settings may exchange the level of a
+factor without a change to that. Such exchanges make the cover more even (Jin, Chen and Sudjianto 2005), as measured by
+the centred discrepancy (Hickernell 1998, eq. 5.1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aqmlab.papers.search.plan import Factor, Setting
+from aqmlab.search.plan import Factor, Setting
 
 # The draw is part of the answer: it is the same every time.
 SEED = 814

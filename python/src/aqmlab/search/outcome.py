@@ -10,13 +10,12 @@ from typing import Any
 
 from aqmlab import runner
 from aqmlab.experiment import Watcher
-from aqmlab.papers.claims import Claim
-from aqmlab.papers.paper import Paper
-from aqmlab.papers.search import design, plan, sensitivity
-from aqmlab.papers.search.plan import Search, Setting
-from aqmlab.papers.search.runs import Runs
-from aqmlab.papers.search.scores import Score, score
-from aqmlab.papers.search.sensitivity import Effect, Level
+from aqmlab.search import design, sensitivity
+from aqmlab.search.plan import Search, Setting
+from aqmlab.search.runs import Runs
+from aqmlab.search.scores import Score, score
+from aqmlab.search.sensitivity import Effect, Level
+from aqmlab.search.targets import Target
 
 
 @dataclass(frozen=True)
@@ -27,19 +26,19 @@ class Outcome:
     """
 
     search: Search
-    claims: Sequence[Claim]
+    targets: Sequence[Target]
     scores: Mapping[Setting, Score]
     sample: Sequence[Setting]
     seeds: int
 
     @functools.cached_property
     def closest(self) -> list[Score]:
-        """All settings, the closest to all of the paper's numbers first."""
+        """All settings, the closest to all numbers first."""
         return sorted(self.scores.values(), key=lambda one: one.distance)
 
     @functools.cached_property
     def closest_own(self) -> list[Score]:
-        """All settings, the closest to the numbers of the paper's own AQM first."""
+        """All settings, the closest to the numbers of the search's own AQM first."""
         return sorted(self.scores.values(), key=lambda one: one.own)
 
     @property
@@ -50,24 +49,24 @@ class Outcome:
     @functools.cached_property
     def effects(self) -> list[Effect]:
         """What each factor moves, over all combinations."""
-        return sensitivity.effects(self.search, self.claims, self._sampled)
+        return sensitivity.effects(self.search, self.targets, self._sampled)
 
     @functools.cached_property
     def around(self) -> list[Effect]:
         """What each factor moves with all others as in the base."""
         near = design.neighbours(self.search.factors, self.search.base)
         scores = [self.scores[setting] for setting in (self.search.base, *near)]
-        return sensitivity.around(self.search, self.claims, scores)
+        return sensitivity.around(self.search, self.targets, scores)
 
     @functools.cached_property
     def levels(self) -> list[Level]:
         """What is seen at every level."""
-        return sensitivity.levels(self.search, self.claims, self._sampled)
+        return sensitivity.levels(self.search, self.targets, self._sampled)
 
     @functools.cached_property
     def seed_noise(self) -> dict[str, float]:
         """What the seeds leave uncertain in a setting's value, by claim."""
-        return sensitivity.seed_noise(self.search, self.claims, self._sampled)
+        return sensitivity.seed_noise(self.search, self.targets, self._sampled)
 
     @property
     def _sampled(self) -> list[Score]:
@@ -109,37 +108,34 @@ class Outcome:
             "own_distance": one.own,
             "numbers_within_10_percent": one.near,
             "numbers": one.numbers,
-            "claims": {claim: str(verdict) for claim, verdict in one.verdicts.items()},
+            "claims": {name: grade.word for name, grade in one.grades.items()},
         }
 
 
 def conduct(
-    paper: Paper,
+    search: Search,
+    targets: Sequence[Target],
     folder: Path,
     *,
     seeds: str | None = None,
     jobs: int | None = None,
-    quick: bool = False,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Search what a paper leaves open; runs are kept below the folder and not repeated.
+    """Try settings, and then neighbours of the closest; runs are kept in the folder and not repeated.
 
     Raises:
-        InputError: if `search.toml` or a scenario is wrong.
+        InputError: if a scenario is wrong.
         CheckError: if a run broke one of its own checks.
         KeyboardInterrupt: if the user stopped it.
 
     """
-    search = plan.load(paper, quick=quick)
-    claims = [claim for claim in paper.claims if _is_within(claim, search)]
-    runs = Runs(search, claims, folder / paper.name / plan.FOLDER, seeds)
-
+    runs = Runs(search, targets, folder, seeds)
     scores: dict[Setting, Score] = {}
 
     def attempt(settings: Sequence[Setting]) -> None:
         fresh = [setting for setting in dict.fromkeys(settings) if setting not in scores]
         runs.conduct(fresh, runner.default_jobs() if jobs is None else jobs, watcher or Watcher())
-        scores.update({setting: score(setting, claims, runs.values, search.own) for setting in fresh})
+        scores.update({setting: score(setting, targets, runs.values, search.own) for setting in fresh})
 
     sample = list(dict.fromkeys(design.hypercube(search.factors, search.settings)))
     near = design.neighbours(search.factors, search.base)
@@ -150,7 +146,7 @@ def conduct(
             attempt(design.neighbours(search.factors, best.setting))
             if min(scores.values(), key=aim) is best:
                 break
-    return Outcome(search, claims, scores, sample, _seeds(runs, search, claims))
+    return Outcome(search, targets, scores, sample, _seeds(runs, search, targets))
 
 
 def _distance(one: Score) -> float:
@@ -161,17 +157,9 @@ def _own(one: Score) -> float:
     return one.own
 
 
-def _is_within(claim: Claim, search: Search) -> bool:
-    """Whether everything that a claim is about is searched."""
-    wanted = {claim.measure(side).scenario for side in claim.operands}
-    return not claim.unjudged and not claim.each and wanted <= {*search.scenarios}
-
-
-def _seeds(runs: Runs, search: Search, claims: Sequence[Claim]) -> int:
-    counts = [
-        len(runs.values(search.base, side.aqm, claim.measure(side))) for claim in claims for side in claim.operands
-    ]
-    return max(counts, default=0)
+def _seeds(runs: Runs, search: Search, targets: Sequence[Target]) -> int:
+    wanted = [one for target in targets for one in target.quantities]
+    return max((len(runs.values(search.base, one.aqm, one.measure)) for one in wanted), default=0)
 
 
 def _effect(one: Effect) -> dict[str, Any]:

@@ -1,15 +1,39 @@
-"""From results to one value per seed: what an AQM's runs gave for a measure."""
+"""What is measured of a run, as data, and one value per seed: what an AQM's runs gave for it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
-from aqmlab.papers.claims import Measure
-from aqmlab.papers.names import plain
+from aqmlab.names import plain
 from aqmlab.results import Result
+
+HOW = ("mean", "max", "last", "deviation", "variation", "sum")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured of a run: a metric; or, between two times, a series.
+
+    ``how`` sums a series up: mean, max, last, deviation, variation (deviation over mean), sum. ``over`` is what it is
+    divided by.
+    """
+
+    of: str
+    scenario: str
+    since_s: float | None = None
+    until_s: float | None = None
+    how: str = "mean"
+    over: str = ""
+    point: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it comes from a time series."""
+        return self.since_s is not None or self.until_s is not None or self.how != "mean" or bool(self.over)
 
 
 def label_of(result: Result, aqm: str) -> str | None:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aqmlab.papers.search.outcome import Outcome
-from aqmlab.papers.search.scores import Score
+from aqmlab.search.outcome import Outcome
+from aqmlab.search.scores import Score
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def closest(outcome: Outcome) -> Closest:
         "typical ratio, all AQMs": lambda one: ratio(one.distance),
         f"typical ratio, {own}": lambda one: ratio(one.own),
         "numbers within 10 %": lambda one: f"{one.near} of {one.numbers}",
-        "claims that hold": lambda one: f"{one.holding} of {len(one.verdicts)}",
+        "claims that hold": lambda one: f"{one.holding} of {len(one.grades)}",
         "of these with their size": lambda one: str(one.reproduced),
     }
     rows = [(name, tuple(write(one) for one in shown.values())) for name, write in figures.items()]
@@ -46,11 +46,11 @@ def conclusion(outcome: Outcome) -> list[str]:
     most_near = max(one.near for one in scores)
     most_holding = max(one.holding for one in scores)
     most_reproduced = max(one.reproduced for one in scores)
-    claims = len(best.verdicts)
+    claims = len(best.grades)
     complete = sum(one.near == one.numbers for one in scores)
     every = f"{complete} of them come" if complete else "none of them comes"
     return [
-        f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every number of the paper.",
+        f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every printed number.",
         f"In one setting at most {most_near} of {best.numbers} numbers are within 10 %, at most {most_holding} of "
         f"{claims} claims hold, and at most {most_reproduced} of them with their size (judged by the means alone).",
     ]

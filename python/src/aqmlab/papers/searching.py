@@ -1,0 +1,89 @@
+"""What a paper leaves open, searched: its claims are what each setting is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from aqmlab import search
+from aqmlab.errors import InputError, unknown
+from aqmlab.experiment import Watcher
+from aqmlab.papers.claims import Claim, Operand
+from aqmlab.papers.paper import Paper
+from aqmlab.papers.verdicts import HOLDS, Verdict, judge
+from aqmlab.search import Grade, Outcome, Quantity, Search, Target
+
+FILE = "search.toml"
+FOLDER = "search"
+
+
+def is_there(paper: Paper) -> bool:
+    """Whether a paper says what can be searched."""
+    return (paper.folder / FILE).is_file()
+
+
+def load(paper: Paper, *, quick: bool = False) -> Search:
+    """Read what is searched in a paper.
+
+    Raises:
+        InputError: naming file, key and value.
+
+    """
+    path = paper.folder / FILE
+    if not is_there(paper):
+        raise InputError(f"paper '{paper.name}' says nothing of what can be searched: there is no {path}")
+    found = search.read(path, paper.scenarios(FOLDER), quick=quick)
+    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
+    if found.own not in aqms:
+        raise InputError(f"{path}: own: {unknown('AQM', found.own, aqms)}")
+    return found
+
+
+def targets(paper: Paper, searched: Search) -> list[Target]:
+    """Return the claims of which everything is searched."""
+    return [_target(claim) for claim in paper.claims if _is_within(claim, searched)]
+
+
+def conduct(
+    paper: Paper,
+    folder: Path,
+    *,
+    seeds: str | None = None,
+    jobs: int | None = None,
+    quick: bool = False,
+    watcher: Watcher | None = None,
+) -> Outcome:
+    """Search what a paper leaves open; runs are kept below the folder and not repeated.
+
+    Raises:
+        InputError: if `search.toml` or a scenario is wrong.
+        CheckError: if a run broke one of its own checks.
+        KeyboardInterrupt: if the user stopped it.
+
+    """
+    searched = load(paper, quick=quick)
+    place = folder / paper.name / FOLDER
+    return search.conduct(searched, targets(paper, searched), place, seeds=seeds, jobs=jobs, watcher=watcher)
+
+
+def _is_within(claim: Claim, searched: Search) -> bool:
+    wanted = {claim.measure(side).scenario for side in claim.operands}
+    return not claim.unjudged and not claim.each and wanted <= {*searched.scenarios}
+
+
+def _target(claim: Claim) -> Target:
+    quantities = tuple(Quantity(side.text, side.aqm, claim.measure(side), claim.scale) for side in claim.operands)
+    # Numbers that cannot be, and zeros, have no ratio.
+    numbers = {name: number for name, number in claim.paper.items() if number > 0.0 and name not in claim.doubt}
+    return Target(claim.id, quantities, numbers, lambda means: _grade(claim, means))
+
+
+def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:
+    """Judge the means: two equal runs have an interval of no length."""
+
+    def twice(side: Operand, point: int) -> Mapping[int, float]:
+        del point
+        return {1: means[side.text], 2: means[side.text]} if side.text in means else {}
+
+    verdict = judge(claim, twice, [0]).verdict
+    return Grade(str(verdict), verdict in HOLDS, verdict == Verdict.REPRODUCED)

@@ -1,0 +1,7 @@
+"""Experiments designed: which settings of open factors come closest to given numbers, and which factors matter."""
+
+from aqmlab.search.outcome import Outcome, conduct
+from aqmlab.search.plan import Factor, Search, Setting, read
+from aqmlab.search.targets import Grade, Quantity, Target
+
+__all__ = ["Factor", "Grade", "Outcome", "Quantity", "Search", "Setting", "Target", "conduct", "read"]

@@ -1,0 +1,104 @@
+"""How near a setting comes to the targets: its distance, and what becomes of each.
+
+The distance is the mean absolute logarithm of measured over printed, first within each target, then over the targets. A
+ratio has no unit, so that queues in packets, round trips in milliseconds and indices can be added up; its logarithm
+makes half and twice as much equally far; the targets count alike, however many AQMs they give numbers of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from aqmlab.measures import Measure
+from aqmlab.search.plan import Setting
+from aqmlab.search.targets import Grade, Target
+
+# What was measured in a setting: a value per seed.
+Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]
+
+# A measured zero counts as a thousandth of what is printed.
+LARGEST = math.log(1000.0)
+NEAR = 0.1
+
+
+@dataclass(frozen=True)
+class Score:
+    """A setting and how near it comes.
+
+    Attributes:
+        measured: by claim and operand: the mean over the seeds, in the claim's unit.
+        error: the standard error of that mean; zero with one seed.
+        distance: from all printed numbers; ``own`` from those of the own AQM alone.
+        near: how many numbers are within 10 % of the printed ones, of how many.
+        grades: by target, of the means: so few seeds have no interval worth the name.
+
+    """
+
+    setting: Setting
+    measured: Mapping[tuple[str, str], float]
+    error: Mapping[tuple[str, str], float]
+    distance: float
+    own: float
+    near: int
+    numbers: int
+    grades: Mapping[str, Grade]
+
+    @property
+    def reproduced(self) -> int:
+        """How many targets are met with their size."""
+        return sum(grade.is_whole for grade in self.grades.values())
+
+    @property
+    def holding(self) -> int:
+        """How many targets hold in their direction, with their size or without."""
+        return sum(grade.holds for grade in self.grades.values())
+
+
+def score(setting: Setting, targets: Sequence[Target], values: Values, own: str) -> Score:
+    """Return how near a setting comes."""
+    measured: dict[tuple[str, str], float] = {}
+    error: dict[tuple[str, str], float] = {}
+    for target in targets:
+        for one in target.quantities:
+            found = [value * one.scale for value in values(setting, one.aqm, one.measure).values()]
+            if found:
+                centre = math.fsum(found) / len(found)
+                squares = math.fsum((value - centre) ** 2 for value in found)
+                measured[target.name, one.name] = centre
+                error[target.name, one.name] = math.sqrt(squares / max(len(found) - 1, 1) / len(found))
+    ratios = {
+        (target.name, name): _ratio(measured[target.name, name], number)
+        for target in targets
+        for name, number in target.numbers.items()
+        if (target.name, name) in measured
+    }
+    mine = {(target.name, one.name) for target in targets for one in target.quantities if one.aqm == own}
+    return Score(
+        setting=setting,
+        measured=measured,
+        error=error,
+        distance=_distance(ratios),
+        own=_distance({place: ratio for place, ratio in ratios.items() if place in mine}),
+        near=sum(ratio <= math.log1p(NEAR) for ratio in ratios.values()),
+        numbers=len(ratios),
+        grades={target.name: target.grade(_of(target, measured)) for target in targets},
+    )
+
+
+def _ratio(measured: float, printed: float) -> float:
+    return min(abs(math.log(measured / printed)), LARGEST) if measured > 0.0 else LARGEST
+
+
+def _distance(ratios: Mapping[tuple[str, str], float]) -> float:
+    by_claim: dict[str, list[float]] = {}
+    for (claim, _), ratio in ratios.items():
+        by_claim.setdefault(claim, []).append(ratio)
+    means = [math.fsum(found) / len(found) for found in by_claim.values()]
+    return math.fsum(means) / len(means) if means else float("nan")
+
+
+def _of(target: Target, measured: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    return {name: value for (owner, name), value in measured.items() if owner == target.name}

@@ -70,7 +70,7 @@ fuzz_target!(|run: Run| {
     let mut spec = parse(&format!("{}:{preset}", info.name));
     for setting in &run.settings {
         if let Some((name, text)) = setting.read(info.params) {
-            spec.params.set_text(name, &text).expect("it is within its bounds");
+            spec.set_text(name, &text).expect("it is within its bounds");
         }
     }
     // A relation between parameters may not hold.
@@ -118,7 +118,7 @@ impl Setting {
                 let (min, max) = (spec.range.0.max(1e-6), spec.range.1);
                 let magnitude = min * (max / min).powf(f64::from(place) / 65535.0);
                 let mut values = values::of_magnitude(spec.kind, magnitude.clamp(spec.range.0, max));
-                values.retain(|value| spec.check(*value).is_ok());
+                values.retain(|value| spec.check(value.clone()).is_ok());
                 values
             }
             Choice::Listed(_) => values::allowed(spec),

@@ -2,7 +2,7 @@
 //! built, or its building is refused in one line.
 #![no_main]
 
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::Rate;

@@ -84,7 +84,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "device ring", {**PLAIN, "device_ring": "8p", "flows": MIXED, "aqm": "fq_codel"}
     yield "slow access", {**PLAIN, "access_rate": "6mbit", "flows": MIXED, "aqm": "codel"}
     yield "fast", {**PLAIN, "rate": "1gbit", "rtt": "2ms", "duration": "500ms", "flows": ["20*cubic"], "aqm": "pie"}
-    yield "classes", {**PLAIN, "aqm": "drr child codel,fifo", "flows": ["2*cubic:class=0", "2*newreno:class=1"]}
+    drr = "drr child [codel] child [fifo]"
+    yield "classes", {**PLAIN, "aqm": drr, "flows": ["2*cubic:class=0", "2*newreno:class=1"]}
 
 
 CASES = dict(_cases())

@@ -112,6 +112,18 @@ def a_bare_list_of_names_may_have_commas() -> None:
     assert [one.label for one in _plan(aqm="fifo,codel,pie").contestants] == ["fifo", "codel", "pie"]
 
 
+def commas_in_brackets_and_between_numbers_do_not_divide_a_list() -> None:
+    drr = "drr child [pie target 15ms ecn] child [sp child [codel] child [red]] quantum 3000,1500"
+    labels = [one.label for one in _plan(aqm=f"fifo,{drr},wrr weight 3,1").contestants]
+    assert labels == ["fifo", drr, "wrr weight 3,1"]
+    with pytest.raises(InputError, match=r"drr child 2: sp child 1: codel: parameter 'tarjet' .* 'target'"):
+        _plan(aqm="fifo,drr child [fifo] child [sp child [codel tarjet 5ms]]")
+    with pytest.raises(InputError, match=r"'codel/ecn' is not in brackets: write child \[codel ecn\]"):
+        _plan(aqm="drr child codel/ecn")
+    with pytest.raises(InputError, match=r"has a '\[' without its '\]'"):
+        _plan(aqm="drr child [codel")
+
+
 def times_may_be_timedeltas() -> None:
     assert _plan(rtt=timedelta(milliseconds=40)).echo["rtt"] == "40ms"
     assert as_text(timedelta(microseconds=1500)) == "1500us"

@@ -278,13 +278,13 @@ class QuickFair(Classful):
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "sp limit 300p": lambda: StrictPriority(limit=300),
-    "sp classes 3 limit 200p child codel/ecn": lambda: StrictPriority(3, 200, codel.Options(ecn=True)),
+    "sp classes 3 limit 200p child [codel ecn]": lambda: StrictPriority(3, 200, codel.Options(ecn=True)),
     "rr limit 100p": lambda: RoundRobin((1, 1, 1, 1), 100),
     "wrr limit 100p weight 4,1,2": lambda: RoundRobin((4, 1, 2, 2), 100),
-    "wrr limit 200p weight 3,1 classes 2 child codel": lambda: RoundRobin((3, 1), 200, codel.Options()),
+    "wrr limit 200p weight 3,1 classes 2 child [codel]": lambda: RoundRobin((3, 1), 200, codel.Options()),
     "drr limit 100p": lambda: DeficitRoundRobin((1514,) * 4, 100),
     "drr limit 100p quantum 500,3000,100": lambda: DeficitRoundRobin((500, 3000, 100, 100), 100),
-    "drr limit 200p quantum 700 child codel/ecn": lambda: DeficitRoundRobin((700,) * 4, 200, codel.Options(ecn=True)),
+    "drr limit 200p quantum 700 child [codel ecn]": lambda: DeficitRoundRobin((700,) * 4, 200, codel.Options(ecn=True)),
     "wfq limit 100p": lambda: FairQueueing((1, 1, 1, 1), 100),
     "wfq limit 150p weight 8,4,2,1": lambda: FairQueueing((8, 4, 2, 1), 150),
     "qfq limit 100p": lambda: QuickFair((1,) * 4, (1514,) * 4, 100),
@@ -292,7 +292,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "qfq limit 150p weight 3,100,7,1 maxpkt 1514,1514,600,1514": lambda: QuickFair(
         (3, 100, 7, 1), (1514, 1514, 600, 1514), 150
     ),
-    "qfq limit 200p weight 1,5 maxpkt 64 child codel/ecn": lambda: QuickFair(
+    "qfq limit 200p weight 1,5 maxpkt 64 child [codel ecn]": lambda: QuickFair(
         (1, 5, 5, 5), (64,) * 4, 200, codel.Options(ecn=True)
     ),
 }

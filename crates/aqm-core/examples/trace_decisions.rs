@@ -19,7 +19,7 @@
 //! `changed`, `probe NAME VALUE`.
 //! Wake-ups that are due are delivered before each line.
 
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;

@@ -1,10 +1,13 @@
 //! The disciplines of the laboratory, and what they are made of.
 //!
-//! Dependencies point one way, `units -> packet -> law -> queue -> discipline -> qdisc`:
+//! Dependencies point one way, `units -> packet -> law -> queue -> discipline -> registry -> spec -> qdisc`, and no file
+//! imports another in a circle. Who reads and builds a discipline inside another comes in with the call: parameters
+//! and disciplines do not know the registry.
 //!
 //! - [`units`]: time, rates, sizes and probabilities as types, with tc's notation as their text form.
 //! - [`packet`]: what a discipline may know about a packet; [`signal`]: what it may say about one.
-//! - [`cx`]: what each call brings in: time, chance and the observer.
+//! - [`link`]: what a discipline is told about its link; [`backlog`]: what waits.
+//! - [`cx`]: what each call brings in: time, chance, the observer and, in [`paused`], the classes that may not send.
 //! - [`counters`]: what came in, went out, was dropped and marked.
 //! - [`params`]: how parameters are declared, resolved and refused.
 //! - [`law`]: control laws. They decide and own no packets.
@@ -13,6 +16,7 @@
 //! - [`scheduler`]: who goes next among classes. Schedulers own no packets.
 //! - [`discipline`]: one file per AQM, joining laws, queues and parameters.
 //! - [`registry`]: the list of disciplines; everything else follows from it.
+//! - [`spec`]: a discipline with its parameters in tc's notation, children in brackets.
 //! - [`qdisc`]: the shell around every discipline. It keeps the books and proves conservation.
 //!
 //! Nothing here reads a clock, performs I/O or draws global random numbers.
@@ -21,10 +25,13 @@
 
 extern crate alloc;
 
+pub mod backlog;
+mod brackets;
 pub mod counters;
 pub mod cx;
 pub mod discipline;
 pub mod law;
+pub mod link;
 pub mod packet;
 pub mod params;
 pub mod qdisc;

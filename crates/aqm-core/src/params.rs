@@ -1,15 +1,15 @@
 //! Parameters: declared once, and from that declaration read, checked, printed and documented everywhere.
 
-use crate::spec::Spec;
+use crate::brackets;
 use crate::units::{Bytes, Rate, Size, Span, parse};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 
 /// A parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Derived from other parameters or from the link; the declaration's `auto` says how.
     Auto,
@@ -33,9 +33,29 @@ pub enum Value {
     Choice(&'static str),
     /// Whole numbers, one for each class; further classes take the last.
     Counts(Counts),
-    /// Disciplines in notation, one for each class; further classes take the last.
-    Children(Text),
+    /// Disciplines inside this one; of several, one for each class, and further classes take the last.
+    Children(Vec<Child>),
+    /// A discipline in notation, as declarations and presets name it; [`Params`] hold it resolved, as `Children`.
+    Notation(&'static str),
 }
+
+/// A discipline inside another, resolved: its name, its preset and all its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Child {
+    /// Name of the discipline.
+    pub name: &'static str,
+    /// Name of the preset.
+    pub preset: &'static str,
+    /// All parameters.
+    pub params: Params,
+}
+
+/// Reads the notation of a discipline, or says in one line what is wrong with it. Whoever knows the disciplines gives
+/// it to those who must not: parameters hold children without knowing what disciplines there are.
+pub type ReadChild = fn(&str) -> Result<Child, String>;
+
+/// Most children that one parameter takes: one for each of the most classes.
+const MAX_CHILDREN: usize = 64;
 
 /// Up to 16 whole numbers, held in place so that values stay plain copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,35 +90,6 @@ impl Counts {
     }
 }
 
-/// A text of up to 120 bytes, held in place so that values stay plain copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text {
-    bytes: [u8; 120],
-    length: u8,
-}
-
-impl Text {
-    /// `text`, unless it is too long.
-    pub const fn new(text: &str) -> Option<Text> {
-        let mut bytes = [0; 120];
-        let given = text.as_bytes();
-        if given.len() > bytes.len() {
-            return None;
-        }
-        let mut index = 0;
-        while index < given.len() {
-            bytes[index] = given[index];
-            index += 1;
-        }
-        Some(Text { bytes, length: given.len() as u8 })
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        core::str::from_utf8(&self.bytes[..usize::from(self.length)]).expect("it was made from text")
-    }
-}
-
 /// What kind of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -122,8 +113,9 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Whole numbers, separated by commas.
     Counts,
-    /// Disciplines with their parameters, separated by commas: `codel:linux/target=10ms/ecn,fifo`. The notation has
-    /// no brackets, so a child that is classful itself cannot be given lists.
+    /// One discipline in brackets: `[codel target 10ms]`.
+    Child,
+    /// Disciplines in brackets, one for each class: `[codel target 10ms] [fifo]`.
     Children,
 }
 
@@ -141,13 +133,14 @@ impl Kind {
             Kind::Flag => "on/off",
             Kind::Choice(_) => "choice",
             Kind::Counts => "counts",
+            Kind::Child => "discipline",
             Kind::Children => "disciplines",
         }
     }
 }
 
 /// The declaration of one parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ParamSpec {
     /// tc's name for it, where tc has one.
     pub name: &'static str,
@@ -215,8 +208,42 @@ impl ParamSpec {
 
     /// Declares the disciplines inside a classful one, `fifo` unless said otherwise.
     pub const fn children(name: &'static str, help: &'static str, reference: &'static str) -> ParamSpec {
-        let default = Value::Children(Text::new("fifo").expect("it is short"));
-        ParamSpec::new(name, Kind::Children, default, (0.0, 1.0), help, reference)
+        ParamSpec::new(name, Kind::Children, Value::Notation("fifo"), (0.0, 1.0), help, reference)
+    }
+
+    /// Declares one discipline inside this one, `default` in tc's notation unless said otherwise.
+    pub const fn child(
+        name: &'static str,
+        default: &'static str,
+        help: &'static str,
+        reference: &'static str,
+    ) -> ParamSpec {
+        ParamSpec::new(name, Kind::Child, Value::Notation(default), (0.0, 1.0), help, reference)
+    }
+
+    /// The same with another default, read from `reference`.
+    pub const fn with_default(mut self, default: Value, reference: &'static str) -> ParamSpec {
+        // Constants cannot run destructors; a declared value owns nothing that one would free.
+        mem::forget(mem::replace(&mut self.default, default));
+        self.with_reference(reference)
+    }
+
+    /// The same with other words for what it does.
+    pub const fn with_help(mut self, help: &'static str) -> ParamSpec {
+        self.help = help;
+        self
+    }
+
+    /// The same with another source of the default.
+    pub const fn with_reference(mut self, reference: &'static str) -> ParamSpec {
+        self.reference = reference;
+        self
+    }
+
+    /// The same with `auto` as default, derived as `how` says.
+    pub const fn auto_unless_given(self, how: &'static str) -> ParamSpec {
+        let reference = self.reference;
+        self.with_default(Value::Auto, reference).or_auto(how)
     }
 
     /// Allows `auto`, derived as `how` says.
@@ -228,12 +255,12 @@ impl ParamSpec {
     /// Checks that `value` is of this parameter's kind and within its range.
     pub fn check(&self, value: Value) -> Result<Value, ParamError> {
         let (min, max) = self.range;
-        let magnitude = match (self.kind, value) {
+        let magnitude = match (self.kind, &value) {
             (_, Value::Auto) if !self.auto.is_empty() => return Ok(value),
             (Kind::Flag, Value::Flag(_)) => return Ok(value),
-            (Kind::Choice(words), Value::Choice(word)) if words.contains(&word) => return Ok(value),
-            (Kind::Children, Value::Children(text)) => {
-                read_children(text.as_str()).map_err(|problem| self.error(value.to_string(), problem))?;
+            (Kind::Choice(words), Value::Choice(word)) if words.contains(word) => return Ok(value),
+            (Kind::Child, Value::Children(children)) if children.len() == 1 => return Ok(value),
+            (Kind::Children, Value::Children(children)) if (1..=MAX_CHILDREN).contains(&children.len()) => {
                 return Ok(value);
             }
             (Kind::Counts, Value::Counts(counts)) => {
@@ -245,8 +272,8 @@ impl ParamSpec {
             (Kind::Rate, Value::Rate(rate)) => rate.as_bits_per_sec() as f64,
             (Kind::Bytes, Value::Bytes(bytes)) => bytes.as_u64() as f64,
             (Kind::Size, Value::Size(size)) => size.count() as f64,
-            (Kind::Fraction, Value::Fraction(number)) | (Kind::Number, Value::Number(number)) => number,
-            (Kind::Count, Value::Count(count)) => count as f64,
+            (Kind::Fraction, Value::Fraction(number)) | (Kind::Number, Value::Number(number)) => *number,
+            (Kind::Count, Value::Count(count)) => *count as f64,
             _ => return Err(self.error(value.to_string(), format!("is not a {}", self.kind.unit()))),
         };
         if magnitude >= min && magnitude <= max {
@@ -256,8 +283,8 @@ impl ParamSpec {
         }
     }
 
-    /// Reads `text` as a value of this parameter's kind and checks it.
-    pub fn parse(&self, text: &str) -> Result<Value, ParamError> {
+    /// Reads `text` as a value of this parameter's kind and checks it; `read` knows the disciplines in brackets.
+    pub fn parse(&self, text: &str, read: ReadChild) -> Result<Value, ParamError> {
         if !self.auto.is_empty() && text.eq_ignore_ascii_case("auto") {
             return Ok(Value::Auto);
         }
@@ -303,12 +330,55 @@ impl ParamSpec {
                     }
                 }
             }
-            Kind::Children => match Text::new(text) {
-                Some(text) => Value::Children(text),
-                None => return Err(self.error(text.to_owned(), "has more than 120 bytes".to_owned())),
-            },
+            Kind::Child | Kind::Children => Value::Children(self.parse_children(text, read)?),
         };
         self.check(value)
+    }
+
+    /// The disciplines in the brackets of `text`.
+    fn parse_children(&self, text: &str, read: ReadChild) -> Result<Vec<Child>, ParamError> {
+        let words = brackets::words(text).map_err(|problem| self.error(text.to_owned(), problem))?;
+        let mut children = Vec::new();
+        for word in words {
+            children.push(self.parse_child(word, children.len() + 1, read)?);
+        }
+        let several = self.kind == Kind::Children;
+        match children.len() {
+            1 => Ok(children),
+            0 => Err(self.parse_child("", 1, read).expect_err("it has no brackets")),
+            2..=MAX_CHILDREN if several => Ok(children),
+            count => {
+                let most = if several { MAX_CHILDREN } else { 1 };
+                Err(self.error(format!("{count} disciplines"), format!("are too many: allowed are {most}")))
+            }
+        }
+    }
+
+    /// The discipline in the brackets of `word`, the parameter's `number`th.
+    pub(crate) fn parse_child(
+        &self,
+        word: &str,
+        number: usize,
+        read: ReadChild,
+    ) -> Result<Child, ParamError> {
+        let Some(inside) = brackets::inside(word) else {
+            let problem = format!("is not in brackets: write {}", self.in_brackets(word));
+            return Err(self.error(word.to_owned(), problem));
+        };
+        let number = (self.kind == Kind::Children).then_some(number);
+        if inside.trim().is_empty() {
+            let problem = format!("the brackets are empty: write {} [codel target 10ms]", self.name);
+            return Err(ParamError::of_child(self.name, number, problem));
+        }
+        read(inside).map_err(|problem| ParamError::of_child(self.name, number, problem))
+    }
+
+    /// What `word`, which has no brackets, would be with them.
+    fn in_brackets(&self, word: &str) -> String {
+        let child = |text: &str| format!("{} [{}]", self.name, text.replace(['/', '='], " "));
+        let disciplines = word.split(',').filter(|text| !text.is_empty()).take(4).map(child);
+        let written = disciplines.collect::<Vec<_>>().join(" ");
+        if written.is_empty() { child("codel target 10ms") } else { written }
     }
 
     /// The allowed range in the parameter's unit, or the allowed words.
@@ -323,9 +393,8 @@ impl ParamSpec {
         let plain = match self.kind {
             Kind::Flag => "on, off".to_owned(),
             Kind::Choice(words) => words.join(", "),
-            Kind::Children => {
-                "NAME[:PRESET][/PARAMETER=VALUE]..., for each class, separated by commas".to_owned()
-            }
+            Kind::Child => "[NAME[:PRESET] [PARAMETER VALUE]...]".to_owned(),
+            Kind::Children => "[NAME[:PRESET] [PARAMETER VALUE]...], once for each class".to_owned(),
             Kind::Counts => format!("{} to {} for each class, separated by commas", show(min), show(max)),
             _ => format!("{} to {}", show(min), show(max)),
         };
@@ -333,7 +402,14 @@ impl ParamSpec {
     }
 
     fn error(&self, value: String, problem: String) -> ParamError {
-        ParamError { param: self.name.to_owned(), value, problem }
+        ParamError { param: self.name.to_owned(), value, problem, inside: None }
+    }
+}
+
+impl fmt::Display for Child {
+    /// Writes it as [`Spec`](crate::spec::Spec) does, without brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}{}", self.name, self.preset, self.params.given())
     }
 }
 
@@ -354,22 +430,17 @@ impl fmt::Display for Value {
                 let words: Vec<_> = counts.as_slice().iter().map(u32::to_string).collect();
                 f.write_str(&words.join(","))
             }
-            Value::Children(text) => f.write_str(text.as_str()),
+            Value::Children(children) => {
+                let words: Vec<_> = children.iter().map(|child| format!("[{child}]")).collect();
+                f.write_str(&words.join(" "))
+            }
+            Value::Notation(text) => write!(f, "[{text}]"),
         }
     }
 }
 
-/// The disciplines in `text`, or what is wrong with it.
-fn read_children(text: &str) -> Result<Vec<Spec>, String> {
-    let child = |text: &str| {
-        let words: Vec<&str> = text.split('/').flat_map(|word| word.splitn(2, '=')).collect();
-        Spec::from_words(&words).map_err(|error| format!("cannot be a child: {error}"))
-    };
-    text.split(',').map(child).collect()
-}
-
 /// A named set of values and where they come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Preset {
     /// `rfc8289`, `linux`, `ns3.27`, ...
     pub name: &'static str,
@@ -388,21 +459,41 @@ pub struct ParamError {
     pub value: String,
     /// What is wrong and what is allowed.
     pub problem: String,
+    /// Where the problem lies in a child of `param`: which child, counted from one where there can be several.
+    pub inside: Option<Option<usize>>,
 }
 
 impl ParamError {
     /// A relation between parameters does not hold.
     pub fn relation(param: &str, value: impl ToString, problem: impl ToString) -> ParamError {
-        ParamError { param: param.to_owned(), value: value.to_string(), problem: problem.to_string() }
+        ParamError {
+            param: param.to_owned(),
+            value: value.to_string(),
+            problem: problem.to_string(),
+            inside: None,
+        }
+    }
+
+    /// A child of `param` was refused, the `number`th if there can be several; `problem` begins with its name.
+    pub fn of_child(param: &str, number: Option<usize>, problem: impl ToString) -> ParamError {
+        let (param, problem) = (param.to_owned(), problem.to_string());
+        ParamError { param, value: String::new(), problem, inside: Some(number) }
+    }
+
+    /// The error in one line that begins with the discipline's name: `drr child [2:] pie: parameter 'target' ...`.
+    pub fn of(&self, discipline: &str) -> String {
+        let colon = if self.inside.is_some() { "" } else { ":" };
+        format!("{discipline}{colon} {self}")
     }
 }
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.value.is_empty() {
-            write!(f, "parameter '{}' {}", self.param, self.problem)
-        } else {
-            write!(f, "parameter '{}': '{}' {}", self.param, self.value, self.problem)
+        match self.inside {
+            Some(Some(number)) => write!(f, "{} {number}: {}", self.param, self.problem),
+            Some(None) => write!(f, "{}: {}", self.param, self.problem),
+            None if self.value.is_empty() => write!(f, "parameter '{}' {}", self.param, self.problem),
+            None => write!(f, "parameter '{}': '{}' {}", self.param, self.value, self.problem),
         }
     }
 }
@@ -410,7 +501,7 @@ impl fmt::Display for ParamError {
 impl core::error::Error for ParamError {}
 
 /// The values of all declared parameters of one discipline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     specs: &'static [ParamSpec],
     values: Vec<Value>,
@@ -418,16 +509,22 @@ pub struct Params {
 }
 
 impl Params {
-    /// Every parameter at its declared default, then as `preset` says.
+    /// Every parameter at its declared default, then as `preset` says; `read` knows the disciplines that they name.
     ///
     /// # Panics
     /// If the preset names an undeclared parameter or a refused value; the conformance tests try every preset.
-    pub fn new(specs: &'static [ParamSpec], preset: &Preset) -> Params {
-        let values = specs.iter().map(|spec| spec.default).collect();
+    pub fn new(specs: &'static [ParamSpec], preset: &Preset, read: ReadChild) -> Params {
+        let resolved = |value: &Value| match value {
+            Value::Notation(text) => Value::Children(alloc::vec![
+                read(text).expect("declarations name disciplines that there are")
+            ]),
+            value => value.clone(),
+        };
+        let values = specs.iter().map(|spec| resolved(&spec.default)).collect();
         let mut params = Params { specs, values, given: alloc::vec![false; specs.len()] };
         for (name, value) in preset.values {
             let index = params.index(name).expect("presets name declared parameters");
-            params.values[index] = specs[index].check(*value).expect("presets hold allowed values");
+            params.values[index] = specs[index].check(resolved(value)).expect("presets hold allowed values");
         }
         params
     }
@@ -440,10 +537,10 @@ impl Params {
         Ok(())
     }
 
-    /// Sets one parameter from text.
-    pub fn set_text(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
+    /// Sets one parameter from text; `read` knows the disciplines in brackets.
+    pub fn set_text(&mut self, name: &str, text: &str, read: ReadChild) -> Result<(), ParamError> {
         let index = self.find(name)?;
-        self.values[index] = self.specs[index].parse(text)?;
+        self.values[index] = self.specs[index].parse(text, read)?;
         self.given[index] = true;
         Ok(())
     }
@@ -454,8 +551,33 @@ impl Params {
     }
 
     /// Declarations beside their values.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> + '_ {
-        self.specs.iter().zip(self.values.iter().copied())
+    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {
+        self.specs.iter().zip(&self.values)
+    }
+
+    /// What the user gave, in the notation that it is read in, each parameter with a space before it.
+    pub fn given(&self) -> String {
+        let mut text = String::new();
+        for (param, value) in self.iter().filter(|(param, _)| self.is_given(param.name)) {
+            text += &match (param.kind, value) {
+                (Kind::Flag, Value::Flag(true)) => format!(" {}", param.name),
+                (Kind::Flag, _) => format!(" no{}", param.name),
+                (_, Value::Children(children)) => {
+                    children.iter().map(|child| format!(" {} [{child}]", param.name)).collect()
+                }
+                _ => format!(" {} {value}", param.name),
+            };
+        }
+        text
+    }
+
+    /// All disciplines directly inside this one, as they were given.
+    pub fn all_children(&self) -> impl Iterator<Item = &Child> {
+        let lists = self.values.iter().filter_map(|value| match value {
+            Value::Children(children) => Some(children),
+            _ => None,
+        });
+        lists.flatten()
     }
 
     /// Names of all parameters.
@@ -463,19 +585,35 @@ impl Params {
         self.specs.iter().map(|spec| spec.name)
     }
 
+    /// How many disciplines this one will hold, those inside each other included: one for each of its `classes`.
+    pub fn disciplines_inside(&self) -> u64 {
+        let inside = |(param, value): (&ParamSpec, &Value)| {
+            let Value::Children(children) = value else { return 0 };
+            let sizes = children.iter().map(|child| 1u64.saturating_add(child.params.disciplines_inside()));
+            let classes = match self.index("classes") {
+                Some(_) if param.kind == Kind::Children => self.count("classes") as usize,
+                _ => children.len(),
+            };
+            let last = sizes.clone().next_back().unwrap_or(0);
+            let further = classes.saturating_sub(children.len()) as u64;
+            sizes.take(classes).fold(further.saturating_mul(last), u64::saturating_add)
+        };
+        self.iter().map(inside).fold(0, u64::saturating_add)
+    }
+
     /// The value of a declared parameter.
     ///
     /// # Panics
     /// If no such parameter is declared, as do the typed readers below; they also panic on another kind.
     /// Both are errors in the discipline's own file.
-    pub fn get(&self, name: &str) -> Value {
-        self.values[self.index(name).unwrap_or_else(|| panic!("parameter '{name}' is not declared"))]
+    pub fn get(&self, name: &str) -> &Value {
+        &self.values[self.index(name).unwrap_or_else(|| panic!("parameter '{name}' is not declared"))]
     }
 
     /// A length of time.
     pub fn span(&self, name: &str) -> Span {
         match self.get(name) {
-            Value::Span(span) => span,
+            Value::Span(span) => *span,
             other => wrong_kind(name, other),
         }
     }
@@ -483,7 +621,7 @@ impl Params {
     /// A bit rate, or `None` for `auto`.
     pub fn rate(&self, name: &str) -> Option<Rate> {
         match self.get(name) {
-            Value::Rate(rate) => Some(rate),
+            Value::Rate(rate) => Some(*rate),
             Value::Auto => None,
             other => wrong_kind(name, other),
         }
@@ -492,7 +630,7 @@ impl Params {
     /// A number of bytes, or `None` for `auto`.
     pub fn bytes(&self, name: &str) -> Option<Bytes> {
         match self.get(name) {
-            Value::Bytes(bytes) => Some(bytes),
+            Value::Bytes(bytes) => Some(*bytes),
             Value::Auto => None,
             other => wrong_kind(name, other),
         }
@@ -501,7 +639,7 @@ impl Params {
     /// A queue size, or `None` for `auto`.
     pub fn size(&self, name: &str) -> Option<Size> {
         match self.get(name) {
-            Value::Size(size) => Some(size),
+            Value::Size(size) => Some(*size),
             Value::Auto => None,
             other => wrong_kind(name, other),
         }
@@ -510,7 +648,7 @@ impl Params {
     /// A fraction or plain number.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
-            Value::Fraction(number) | Value::Number(number) => number,
+            Value::Fraction(number) | Value::Number(number) => *number,
             other => wrong_kind(name, other),
         }
     }
@@ -518,7 +656,7 @@ impl Params {
     /// A whole number.
     pub fn count(&self, name: &str) -> u64 {
         match self.get(name) {
-            Value::Count(count) => count,
+            Value::Count(count) => *count,
             other => wrong_kind(name, other),
         }
     }
@@ -526,7 +664,7 @@ impl Params {
     /// Whether a flag is on.
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
-            Value::Flag(on) => on,
+            Value::Flag(on) => *on,
             other => wrong_kind(name, other),
         }
     }
@@ -542,17 +680,27 @@ impl Params {
     /// Whole numbers for each class.
     pub fn counts(&self, name: &str) -> Counts {
         match self.get(name) {
-            Value::Counts(counts) => counts,
+            Value::Counts(counts) => *counts,
             other => wrong_kind(name, other),
         }
     }
 
-    /// The disciplines inside a classful one.
-    pub fn children(&self, name: &str) -> Vec<Spec> {
+    /// The disciplines inside a classful one: at least one.
+    pub fn children(&self, name: &str) -> &[Child] {
         match self.get(name) {
-            Value::Children(text) => read_children(text.as_str()).expect("checked when it was set"),
+            Value::Children(children) => children,
             other => wrong_kind(name, other),
         }
+    }
+
+    /// The discipline inside this one under this name.
+    pub fn child(&self, name: &str) -> &Child {
+        &self.children(name)[0]
+    }
+
+    /// The declaration of this name, or the nearest name.
+    pub(crate) fn declared(&self, name: &str) -> Result<&'static ParamSpec, ParamError> {
+        self.find(name).map(|index| &self.specs[index])
     }
 
     fn index(&self, name: &str) -> Option<usize> {
@@ -567,12 +715,13 @@ impl Params {
                 param: name.to_owned(),
                 value: String::new(),
                 problem: format!("is unknown{}; known are {}", did_you_mean(name, names), allowed.join(", ")),
+                inside: None,
             }
         })
     }
 }
 
-fn wrong_kind(name: &str, value: Value) -> ! {
+fn wrong_kind(name: &str, value: &Value) -> ! {
     panic!("parameter '{name}' is declared as another kind than {value:?}")
 }
 
@@ -613,6 +762,7 @@ fn edits(left: &str, right: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::read_child;
 
     const CHILD: ParamSpec = ParamSpec::children("child", "What serves each class", "none");
     const WEIGHT: ParamSpec = ParamSpec::new(
@@ -625,12 +775,12 @@ mod tests {
     );
 
     fn refusal(declared: &ParamSpec, text: &str) -> String {
-        declared.parse(text).unwrap_err().to_string()
+        declared.parse(text, read_child).unwrap_err().to_string()
     }
 
     #[test]
     fn a_list_has_a_number_for_each_class_and_every_one_is_checked() {
-        let Ok(Value::Counts(weights)) = WEIGHT.parse("4,2,1") else { panic!("it is a list") };
+        let Ok(Value::Counts(weights)) = WEIGHT.parse("4,2,1", read_child) else { panic!("it is a list") };
         assert_eq!((weights.as_slice(), weights.of_class(1), weights.of_class(7)), (&[4, 2, 1][..], 2, 1));
         assert_eq!(
             refusal(&WEIGHT, "4,101,1"),
@@ -642,22 +792,52 @@ mod tests {
     }
 
     #[test]
-    fn children_are_read_with_presets_parameters_and_flags() {
-        let text = "codel:linux/target=10ms/ecn,fifo/limit=5p";
-        let children = read_children(text).unwrap();
-        let shown: Vec<_> = children.iter().map(Spec::to_string).collect();
-        assert_eq!(shown, ["codel:linux target 10ms ecn", "fifo:tail limit 5p"]);
-        assert_eq!(CHILD.parse(text).unwrap().to_string(), text);
+    fn children_are_read_with_presets_parameters_and_children_of_their_own() {
+        let text = "[codel:linux target 10ms ecn] [drr child [fifo limit 5p] child [red] quantum 3000]";
+        let Ok(Value::Children(children)) = CHILD.parse(text, read_child) else {
+            panic!("{text} is refused")
+        };
+        let shown: Vec<_> = children.iter().map(Child::to_string).collect();
+        let second = "drr:linux child [fifo:tail limit 5p] child [red:floyd] quantum 3000";
+        assert_eq!(shown, ["codel:linux target 10ms ecn", second]);
+        let canonical = Value::Children(children).to_string();
+        assert_eq!(CHILD.parse(&canonical, read_child).unwrap().to_string(), canonical);
     }
 
     #[test]
-    fn a_refused_child_says_which_of_its_parameters_is_wrong() {
-        let error = refusal(&CHILD, "fifo,codel/tarjet=10ms");
-        let expected = "parameter 'child': 'fifo,codel/tarjet=10ms' cannot be a child: codel: parameter 'tarjet' is unknown, did you mean 'target'?";
+    fn a_named_child_is_one_discipline() {
+        const HIGH: ParamSpec = ParamSpec::child("high", "codel", "What serves new flows", "none");
+        assert_eq!(HIGH.default.to_string(), "[codel]");
+        assert_eq!(HIGH.parse("[ pie ]", read_child).unwrap().to_string(), "[pie:rfc8033]");
+        let two = refusal(&HIGH, "[codel] [fifo]");
+        assert_eq!(two, "parameter 'high': '2 disciplines' are too many: allowed are 1");
+        assert!(refusal(&HIGH, "[codell]").starts_with("high: unknown discipline 'codell', did you mean"));
+    }
+
+    #[test]
+    fn a_refused_child_says_where_it_stands_and_which_of_its_parameters_is_wrong() {
+        let error = refusal(&CHILD, "[fifo] [codel tarjet 10ms]");
+        let expected = "child 2: codel: parameter 'tarjet' is unknown, did you mean 'target'?";
         assert!(error.starts_with(expected), "{error}");
-        assert!(refusal(&CHILD, "codell").contains("did you mean 'codel'?"));
-        assert!(refusal(&CHILD, "codel/limit").contains("parameter 'limit' needs a value"));
-        assert!(refusal(&CHILD, "fifo,").contains("unknown discipline ''"));
-        assert!(refusal(&CHILD, &"fifo,".repeat(25)).contains("has more than 120 bytes"));
+        let error = refusal(&CHILD, "[drr child [fifo] child [pie target -1s]]");
+        assert!(error.starts_with("child 1: drr child 2: pie: parameter 'target': '-1s'"), "{error}");
+        assert!(refusal(&CHILD, "[codell]").contains("did you mean 'codel'?"));
+        assert!(refusal(&CHILD, "[codel limit]").contains("parameter 'limit' needs a value"));
+        let empty = "child 2: the brackets are empty: write child [codel target 10ms]";
+        assert_eq!(refusal(&CHILD, "[fifo] [ ]"), empty);
+        let open = "parameter 'child': '[fifo' has a '[' without its ']'";
+        assert_eq!(refusal(&CHILD, "[fifo"), open);
+        let many = refusal(&CHILD, &"[fifo] ".repeat(65));
+        assert_eq!(many, "parameter 'child': '65 disciplines' are too many: allowed are 64");
+    }
+
+    #[test]
+    fn children_without_brackets_are_refused_with_the_notation_that_has_them() {
+        let error = refusal(&CHILD, "codel:linux/target=10ms,fifo");
+        let expected = "parameter 'child': 'codel:linux/target=10ms,fifo' is not in brackets: \
+                        write child [codel:linux target 10ms] child [fifo]";
+        assert_eq!(error, expected);
+        let nothing = "parameter 'child': '' is not in brackets: write child [codel target 10ms]";
+        assert_eq!(refusal(&CHILD, "").replace("parameter 'child' is", "parameter 'child': '' is"), nothing);
     }
 }

@@ -1,13 +1,16 @@
 //! The shell around every discipline: it stamps arrivals, keeps the books and proves conservation.
 
+use crate::backlog::Backlog;
 use crate::counters::Counters;
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Info, Link};
+use crate::discipline::{Discipline, Info};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
 use crate::random::Random;
+use crate::registry;
 use crate::signal::{DropPoint, DropReason, Observer};
-use crate::spec::Spec;
+use crate::spec::{Spec, SpecError, read_child};
 use crate::units::Time;
 use alloc::boxed::Box;
 use core::fmt;
@@ -44,6 +47,13 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
+impl Spec {
+    /// Builds the discipline in its shell, with its own stream of random numbers.
+    pub fn build(&self, link: Link, random: Random) -> Result<Qdisc, SpecError> {
+        Qdisc::new(self, link, random).map_err(|error| SpecError::Param { name: self.info.name, error })
+    }
+}
+
 /// A discipline in its shell: what every host holds.
 pub struct Qdisc {
     discipline: Box<dyn Discipline>,
@@ -60,7 +70,7 @@ pub struct Qdisc {
 impl Qdisc {
     /// Builds `spec` for `link`.
     pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
-        let discipline = (spec.info.build)(&spec.params, &link)?;
+        let discipline = (spec.info.build)(&spec.params, &link, registry::build)?;
         let (info, params, wakes) = (spec.info, spec.params.clone(), spec.wakes());
         Ok(Qdisc { discipline, info, params, wakes, link, random, counters: Counters::default(), held: None })
     }
@@ -146,7 +156,7 @@ impl Qdisc {
     ) -> Result<(), ParamError> {
         let mut params = self.params.clone();
         for (name, text) in settings {
-            params.set_text(name, text)?;
+            params.set_text(name, text, read_child)?;
         }
         self.with_cx(now, observer, |discipline, cx| discipline.change(&params, cx))?;
         self.params = params;
@@ -164,8 +174,8 @@ impl Qdisc {
         if let Some(packet) = self.held.take() {
             observer.on_drop(packet, DropReason::Reconfigured, DropPoint::Other);
         }
-        self.discipline =
-            (self.info.build)(&self.params, &self.link).expect("parameters were accepted before");
+        self.discipline = (self.info.build)(&self.params, &self.link, registry::build)
+            .expect("parameters were accepted before");
         self.random.restart();
         self.counters = Counters::default();
     }

@@ -2,11 +2,12 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, docsis_pie, drr, dualpi2, ecn_ramp,
-    feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, qfq, red,
-    rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
+    Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, docsis_pie, drr, dualpi2,
+    ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo,
+    qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
 };
-use crate::params::same_name;
+use crate::link::Link;
+use crate::params::{Child, same_name};
 
 /// Every discipline, one word each, grouped as listed to users.
 pub static DISCIPLINES: &[&Info] = &[
@@ -53,4 +54,18 @@ pub static DISCIPLINES: &[&Info] = &[
 /// The discipline of this name; hyphens, underscores and case do not matter.
 pub fn find(name: &str) -> Option<&'static Info> {
     DISCIPLINES.iter().copied().find(|info| same_name(info.name, name))
+}
+
+/// Builds the discipline inside another.
+pub fn build(child: &Child, link: &Link) -> Built {
+    (of(child).build)(&child.params, link, build)
+}
+
+/// Whether a discipline inside another, or one inside that, asks for wake-ups.
+pub fn wakes(child: &Child) -> bool {
+    of(child).traits.wakes || child.params.all_children().any(wakes)
+}
+
+fn of(child: &Child) -> &'static Info {
+    find(child.name).expect("children are read by the names of this list")
 }

@@ -1,13 +1,12 @@
-//! tc's way of naming a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`.
+//! tc's way of naming a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`. What stands inside
+//! another discipline stands in brackets: `drr child [pie target 15ms] child [codel] quantum 3000`.
 
-use crate::discipline::{Info, Link};
-use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, did_you_mean};
-use crate::qdisc::Qdisc;
-use crate::random::Random;
+use crate::brackets;
+use crate::discipline::Info;
+use crate::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, same_name};
 use crate::registry;
 use alloc::borrow::ToOwned;
-use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -26,6 +25,13 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
+    /// Brackets that do not match, or stand too deep in each other.
+    Brackets {
+        /// As given.
+        text: String,
+        /// What is wrong with them.
+        problem: String,
+    },
     /// No discipline of that name.
     UnknownDiscipline {
         /// As given.
@@ -55,22 +61,20 @@ pub enum SpecError {
 }
 
 impl Spec {
-    /// Reads `NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG | KEYWORD]...`.
+    /// Reads `NAME[:PRESET] [PARAM VALUE | PARAM [SPEC] | FLAG | noFLAG | KEYWORD]...`.
     ///
     /// ```
     /// use aqm_core::spec::Spec;
     /// let spec = Spec::parse("fifo:head limit 64kb").unwrap();
     /// assert_eq!(spec.to_string(), "fifo:head limit 64kb");
+    /// let spec = Spec::parse("drr child [pie target 15ms] child [fifo]").unwrap();
+    /// assert_eq!(spec.to_string(), "drr:linux child [pie:rfc8033 target 15ms] child [fifo:tail]");
     /// assert!(Spec::parse("fiffo").unwrap_err().to_string().contains("did you mean 'fifo'"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        Spec::from_words(&words)
-    }
-
-    /// Reads the words of a spec.
-    pub fn from_words(words: &[&str]) -> Result<Spec, SpecError> {
-        let (head, mut rest) = words.split_first().map_or(("", words), |(head, rest)| (*head, rest));
+        let words = brackets::words(text)
+            .map_err(|problem| SpecError::Brackets { text: text.to_owned(), problem })?;
+        let (head, mut rest) = words.split_first().map_or(("", &*words), |(head, rest)| (*head, rest));
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
         let info =
             registry::find(name).ok_or_else(|| SpecError::UnknownDiscipline { name: name.to_owned() })?;
@@ -80,19 +84,23 @@ impl Spec {
                 .preset(preset)
                 .ok_or_else(|| SpecError::UnknownPreset { name: info.name, preset: preset.to_owned() })?,
         };
-        let mut spec = Spec { info, preset, params: Params::new(info.params, preset) };
+        let mut spec = Spec::of(info, preset);
         while let [param, tail @ ..] = rest {
             rest = spec.take(param, tail)?;
         }
         Ok(spec)
     }
 
+    /// `info` with the parameters of `preset`.
+    pub fn of(info: &'static Info, preset: &'static Preset) -> Spec {
+        Spec { info, preset, params: Params::new(info.params, preset, read_child) }
+    }
+
     /// Takes one parameter and as many words of `tail` as belong to it; returns what is left.
     fn take<'a>(&mut self, param: &str, tail: &'a [&'a str]) -> Result<&'a [&'a str], SpecError> {
         let name = self.info.name;
-        let is_flag = |word: &str| {
-            self.info.params.iter().any(|p| p.kind == Kind::Flag && crate::params::same_name(p.name, word))
-        };
+        let is_flag =
+            |word: &str| self.info.params.iter().any(|p| p.kind == Kind::Flag && same_name(p.name, word));
         let (param, value, rest) = if is_flag(param) {
             match tail {
                 [value @ ("on" | "off"), rest @ ..] => (param, *value, rest),
@@ -104,13 +112,24 @@ impl Spec {
             (choice, param, tail)
         } else if let [value, rest @ ..] = tail {
             (param, *value, rest)
-        } else if self.info.params.iter().any(|p| crate::params::same_name(p.name, param)) {
+        } else if self.info.params.iter().any(|p| same_name(p.name, param)) {
             return Err(SpecError::MissingValue { name, param: param.to_owned() });
         } else {
             (param, "", tail)
         };
-        self.params.set_text(param, value).map_err(|error| SpecError::Param { name, error })?;
+        self.set(param, value).map_err(|error| SpecError::Param { name, error })?;
         Ok(rest)
+    }
+
+    /// Sets a parameter; disciplines that are named one after the other are one for each class.
+    fn set(&mut self, param: &str, value: &str) -> Result<(), ParamError> {
+        let declared = self.params.declared(param)?;
+        if declared.kind != Kind::Children || !self.params.is_given(param) {
+            return self.params.set_text(param, value, read_child);
+        }
+        let mut children = self.params.children(param).to_vec();
+        children.push(declared.parse_child(value, children.len() + 1, read_child)?);
+        self.params.set(param, Value::Children(children))
     }
 
     /// The parameter that has `word` among its keywords.
@@ -124,18 +143,21 @@ impl Spec {
         self.info.params.iter().find(has_word).map(|param| param.name)
     }
 
-    /// Whether the discipline, or one inside it, ever asks for wake-ups.
-    pub fn wakes(&self) -> bool {
-        let inside = |(declared, _): (&ParamSpec, _)| {
-            declared.kind == Kind::Children && self.params.children(declared.name).iter().any(Spec::wakes)
-        };
-        self.info.traits.wakes || self.params.iter().any(inside)
+    /// Sets one parameter from text.
+    pub fn set_text(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
+        self.params.set_text(name, text, read_child)
     }
 
-    /// Builds the discipline in its shell, with its own stream of random numbers.
-    pub fn build(&self, link: Link, random: Random) -> Result<Qdisc, SpecError> {
-        Qdisc::new(self, link, random).map_err(|error| SpecError::Param { name: self.info.name, error })
+    /// Whether the discipline, or one inside it, ever asks for wake-ups.
+    pub fn wakes(&self) -> bool {
+        self.info.traits.wakes || self.params.all_children().any(registry::wakes)
     }
+}
+
+/// Reads the discipline inside another.
+pub fn read_child(text: &str) -> Result<Child, String> {
+    let spec = Spec::parse(text).map_err(|error| error.to_string())?;
+    Ok(Child { name: spec.info.name, preset: spec.preset.name, params: spec.params })
 }
 
 impl fmt::Debug for Spec {
@@ -147,21 +169,14 @@ impl fmt::Debug for Spec {
 impl fmt::Display for Spec {
     /// Writes name, preset and the parameters that were given.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.info.name, self.preset.name)?;
-        for (param, value) in self.params.iter().filter(|(param, _)| self.params.is_given(param.name)) {
-            match (param.kind, value) {
-                (Kind::Flag, crate::params::Value::Flag(true)) => write!(f, " {}", param.name)?,
-                (Kind::Flag, _) => write!(f, " no{}", param.name)?,
-                _ => write!(f, " {} {value}", param.name)?,
-            }
-        }
-        Ok(())
+        write!(f, "{}:{}{}", self.info.name, self.preset.name, self.params.given())
     }
 }
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            SpecError::Brackets { text, problem } => write!(f, "'{text}' {problem}"),
             SpecError::UnknownDiscipline { name } => {
                 let names = registry::DISCIPLINES.iter().map(|info| info.name);
                 let known: Vec<_> = names.clone().collect();
@@ -182,7 +197,7 @@ impl fmt::Display for SpecError {
             SpecError::MissingValue { name, param } => {
                 write!(f, "{name}: parameter '{param}' needs a value")
             }
-            SpecError::Param { name, error } => f.write_str(&format!("{name}: {error}")),
+            SpecError::Param { name, error } => f.write_str(&error.of(name)),
         }
     }
 }

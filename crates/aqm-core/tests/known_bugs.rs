@@ -36,7 +36,7 @@ fn a_packet_that_finds_no_room_is_dropped_as_overlimit_and_never_marked() {
     let mut with_refusals = 0;
     for mut spec in every_preset().map(with_ecn) {
         // Flow queues push out packets that may have been marked when they came.
-        if spec.info.traits.drops_queued || spec.params.set_text("limit", "5p").is_err() {
+        if spec.info.traits.drops_queued || spec.set_text("limit", "5p").is_err() {
             continue;
         }
         let Some(events) = events(&spec, &overload(&[Ecn::Ect0])) else { continue };
@@ -161,7 +161,7 @@ fn a_link_computes_with_any_rate_and_size() {
 #[test]
 fn a_burst_passes_pie_for_the_time_that_the_rfc_gives() {
     let spec = parse("pie:rfc8033");
-    assert_eq!(spec.params.get("max_burst"), Value::Span(Span::from_millis(150))); // RFC 8033 section 4.4
+    assert_eq!(spec.params.get("max_burst"), &Value::Span(Span::from_millis(150))); // RFC 8033 section 4.4
 }
 
 // !706: FqPIE took no notice of its attributes.
@@ -196,7 +196,7 @@ fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
     let mut bases = vec![spec.clone(), with_ecn(spec.clone())];
     for mut spec in bases.clone() {
         if declared.name != "limit" && values::limit(&spec.params).is_some() {
-            spec.params.set_text("limit", "20p").expect("every limit can be in packets");
+            spec.set_text("limit", "20p").expect("every limit can be in packets");
             bases.push(spec);
         }
     }
@@ -207,7 +207,7 @@ fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
     for other in others {
         for value in values::allowed(other) {
             for mut spec in bases.iter().cloned() {
-                spec.params.set(other.name, value).expect("it is allowed");
+                spec.params.set(other.name, value.clone()).expect("it is allowed");
                 found.push(spec);
             }
         }

@@ -1,7 +1,8 @@
 //! What there is: the registry, specs and this build itself, as JSON.
 
 use crate::error::input;
-use aqm_core::discipline::{Info, Link};
+use aqm_core::discipline::Info;
+use aqm_core::link::Link;
 use aqm_core::params::{Kind, ParamSpec, Preset};
 use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;
@@ -96,7 +97,7 @@ fn discipline(info: &Info) -> Value {
 fn state_bytes(info: &Info) -> usize {
     let link = Link::new(Rate::from_bits_per_sec(10_000_000));
     let spec = Spec::parse(info.name).expect("a registered name is a spec");
-    (info.build)(&spec.params, &link).expect("defaults fit together").state_bytes()
+    (info.build)(&spec.params, &link, aqm_core::registry::build).expect("defaults fit together").state_bytes()
 }
 
 fn param(param: &ParamSpec) -> Value {

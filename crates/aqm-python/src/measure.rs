@@ -1,8 +1,8 @@
 //! Parts of the core measured alone: what a sketch makes of a stream of keys, and what a packet costs a discipline.
 
 use crate::error::input;
-use aqm_core::discipline::Link;
 use aqm_core::law::Shares;
+use aqm_core::link::Link;
 use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;

@@ -1,6 +1,6 @@
 //! What a discipline gives up when it is full (RFC 7567 section 4.1: drop-tail is not the only way).
 
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::ParamError;
 use aqm_core::qdisc::Qdisc;

@@ -1,6 +1,6 @@
 //! Loads that the benchmarks share: one step is what a host does per packet that it sends.
 
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;

@@ -19,9 +19,10 @@
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
 use super::red::{self, Red, Settings};
-use super::{Built, Group, Info, LIMIT, Link};
+use super::{BuildChild, Built, Group, Info, LIMIT};
 use crate::law::exponential::one_minus_exp;
 use crate::law::max_p::{Floyd, Rule};
+use crate::link::Link;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::units::{Bytes, Size, Span};
 use alloc::boxed::Box;
@@ -42,12 +43,13 @@ pub static INFO: Info = Info {
             "Queue delay that min is derived from",
             "Floyd 2001 section 5.3: 5 ms",
         ),
-        ParamSpec::new("min", Kind::Size, Value::Auto, (0.0, 1e12), red::MIN.help, "Floyd 2001 section 5.3")
+        red::MIN
+            .with_default(Value::Auto, "Floyd 2001 section 5.3")
             .or_auto("half of what the link carries in target, at least 5 packets"),
-        ParamSpec::new("max", Kind::Size, Value::Auto, (1.0, 1e12), red::MAX.help, "Floyd 2001 section 5.3")
-            .or_auto("three times min"),
+        red::MAX.with_default(Value::Auto, "Floyd 2001 section 5.3").or_auto("three times min"),
         red::PROBABILITY,
-        ParamSpec::new("w", Kind::Fraction, Value::Auto, (1e-9, 1.0), red::W.help, "Floyd 2001 section 5.2")
+        red::W
+            .with_default(Value::Auto, "Floyd 2001 section 5.2")
             .or_auto("1 - e^(-1/C), C packets of avpkt per second on the link"),
         ParamSpec::new(
             "interval",
@@ -128,7 +130,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     });
     let max = params.size("max").unwrap_or(min.with_count((3 * min.count()).max(1)));
     let weight = match params.get("w") {
-        Value::Fraction(weight) => weight,
+        Value::Fraction(weight) => *weight,
         _ => one_minus_exp(1.0 / capacity),
     };
     let rule = Rule::Floyd(Floyd {
@@ -142,7 +144,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     Ok(Settings { rule: Some(rule), ..settings })
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

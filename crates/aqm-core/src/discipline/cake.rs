@@ -36,8 +36,10 @@ mod tests;
 mod tin;
 mod tins;
 
-use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset};
 use crate::signal::DropReason;
@@ -125,7 +127,7 @@ fn fixed(params: &Params) -> Result<(&'static str, &'static str, usize), ParamEr
     Ok((params.choice("tins"), params.choice("isolation"), settings::queues(params)?))
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = Settings::read(params, link)?;
     let fixed = fixed(params)?;
     let plan = Plan::new(fixed.0, settings.bandwidth);

@@ -18,10 +18,12 @@
 //! numbers per packet, none while the average is below `min`; no state per flow.
 
 use super::red::{self, Red};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{ParamError, ParamSpec, Params, Preset};
+use crate::params::{ParamError, Params, Preset, Value};
 use crate::signal::DropReason;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -38,7 +40,7 @@ pub static INFO: Info = Info {
         red::MAX,
         red::PROBABILITY,
         red::W,
-        ParamSpec::flag("gentle", false, red::GENTLE.help, "Pan 2000: off"),
+        red::GENTLE.with_default(Value::Flag(false), "Pan 2000: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
@@ -60,7 +62,7 @@ struct Choke {
     red: Red,
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(Choke { red: Red::new(params, link, red::settings)? }))
 }
 

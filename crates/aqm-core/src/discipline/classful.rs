@@ -1,13 +1,14 @@
 //! What classful disciplines share: classes with a discipline in each, a scheduler that chooses among them, and a limit
 //! on all of them together.
 
-use super::{Backlog, Discipline, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Discipline, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Child, Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Scheduler;
 use crate::signal::DropReason;
-use crate::spec::Spec;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,7 +31,7 @@ pub(super) const CHILD: ParamSpec = ParamSpec::children(
 );
 
 pub(super) const LIMIT_OF_ALL: ParamSpec =
-    ParamSpec { help: "Most packets or bytes that wait in all classes together", ..LIMIT };
+    LIMIT.with_help("Most packets or bytes that wait in all classes together");
 
 pub(super) const PROBES: &[ProbeSpec] =
     &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];
@@ -63,6 +64,9 @@ pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {
     (0..params.count("classes") as usize).map(|class| counts.of_class(class)).collect()
 }
 
+/// Most disciplines inside one, classes of classes included: brackets in brackets multiply.
+const MAX_DISCIPLINES: u64 = 512;
+
 /// A scheduler over classes.
 pub(super) struct Classful<S> {
     classes: Vec<Class>,
@@ -70,6 +74,7 @@ pub(super) struct Classful<S> {
     backlog: Backlog,
     limit: Size,
     link: Link,
+    build: BuildChild,
     /// Gives the scheduler new parameters.
     adopt: fn(&mut S, &Params),
     /// A child had packets and nothing to send: it must be asked again.
@@ -78,7 +83,7 @@ pub(super) struct Classful<S> {
 
 struct Class {
     name: String,
-    spec: Spec,
+    spec: Child,
     child: Box<dyn Discipline>,
     /// The head of the class, decided about and not yet sent: the scheduler asked for its length.
     head: Option<Packet>,
@@ -86,7 +91,7 @@ struct Class {
 }
 
 /// What class `class` runs: its child, with the limit of all classes unless it has its own.
-fn child_specs(params: &Params) -> Vec<Spec> {
+fn child_specs(params: &Params) -> Vec<Child> {
     let children = params.children("child");
     let limit = params.get("limit");
     let of_class = |class: usize| {
@@ -94,35 +99,52 @@ fn child_specs(params: &Params) -> Vec<Spec> {
         let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
         if inherits {
             // A child whose limit cannot be that large keeps its own.
-            let _ = spec.params.set("limit", limit);
+            let _ = spec.params.set("limit", limit.clone());
         }
         spec
     };
     (0..params.count("classes") as usize).map(of_class).collect()
 }
 
-/// A refusal by a child, as one of the parameter that names it.
-fn refused(params: &Params, spec: &Spec, error: &ParamError) -> ParamError {
-    ParamError::relation("child", params.get("child"), format!("is refused: {}: {error}", spec.info.name))
+/// Builds the child of class `class`, or says why it refuses.
+fn build_child(
+    params: &Params,
+    class: usize,
+    spec: &Child,
+    link: &Link,
+    build: BuildChild,
+) -> Result<Box<dyn Discipline>, ParamError> {
+    build(spec, link).map_err(|error| refused(params, class, spec, &error))
+}
+
+/// A refusal by the child of class `class`, as one of the parameter that names it.
+fn refused(params: &Params, class: usize, spec: &Child, error: &ParamError) -> ParamError {
+    let number = params.children("child").len().min(class + 1);
+    ParamError::of_child("child", Some(number), error.of(spec.name))
 }
 
 impl<S: Scheduler> Classful<S> {
     pub(super) fn new(
         params: &Params,
         link: &Link,
+        build: BuildChild,
         scheduler: S,
         adopt: fn(&mut S, &Params),
     ) -> Result<Classful<S>, ParamError> {
         let limit = params.size("limit").expect("limit has no auto");
+        let inside = params.disciplines_inside();
+        if inside > MAX_DISCIPLINES {
+            let problem = format!("stands for {inside} disciplines: allowed are {MAX_DISCIPLINES}");
+            return Err(ParamError::relation("child", "", problem));
+        }
         let mut classes = Vec::new();
         for (number, spec) in child_specs(params).into_iter().enumerate() {
-            let child =
-                (spec.info.build)(&spec.params, link).map_err(|error| refused(params, &spec, &error))?;
+            let child = build_child(params, number, &spec, link, build)?;
             let name = format!("class_{number}");
             classes.push(Class { name, spec, child, head: None, backlog: Backlog::default() });
         }
         let backlog = Backlog::default();
-        Ok(Classful { classes, scheduler, backlog, limit, link: *link, adopt, held_back: false })
+        Ok(Classful { classes, scheduler, backlog, limit, link: *link, build, adopt, held_back: false })
     }
 
     /// Counts a class anew, after its child was called.
@@ -162,12 +184,12 @@ impl<S: Scheduler> Classful<S> {
         if count != self.classes.len() {
             return Err(ParamError::relation("classes", count, "cannot change while packets may wait"));
         }
-        for (class, spec) in self.classes.iter().zip(&specs) {
-            if !core::ptr::eq(class.spec.info, spec.info) {
+        for (number, (class, spec)) in self.classes.iter().zip(&specs).enumerate() {
+            if class.spec.name != spec.name {
                 let problem = "cannot become another discipline while packets may wait";
                 return Err(ParamError::relation("child", params.get("child"), problem));
             }
-            (spec.info.build)(&spec.params, &self.link).map_err(|error| refused(params, spec, &error))?;
+            build_child(params, number, spec, &self.link, self.build)?;
         }
         for (number, spec) in specs.iter().enumerate() {
             if let Err(error) = self.classes[number].child.change(&spec.params, cx) {
@@ -175,7 +197,7 @@ impl<S: Scheduler> Classful<S> {
                     let back = class.child.change(&class.spec.params, cx);
                     back.expect("parameters were accepted before");
                 }
-                return Err(refused(params, spec, &error));
+                return Err(refused(params, number, spec, &error));
             }
         }
         self.classes.iter_mut().zip(specs).for_each(|(class, spec)| class.spec = spec);

@@ -21,10 +21,11 @@
 
 use super::codel::{INTERVAL, TARGET};
 use super::single::{Gate, Single};
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue;
 use crate::law::cobalt::{Params as Law, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -119,7 +120,7 @@ struct Cobalt {
     link: Link,
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let (law, floor) = law(params, link);
     Ok(Single::boxed(params, Cobalt { law, floor, state: State::default(), link: *link }))
 }

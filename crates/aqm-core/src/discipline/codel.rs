@@ -17,9 +17,10 @@
 //! Order kept; no signal while at most one full packet would stay behind; no random numbers; no state per flow.
 
 use super::single::{Gate, Single};
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, Root, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -144,14 +145,14 @@ pub(super) fn law(params: &Params) -> Law {
         interval: params.span("interval"),
         ecn: params.flag("ecn"),
         ce_threshold: match params.get("ce_threshold") {
-            Value::Span(threshold) => Some(threshold),
+            Value::Span(threshold) => Some(*threshold),
             _ => None,
         },
         root: if params.choice("control_law") == "sqrt" { Root::Exact } else { Root::Newton },
     }
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let max_packet = MaxPacket::new(params, link.mtu);
     Ok(Single::boxed(params, CoDel { law: law(params), state: State::default(), max_packet }))
 }

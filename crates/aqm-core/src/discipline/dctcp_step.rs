@@ -17,8 +17,9 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -78,7 +79,7 @@ fn settings(params: &Params) -> DctcpStep {
     DctcpStep { threshold, marker: Marker::new(params) }
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     Ok(Single::boxed(params, settings(params)))
 }
 

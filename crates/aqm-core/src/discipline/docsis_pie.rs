@@ -22,10 +22,11 @@
 
 use super::pie::seen;
 use super::single::{Gate, Single};
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits, pie};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits, pie};
 use crate::cx::Cx;
 use crate::law::Pi;
 use crate::law::docsis_pie::{Params as Law, ServiceFlow, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -40,23 +41,14 @@ pub static INFO: Info = Info {
     reference: "RFC 8034",
     params: &[
         LIMIT,
-        ParamSpec {
-            default: Value::Span(Span::from_millis(10)),
-            reference: "RFC 8034 appendix A (LATENCY_TARGET): 10 ms",
-            ..pie::TARGET
-        },
-        ParamSpec {
-            default: Value::Span(Span::from_millis(16)),
-            reference: "RFC 8034 appendix A (INTERVAL): 16 ms",
-            ..pie::TUPDATE
-        },
-        ParamSpec { default: Value::Number(0.25), reference: "RFC 8034 appendix A (A): 0.25", ..pie::ALPHA },
-        ParamSpec { default: Value::Number(2.5), reference: "RFC 8034 appendix A (B): 2.5", ..pie::BETA },
-        ParamSpec {
-            default: Value::Span(Span::from_millis(142)),
-            reference: "RFC 8034 appendix A (MAX_BURST): 142 ms",
-            ..pie::MAX_BURST
-        },
+        pie::TARGET
+            .with_default(Value::Span(Span::from_millis(10)), "RFC 8034 appendix A (LATENCY_TARGET): 10 ms"),
+        pie::TUPDATE
+            .with_default(Value::Span(Span::from_millis(16)), "RFC 8034 appendix A (INTERVAL): 16 ms"),
+        pie::ALPHA.with_default(Value::Number(0.25), "RFC 8034 appendix A (A): 0.25"),
+        pie::BETA.with_default(Value::Number(2.5), "RFC 8034 appendix A (B): 2.5"),
+        pie::MAX_BURST
+            .with_default(Value::Span(Span::from_millis(142)), "RFC 8034 appendix A (MAX_BURST): 142 ms"),
         ParamSpec::new(
             "rate",
             Kind::Rate,
@@ -141,7 +133,7 @@ fn limit(params: &Params) -> Size {
     params.size("limit").expect("limit has no auto")
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let law = law(params, link);
     Ok(Single::boxed(params, DocsisPie { limit: limit(params), law, state: law.start(), link: *link }))
 }

@@ -16,7 +16,8 @@
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
 use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{Built, Group, Info, Link};
+use super::{BuildChild, Built, Group, Info};
+use crate::link::Link;
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Drr;
 use alloc::boxed::Box;
@@ -59,9 +60,11 @@ fn quanta(params: &Params) -> alloc::vec::Vec<u32> {
     classful::per_class(params, params.counts("quantum"))
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
     let scheduler = Drr::new(quanta(params));
-    Ok(Box::new(Classful::new(params, link, scheduler, |drr, params| drr.set_quanta(&quanta(params)))?))
+    Ok(Box::new(Classful::new(params, link, build, scheduler, |drr, params| {
+        drr.set_quanta(&quanta(params));
+    })?))
 }
 
 #[cfg(test)]

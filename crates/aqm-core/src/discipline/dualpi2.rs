@@ -23,9 +23,11 @@
 //! wake-ups, at most 16 of them late; no signal by p' while at most two full packets wait, none by the ramp for a packet
 //! that leaves the L4S queue empty; random numbers only with `signals lot`.
 
-use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
+use crate::link::Link;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -165,11 +167,10 @@ pub static INFO: Info = Info {
     build,
 };
 
-const LIMIT: ParamSpec = ParamSpec {
-    default: Value::Size(Size::Packets(10_000)),
-    reference: "tc-dualpi2(8): 10000 packets; RFC 9332 appendix A.1: 250 ms of the link",
-    ..super::LIMIT
-};
+const LIMIT: ParamSpec = super::LIMIT.with_default(
+    Value::Size(Size::Packets(10_000)),
+    "tc-dualpi2(8): 10000 packets; RFC 9332 appendix A.1: 250 ms of the link",
+);
 
 /// The queue of the L4S service, and of everything else.
 const L4S: usize = 0;
@@ -220,7 +221,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = settings(params);
     Ok(Box::new(DualPi2 {
         queues: Default::default(),

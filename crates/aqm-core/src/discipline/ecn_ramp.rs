@@ -18,8 +18,10 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -123,7 +125,7 @@ fn settings(params: &Params) -> Result<EcnRamp, ParamError> {
     Ok(EcnRamp { kmin, kmax, pmax: params.number("pmax"), marker: Marker::new(params) })
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     Ok(Single::boxed(params, settings(params)?))
 }
 
@@ -180,7 +182,9 @@ mod tests {
         let refusal = |spec: &str| {
             let link = super::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
             let spec = crate::spec::Spec::parse(spec).unwrap();
-            alloc::string::ToString::to_string(&(spec.info.build)(&spec.params, &link).err().unwrap())
+            alloc::string::ToString::to_string(
+                &(spec.info.build)(&spec.params, &link, crate::registry::build).err().unwrap(),
+            )
         };
         assert_eq!(refusal("ecn_ramp kmin 5p"), "parameter 'kmax': '200kb' must be in the unit of kmin");
         assert_eq!(refusal("ecn_ramp kmax 4kb"), "parameter 'kmax': '4kb' must be at least kmin");

@@ -11,8 +11,10 @@
 //! # Promises
 //! Order kept; drops for want of room only; no state per flow; never marks.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, ParamSpec, Params, Preset};
 use crate::queue::Fifo;
@@ -75,7 +77,7 @@ struct TailDrop {
     policy: Policy,
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let (limit, policy) = settings(params);
     Ok(Box::new(TailDrop { queue: Fifo::default(), limit, policy }))
 }

@@ -1,7 +1,9 @@
 //! Flow queueing with a law on every flow: what FQ-CoDel and FQ-COBALT have in common (RFC 8290 section 4).
 
-use super::{Backlog, Discipline, Link, ProbeSpec};
+use super::{Discipline, ProbeSpec};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
 use crate::queue::{Flow, Flows};

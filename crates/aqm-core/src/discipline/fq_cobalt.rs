@@ -16,9 +16,10 @@
 //! number for the hash when the first packet comes, then as `cobalt` draws them; 64 bytes per flow queue.
 
 use super::fq::{self, FlowLaw, FlowQueueing};
-use super::{Built, Group, Info, Link, Traits, cobalt, codel};
+use super::{BuildChild, Built, Group, Info, Traits, cobalt, codel};
 use crate::cx::Cx;
 use crate::law::cobalt::{Params as Law, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Params, Preset, Value};
 use crate::queue::{Flow, Flows};
@@ -75,7 +76,7 @@ struct CobaltFlows {
     floor: Span,
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let (law, floor) = cobalt::law(params, link);
     Ok(FlowQueueing::boxed(params, link, CobaltFlows { law, floor }))
 }

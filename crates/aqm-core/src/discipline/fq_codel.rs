@@ -20,9 +20,10 @@
 
 use super::codel::{self, MaxPacket};
 use super::fq::{self, FlowLaw, FlowQueueing};
-use super::{Built, Group, Info, Link, Traits};
+use super::{BuildChild, Built, Group, Info, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
@@ -90,7 +91,7 @@ struct CoDelFlows {
     guard_all: bool,
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let max_packet = MaxPacket::new(params, link.mtu);
     let guard_all = params.choice("guard") == "all";
     Ok(FlowQueueing::boxed(params, link, CoDelFlows { law: codel::law(params), max_packet, guard_all }))

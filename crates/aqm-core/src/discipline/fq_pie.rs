@@ -20,10 +20,12 @@
 //! the first packet comes, then as `pie` draws them; 64 bytes per flow queue.
 
 use super::fq::{self, FlowHash};
-use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits, pie};
+use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::pie::{Code, Compact, Params as Law, Seen, State};
 use crate::law::{Periodic, Pi, Verdict};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
@@ -139,7 +141,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = settings(params, link);
     let timer = Periodic::new(settings.law.tupdate);
     Ok(Box::new(FqPie {

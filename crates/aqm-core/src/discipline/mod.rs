@@ -49,67 +49,13 @@ pub mod wfq;
 pub mod wred;
 pub mod wrr;
 
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{ParamError, ParamSpec, Params, Preset};
-use crate::units::{Rate, Size, Time};
+use crate::params::{Child, ParamError, ParamSpec, Params, Preset};
+use crate::units::{Size, Time};
 use alloc::boxed::Box;
-
-/// Packets and bytes that wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl Backlog {
-    /// Counts `packet` in.
-    pub(crate) const fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += packet.length as u64;
-    }
-
-    /// The backlog counted in the unit of `size`.
-    pub const fn in_unit_of(self, size: Size) -> u64 {
-        match size {
-            Size::Packets(_) => self.packets,
-            Size::Bytes(_) => self.bytes,
-        }
-    }
-
-    /// Whether a packet of `length` bytes would go beyond `limit`.
-    pub const fn would_exceed(self, limit: Size, length: u32) -> bool {
-        match limit {
-            Size::Packets(packets) => self.packets + 1 > packets,
-            Size::Bytes(bytes) => self.bytes + length as u64 > bytes,
-        }
-    }
-
-    /// Whether the backlog is beyond `limit` as it stands.
-    pub const fn exceeds(self, limit: Size) -> bool {
-        self.in_unit_of(limit) > limit.count()
-    }
-}
-
-/// What a discipline is told about the link that it serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// Its rate (the mean rate where it varies).
-    pub rate: Rate,
-    /// Bytes of a full packet on it.
-    pub mtu: u32,
-    /// Bytes of every packet's length that are link-layer framing: the rest is the IP packet.
-    pub overhead: u32,
-}
-
-impl Link {
-    /// A link of `rate` that carries full Ethernet frames.
-    pub const fn new(rate: Rate) -> Link {
-        Link { rate, mtu: 1514, overhead: 14 }
-    }
-}
 
 /// A queue discipline.
 ///
@@ -157,6 +103,9 @@ pub trait Discipline: Send {
 
 /// A new discipline, or which relation between its parameters does not hold.
 pub type Built = Result<Box<dyn Discipline>, ParamError>;
+
+/// Builds a child; it comes in with the call, so that no discipline knows the list of all.
+pub type BuildChild = fn(&Child, &Link) -> Built;
 
 /// One variable that a discipline reports while running.
 #[derive(Clone, Copy, Debug)]
@@ -238,7 +187,7 @@ pub struct Info {
     /// Where this implementation departs from its reference, and why.
     pub deviations: &'static str,
     /// Makes one, or says which relation between parameters does not hold.
-    pub build: fn(&Params, &Link) -> Built,
+    pub build: fn(&Params, &Link, BuildChild) -> Built,
 }
 
 impl Info {

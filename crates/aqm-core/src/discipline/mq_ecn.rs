@@ -19,8 +19,10 @@
 
 use super::classful::{CLASSES, LIMIT_OF_ALL, per_class};
 use super::step::{Marker, UNMARKABLE};
-use super::{Backlog, Built, Discipline, Group, Info, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -131,7 +133,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = settings(params);
     Ok(Box::new(MqEcn {
         classes: settings.quanta.iter().map(|_| Class::default()).collect(),

@@ -17,9 +17,10 @@
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
 use super::red::{self, Red, Settings};
-use super::{Built, Group, Info, LIMIT, Link};
+use super::{BuildChild, Built, Group, Info, LIMIT};
 use crate::law::red::{Params as Law, Shape};
-use crate::params::{ParamError, ParamSpec, Params, Preset, Value};
+use crate::link::Link;
+use crate::params::{ParamError, Params, Preset, Value};
 use crate::units::{Bytes, Size};
 use alloc::boxed::Box;
 
@@ -33,16 +34,11 @@ pub static INFO: Info = Info {
         LIMIT,
         red::MIN,
         red::MAX,
-        ParamSpec::new(
-            "probability",
-            red::PROBABILITY.kind,
-            red::PROBABILITY.default,
-            red::PROBABILITY.range,
-            "max_p of a straight curve with the same mean: the square ends at 1.5 times this",
-            "Zhou 2006: 1.5 times RED's; Floyd 1997: 0.1",
-        ),
+        red::PROBABILITY
+            .with_help("max_p of a straight curve with the same mean: the square ends at 1.5 times this")
+            .with_reference("Zhou 2006: 1.5 times RED's; Floyd 1997: 0.1"),
         red::W,
-        ParamSpec::flag("gentle", false, red::GENTLE.help, "Zhou 2006: off"),
+        red::GENTLE.with_default(Value::Flag(false), "Zhou 2006: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
@@ -79,7 +75,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     Ok(Settings { law: Law { shape: Shape::Square, ..settings.law }, ..settings })
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

@@ -20,10 +20,12 @@
 //! through wake-ups, at most 16 of them late.
 
 use super::single::{Gate, Single};
-use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::pie::{Code, Estimator, Params as Law, Seen, State};
 use crate::law::{Pi, Verdict};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -274,7 +276,7 @@ fn settings(params: &Params, link: &Link) -> (Size, bool, Law) {
     (params.size("limit").expect("limit has no auto"), params.flag("ecn"), law)
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let (limit, ecn, law) = settings(params, link);
     Ok(Single::boxed(params, Pie { limit, law, ecn, state: law.start(), link: *link }))
 }

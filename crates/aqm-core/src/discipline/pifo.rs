@@ -16,9 +16,11 @@
 //! Packets of a flow that keeps its class stay in order, for no rank decreases within it; drops for want of room only,
 //! of the newest packet with the largest rank, which may be the arriving one; never marks.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits, ranked};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::rank::Ranks;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset};
 use crate::queue::Pifo as Queue;
@@ -59,7 +61,7 @@ struct Pifo {
     limit: Size,
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let limit = params.size("limit").expect("limit has no auto");
     Ok(Box::new(Pifo { queue: Queue::default(), ranks: ranked::ranks(params), limit }))
 }

@@ -18,11 +18,13 @@
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Verdict;
 use crate::law::max_p::{Adaptation, Rule};
 use crate::law::red::{Params as Law, Shape, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -239,7 +241,7 @@ pub(super) fn settings_between(
     })
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

@@ -20,11 +20,13 @@
 use super::early::{self, Early};
 use super::pi::{AVPKT, in_packets, target_in_packets};
 use super::single::{Gate, Single};
-use super::{Backlog, Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Periodic;
 use crate::law::exponential::ln;
 use crate::law::rem::{Params as Law, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -151,7 +153,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = settings(params, link);
     let timer = Periodic::new(settings.tupdate);
     let (state, arrived) = (State::default(), Backlog::default());

@@ -14,7 +14,8 @@
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{Built, Group, Info, Link};
+use super::{BuildChild, Built, Group, Info};
+use crate::link::Link;
 use crate::params::{Params, Preset};
 use crate::scheduler::Rr;
 use alloc::boxed::Box;
@@ -37,9 +38,9 @@ pub static INFO: Info = Info {
     build,
 };
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
     let scheduler = Rr::new(alloc::vec![1; params.count("classes") as usize]);
-    Ok(Box::new(Classful::new(params, link, scheduler, |_, _| {})?))
+    Ok(Box::new(Classful::new(params, link, build, scheduler, |_, _| {})?))
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ mod tests;
 use super::pie::{
     ALPHA, BETA, DQ_THRESHOLD, DQ_WEIGHT, ECN, MARK_THRESHOLD, MAX_BURST, PROBES, TARGET, TUPDATE,
 };
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::link::Link;
 use crate::params::{Kind, ParamSpec, Params, Preset, Value};
 use crate::sketch::{Conservative, CountMin, CountSketch, KINDS, MAX_DEPTH};
 use crate::units::{Bytes, Span};
@@ -207,7 +208,7 @@ const DEPTH: ParamSpec = ParamSpec::new(
     "Zhu et al.: without a value",
 );
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     Ok(match params.choice("sketch") {
         "conservative" => SPie::<Conservative>::boxed(params, link),
         "count_sketch" => SPie::<CountSketch>::boxed(params, link),

@@ -11,7 +11,7 @@
 //! # Deviations
 //! The hash changes with the first packet that comes after its period has ended, not by a timer. Of equally long queues
 //! the first in the round gives; Linux takes the one that has reached that length last. Linux's optional RED in each
-//! queue (`redflowlimit`) is not built: `fq_codel` or `drr child red` show what it is for. The paper serves a packet per
+//! queue (`redflowlimit`) is not built: `fq_codel` or `drr child [red]` show what it is for. The paper serves a packet per
 //! turn; `quantum 64b` comes close to it. `divisor` and `flows` cannot change while running.
 //!
 //! # Promises
@@ -19,8 +19,10 @@
 //! one queue (`depth`), or of queues (`flows`); one random number with the first packet and with every new hash; never
 //! marks.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Chain, Pool};
@@ -39,12 +41,9 @@ pub static INFO: Info = Info {
     summary: "Stochastic fairness queueing: flows in turn, the longest gives when all is full",
     reference: "McKenney 1990; Linux sfq, tc-sfq(8)",
     params: &[
-        ParamSpec {
-            default: Value::Size(Size::Packets(127)),
-            help: "Most packets or bytes that wait in all queues",
-            reference: "tc-sfq(8): 127 packets",
-            ..LIMIT
-        },
+        LIMIT
+            .with_default(Value::Size(Size::Packets(127)), "tc-sfq(8): 127 packets")
+            .with_help("Most packets or bytes that wait in all queues"),
         ParamSpec::new(
             "depth",
             Kind::Count,
@@ -166,7 +165,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let settings = settings(params);
     let queues = vec![Queue::default(); params.count("divisor") as usize];
     let round = VecDeque::with_capacity(settings.flows.min(queues.len()));

@@ -1,6 +1,7 @@
 //! One queue behind a law: what the disciplines share that know neither flows nor classes.
 
-use super::{Backlog, Discipline};
+use super::Discipline;
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};

@@ -14,7 +14,8 @@
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{Built, Group, Info, Link};
+use super::{BuildChild, Built, Group, Info};
+use crate::link::Link;
 use crate::params::{Params, Preset};
 use crate::scheduler::Sp;
 use alloc::boxed::Box;
@@ -40,9 +41,9 @@ pub static INFO: Info = Info {
     build,
 };
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
     let scheduler = Sp::new(params.count("classes") as usize);
-    Ok(Box::new(Classful::new(params, link, scheduler, |_, _| {})?))
+    Ok(Box::new(Classful::new(params, link, build, scheduler, |_, _| {})?))
 }
 
 #[cfg(test)]
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn each_class_has_its_own_child_with_its_own_limit() {
-        let mut host = Host::new("sp classes 3 child fifo/limit=1p,fifo:head/limit=2p");
+        let mut host = Host::new("sp classes 3 child [fifo limit 1p] child [fifo:head limit 2p]");
         for (cookie, class) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 2), (6, 2), (7, 2)] {
             put_class(&mut host, cookie, class, 1000);
         }
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn probes_of_children_carry_the_name_of_their_class() {
-        let mut host = Host::new("sp child codel/target=5ms,fifo");
+        let mut host = Host::new("sp child [codel target 5ms] child [fifo]");
         (0..6).for_each(|cookie| put_class(&mut host, cookie, 0, 1000));
         put_class(&mut host, 6, 1, 1000);
         host.get(ms(10));
@@ -99,12 +100,12 @@ mod tests {
 
     #[test]
     fn parameters_of_children_change_while_packets_wait() {
-        let mut host = Host::new("sp child codel/target=50ms");
+        let mut host = Host::new("sp child [codel target 50ms]");
         (0..20).for_each(|cookie| put_class(&mut host, cookie, 0, 1000));
         host.get(ms(10));
         host.get(ms(40));
         assert_eq!(host.dropped().len(), 0);
-        host.qdisc.change(&[("child", "codel/target=5ms/interval=20ms")], ms(40), &mut host.log).unwrap();
+        host.qdisc.change(&[("child", "[codel target 5ms interval 20ms]")], ms(40), &mut host.log).unwrap();
         host.get(ms(41)); // above 5 ms from here on
         host.get(ms(61));
         assert_eq!(host.dropped(), [3]);
@@ -112,28 +113,25 @@ mod tests {
 
     #[test]
     fn a_child_cannot_become_another_nor_break_its_own_rules() {
-        let mut host = Host::new("sp child codel,fifo");
+        let mut host = Host::new("sp child [codel] child [fifo]");
         let mut refusal = |value: &str| {
             let error = host.qdisc.change(&[("child", value)], ms(0), &mut host.log).unwrap_err();
             alloc::string::ToString::to_string(&error)
         };
         assert_eq!(
-            refusal("fifo"),
-            "parameter 'child': 'fifo' cannot become another discipline while packets may wait"
+            refusal("[fifo]"),
+            "parameter 'child': '[fifo:tail]' cannot become another discipline while packets may wait"
         );
-        let error = crate::spec::Spec::parse("sp child red/min=9p/max=3p").unwrap();
-        let link = crate::discipline::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+        let error = crate::spec::Spec::parse("sp child [red min 9p max 3p]").unwrap();
+        let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
         let error = error.build(link, crate::random::Random::seeded(1)).err().unwrap();
         let text = alloc::string::ToString::to_string(&error);
-        assert!(
-            text.starts_with("sp: parameter 'child': 'red/min=9p/max=3p' is refused: red: parameter"),
-            "{text}"
-        );
+        assert!(text.starts_with("sp child 1: red: parameter"), "{text}");
     }
 
     #[test]
     fn a_child_that_wakes_is_woken() {
-        let mut host = Host::new("sp child fifo,pie");
+        let mut host = Host::new("sp child [fifo] child [pie]");
         assert!(host.qdisc.wakes() && !Host::new("sp").qdisc.wakes());
         for tick in 0..4000u64 {
             let mut packet = crate::packet::Packet::new(tick, 0, 1000);

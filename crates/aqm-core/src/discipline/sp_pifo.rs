@@ -17,10 +17,12 @@
 //! None on order, not even within a flow: a later packet may join a queue that goes earlier, once bounds have risen.
 //! Drops for want of room only, of the arriving packet; never marks.
 
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec, Traits, ranked};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::rank::Ranks;
 use crate::law::sp_pifo::Bounds;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Chain, Pool};
@@ -103,7 +105,7 @@ fn limits(params: &Params) -> (Size, Size) {
     (limit, params.size("queue_limit").unwrap_or(limit))
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let (limit, queue_limit) = limits(params);
     let queues: Vec<Queue> = (0..params.count("queues")).map(|_| Queue::default()).collect();
     let (bounds, pool, ranks) = (Bounds::new(queues.len()), Pool::default(), ranked::ranks(params));

@@ -7,7 +7,7 @@
 //! (HKUST-SING/TCN-NS2, TCN-Software) for the thresholds.
 //!
 //! # Parameters
-//! See `aqmlab aqm show tcn`. Under a scheduler it is a child: `drr child tcn`.
+//! See `aqmlab aqm show tcn`. Under a scheduler it is a child: `drr child [tcn]`.
 //!
 //! # Deviations
 //! Packets of transports that do not understand marks are dropped beyond the threshold (RFC 3168 section 5), unless
@@ -20,8 +20,9 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{Built, Group, Info, LIMIT, Link, ProbeSpec, Traits};
+use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -75,7 +76,7 @@ struct Tcn {
     sojourn: Span,
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let (threshold, marker) = (params.span("threshold"), Marker::new(params));
     Ok(Single::boxed(params, Tcn { threshold, marker, sojourn: Span::ZERO }))
 }
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn under_a_scheduler_each_class_marks_by_its_own_delay() {
-        let mut host = Host::new("sp child tcn/threshold=5ms/unmarkable=pass");
+        let mut host = Host::new("sp child [tcn threshold 5ms unmarkable pass]");
         for cookie in 0..4u64 {
             let mut packet = Packet::new(cookie, 0, 1000);
             (packet.class, packet.ecn) = ((cookie % 2) as u16, crate::packet::Ecn::Ect0);

@@ -1,6 +1,6 @@
 //! A host for tests: it feeds a discipline and writes down what becomes of each packet.
 
-use super::Link;
+use crate::link::Link;
 use crate::packet::{Ecn, Packet};
 use crate::qdisc::Qdisc;
 use crate::random::Random;

@@ -17,7 +17,8 @@
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
-use super::{Built, Group, Info, Link};
+use super::{BuildChild, Built, Group, Info};
+use crate::link::Link;
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Scfq;
 use alloc::boxed::Box;
@@ -45,9 +46,11 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Demers 1989: the same for all",
 );
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
     let scheduler = Scfq::new(&weights(params));
-    Ok(Box::new(Classful::new(params, link, scheduler, |scfq, params| scfq.reweigh(&weights(params)))?))
+    Ok(Box::new(Classful::new(params, link, build, scheduler, |scfq, params| {
+        scfq.reweigh(&weights(params));
+    })?))
 }
 
 #[cfg(test)]

@@ -20,9 +20,11 @@
 //! curve; no state per flow.
 
 use super::red::{self, Rules};
-use super::{Backlog, Built, Discipline, Group, Info, LIMIT, Link, ProbeSpec};
+use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::red::{Params as Law, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -54,7 +56,7 @@ pub static INFO: Info = Info {
         threshold("max_red", "Average queue at which their probability is reached").or_auto("half of max"),
         probability("probability_red", "Drop probability of red packets at max_red"),
         red::W,
-        ParamSpec::flag("gentle", false, red::GENTLE.help, "Routers' WRED: off"),
+        red::GENTLE.with_default(Value::Flag(false), "Routers' WRED: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
@@ -165,7 +167,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     })
 }
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
     let settings = settings(params, link)?;
     let (queue, average, states) = (Fifo::default(), State::default(), [State::default(); 3]);
     Ok(Box::new(Wred { queue, settings, average, states, link: *link }))

@@ -16,7 +16,8 @@
 //! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
-use super::{Built, Group, Info, Link};
+use super::{BuildChild, Built, Group, Info};
+use crate::link::Link;
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Rr;
 use alloc::boxed::Box;
@@ -51,9 +52,9 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Katevenis 1991 leaves it to the user",
 );
 
-fn build(params: &Params, link: &Link) -> Built {
+fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
     let scheduler = Rr::new(weights(params));
-    Ok(Box::new(Classful::new(params, link, scheduler, |rr, params| rr.reweigh(weights(params)))?))
+    Ok(Box::new(Classful::new(params, link, build, scheduler, |rr, params| rr.reweigh(weights(params)))?))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! First in, first out, with the bytes counted.
 
+use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::discipline::Backlog;
 use crate::law::Head;
 use crate::packet::Packet;
 use crate::signal::DropReason;

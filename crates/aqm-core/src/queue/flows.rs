@@ -2,8 +2,8 @@
 //! keep a backlog, and all in rounds of a quantum of bytes.
 
 use super::pool::{Chain, Pool};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::discipline::Backlog;
 use crate::law::Head;
 use crate::packet::Packet;
 use crate::signal::DropReason;

@@ -1,7 +1,7 @@
 //! Push in, first out: packets are inserted by rank and leave from the front.
 
+use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::discipline::Backlog;
 use crate::packet::Packet;
 use crate::signal::DropReason;
 use crate::units::Size;

@@ -1,6 +1,6 @@
 //! One store of packets for many queues: chains of slots, linked by number.
 
-use crate::discipline::Backlog;
+use crate::backlog::Backlog;
 use crate::packet::Packet;
 use alloc::vec::Vec;
 

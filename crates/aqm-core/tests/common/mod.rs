@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Spec {
 /// `spec` with its flag `ecn` on, where it has one.
 pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
     if spec.params.names().any(|name| name == "ecn") {
-        spec.params.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));
+        spec.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));
     }
     spec
 }

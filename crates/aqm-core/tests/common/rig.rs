@@ -5,7 +5,8 @@
 
 use super::values;
 use super::workload::{LINK_RATE, Op};
-use aqm_core::discipline::{Backlog, Link};
+use aqm_core::backlog::Backlog;
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::params::{ParamError, Value};
 use aqm_core::qdisc::Qdisc;
@@ -265,11 +266,11 @@ impl Rig {
 
     /// Changes one parameter; a refusal must name it or another one that is declared.
     pub(crate) fn change(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
-        let before: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value).collect();
+        let before: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value.clone()).collect();
         let result =
             self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.change(&[(name, text)], now, ledger));
         if let Err(error) = &result {
-            let after: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value).collect();
+            let after: Vec<Value> = self.qdisc.params().iter().map(|(_, value)| value.clone()).collect();
             assert_eq!(before, after, "{}: a refused change of {name} changed something", self.ledger.label);
             assert!(
                 self.qdisc.params().names().any(|declared| declared == error.param),

@@ -1,22 +1,28 @@
 //! Values of parameters: allowed ones, forbidden ones, and the limit.
 
-use aqm_core::params::{Counts, Kind, ParamSpec, Params, Text, Value};
+use aqm_core::params::{Child, Counts, Kind, ParamSpec, Params, Value};
+use aqm_core::spec::read_child;
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
 /// Values that the declaration allows: default, both ends of the range, something between, every word.
 pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     let (min, max) = spec.range;
-    let mut values = vec![spec.default];
+    let mut values = Vec::new();
+    if !matches!(spec.default, Value::Notation(_)) {
+        values.push(spec.default.clone());
+    }
     if !spec.auto.is_empty() {
         values.push(Value::Auto);
     }
     match spec.kind {
         Kind::Flag => values.extend([Value::Flag(true), Value::Flag(false)]),
         Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
-        Kind::Children => values.extend(
-            ["fifo", "codel:linux/target=10ms/ecn", "red,fifo/limit=5p"]
-                .map(|text| Value::Children(Text::new(text).expect("it is short"))),
-        ),
+        Kind::Child | Kind::Children => {
+            let two: &[&str] = &["red", "fifo limit 5p"];
+            let nested: &[&str] = &["sp classes 2 child [fifo] child [drr child [codel] quantum 3000]"];
+            let lists = [&["fifo"], &["codel:linux target 10ms ecn"], nested, two];
+            values.extend(lists.map(|list| Value::Children(list.iter().map(|text| child(text)).collect())));
+        }
         // Below its geometric mean a wide range is more interesting than at the middle.
         kind => {
             for magnitude in [min, max, (min.max(1e-3) * max).sqrt().clamp(min, max)] {
@@ -24,7 +30,7 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
             }
         }
     }
-    values.retain(|value| spec.check(*value).is_ok());
+    values.retain(|value| spec.check(value.clone()).is_ok());
     values
 }
 
@@ -42,11 +48,15 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     }
     match spec.kind {
         Kind::Flag | Kind::Choice(_) => Vec::new(),
-        Kind::Children => ["codel/target=0s", "codel/limit", "fifo,,fifo", "fifo/speed=1", "codell"]
-            .map(|text| Value::Children(Text::new(text).expect("it is short")))
-            .to_vec(),
+        Kind::Child | Kind::Children => {
+            vec![Value::Children(Vec::new()), Value::Children(vec![child("fifo"); 65])]
+        }
         kind => magnitudes.into_iter().flat_map(|magnitude| of_magnitude(kind, magnitude)).collect(),
     }
+}
+
+fn child(text: &str) -> Child {
+    read_child(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// `magnitude` in the kind's base unit; a size both in packets and in bytes.
@@ -63,14 +73,14 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
         Kind::Counts => [&[whole as u32][..], &[1, whole as u32]]
             .map(|numbers| Value::Counts(Counts::new(numbers).expect("one or two")))
             .to_vec(),
-        Kind::Flag | Kind::Choice(_) | Kind::Children => Vec::new(),
+        Kind::Flag | Kind::Choice(_) | Kind::Child | Kind::Children => Vec::new(),
     }
 }
 
 /// The parameter `limit`, where there is one and it is not derived.
 pub(crate) fn limit(params: &Params) -> Option<Size> {
     match params.iter().find(|(spec, _)| spec.name == "limit") {
-        Some((_, Value::Size(size))) => Some(size),
+        Some((_, Value::Size(size))) => Some(*size),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ fn a_flood_never_goes_beyond_the_limit() {
         let Some(default) = values::limit(&spec.params) else { continue };
         let mut tried = 0;
         for text in [&*default.to_string()].into_iter().chain(LIMITS) {
-            if spec.params.set_text("limit", text).is_err() {
+            if spec.set_text("limit", text).is_err() {
                 continue;
             }
             let Ok(mut rig) = Rig::try_new(&spec, 1) else { continue };
@@ -63,7 +63,7 @@ fn lowering_the_limit_drops_what_no_longer_fits_and_says_why() {
 #[test]
 fn a_packet_larger_than_the_whole_limit_is_dropped_and_harms_nothing() {
     for mut spec in every_preset() {
-        if values::limit(&spec.params).is_none() || spec.params.set_text("limit", "3000b").is_err() {
+        if values::limit(&spec.params).is_none() || spec.set_text("limit", "3000b").is_err() {
             continue;
         }
         let Ok(mut rig) = Rig::try_new(&spec, 1) else { continue };

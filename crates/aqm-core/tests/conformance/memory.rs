@@ -3,7 +3,7 @@
 use crate::allocator;
 use crate::common::workload::LINK_RATE;
 use crate::common::{every_preset, values};
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;

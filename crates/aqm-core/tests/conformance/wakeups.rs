@@ -26,7 +26,7 @@ fn a_discipline_wakes_exactly_if_its_traits_say_so() {
     for mut spec in every_preset() {
         // A shaper has nothing to wait for unless it has a rate.
         if spec.info.traits.wakes && spec.params.names().any(|name| name == "bandwidth") {
-            spec.params.set_text("bandwidth", "5mbit").unwrap();
+            spec.set_text("bandwidth", "5mbit").unwrap();
         }
         let mut rig = Rig::new(&spec, 1);
         let mut asked = rig.qdisc().next_wakeup().is_some();

@@ -2,8 +2,10 @@
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
+use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Backlog, Built, Discipline, Info, Link, ProbeSpec};
+use aqm_core::discipline::{BuildChild, Built, Discipline, Info, ProbeSpec};
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Value};
 use aqm_core::queue::Fifo;
@@ -15,12 +17,13 @@ const fn size(name: &'static str, packets: u64) -> ParamSpec {
     ParamSpec::new(name, Kind::Size, default, (1.0, 1e6), "Made for the test", "none")
 }
 
+const PARAMS: &[ParamSpec] = &[size("limit", 100), size("threshold", 3)];
 static FEEDBACK: Info = Info {
     probes: &[
         ProbeSpec { name: "queue", unit: "packets", help: "What waits" },
         ProbeSpec { name: "told", unit: "packets", help: "Feedback so far" },
     ],
-    ..info("feedback", &[size("limit", 100), size("threshold", 3)], PLAIN, build)
+    ..info("feedback", PARAMS, PLAIN, build)
 };
 
 struct Feedback {
@@ -39,7 +42,7 @@ fn settings(params: &Params) -> Result<(Size, Size), ParamError> {
     Ok((limit, threshold))
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     let (limit, threshold) = settings(params)?;
     Ok(Box::new(Feedback { queue: Fifo::default(), limit, threshold, told: 0 }))
 }

@@ -2,8 +2,9 @@
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::Rig;
+use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Backlog, Built, Discipline, Info, Link};
+use aqm_core::discipline::{Built, Discipline, Info};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, ParamSpec, Params};
 use aqm_core::queue::Fifo;
@@ -23,14 +24,10 @@ const LIES: &[&str] = &[
     "wakes unasked",
 ];
 
-static LIAR: Info = info(
-    "liar",
-    &[ParamSpec::choice("lie", LIES, "What is wrong with it", "none")],
-    PLAIN,
-    |params: &Params, _: &Link| -> Built {
-        Ok(Box::new(Liar { lie: params.choice("lie"), queue: VecDeque::new() }))
-    },
-);
+const PARAMS: &[ParamSpec] = &[ParamSpec::choice("lie", LIES, "What is wrong with it", "none")];
+static LIAR: Info = info("liar", PARAMS, PLAIN, |params, _, _| -> Built {
+    Ok(Box::new(Liar { lie: params.choice("lie"), queue: VecDeque::new() }))
+});
 
 struct Liar {
     lie: &'static str,
@@ -87,7 +84,7 @@ impl Discipline for Liar {
 /// Four packets of one flow, one of them with CE.
 fn tempt(lie: &str) {
     let mut liar = spec(&LIAR);
-    liar.params.set_text("lie", lie).expect("the lie is declared");
+    liar.set_text("lie", lie).expect("the lie is declared");
     let mut rig = Rig::new(&liar, 1);
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce, Ecn::NotEct] {
         rig.arrive(1, 1000, ecn);
@@ -173,12 +170,11 @@ fn a_queue_beyond_its_limit_is_noticed() {
             0
         }
     }
+    const PARAMS: &[ParamSpec] = &[aqm_core::discipline::LIMIT];
     static BOUNDLESS: Info =
-        info("boundless", &[aqm_core::discipline::LIMIT], PLAIN, |_: &Params, _: &Link| -> Built {
-            Ok(Box::new(Boundless(Fifo::default())))
-        });
+        info("boundless", PARAMS, PLAIN, |_, _, _| -> Built { Ok(Box::new(Boundless(Fifo::default()))) });
     let mut spec = spec(&BOUNDLESS);
-    spec.params.set_text("limit", "1p").unwrap();
+    spec.set_text("limit", "1p").unwrap();
     let mut rig = Rig::new(&spec, 1);
     rig.arrive(1, 1000, Ecn::NotEct);
     rig.arrive(1, 1000, Ecn::NotEct);

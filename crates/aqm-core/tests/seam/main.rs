@@ -9,7 +9,8 @@ mod liars;
 mod priority;
 mod shaper;
 
-use aqm_core::discipline::{Built, Group, Info, Link, Traits};
+use aqm_core::discipline::{BuildChild, Built, Group, Info, Traits};
+use aqm_core::link::Link;
 use aqm_core::params::{ParamSpec, Params, Preset};
 use aqm_core::spec::Spec;
 
@@ -32,7 +33,7 @@ const fn info(
     name: &'static str,
     params: &'static [ParamSpec],
     traits: Traits,
-    build: fn(&Params, &Link) -> Built,
+    build: fn(&Params, &Link, BuildChild) -> Built,
 ) -> Info {
     Info {
         name,
@@ -50,6 +51,5 @@ const fn info(
 
 /// `info` with its defaults.
 fn spec(info: &'static Info) -> Spec {
-    let preset = &info.presets[0];
-    Spec { info, preset, params: Params::new(info.params, preset) }
+    Spec::of(info, &info.presets[0])
 }

@@ -3,8 +3,10 @@
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
 use crate::common::{every_preset, parse};
+use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Backlog, Built, Discipline, Info, Link, Traits};
+use aqm_core::discipline::{BuildChild, Built, Discipline, Info, Traits};
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, Params};
 use aqm_core::spec::Spec;
@@ -26,9 +28,9 @@ struct Priority {
     bands: [Box<dyn Discipline>; 2],
 }
 
-fn build(_params: &Params, link: &Link) -> Built {
+fn build(_params: &Params, link: &Link, build_child: BuildChild) -> Built {
     let spec = BAND.with_borrow(|band| band.clone().expect("the test says what the bands run"));
-    let band = || (spec.info.build)(&spec.params, link);
+    let band = || (spec.info.build)(&spec.params, link, build_child);
     Ok(Box::new(Priority { bands: [band()?, band()?] }))
 }
 

@@ -2,26 +2,24 @@
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
+use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Backlog, Built, Discipline, Info, Link, Traits};
+use aqm_core::discipline::{BuildChild, Built, Discipline, Info, Traits};
+use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Value};
 use aqm_core::queue::Fifo;
 use aqm_core::units::{Span, Time};
 
-static SHAPER: Info = info(
-    "shaper",
-    &[ParamSpec::new(
-        "period",
-        Kind::Span,
-        Value::Span(Span::from_millis(10)),
-        (1.0, 1e10),
-        "Time between two packets",
-        "none",
-    )],
-    Traits { wakes: true, ..PLAIN },
-    build,
-);
+const PARAMS: &[ParamSpec] = &[ParamSpec::new(
+    "period",
+    Kind::Span,
+    Value::Span(Span::from_millis(10)),
+    (1.0, 1e10),
+    "Time between two packets",
+    "none",
+)];
+static SHAPER: Info = info("shaper", PARAMS, Traits { wakes: true, ..PLAIN }, build);
 
 struct Shaper {
     queue: Fifo,
@@ -29,7 +27,7 @@ struct Shaper {
     next: Time,
 }
 
-fn build(params: &Params, _link: &Link) -> Built {
+fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(Shaper { queue: Fifo::default(), period: params.span("period"), next: Time::ZERO }))
 }
 

@@ -2,7 +2,6 @@
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
-use aqm_core::discipline;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::spec::SpecError;
@@ -106,7 +105,7 @@ impl Port {
         }
         let rate = link.capacity.mean_rate();
         if let Queue::Discipline { spec, ring_packets, random, medium } = &link.queue {
-            let served = discipline::Link { rate, mtu: 1500 + overhead, overhead };
+            let served = aqm_core::link::Link { rate, mtu: 1500 + overhead, overhead };
             let qdisc = spec.build(served, Random::stream(seed, random))?;
             let trace = match &link.capacity {
                 Capacity::Rate(_) => None,

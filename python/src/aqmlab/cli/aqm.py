@@ -49,7 +49,7 @@ def show(
     spec = Spec.parse(name)
     discipline = registry.find(spec.name)
     preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
-    console = Console()
+    console = Console(markup=False)  # a child stands in brackets
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name))

@@ -385,8 +385,14 @@ def _unequal(options: Options) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """A bare list of names may be written with commas."""
-    return text.split(",") if "," in text and " " not in text.strip() else [text]
+    """Disciplines may be listed with commas; those in brackets and between numbers (`weight 3,1`) are their own."""
+    parts, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0 and not text[at + 1 : at + 2].isdigit():
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
 
 
 def _access_rate(options: Options) -> int | None:

@@ -3,8 +3,8 @@
 
 use super::isolation::Isolation;
 use super::sets::{Key, WAYS};
+use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::discipline::Backlog;
 use crate::law::Head;
 use crate::law::cobalt::{Params as Law, State};
 use crate::packet::Packet;

@@ -1,6 +1,6 @@
 //! How many bytes a packet takes on the bottleneck's link layer, which may not be the one that the host sees.
 
-use crate::discipline::Link;
+use crate::link::Link;
 
 /// tc-cake(8)'s keywords for link layers, the default first.
 pub(super) const WORDS: &[&str] = &[

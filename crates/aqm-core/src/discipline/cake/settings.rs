@@ -5,9 +5,11 @@ use super::framing::{self, Cells, Framing};
 use super::isolation;
 use super::sets::WAYS;
 use super::tins::{self, Share};
-use crate::discipline::{Backlog, Link, fq};
+use crate::backlog::Backlog;
+use crate::discipline::fq;
 use crate::law::blue;
 use crate::law::cobalt::Params as Law;
+use crate::link::Link;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
 use crate::units::{Bytes, Rate, Size, Span};
 
@@ -61,7 +63,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Which acknowledgments are dropped as superfluous",
         "tc-cake(8): none",
     ),
-    ParamSpec { reference: "Linux sch_cake: 10240, of full packets", ..fq::LIMIT },
+    fq::LIMIT.with_reference("Linux sch_cake: 10240, of full packets"),
     ParamSpec::new(
         "memlimit",
         Kind::Bytes,
@@ -95,7 +97,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8)",
     )
     .or_auto("that of link_layer"),
-    ParamSpec { default: Value::Auto, ..CELLS }.or_auto("those of link_layer"),
+    CELLS.auto_unless_given("those of link_layer"),
     ParamSpec::new(
         "queues",
         Kind::Count,
@@ -147,7 +149,7 @@ impl Settings {
     pub(super) fn read(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         let bandwidth = params.rate("bandwidth");
         let rtt = match params.get("rtt") {
-            Value::Span(rtt) => rtt,
+            Value::Span(rtt) => *rtt,
             _ => round_trip(params.choice("path")),
         };
         let limit = params.size("limit").expect("limit has no auto");
@@ -232,7 +234,7 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
 
 /// A whole number, as tc takes it: without a unit, and negative if need be.
 fn whole(params: &Params, name: &str) -> Result<Option<i32>, ParamError> {
-    let Value::Number(number) = params.get(name) else { return Ok(None) };
+    let &Value::Number(number) = params.get(name) else { return Ok(None) };
     let whole = number as i32;
     if f64::from(whole) == number {
         return Ok(Some(whole));

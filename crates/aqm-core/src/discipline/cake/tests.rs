@@ -28,7 +28,7 @@ fn next(host: &mut Host, now: Time, count: usize) -> Vec<u64> {
 
 fn refusal(spec: &str) -> alloc::string::String {
     let spec = Spec::parse(spec).unwrap();
-    let link = crate::discipline::Link::new(crate::units::Rate::from_bits_per_sec(1));
+    let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1));
     spec.build(link, crate::random::Random::seeded(1)).err().unwrap().to_string()
 }
 

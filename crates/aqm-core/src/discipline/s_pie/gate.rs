@@ -1,11 +1,12 @@
 //! Algorithms 1 and 2: the share test in front of the queue, PIE's controller behind it.
 
 use crate::cx::Cx;
+use crate::discipline::Discipline;
 use crate::discipline::pie;
 use crate::discipline::single::{Gate, Single};
-use crate::discipline::{Discipline, Link};
 use crate::law::Shares;
 use crate::law::pie::{Params as Law, Seen, State};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
 use crate::queue::Fifo;

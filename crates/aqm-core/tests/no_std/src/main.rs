@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use aqm_core::discipline::Link;
+use aqm_core::link::Link;
 use aqm_core::packet::Packet;
 use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;

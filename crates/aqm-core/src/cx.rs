@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::packet::{Ecn, Packet};
+use crate::paused::PausedClasses;
 use crate::random::Random;
 use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use crate::units::Time;
@@ -10,6 +11,9 @@ use crate::units::Time;
 pub struct Cx<'a> {
     /// The instant of the call.
     pub now: Time,
+    /// In a dequeue: the classes that may not send. A discipline that serves classes passes them over; what others give
+    /// out all the same, the shell holds until its class may send.
+    pub paused: PausedClasses,
     pub(crate) point: DropPoint,
     pub(crate) random: &'a mut Random,
     pub(crate) observer: &'a mut dyn Observer,

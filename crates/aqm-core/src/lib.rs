@@ -34,6 +34,7 @@ pub mod law;
 pub mod link;
 pub mod packet;
 pub mod params;
+pub mod paused;
 pub mod qdisc;
 pub mod queue;
 pub mod random;

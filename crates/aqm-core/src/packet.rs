@@ -63,6 +63,8 @@ pub struct Packet {
     pub tcp: Option<TcpView>,
     /// Traffic class given by the host; classful schedulers map it to a child.
     pub class: u16,
+    /// The port by which the packet came into the switch.
+    pub ingress: u16,
     /// DiffServ code point (6 bits).
     pub dscp: u8,
     /// ECN field; change it with [`Cx::mark`](crate::cx::Cx::mark) only.
@@ -83,6 +85,7 @@ impl Packet {
             length,
             tcp: None,
             class: 0,
+            ingress: 0,
             dscp: 0,
             ecn: Ecn::NotEct,
             protocol: 17,

@@ -7,6 +7,7 @@ use crate::discipline::{Discipline, Info};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
+use crate::paused::PausedClasses;
 use crate::random::Random;
 use crate::registry;
 use crate::signal::{DropPoint, DropReason, Observer};
@@ -83,6 +84,7 @@ impl Qdisc {
         self.counters.arrived_bytes += u64::from(packet.length);
         let mut cx = Cx {
             now,
+            paused: PausedClasses::NONE,
             point: DropPoint::Enqueue,
             random: &mut self.random,
             observer,
@@ -97,7 +99,11 @@ impl Qdisc {
     #[inline]
     pub fn dequeue(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
         // Hardly any host peeks, and a packet that stays in its place need not be moved: both save time per packet.
-        let taken = if self.held.is_some() { self.held.take() } else { self.take(now, observer) };
+        let taken = if self.held.is_some() {
+            self.held.take()
+        } else {
+            self.take(now, PausedClasses::NONE, observer)
+        };
         if let Some(packet) = &taken {
             let sojourn = now.since(packet.arrival);
             self.counters.departed += 1;
@@ -109,21 +115,44 @@ impl Qdisc {
         taken
     }
 
+    /// The same while the classes of `paused` may not send (IEEE 802.1Qbb). `None` with a backlog means: ask again when a
+    /// pause ends, or at [`next_wakeup`](Qdisc::next_wakeup).
+    ///
+    /// Disciplines that serve classes pass the paused ones over. Any other has one line for all: where the packet that
+    /// goes next is of a paused class, the shell holds it and the rest waits behind it (head-of-line blocking, as in a
+    /// switch without a queue for each priority). Its discipline has decided about it by then, as with
+    /// [`peek`](Qdisc::peek).
+    pub fn dequeue_unpaused(
+        &mut self,
+        now: Time,
+        paused: PausedClasses,
+        observer: &mut dyn Observer,
+    ) -> Option<Packet> {
+        if self.held.is_none() {
+            self.held = self.take(now, paused, observer);
+        }
+        if paused.contains(self.held.as_ref()?.class) {
+            return None;
+        }
+        self.dequeue(now, observer)
+    }
+
     /// The packet that [`dequeue`](Qdisc::dequeue) will return next.
     ///
     /// A discipline that drops at dequeue cannot know its next packet without deciding: peeking dequeues and holds,
     /// so the decision falls at this instant (as in Linux and ns-3).
     pub fn peek(&mut self, now: Time, observer: &mut dyn Observer) -> Option<&Packet> {
         if self.held.is_none() {
-            self.held = self.take(now, observer);
+            self.held = self.take(now, PausedClasses::NONE, observer);
         }
         self.held.as_ref()
     }
 
     #[inline]
-    fn take(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+    fn take(&mut self, now: Time, paused: PausedClasses, observer: &mut dyn Observer) -> Option<Packet> {
         let mut cx = Cx {
             now,
+            paused,
             point: DropPoint::Dequeue,
             random: &mut self.random,
             observer,
@@ -188,6 +217,7 @@ impl Qdisc {
     ) -> R {
         let mut cx = Cx {
             now,
+            paused: PausedClasses::NONE,
             point: DropPoint::Other,
             random: &mut self.random,
             observer,

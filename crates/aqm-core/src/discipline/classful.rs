@@ -77,7 +77,7 @@ pub(super) struct Classful<S> {
     build: BuildChild,
     /// Gives the scheduler new parameters.
     adopt: fn(&mut S, &Params),
-    /// A child had packets and nothing to send: it must be asked again.
+    /// A child had packets and nothing to send, or its class was paused: it must be asked again.
     held_back: bool,
 }
 
@@ -216,13 +216,18 @@ impl Class {
         backlog
     }
 
-    /// The length of the next packet, which the child gives out for it.
+    /// The length of the next packet, which the child gives out for it; `None` while it must not go.
     #[inline]
-    fn peek(&mut self, cx: &mut Cx<'_>) -> Option<u32> {
+    fn peek(&mut self, number: usize, last: usize, cx: &mut Cx<'_>) -> Option<u32> {
+        // All packets of a queue before the last are of its class: while that is paused, the law is not asked either.
+        if !cx.paused.is_empty() && number < last && cx.paused.contains(number as u16) {
+            return None;
+        }
         if self.head.is_none() {
             self.head = self.child.dequeue(cx);
         }
-        self.head.as_ref().map(|head| head.length)
+        let head = self.head.as_ref()?;
+        (cx.paused.is_empty() || !cx.paused.contains(head.class)).then_some(head.length)
     }
 
     #[inline]
@@ -249,11 +254,12 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
             self.held_back = false;
             (0..self.classes.len()).for_each(|number| self.activate(number));
         }
+        let last = self.classes.len() - 1;
         let (classes, held_back) = (&mut self.classes, &mut self.held_back);
         let selected = self.scheduler.select(&mut |number| {
             let class = &mut classes[number];
-            let length = class.peek(cx);
-            *held_back |= length.is_none() && class.child.backlog().packets > 0;
+            let length = class.peek(number, last, cx);
+            *held_back |= length.is_none() && class.holds().packets > 0;
             length
         });
         let packet = selected.and_then(|number| self.classes[number].head.take());

@@ -64,6 +64,9 @@ use alloc::boxed::Box;
 ///   [`dequeue`](Discipline::dequeue) at most once and never duplicated.
 /// - Packets of one flow leave in the order in which they came, unless [`Traits::reorders_within_flow`] says otherwise.
 /// - `dequeue` may return `None` with a backlog only if [`next_wakeup`](Discipline::next_wakeup) says when to ask again.
+/// - A discipline that serves classes passes over those in [`Cx::paused`] and keeps them. One that does not may return
+///   a packet of a paused class: whoever asked, the shell or a scheduler, holds it, and asks for no other until its class
+///   may send. A scheduler with nothing but paused classes returns `None`, and the host asks again when a pause ends.
 /// - Time never runs backwards between calls.
 pub trait Discipline: Send {
     /// A packet arrives.

@@ -114,6 +114,8 @@ struct MqEcn {
     /// T_round in seconds.
     round: f64,
     idle_since: Time,
+    /// A class was paused when its turn came.
+    held_back: bool,
 }
 
 #[derive(Default)]
@@ -121,6 +123,8 @@ struct Class {
     queue: Fifo,
     /// When its part in the present round began: it became active, or its last turn ended.
     start: Time,
+    /// It was paused when its turn came, and the scheduler does not count on it.
+    held_back: bool,
 }
 
 fn settings(params: &Params) -> Settings {
@@ -143,6 +147,7 @@ fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
         backlog: Backlog::default(),
         round: 0.0,
         idle_since: Time::ZERO,
+        held_back: false,
     }))
 }
 
@@ -155,6 +160,18 @@ impl MqEcn {
             self.settings.threshold * quantum / sent_per_round
         } else {
             self.settings.threshold
+        }
+    }
+
+    /// Classes that were paused are active again. Their part in the round begins anew: a round is the time in which the
+    /// others send, not that of a pause.
+    fn resume(&mut self, now: Time) {
+        self.held_back = false;
+        for (number, class) in self.classes.iter_mut().enumerate() {
+            if core::mem::take(&mut class.held_back) {
+                class.start = now;
+                self.scheduler.activate(number);
+            }
         }
     }
 
@@ -200,11 +217,21 @@ impl Discipline for MqEcn {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        if self.held_back {
+            self.resume(cx.now);
+        }
         let (weight, round, now) = (self.settings.weight, &mut self.round, cx.now);
+        let (paused, held_back) = (cx.paused, &mut self.held_back);
         // Two closures look at the classes: the turns that end are written down where both can reach them.
         let classes = core::cell::RefCell::new(&mut self.classes);
         let number = self.scheduler.select_and_tell(
-            &mut |class| classes.borrow()[class].queue.head().map(|packet| packet.length),
+            &mut |number| {
+                let class = &mut classes.borrow_mut()[number];
+                let head = class.queue.head()?;
+                class.held_back = paused.contains(head.class);
+                *held_back |= class.held_back;
+                (!class.held_back).then_some(head.length)
+            },
             &mut |class| {
                 let start = core::mem::replace(&mut classes.borrow_mut()[class].start, now);
                 average(round, weight, now.since(start).as_secs_f64());
@@ -253,7 +280,11 @@ impl Discipline for MqEcn {
     }
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.classes.iter_mut().for_each(|class| class.queue.purge(cx));
+        for class in &mut self.classes {
+            class.queue.purge(cx);
+            class.held_back = false;
+        }
+        self.held_back = false;
         self.backlog = Backlog::default();
         self.scheduler.clear();
     }

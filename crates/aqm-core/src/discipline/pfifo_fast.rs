@@ -115,8 +115,13 @@ impl Discipline for PfifoFast {
     }
 
     #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.bands.iter_mut().find_map(Fifo::pop)
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        if cx.paused.is_empty() {
+            return self.bands.iter_mut().find_map(Fifo::pop);
+        }
+        // A band is chosen by the DSCP: what stands behind a packet of a paused class waits with it.
+        let may_send = |band: &&mut Fifo| band.head().is_some_and(|head| !cx.paused.contains(head.class));
+        self.bands.iter_mut().find(may_send).and_then(Fifo::pop)
     }
 
     #[inline]

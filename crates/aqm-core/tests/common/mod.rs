@@ -5,8 +5,14 @@ pub(crate) mod rig;
 pub(crate) mod values;
 pub(crate) mod workload;
 
+use aqm_core::link::Link;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
+
+/// The link of every test.
+pub(crate) fn link() -> Link {
+    Link::new(workload::LINK_RATE)
+}
 
 /// Every discipline with every one of its presets.
 pub(crate) fn every_preset() -> impl Iterator<Item = Spec> {

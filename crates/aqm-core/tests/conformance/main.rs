@@ -14,6 +14,7 @@ mod limits;
 mod memory;
 mod order;
 mod params;
+mod pause;
 mod probes;
 mod registry;
 mod reset;

@@ -5,7 +5,9 @@
 mod common;
 
 mod feedback;
+mod ingress;
 mod liars;
+mod pause;
 mod priority;
 mod shaper;
 

@@ -109,6 +109,8 @@ impl Simulation {
                 has_sack: packet.sack_count > 0,
             }),
             class: identity.class,
+            // No discipline of the registry reads it; the ports of a switch will tell.
+            ingress: 0,
             dscp: identity.dscp,
             ecn: packet.ecn,
             protocol: identity.protocol,

@@ -23,7 +23,7 @@ use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
-use aqm_core::signal::{DropPoint, DropReason, MarkReason, Observer};
+use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Time};
 use std::error::Error;
@@ -53,6 +53,10 @@ impl Observer for Log {
 
     fn on_mark(&mut self, packet: &Packet, _reason: MarkReason) {
         self.line(format_args!("marked {}", packet.cookie));
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        self.line(format_args!("emitted for {} {:?}", emission.flow, emission.values));
     }
 }
 

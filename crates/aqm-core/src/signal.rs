@@ -102,8 +102,9 @@ pub trait Observer {
     /// A packet was marked; it stays in the queue or is about to leave it.
     fn on_mark(&mut self, _packet: &Packet, _reason: MarkReason) {}
 
-    /// The discipline asks for a packet to be sent.
-    fn on_emit(&mut self, _emission: Emission) {}
+    /// The discipline asks for a packet to be sent. There is no default: a host that forgets emissions would lose
+    /// feedback without a word.
+    fn on_emit(&mut self, emission: Emission);
 }
 
 /// Looks at nothing.
@@ -112,4 +113,6 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {
     fn on_drop(&mut self, _packet: Packet, _reason: DropReason, _point: DropPoint) {}
+
+    fn on_emit(&mut self, _emission: Emission) {}
 }

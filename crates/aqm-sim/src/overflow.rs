@@ -5,7 +5,7 @@ use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::ParamError;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
-use aqm_core::signal::{DropPoint, DropReason, Observer};
+use aqm_core::signal::{DropPoint, DropReason, Emission, Observer};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Time};
 
@@ -56,6 +56,9 @@ impl Observer for Victims {
             self.victims.push((packet.cookie, self.arriving));
         }
     }
+
+    /// Who is dropped does not depend on what is sent back.
+    fn on_emit(&mut self, _emission: Emission) {}
 }
 
 /// Overfills `spec` at one instant with a heavy flow and light ones, and says which packets went for want of room.

@@ -4,7 +4,7 @@ use crate::link::Link;
 use crate::packet::{Ecn, Packet};
 use crate::qdisc::Qdisc;
 use crate::random::Random;
-use crate::signal::{DropPoint, DropReason, MarkReason, Observer};
+use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use crate::spec::Spec;
 use crate::units::{Rate, Time};
 use alloc::vec::Vec;
@@ -23,6 +23,10 @@ impl Observer for Log {
 
     fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
         self.marked.push((packet.cookie, reason));
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        panic!("a discipline of these tests sends {emission:?}");
     }
 }
 

@@ -36,7 +36,14 @@ impl Simulation {
                     let sending = device.trace.as_ref().is_some_and(|trace| trace.sending.is_some());
                     let waiting = device.qdisc.backlog().packets + device.ring.len() as u64;
                     inside += waiting + u64::from(sending);
-                    dropped = device.qdisc.counters().dropped_total();
+                    let counters = device.qdisc.counters();
+                    if counters.emitted > 0 {
+                        let emitted = counters.emitted;
+                        return fail(format!(
+                            "link {number} does not carry the {emitted} packets that its discipline sends back"
+                        ));
+                    }
+                    dropped = counters.dropped_total();
                 }
             }
             if link.inside != dropped + inside {

@@ -3,7 +3,7 @@
 use crate::measure::metrics::Metrics;
 use crate::network::packet::{PacketId, Slab};
 use aqm_core::packet::Packet as Metadata;
-use aqm_core::signal::{DropPoint, DropReason, MarkReason, Observer};
+use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::units::Time;
 
 /// What is dropped goes back into the slab.
@@ -33,4 +33,7 @@ impl Observer for PortObserver<'_> {
             self.metrics.on_mark(self.slab[packet.cookie as PacketId].flow);
         }
     }
+
+    /// No packet is made of it: the shell has counted it, and the run's checks fail.
+    fn on_emit(&mut self, _emission: Emission) {}
 }

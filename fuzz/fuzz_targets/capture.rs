@@ -1,11 +1,11 @@
 //! Whatever a capture file holds, reading it ends with packets or one line that says why not.
 #![no_main]
 
-use aqm_sim::capture::Capture;
+use aqm_io::capture::Capture;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    match Capture::from_reader("fuzz", bytes) {
+    match Capture::parse("fuzz", bytes) {
         Ok(capture) => {
             assert!(capture.packets().is_sorted_by_key(|packet| packet.time));
             let counted: u64 = capture.flows().iter().map(|flow| flow.packets).sum();

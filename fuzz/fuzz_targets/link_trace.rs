@@ -2,11 +2,11 @@
 #![no_main]
 
 use aqm_core::units::{Span, Time};
-use aqm_sim::link_trace::LinkTrace;
+use aqm_io::link_trace::LinkTrace;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
-    match LinkTrace::parse("fuzz", text) {
+fuzz_target!(|bytes: &[u8]| {
+    match LinkTrace::parse("fuzz", bytes) {
         Ok(trace) => {
             let opportunities = trace.opportunities_ms().len();
             assert!(trace.period() > Span::ZERO);

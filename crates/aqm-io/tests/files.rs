@@ -1,9 +1,10 @@
 //! Captures and link traces from files: those of the project, and others where they are present.
 //!
 //! The others are sought in `$AQMLAB_SHARED/data`, or `../shared/data` beside the repository.
+#![allow(clippy::disallowed_methods, reason = "a test may open files")]
 
 use aqm_core::units::{Rate, Span, Time};
-use aqm_io::capture::{Capture, CapturedPacket};
+use aqm_io::capture::{Capture, CapturedPacket, Frame, LinkType, PcapWriter, PcapngWriter};
 use aqm_io::link_trace::LinkTrace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,19 +52,48 @@ fn line(capture: &Capture, packet: &CapturedPacket) -> String {
     format!("{} {length} {protocol} {ends} {} {ecn} {tcp}", packet.time.as_nanos(), packet.dscp)
 }
 
+/// Compares what we read of a file with what `read_capture.py` reads of it.
+fn is_read_alike(path: &Path) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_capture.py");
+    let output = Command::new("python3").arg(script).arg(path).output().expect("python3 is needed");
+    assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let capture = capture(path);
+    assert_eq!(capture.packets().len(), text.lines().count(), "{}", path.display());
+    for (number, (packet, expected)) in capture.packets().iter().zip(text.lines()).enumerate() {
+        assert_eq!(line(&capture, packet), expected, "{}, packet {}", path.display(), number + 1);
+    }
+    println!("{}: {} packets alike", path.display(), capture.packets().len());
+}
+
 #[test]
 fn captures_are_read_as_an_independent_reader_reads_them() {
     for path in files("captures") {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_capture.py");
-        let output = Command::new("python3").arg(script).arg(&path).output().expect("python3 is needed");
-        assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).unwrap();
-        let capture = capture(&path);
-        assert_eq!(capture.packets().len(), text.lines().count(), "{}", path.display());
-        for (number, (packet, expected)) in capture.packets().iter().zip(text.lines()).enumerate() {
-            assert_eq!(line(&capture, packet), expected, "{}, packet {}", path.display(), number + 1);
-        }
-        println!("{}: {} packets alike", path.display(), capture.packets().len());
+        is_read_alike(&path);
+    }
+}
+
+#[test]
+fn what_is_written_is_read_by_an_independent_reader() {
+    // UDP in IPv4: 192.0.2.1 port 5 to 192.0.2.2 port 6, CE, four bytes of payload.
+    let mut packet = vec![0x45, 3, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+    packet.extend([0, 5, 0, 6, 0, 12, 0, 0, 1, 2, 3, 4]);
+    let (mut pcap, mut pcapng) = (PcapWriter::new(LinkType::RawIp), PcapngWriter::new(LinkType::RawIp));
+    for (number, comment) in [None, Some("dropped: congestion"), Some("marked")].into_iter().enumerate() {
+        let time = Time::from_nanos(1_700_000_000_000_000_001 + 7 * number as u64);
+        let frame = Frame { time, data: &packet, wire_length: packet.len() as u32 };
+        pcap.add(&frame).unwrap();
+        pcapng.add(&frame, comment);
+    }
+    for (kind, bytes) in [("pcap", pcap.take()), ("pcapng", pcapng.take())] {
+        let path = std::env::temp_dir().join(format!("aqmlab-written-{}.{kind}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        is_read_alike(&path);
+        let written = capture(&path);
+        std::fs::remove_file(&path).unwrap();
+        assert!(written.warnings().is_empty(), "{:?}", written.warnings());
+        let times: Vec<u64> = written.packets().iter().map(|packet| packet.time.as_nanos()).collect();
+        assert_eq!(times, [0, 7, 14], "{kind}");
     }
 }
 

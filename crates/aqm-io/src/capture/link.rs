@@ -4,7 +4,7 @@ use super::skipped::SkipReason;
 
 /// A link-layer header type that can hold IP, by its number at <https://www.tcpdump.org/linktypes.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LinkType {
+pub enum LinkType {
     /// 0 and 108: BSD loopback, an address family in front.
     Loopback,
     /// 1: Ethernet.
@@ -26,6 +26,17 @@ impl LinkType {
             113 => Ok(LinkType::LinuxSll),
             276 => Ok(LinkType::LinuxSll2),
             other => Err(SkipReason::UnsupportedLink(other)),
+        }
+    }
+
+    /// The number that stands for it in files; of several the usual one.
+    pub(super) fn number(self) -> u16 {
+        match self {
+            LinkType::Loopback => 0,
+            LinkType::Ethernet => 1,
+            LinkType::RawIp => 101,
+            LinkType::LinuxSll => 113,
+            LinkType::LinuxSll2 => 276,
         }
     }
 

@@ -6,7 +6,8 @@
 //!
 //! One file, one job: `container` reads the file formats, `pcapng` what is particular to that one, `link` finds the IP
 //! packet in a frame, `decode` reads its headers, `clock` makes times fit for replay, `flow` numbers flows, `reader`
-//! puts them together; `packets` is what comes of it, `summary` tells the user what was found.
+//! puts them together; `packets` is what comes of it, `summary` tells the user what was found. `writer` goes the other
+//! way.
 
 mod clock;
 mod container;
@@ -20,12 +21,15 @@ mod reader;
 mod record;
 mod skipped;
 mod summary;
+mod writer;
 
 pub use flow::{CapturedFlow, FiveTuple};
+pub use link::LinkType;
 pub use oddities::Oddities;
 pub use packets::{Capture, CapturedPacket};
 pub use skipped::{SkipReason, Skipped};
 pub use summary::Summary;
+pub use writer::{Frame, PcapWriter, PcapngWriter, TooLate};
 
 #[cfg(test)]
 mod tests;

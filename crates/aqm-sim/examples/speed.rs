@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM]` prints bottleneck packets per CPU-second.
 //! Instruction counts come from running it under callgrind.
+#![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;

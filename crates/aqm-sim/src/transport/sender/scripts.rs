@@ -17,6 +17,7 @@
 //!
 //! `rtt 44` alone on a line changes the round trip that acknowledgments echo, 50 ms at first. `cwnd` and `ssthresh` are
 //! in segments, rounded to the decimals that the script gives.
+#![allow(clippy::disallowed_methods, reason = "a test may open files")]
 
 use super::*;
 use crate::transport::testing::{MSS, settings};

@@ -1,0 +1,131 @@
+//! The simulator runs in a WebAssembly module, without files, clock and threads, and answers as it does natively.
+//!
+//! It needs node and `rustup target add wasm32-unknown-unknown`; without them the test says so and passes.
+#![allow(clippy::disallowed_methods, reason = "a test may open files")]
+
+use aqm_io::capture::Capture;
+use aqm_io::link_trace::LinkTrace;
+use aqm_sim::inputs::Inputs;
+use aqm_sim::report::Monitor;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+fn flows(name: &str, count: u32, transport: &Value, source: &Value) -> Value {
+    json!({"name": name, "count": count, "start_ns": [0, 500_000_000], "transport": transport, "source": source})
+}
+
+fn tcp(congestion_control: &str) -> Value {
+    json!({"tcp": {
+        "congestion_control": congestion_control, "mss_bytes": 1448, "initial_window": 10, "sack": true, "ecn": "off",
+        "delack_segments": 2, "delack_ns": 40_000_000, "min_rto_ns": 200_000_000, "window_bytes": null,
+    }})
+}
+
+fn scenario(aqm: &str, capacity: &Value, flows: &[Value], captures: &[&str]) -> Value {
+    json!({
+        "aqm": aqm, "capacity": capacity, "rtt_ns": 40_000_000, "duration_ns": 4_000_000_000_u64,
+        "warmup_ns": 1_000_000_000, "sample_ns": 10_000_000, "loss": 0.001, "jitter_ns": 100_000,
+        "flows": flows, "captures": captures,
+    })
+}
+
+fn scenarios() -> Vec<(&'static str, Value)> {
+    let rate = json!({"rate_bps": 10_000_000});
+    let trace = json!({"trace": "trace"});
+    let bulk = json!({"bulk": {"size_bytes": null}});
+    let size = json!({"lognormal": {"median": 20_000, "sigma": 1.2}});
+    let bursts = json!({"on_off": {"rate_bps": 4_000_000, "on": {"pareto": {"scale": 100_000_000, "shape": 1.5}},
+        "off": {"weibull": {"scale": 100_000_000, "shape": 0.7}}}});
+    let udp = json!({"udp": {"packet_bytes": 1000}});
+    let of = |name| flows(name, 2, &tcp(name), &bulk);
+    vec![
+        ("CUBIC", scenario("pie limit 200p", &rate, &[of("cubic"), of("newreno")], &[])),
+        (
+            "models of the path",
+            scenario("fq_codel limit 200p", &rate, &[of("bbr1"), of("bbr3"), of("ledbat")], &[]),
+        ),
+        (
+            "distributions",
+            scenario(
+                "red limit 200p",
+                &rate,
+                &[
+                    flows("bursts", 3, &udp, &bursts),
+                    flows("workload", 1, &tcp("cubic"), &json!({"workload": {"size": size, "load": 0.5}})),
+                    flows("voip", 2, &udp, &json!("voip")),
+                ],
+                &[],
+            ),
+        ),
+        ("a link trace", scenario("codel limit 200p", &trace, &[of("cubic"), of("dctcp")], &[])),
+        ("a capture", scenario("cake", &rate, &[of("cubic")], &["capture"])),
+        (
+            "a capture held again",
+            scenario(
+                "s-pie limit 200p",
+                &trace,
+                &[flows("replay", 1, &tcp("cubic"), &json!({"replay": {"file": "capture"}}))],
+                &[],
+            ),
+        ),
+    ]
+}
+
+/// The module, built; or why it cannot be here.
+fn module() -> Result<PathBuf, String> {
+    if Command::new("node").arg("--version").output().is_err() {
+        return Err("node is not installed".to_owned());
+    }
+    let library = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    let library = library.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    if !library.is_ok_and(|folder| Path::new(&folder).is_dir()) {
+        return Err(format!("the target is not installed (rustup target add {TARGET})"));
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
+    // Nothing to fetch: its lock file names the versions that the workspace uses. The outer cargo's settings do not
+    // apply to it.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked", "--offline", "--target", TARGET, "--manifest-path"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .output()
+        .expect("cargo runs this test");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Ok(target.join(TARGET).join("debug/aqm_wasm.wasm"))
+}
+
+#[test]
+fn a_webassembly_module_answers_as_the_native_simulator_does_to_the_last_bit() {
+    let module = match module() {
+        Ok(module) => module,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    let (capture, trace) = (data.join("captures/aqmlab-lan.pcap"), data.join("link-traces/aqmlab-lte.down"));
+    let mut inputs = Inputs::default();
+    let read = |path: &Path| std::fs::read(path).unwrap();
+    inputs.add_capture("capture", Arc::new(Capture::parse("capture", &read(&capture)).unwrap()));
+    inputs.add_link_trace("trace", LinkTrace::parse("trace", &read(&trace)).unwrap());
+    for (what, scenario) in scenarios() {
+        let native = serde_json::from_value(scenario.clone()).unwrap();
+        let native = aqm_sim::run(&native, &inputs, 7, &Monitor::default());
+        assert!(native.is_ok(), "{what}: {native:?}");
+        let ran = Command::new("node")
+            .arg(tests.join("wasm/run.mjs"))
+            .args([&module, &capture, &trace])
+            .args([scenario.to_string().as_str(), "7"])
+            .output()
+            .expect("node is there");
+        assert!(ran.status.success(), "{what}: {}", String::from_utf8_lossy(&ran.stderr));
+        // Not `assert_eq`: it would print megabytes.
+        assert!(String::from_utf8_lossy(&ran.stdout) == format!("{native:?}"), "{what}: the answers differ");
+    }
+}

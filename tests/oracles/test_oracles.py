@@ -30,6 +30,7 @@ import fq_codel
 import fq_pie
 import marking
 import mq_ecn
+import pfifo_fast
 import pi
 import pie
 import ranked
@@ -41,6 +42,8 @@ import spie
 import workload
 import wred
 from workload import MILLISECOND, Oracle
+
+from aqmlab import registry
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "codel": lambda: codel.CoDel(),
@@ -177,6 +180,7 @@ for module in (
     fq_pie,
     marking,
     mq_ecn,
+    pfifo_fast,
     pi,
     ranked,
     rem,
@@ -220,7 +224,8 @@ def reason(spec: str) -> str:
     if "unmarkable pass" in spec:
         return "overlimit"
     plain = (
-        spec.split()[0].split(":")[0] in ("sp", "rr", "wrr", "drr", "wfq", "qfq", "sfq", "pifo", "sp_pifo")
+        spec.split()[0].split(":")[0]
+        in ("sp", "rr", "wrr", "drr", "wfq", "qfq", "sfq", "pifo", "pfifo_fast", "sp_pifo")
         and "codel" not in spec
     )
     return "overlimit" if plain else "congestion"
@@ -228,16 +233,19 @@ def reason(spec: str) -> str:
 
 def marks(spec: str) -> bool:
     """Whether this discipline, or its child, is to mark."""
-    return (
-        " ecn" in spec
-        or "/ecn" in spec
-        or spec.split()[0].split(":")[0] in ("cake", "dctcp_step", "dualpi2", "ecn_ramp", "mq_ecn", "tcn")
+    return " ecn" in spec or spec.split()[0].split(":")[0] in (
+        "cake",
+        "dctcp_step",
+        "dualpi2",
+        "ecn_ramp",
+        "mq_ecn",
+        "tcn",
     )
 
 
 def traffic(spec: str, seed: int) -> workload.Trace:
-    """What this discipline is tried on: CAKE on traffic with code points and acknowledgments."""
-    return workload.marked_traffic(seed) if spec.startswith("cake") else workload.random_traffic(seed)
+    """What this discipline is tried on: CAKE and pfifo_fast on traffic with code points."""
+    return workload.marked_traffic(seed) if spec.startswith(("cake", "pfifo_fast")) else workload.random_traffic(seed)
 
 
 def first_difference(rust: list[str], oracle: list[str]) -> str | None:
@@ -263,3 +271,14 @@ def test_rust_and_the_oracle_decide_alike(spec: str, program: Path) -> None:
     wanted += ["dropped redundant"] if "ack-filter" in spec else []
     for name in wanted:
         assert kinds[name] >= 20, f"{spec}: the workloads hardly show '{name}': {kinds}"
+
+
+# Disciplines without an oracle, and why.
+WITHOUT = {"fifo": "it decides nothing but whether there is room, which every other oracle does as well"}
+
+
+def test_every_discipline_has_an_oracle() -> None:
+    tried = {registry.find(spec.split()[0]).name for spec in CASES}
+    missing = [one.name for one in registry.disciplines() if one.name not in tried and one.name not in WITHOUT]
+    assert not missing, f"no case in CASES for {', '.join(missing)}"
+    assert not tried & WITHOUT.keys(), "an exception that is none any longer"

@@ -1,0 +1,40 @@
+"""pfifo_fast, written from tc-prio(8)'s table of types of service over three plain lists."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from workload import Oracle, Packet
+
+# tc-prio(8): the band of each type of service, without its lowest bit ("minimize monetary cost"), which ECN has now.
+BAND_OF_TOS = {0x00: 1, 0x04: 1, 0x08: 2, 0x0C: 2, 0x10: 0, 0x14: 0, 0x18: 1, 0x1C: 1}
+
+
+class PfifoFast(Oracle):
+    """Three lists; the first that has something sends."""
+
+    def __init__(self, limit: int, band_limit: int) -> None:
+        super().__init__()
+        self.limit, self.band_limit = limit, band_limit
+        self.bands: list[deque[Packet]] = [deque(), deque(), deque()]
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        band = self.bands[BAND_OF_TOS[packet.code_point << 2 & 0x1C]]
+        if len(band) >= self.band_limit or sum(map(len, self.bands)) >= self.limit:
+            self.log("dropped", packet.number, "overlimit")
+            return
+        band.append(packet)
+        self.log("enqueued", packet.number)
+
+    def dequeue(self, now: int) -> Packet | None:
+        return next((band.popleft() for band in self.bands if band), None)
+
+    def probes(self) -> dict[str, float]:
+        return {f"band_{number}": len(band) for number, band in enumerate(self.bands)}
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "pfifo_fast limit 120p band_limit 50p": lambda: PfifoFast(120, 50),
+    "pfifo_fast:ns3 limit 60p": lambda: PfifoFast(60, 60),
+}

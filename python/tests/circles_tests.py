@@ -37,7 +37,6 @@ UNMENDED: dict[str, set[str]] = {
         "transport/sender.rs",
         "transport/sender/model.rs",
     },
-    "aqmlab": {"results/model.py", "results/store.py"},
 }
 
 Graph = dict[str, set[str]]

@@ -169,9 +169,15 @@ def a_folder_that_holds_something_else_is_left_alone(aqmlab: Command) -> None:
     assert ended.status == 2
     assert "holds files already" in ended.line
     assert {file.read_text() for file in Path("mine").iterdir()} == {"mine", '["mine"]'}
-    # A quick run is another experiment than the full one.
+
+
+@pytest.mark.usefixtures("small")
+def a_full_run_adds_to_what_a_quick_one_left(aqmlab: Command) -> None:
     assert aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--quiet").status == 0
-    assert "holds another experiment" in aqmlab("reproduce", "s-pie", "--out", "out").line
+    assert aqmlab("reproduce", "s-pie", "--out", "out", "--json", "grown.json", "--quiet").status == 0
+    assert aqmlab("reproduce", "s-pie", "--out", "new", "--json", "new.json", "--quiet").status == 0
+    grown, new = (json.loads(Path(name).read_text())["claims"] for name in ("grown.json", "new.json"))
+    assert grown == new
 
 
 @pytest.mark.usefixtures("small")

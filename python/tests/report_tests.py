@@ -55,7 +55,7 @@ def an_aqm_has_one_colour_in_every_figure_and_all_differ(result: Result) -> None
 
     colours = style.colours(result.aqms)
     assert len(set(colours.values())) == len(colours)
-    for figure in plots.standard(result):
+    for figure in plots.drawable(result)[0]:
         for colour in colours.values():
             assert colour.lower() in figure.svg
 

@@ -13,10 +13,9 @@ import pytest
 from fake import fake_run
 
 import aqmlab
-from aqmlab import CheckError, InputError, Result, runner
+from aqmlab import CheckError, InputError, Result, runner, store
 from aqmlab.engine import Task
 from aqmlab.experiment import conduct
-from aqmlab.results import store
 from aqmlab.results.frames import FRAMES
 from aqmlab.scenario import Experiment, from_values
 
@@ -99,7 +98,8 @@ def json_follows_the_contract(result: Result) -> None:
     assert document["aqmlab"] == aqmlab.__version__
     assert document["scenario"]["rate"] == "10mbit"
     run = document["runs"][0]
-    assert {"aqm", "seed", "metrics", "flows", "cpu_s", "events", "bottleneck_packets"} == set(run)
+    assert {"aqm", "seed", "metrics", "flows", "engine", "cpu_s", "events", "bottleneck_packets"} == set(run)
+    assert run["engine"] == "native"
     assert run["flows"][0]["kind"] == "cubic"
     assert None not in run["metrics"].values()
     assert {"aqm", "metric", "mean", "ci95_low", "ci95_high", "n"} <= set(document["summary"][0])
@@ -180,15 +180,15 @@ def a_folder_is_never_overwritten(result: Result, tmp_path: Path) -> None:
 def a_folder_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
     _conduct(tmp_path / "out")
     before = (tmp_path / "out" / "runs.parquet").read_bytes()
-    with pytest.raises(InputError, match="holds another experiment"):
-        _conduct(tmp_path / "out", seeds=3)
+    with pytest.raises(InputError, match="holds another experiment: rate is 10mbit there and 20mbit here"):
+        _conduct(tmp_path / "out", rate="20mbit")
     assert (tmp_path / "out" / "runs.parquet").read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("manifest", "wanted"),
     [
-        ('{"format_version": 2}', "has format version 2, and this aqmlab reads up to 1: use a newer one"),
+        ('{"format_version": 3}', "has format version 3, and this aqmlab reads up to 2: use a newer one"),
         ("{", "is damaged"),
         ("[]", "is damaged"),
     ],
@@ -237,7 +237,6 @@ def a_dated_folder_is_always_new(tmp_path: Path) -> None:
     names = set()
     for _ in range(3):
         folder = store.dated("compare", tmp_path)
-        folder.mkdir()
         names.add(folder.name)
     assert len(names) == 3
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _native
 
 if TYPE_CHECKING:
-    from aqmlab.errors import Cancelled, CheckError, InputError
+    from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
     from aqmlab.experiment import compare, load, run
     from aqmlab.registry import disciplines
     from aqmlab.results import Result
@@ -27,6 +27,7 @@ _HOME = {
     "Cancelled": "errors",
     "CheckError": "errors",
     "InputError": "errors",
+    "MachineError": "errors",
     "Result": "results",
     "compare": "experiment",
     "disciplines": "registry",
@@ -38,6 +39,7 @@ __all__ = [
     "Cancelled",
     "CheckError",
     "InputError",
+    "MachineError",
     "Result",
     "__version__",
     "compare",

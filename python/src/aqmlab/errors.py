@@ -6,7 +6,11 @@ from collections.abc import Iterable
 
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["Cancelled", "CheckError", "InputError", "did_you_mean", "unknown"]
+__all__ = ["Cancelled", "CheckError", "InputError", "MachineError", "did_you_mean", "unknown"]
+
+
+class MachineError(RuntimeError):
+    """The machine is at fault, not the input: a full disk, a folder that another process writes into."""
 
 
 def did_you_mean(given: str, candidates: Iterable[str]) -> str:

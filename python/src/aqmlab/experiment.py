@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -11,16 +10,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from aqmlab import _native, engine, runner, scenario, shipped
+from aqmlab import _native, publishing, runner, scenario, shipped, store
+from aqmlab import engine as engines
 from aqmlab.engine import Task
-from aqmlab.errors import InputError
-from aqmlab.results import store
-from aqmlab.results.frames import Frames, from_runs, metric_names
-from aqmlab.results.model import FORMAT_VERSION, Result
+from aqmlab.errors import CheckError, InputError
+from aqmlab.results import Result
+from aqmlab.results.frames import RUN, from_runs
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan
+from aqmlab.store import growth
 
 
 class Watcher:
@@ -43,6 +41,7 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     title: str = "",
+    engine: str = engines.DEFAULT,
     **options: Any,
 ) -> Result:
     """Compare queue disciplines on one bottleneck, over seeds.
@@ -52,9 +51,11 @@ def compare(
     Args:
         aqm: one discipline or several, as ``"pie target 15ms ecn"``; the first is what the others are compared with.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
-        out: folder to write the result into, with figures and report; nothing is written unless given.
+        out: folder to write the result into, with figures and report; nothing is written unless given. Into a folder
+            of the same experiment, seeds and AQMs that it does not hold are added.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         title: what the report is called; it names the AQMs unless given.
+        engine: what runs it: ``native``, the simulator.
         options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``link_trace``, ``capture``, ``overhead``,
             ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
 
@@ -70,7 +71,7 @@ def compare(
     values = {"aqm": aqm, **options}
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
-    return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out)))
+    return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out), engine=engine))
 
 
 def run(
@@ -79,6 +80,7 @@ def run(
     seeds: int | None = None,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    engine: str = engines.DEFAULT,
 ) -> Result:
     """Run an experiment file, or one that comes with aqmlab by its name; the arguments replace what it says.
 
@@ -88,17 +90,37 @@ def run(
 
     """
     experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
-    return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out)))
+    return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out), engine=engine))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """Read a result folder.
+    """Read a result folder; one that is being written, or whose writer was killed, has the runs that are finished.
 
     Raises:
         InputError: if it is not one, is damaged, or was written by a newer version.
 
     """
-    return store.load(folder)
+    path = Path(folder)
+    kept = store.read(path)
+    return Result(kept.manifest, kept.frames, path)
+
+
+def report(folder: str | os.PathLike[str]) -> Result:
+    """Draw the figures and write the report of a result folder anew; finished runs of a writer that was killed count.
+
+    Raises:
+        InputError: if it is no result folder.
+
+    """
+    path = Path(folder)
+    store.read(path)
+    with store.opened(path) as place:
+        assert place.kept is not None
+        kept = place.kept
+        if kept.frames.runs.is_empty():
+            raise InputError(f"{path}: holds none of {kept.manifest['runs_expected']} runs yet")
+        manifest = place.commit(kept.manifest, kept.frames) if kept.records else kept.manifest
+        return publishing.publish(Result(manifest, kept.frames, path), place)
 
 
 def conduct(
@@ -109,44 +131,108 @@ def conduct(
     watcher: Watcher | None = None,
     *,
     with_report: bool = True,
+    engine: str = engines.DEFAULT,
 ) -> Result:
     """Run an experiment. Finished runs that the folder holds are not repeated; figures and report take seconds.
 
-    The result is partial if the user interrupted or a run failed its checks; its manifest says which.
+    Seeds, AQMs and points that the folder holds besides belong to the result too. The result is partial if the user
+    interrupted or a run failed its checks; its manifest says which.
+
+    Raises:
+        InputError: if the scenario is wrong, beyond the engine, or not that of the folder.
+        CheckError: if no run is finished since all failed their checks.
+        MachineError: if another process writes into the folder, or the disk is full.
+        KeyboardInterrupt: if the user interrupted before any run was finished, or when all were.
+
     """
     watcher = watcher or Watcher()
     jobs = runner.default_jobs() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
-    plans = [scenario.resolve(options) for options in experiment.points]
-    manifest = _manifest(experiment, command, plans)
-    earlier = store.resume(folder, manifest["digest"]) if folder else None
-    finished = set(earlier.runs["key"]) if earlier else set()
-    everything = _tasks(plans)
-    tasks = [task for task in everything if task.key not in finished]
-    watcher.on_plan(len(tasks), len(everything) - len(tasks))
-    if earlier and not tasks and not earlier.is_partial:
-        return earlier
+    chosen = engines.find(engine)
+    plans = _resolved(experiment, chosen)
+    if folder is None:
+        return _conduct(experiment, plans, command, jobs, chosen, watcher)
+    with store.opened(folder) as place:
+        if place.kept is not None:
+            wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
+            if wider is not experiment:
+                experiment, plans = wider, _resolved(wider, chosen)
+        result = _conduct(experiment, plans, command, jobs, chosen, watcher, place)
+        if with_report and not publishing.is_published(result):
+            result = publishing.publish(result, place)
+        return result
 
-    def result_of(done: Sequence[Done], failures: Sequence[str]) -> Result:
-        frames = from_runs(done)
-        if earlier:
-            frames = earlier.frames.joined(frames)
-        frames = frames.sorted([contestant.label for contestant in plans[0].contestants])
-        return Result(_concluded(manifest, plans, frames, len(everything), failures), frames, folder)
 
-    outcome = runner.execute(tasks, jobs, watcher.on_progress)
-    if not outcome.done and not earlier:
+def _conduct(
+    experiment: Experiment,
+    plans: Sequence[Plan],
+    command: str,
+    jobs: int,
+    engine: engines.Engine,
+    watcher: Watcher,
+    place: store.Folder | None = None,
+) -> Result:
+    tasks = _tasks(plans, engine.version)
+    labels = [contestant.label for contestant in plans[0].contestants]
+    manifest = _manifest(experiment, command, plans, engine, len(tasks))
+    kept = place.kept if place else None
+    earlier = store.reused(kept, tasks, labels) if kept else None
+    finished = set(earlier.runs.select(*RUN).rows()) if earlier else set()
+    missing = [task for task in tasks if (task.point, task.aqm, task.seed) not in finished]
+    # Runs of equal key are made once: AQMs that mean the same, points that do not matter to an AQM.
+    alike: dict[str, list[Task]] = {}
+    for task in missing:
+        alike.setdefault(task.key, []).append(task)
+    watcher.on_plan(len(alike), len(tasks) - len(missing))
+    if place and kept:
+        manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
+        if earlier is kept.frames and not missing and not kept.records and kept.manifest["failures"] == []:
+            return Result(kept.manifest, kept.frames, place.path)
+    if place:
+        place.begin(manifest, earlier)
+
+    def each(done: Done) -> list[Done]:
+        return [Done(task, done.report) for task in alike[done.task.key]]
+
+    def keep(done: Done) -> None:
+        if place:
+            for one in each(done):
+                place.keep(one)
+
+    try:
+        outcome = runner.execute([same[0] for same in alike.values()], jobs, watcher.on_progress, keep, engine)
+    except InputError:
+        if place:
+            place.abandon()
+        raise
+    if not outcome.done and earlier is None:
+        if place:
+            place.abandon()
         if outcome.interrupted:
             raise KeyboardInterrupt
-        raise _native.CheckError("; ".join(outcome.failures))
-    result = result_of(outcome.done, outcome.failures)
-    if folder:
-        store.write(result, folder, with_report)
-    return result
+        raise CheckError("; ".join(outcome.failures))
+    frames = from_runs([one for done in outcome.done for one in each(done)])
+    frames = (earlier.joined(frames) if earlier else frames).sorted(labels)
+    manifest = store.concluded(manifest, frames, outcome.failures)
+    if place:
+        manifest = place.commit(manifest, frames)
+    return Result(manifest, frames, place.path if place else None)
 
 
-def _tasks(plans: Sequence[Plan]) -> list[Task]:
+def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:
+    plans = [scenario.resolve(options) for options in experiment.points]
+    for plan in plans:
+        kinds = [flow.split("*", 1)[1].split(":")[0] for flow in plan.echo["flows"]]
+        files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
+        aqms = [contestant.spec.name for contestant in plan.contestants]
+        refusal = engine.capabilities.refusal(plan.echo["topology"].split(":")[0], kinds, aqms, files)
+        if refusal:
+            raise InputError(f"engine {engine.name}: {refusal}")
+    return plans
+
+
+def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:
     return [
         Task(
             point=point,
@@ -154,7 +240,7 @@ def _tasks(plans: Sequence[Plan]) -> list[Task]:
             seed=seed,
             scenario=plan.engine(contestant),
             duration_ns=plan.base["duration_ns"],
-            key=plan.key(contestant, seed, code_version()),
+            key=plan.key(contestant, seed, version),
             inputs=plan.inputs,
         )
         for point, plan in enumerate(plans)
@@ -165,78 +251,41 @@ def _tasks(plans: Sequence[Plan]) -> list[Task]:
 
 def code_version() -> str:
     """Return what decides results besides the input."""
-    return engine.find(engine.DEFAULT).version
+    return engines.find(engines.DEFAULT).version
 
 
-def _manifest(experiment: Experiment, command: str, plans: Sequence[Plan]) -> dict[str, Any]:
-    keys = [task.key for task in _tasks(plans)]
-    return {
-        "format_version": FORMAT_VERSION,
+def _manifest(
+    experiment: Experiment, command: str, plans: Sequence[Plan], engine: engines.Engine, expected: int
+) -> dict[str, Any]:
+    manifest = {
+        "format_version": store.FORMAT_VERSION,
         "command": command,
         "title": experiment.title or _title([contestant.label for contestant in plans[0].contestants]),
         "aqmlab": _native.version(),
-        "code": code_version(),
+        "engine": engine.name,
+        "code": engine.version,
         "build": json.loads(_native.build_info()),
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "digest": hashlib.sha256("\0".join(keys).encode()).hexdigest(),
-        "points": [
-            {"point": dict(options.point), "scenario": plan.echo, "files": plan.files}
-            for options, plan in zip(experiment.points, plans, strict=True)
-        ],
+        "points": [growth.entry(options, plan) for options, plan in zip(experiment.points, plans, strict=True)],
+        "runs_expected": expected,
+        "plan_warnings": list(dict.fromkeys(warning for plan in plans for warning in plan.warnings)),
+        "pages": {"of": "", "files": [], "warnings": []},
+        "frames": "",
     }
+    return store.concluded(manifest, from_runs([]), [])
 
 
 def _title(aqms: Sequence[str]) -> str:
     return aqms[0] if len(aqms) == 1 else f"{', '.join(aqms[:-1])} and {aqms[-1]} compared"
 
 
-def _concluded(
-    manifest: dict[str, Any], plans: Sequence[Plan], frames: Frames, expected: int, failures: Sequence[str]
-) -> dict[str, Any]:
-    finished = len(frames.runs)
-    warnings = [warning for plan in plans for warning in plan.warnings]
-    warnings += _run_warnings(frames, [contestant.label for contestant in plans[0].contestants])
-    warnings += _same_runs(frames)
-    if finished < expected:
-        warnings.insert(0, f"partial result: {finished} of {expected} runs are finished")
-    return {
-        **manifest,
-        "partial": finished < expected,
-        "runs_expected": expected,
-        "runs_finished": finished,
-        "failures": list(failures),
-        "warnings": list(dict.fromkeys(warnings)),
-    }
-
-
-def _run_warnings(frames: Frames, aqms: Sequence[str]) -> list[str]:
-    """Each text once, with the AQMs that it is about unless it is about all."""
-    about: dict[str, list[str]] = {}
-    for aqm, texts in frames.runs.select("aqm", "warnings").iter_rows():
-        for text in texts or ():
-            if aqm not in about.setdefault(text, []):
-                about[text].append(aqm)
-    return [text if set(names) == set(aqms) else f"{', '.join(names)}: {text}" for text, names in about.items()]
-
-
-def _same_runs(frames: Frames) -> list[str]:
-    """Say so where the seeds change nothing: an interval of zero would look like certainty."""
-    names = metric_names(frames.runs)
-    per_aqm = frames.runs.group_by("point", "aqm").agg(pl.len().alias("n"), pl.col(names).n_unique())
-    same = per_aqm.filter((pl.col("n") > 1) & pl.all_horizontal(pl.col(names) == 1))
-    if same.is_empty():
-        return []
-    aqms = [aqm for aqm in frames.runs["aqm"].unique(maintain_order=True) if aqm in same["aqm"]]
-    return [f"{', '.join(aqms)}: every seed gave the same run, since nothing is random; intervals of zero say nothing"]
-
-
 def _checked(result: Result) -> Result:
     failures = result.manifest["failures"]
     if failures:
-        raise _native.CheckError("; ".join(failures))
+        raise CheckError("; ".join(failures))
     return result
 
 
-__all__ = ["Watcher", "compare", "conduct", "load", "run"]
+__all__ = ["Watcher", "compare", "conduct", "load", "report", "run"]

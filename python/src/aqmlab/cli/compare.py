@@ -35,6 +35,7 @@ Out = Annotated[
     typer.Option("--out", metavar="DIR", help="Folder for the result; a dated one under results/ unless given."),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
+Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="What runs it: native (default), the simulator.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
@@ -61,6 +62,7 @@ def compare(
     ] = False,
     jobs: Jobs = None,
     out: Out = None,
+    engine: Engine = None,
     as_json: Json = None,
     quiet: Quiet = False,
 ) -> None:
@@ -92,7 +94,7 @@ def compare(
         "seeds": seeds,
     }
     options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet)
+    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine)
 
 
 def run(
@@ -102,6 +104,7 @@ def run(
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
+    engine: Engine = None,
     as_json: Json = None,
     quiet: Quiet = False,
 ) -> None:
@@ -115,27 +118,36 @@ def run(
     """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet)
+    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine)
 
 
 def conduct(
-    experiment: Experiment, command: str, jobs: str | None, out: Path | None, as_json: str | None, quiet: bool
+    experiment: Experiment,
+    command: str,
+    jobs: str | None,
+    out: Path | None,
+    as_json: str | None,
+    quiet: bool,
+    engine: str | None = None,
 ) -> None:
     """Run an experiment, show it, write it, and leave with its status."""
     number = check_count("--jobs", jobs)
     check_target(as_json)
+    from aqmlab import store
     from aqmlab.cli import show
+    from aqmlab.engine import DEFAULT
     from aqmlab.experiment import Watcher
     from aqmlab.experiment import conduct as _conduct
-    from aqmlab.results import store
 
     folder = store.dated(command) if out is None else out
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(experiment, command, number, folder, bar or Watcher())
+        result = _conduct(experiment, command, number, folder, bar or Watcher(), engine=engine or DEFAULT)
     finally:
         if bar:
             bar.close()
+        if out is None:
+            store.discard_if_empty(folder, folder.parent)
     write_json(result.to_json(), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
@@ -174,20 +186,19 @@ def check_target(as_json: str | None) -> None:
 
 
 def write_json(text: str, as_json: str | None) -> None:
-    """Write JSON where the user wants it, if anywhere: whole or not at all."""
+    """Write JSON where the user wants it, if anywhere: whole or not at all, unless it is a device or a pipe."""
     if as_json is None:
         return
     if as_json == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(as_json)
-    temporary = path.with_name(f".{path.name}.tmp")
+    from aqmlab.store import files
+
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        files.put(Path(as_json), text.encode())
     except OSError as error:
-        raise InputError(f"--json: '{path}' cannot be written: {error.strerror}") from None
+        raise files.failed(f"--json: '{as_json}'", error) from None
 
 
 __all__ = ["check_count", "check_target", "compare", "conduct", "run", "write_json"]

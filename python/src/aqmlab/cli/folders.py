@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +15,12 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 
 def report(folder: Folder) -> None:
     """Write the report and the figures of a result folder anew."""
-    from aqmlab.results import store
+    from aqmlab import experiment, publishing
 
-    store.write(store.load(folder), folder)
-    typer.echo(str(folder / store.REPORT))
+    result = experiment.report(folder)
+    if result.is_partial:
+        print(f"aqmlab: {folder}: {result.warnings[0]}", file=sys.stderr)
+    typer.echo(str(folder / publishing.REPORT))
 
 
 def plot(
@@ -27,13 +30,13 @@ def plot(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the figure and its CSV go.")] = Path("."),
 ) -> None:
     """Draw a figure from one or more results, as SVG with its numbers beside it as CSV."""
-    from aqmlab import plots
-    from aqmlab.results import store
+    from aqmlab import plots, store
+    from aqmlab.experiment import load
 
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
     store.check_writable(out)
-    figures = plots.figures(kind, [store.load(folder) for folder in folders], column)
+    figures = plots.figures(kind, [load(folder) for folder in folders], column)
     for path in plots.write(figures, out):
         typer.echo(str(path))
 
@@ -46,12 +49,13 @@ def export(
     """Write a result's frames in another format."""
     import polars as pl
 
-    from aqmlab.results import store
+    from aqmlab import store
+    from aqmlab.experiment import load
     from aqmlab.results.frames import FRAMES
 
     if not csv:
         raise InputError("export: name the format: --csv")
-    result = store.load(folder)
+    result = load(folder)
     target = folder / "csv" if out is None else out
     store.check_writable(target)
     target.mkdir(parents=True, exist_ok=True)

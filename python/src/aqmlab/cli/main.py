@@ -11,7 +11,7 @@ import typer
 
 from aqmlab import __version__
 from aqmlab.cli import aqm, compare, flows, folders, reproduce
-from aqmlab.errors import CheckError, InputError
+from aqmlab.errors import CheckError, InputError, MachineError
 
 app = typer.Typer(
     name="aqmlab",
@@ -31,7 +31,7 @@ app.command()(folders.report)
 app.command()(folders.plot)
 app.command()(folders.export)
 
-FAILED_CHECK = 1
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -52,7 +52,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line and leave with its status: 0 done, 1 a run failed its own checks, 2 bad input."""
+    """Run the command line and leave with its status: 0 done, 1 a failed check or machine, 2 bad input."""
     # Being told to end (kill, timeout) keeps what is finished, as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -60,8 +60,8 @@ def main() -> None:
         sys.exit(app(standalone_mode=False))
     except InputError as error:
         _leave(BAD_INPUT, error)
-    except CheckError as error:
-        _leave(FAILED_CHECK, error)
+    except (CheckError, MachineError) as error:
+        _leave(FAILED, error)
     except (KeyboardInterrupt, typer.Abort):
         _leave(INTERRUPTED, "interrupted; nothing was finished")
     except typer.TyperException as error:

@@ -46,10 +46,9 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
-    from aqmlab import papers
+    from aqmlab import papers, store
     from aqmlab.cli import show
     from aqmlab.papers import pages, searching, workspace
-    from aqmlab.results import store
 
     number = check_count("--jobs", jobs)
     check_count("--seeds", seeds)
@@ -91,6 +90,8 @@ def reproduce(
     finally:
         if bar:
             bar.close()
+        if out is None:
+            store.discard_if_empty(folder, folder.parent)
     write_json(_document(found), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")

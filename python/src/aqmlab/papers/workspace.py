@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__
+from aqmlab import __version__, store
 from aqmlab.errors import InputError
-from aqmlab.results import store
 
 CLAIMS = "claims.json"
 FORMAT_VERSION = 1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from aqmlab.results import Result
 
-__all__ = ["KINDS", "Figure", "Plotter", "figures", "standard", "write"]
+__all__ = ["KINDS", "Figure", "Plotter", "drawable", "figures", "write"]
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
 
@@ -59,11 +59,36 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
     ]
 
 
-def standard(result: Result) -> list[Figure]:
-    """Return the figures that every result folder and report has."""
+def drawable(result: Result) -> tuple[list[Figure], list[str]]:
+    """Return the figures that every result folder has, painted, and why others cannot be drawn."""
     swept = len(result.points) > 1
-    kinds = [name for name, kind in KINDS.items() if swept or not kind.across]
-    return [figure for kind in kinds for figure in figures(kind, [result])[:MOST_POINTS]]
+    drawn, problems = [], []
+    for name, kind in KINDS.items():
+        if kind.across and not swept:
+            continue
+        try:
+            wanted = figures(name, [result])[:MOST_POINTS]
+        except InputError:
+            problems.append(f"no figure '{name}': nothing of what it shows was measured")
+            continue
+        for figure in wanted:
+            problem = _paint(figure)
+            if problem:
+                problems.append(f"no figure '{figure.name}': {problem}")
+            else:
+                drawn.append(figure)
+    return drawn, problems
+
+
+def _paint(figure: Figure) -> str:
+    """Paint a figure, which keeps what it has painted; return what is in the way, if anything is."""
+    if figure.table.is_empty():
+        return "nothing was measured"
+    try:
+        return "" if figure.svg and figure.bare_svg else "it is empty"
+    # Whatever breaks in a figure must not cost the result.
+    except Exception as error:
+        return " ".join(str(error).split()) or type(error).__name__
 
 
 def write(drawn: Sequence[Figure], folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from aqmlab.plots import Figure, standard, style
+from aqmlab.plots import Figure, drawable, style
 from aqmlab.results.settings import settings
 from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Column, Lines, cells, filled, group_cells
 
@@ -31,7 +31,7 @@ ENVIRONMENT = Environment(
 
 def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
-    drawn = standard(result) if figures is None else figures
+    drawn = drawable(result)[0] if figures is None else figures
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,

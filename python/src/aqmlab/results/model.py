@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from aqmlab.results import summary as _summary
-from aqmlab.results.frames import Frames, metric_names
+from aqmlab.results.frames import RUN, Frames, metric_names
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.units import parse_span
 
@@ -131,7 +131,8 @@ class Result:
     def document(self) -> dict[str, Any]:
         """Return the result as plain data; `docs` of the JSON: format_version, scenario, runs, summary."""
         swept = len(self.points) > 1 or self.points[0]
-        scenario = {"sweep": self.manifest["points"]} if swept else self.scenarios[0]
+        sweep = [{key: point[key] for key in ("point", "scenario", "files")} for point in self.manifest["points"]]
+        scenario = {"sweep": sweep} if swept else self.scenarios[0]
         return {
             "format_version": FORMAT_VERSION,
             "command": self.manifest["command"],
@@ -140,7 +141,7 @@ class Result:
             "scenario": scenario,
             "partial": self.is_partial,
             "warnings": self.warnings,
-            "runs": [self._tagged(run["point"], self._run(run)) for run in self.runs.iter_rows(named=True)],
+            "runs": self._runs(),
             "summary": [self._tagged(row.point, _estimate(row)) for row in self.rows],
             "differences": [self._tagged(one.point, _difference(one)) for one in self.comparisons],
         }
@@ -156,7 +157,7 @@ class Result:
             InputError: if the folder exists and is not empty, or cannot be written.
 
         """
-        from aqmlab.results.store import save
+        from aqmlab.publishing import save
 
         return save(self, Path(folder))
 
@@ -166,18 +167,10 @@ class Result:
 
         return render(self)
 
-    def _run(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        here = (pl.col("point") == run["point"]) & (pl.col("aqm") == run["aqm"]) & (pl.col("seed") == run["seed"])
-        flows = self.flows.filter(here).drop("point", "aqm", "seed")
-        return {
-            "aqm": run["aqm"],
-            "seed": run["seed"],
-            "metrics": _present({name: run[name] for name in metric_names(self.runs)}),
-            "flows": [_present(flow) for flow in flows.iter_rows(named=True)],
-            "cpu_s": run["cpu_s"],
-            "events": run["events"],
-            "bottleneck_packets": run["bottleneck_packets"],
-        }
+    def _runs(self) -> list[dict[str, Any]]:
+        names = metric_names(self.runs)
+        flows = self.flows.partition_by(*RUN, as_dict=True, include_key=False, maintain_order=True)
+        return [self._tagged(run["point"], _run(run, names, flows)) for run in self.runs.iter_rows(named=True)]
 
     def _tagged(self, point: int, entry: dict[str, Any]) -> dict[str, Any]:
         return {"point": self.points[point], **entry} if self.points[point] else entry
@@ -190,6 +183,17 @@ class Result:
         from aqmlab.report import summary_table
 
         return f"<p><b>{html.escape(self.title)}</b></p>{summary_table(self)}"
+
+
+def _run(run: Mapping[str, Any], names: Sequence[str], flows: Mapping[tuple[Any, ...], pl.DataFrame]) -> dict[str, Any]:
+    own = flows.get(tuple(run[name] for name in RUN))
+    return {
+        "aqm": run["aqm"],
+        "seed": run["seed"],
+        "metrics": _present({name: run[name] for name in names}),
+        "flows": [] if own is None else [_present(flow) for flow in own.iter_rows(named=True)],
+        **{name: run[name] for name in ("engine", "cpu_s", "events", "bottleneck_packets")},
+    }
 
 
 def _present(entries: Mapping[str, Any]) -> dict[str, Any]:

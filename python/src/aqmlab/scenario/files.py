@@ -11,12 +11,32 @@ from typing import Any
 
 from aqmlab import toml
 from aqmlab.errors import InputError, unknown
+from aqmlab.metrics import METRICS
 from aqmlab.scenario.options import BY_NAME, Options, from_values
 
 LARGEST_SWEEP = 1000
 # Quantities in a file say their unit; these alone are plain numbers.
 PLAIN = ("seeds",)
 PATHS = ("link_trace", "capture")
+# Swept values become columns beside these.
+RESERVED = (
+    *("point", "aqm", "seed", "engine", "events", "bottleneck_packets", "cpu_s", "warnings", "key", "reference"),
+    *(
+        "metric",
+        "mean",
+        "ci95_low",
+        "ci95_high",
+        "n",
+        "method",
+        "difference",
+        "p",
+        "p_holm",
+        "distinguishable",
+        "words",
+    ),
+    *("scenario", "time_s", "name", "value", "value_ns", "count", "share"),
+)
+_METRICS = frozenset(metric.name for metric in METRICS)
 
 
 @dataclass(frozen=True)
@@ -111,6 +131,10 @@ def _points(
     for key, values in sweep.items():
         if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
             raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
+        if key not in BY_NAME and (key in RESERVED or key in _METRICS):
+            raise InputError(
+                f"{place}sweep: '{key}' is what a column of every result is called: name the value otherwise"
+            )
         if key in ("aqm", "seeds"):
             raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
         if key in table or key in named:

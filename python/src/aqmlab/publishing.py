@@ -1,0 +1,69 @@
+"""Figures and report of a result folder: made last, from what is kept already, and never at its cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab import plots, report, store
+from aqmlab.store import files
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+REPORT = "report.html"
+FIGURES = "figures"
+
+
+def save(result: Result, folder: Path) -> Path:
+    """Write a result with its figures and its report into a new folder.
+
+    Raises:
+        InputError: if the folder holds something, or cannot be written.
+
+    """
+    store.check_new(folder)
+    with store.opened(folder) as place:
+        kept = replace(result, manifest=place.commit(result.manifest, result.frames), folder=folder)
+        publish(kept, place)
+    return folder
+
+
+def publish(result: Result, folder: store.Folder) -> Result:
+    """Draw the figures and write the report; what cannot be drawn becomes a warning of the result.
+
+    Figures of an earlier state go; files that others put beside them stay.
+    """
+    drawn, problems = plots.drawable(result)
+    contents = {
+        f"{FIGURES}/{figure.name}.{ending}": text.encode()
+        for figure in drawn
+        for ending, text in (("svg", figure.svg), ("csv", figure.table.write_csv()))
+    }
+    head = result.manifest
+    pages = {"of": head["frames"], "files": [*contents, REPORT], "warnings": problems}
+    failures = head["failures"]
+    result = replace(result, manifest=store.concluded({**head, "pages": pages}, result.frames, failures))
+    contents[REPORT] = report.render(result, drawn).encode()
+    for name, content in contents.items():
+        path = folder.path / name
+        path.parent.mkdir(exist_ok=True)
+        files.write(path, content, durable=False)
+    for name in set(head["pages"]["files"]) - set(contents):
+        files.remove(_inside(folder.path, name))
+    folder.update(result.manifest)
+    return result
+
+
+def is_published(result: Result) -> bool:
+    """Whether figures and report show what the folder holds."""
+    pages = result.manifest["pages"]
+    if result.folder is None or pages["of"] != result.manifest["frames"] or REPORT not in pages["files"]:
+        return False
+    return all((result.folder / name).exists() for name in pages["files"])
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Return a file of the folder, whatever an edited manifest says."""
+    return folder / FIGURES / Path(name).name if name != REPORT else folder / REPORT

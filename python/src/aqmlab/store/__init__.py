@@ -1,0 +1,21 @@
+"""The store: result folders that lose no finished run, whatever comes after it."""
+
+from __future__ import annotations
+
+from aqmlab.store.files import check_new, check_writable, dated, discard_if_empty
+from aqmlab.store.folder import Folder, Kept, opened, read, reused
+from aqmlab.store.manifest import FORMAT_VERSION, concluded
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Folder",
+    "Kept",
+    "check_new",
+    "check_writable",
+    "concluded",
+    "dated",
+    "discard_if_empty",
+    "opened",
+    "read",
+    "reused",
+]

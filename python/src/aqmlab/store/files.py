@@ -1,0 +1,150 @@
+"""Files of a folder: written whole or not at all, and told from what other people put there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from aqmlab.errors import InputError, MachineError
+
+# What says that the machine is at fault, not the name that was given.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_TEMPORARY = re.compile(r"\..*\.(?:tmp|old)-(?P<pid>[0-9]+)")
+
+
+def failed(place: Path | str, error: OSError) -> InputError | MachineError:
+    """Return the error that says in one line why a place cannot be written."""
+    kind = MachineError if error.errno in FULL else InputError
+    return kind(f"{place}: cannot be written: {error.strerror or error}")
+
+
+def write(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Write a file under a temporary name, then give it its own; ``durable`` waits until it is on the disk."""
+    fill(path, lambda temporary: temporary.write_bytes(content), durable=durable)
+
+
+def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) -> None:
+    """Let ``writer`` make a file under a temporary name, then give it its own."""
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        writer(temporary)
+        if durable:
+            sync(temporary)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write where the user says: through symbolic links, and into devices and pipes without replacing them."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    write(target, content, durable=False)
+    if mode is not None:
+        target.chmod(mode)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers that were killed left behind under temporary names, in a folder and beside it."""
+    beside = [path for path in folder.absolute().parent.glob(f".{folder.name}.*") if folder.name]
+    for path in [*folder.glob(".*"), *(folder / "figures").glob(".*"), *beside]:
+        match = _TEMPORARY.fullmatch(path.name)
+        if match and not _is_alive(int(match["pid"])):
+            remove(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, as far as that goes."""
+    import shutil
+
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def dated(command: str, parent: Path = Path("results")) -> Path:
+    """Make a new folder whose name says when it was made, as `results/compare-20261121-142501`.
+
+    Raises:
+        InputError: saying why it cannot be made.
+
+    """
+    stem = f"{command}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for name in (stem, *(f"{stem}-{number}" for number in range(2, 1000))):
+            with contextlib.suppress(FileExistsError):
+                (parent / name).mkdir()
+                return parent / name
+    except OSError as error:
+        raise failed(parent / stem, error) from None
+    raise InputError(f"{parent / stem}: a thousand folders of this second are there: name another with --out")
+
+
+def discard_if_empty(*folders: Path) -> None:
+    """Remove folders that were made for nothing."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def check_new(folder: Path) -> None:
+    """Make sure that a folder can be written and that nothing is in it yet.
+
+    Raises:
+        InputError: saying what is in the way.
+
+    """
+    check_writable(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder}: holds files already, and results are never overwritten: name another folder")
+
+
+def check_writable(folder: Path) -> None:
+    """Make sure that a folder can be made where it is wanted, leaving no trace.
+
+    Raises:
+        InputError: saying why it cannot.
+        MachineError: if the disk is full.
+
+    """
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: is a file, not a folder")
+        parent = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+        probe = parent / f".aqmlab.tmp-{os.getpid()}"
+        probe.write_bytes(b"probe")
+        probe.unlink()
+    except OSError as error:
+        raise failed(folder, error) from None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return pid != os.getpid()

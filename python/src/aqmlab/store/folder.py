@@ -1,0 +1,271 @@
+"""A result folder: a record per run while runs are made, five frames once they are over.
+
+The manifest is what commits. Frames are written under names that hold an id, the manifest that names the id replaces
+the earlier one, and then the frames get their own names. Whoever is killed in between leaves either state whole.
+Records are removed only when the frames that hold their runs are committed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import uuid
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from aqmlab.engine import Task
+from aqmlab.errors import InputError
+from aqmlab.results.frames import ABOUT_RUN, FRAMES, RUN, Frames, from_runs
+from aqmlab.runner import Done
+from aqmlab.store import files, lock, manifest, record
+
+RECORDS = "records"
+# A run that took so long is worth waiting for the disk.
+DURABLE_S = 0.5
+# A reader that meets a writer tries again.
+ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a folder holds: its manifest and the numbers of all finished runs."""
+
+    manifest: dict[str, Any]
+    frames: Frames
+    # How many of the runs are records still.
+    records: int = 0
+
+
+def read(folder: Path) -> Kept:
+    """Read a folder; it may be one that is being written, or whose writer was killed.
+
+    Raises:
+        InputError: if it is not a result folder, is damaged, or was written by a newer version.
+
+    """
+    for _ in range(ATTEMPTS):
+        text = _manifest_text(folder)
+        try:
+            kept = _read(folder, manifest.parse(folder, text))
+        except InputError:
+            if _manifest_text(folder) == text:
+                raise
+            continue
+        if _manifest_text(folder) == text:
+            return kept
+    raise InputError(f"{folder}: is being written: try again")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Folder]:
+    """Open a folder for writing: one that is new or empty, or a result folder.
+
+    Raises:
+        InputError: saying what is in the way.
+        MachineError: if another process writes into it, or the disk is full.
+
+    """
+    files.check_writable(path)
+    is_result = (path / manifest.NAME).exists()
+    if not is_result and path.exists() and any(one.name != lock.NAME for one in path.iterdir()):
+        files.check_new(path)
+    is_made = not path.exists()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with lock.held(path):
+            files.sweep(path)
+            _recover(path)
+            yield Folder(path)
+    except OSError as error:
+        raise files.failed(path, error) from None
+    finally:
+        if is_made:
+            files.discard_if_empty(path)
+
+
+class Folder:
+    """A folder that this process writes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.kept: Kept | None = read(path) if (path / manifest.NAME).exists() else None
+
+    def begin(self, head: dict[str, Any], frames: Frames | None) -> None:
+        """Make the folder what it will be; ``frames`` are the finished runs that belong to it."""
+        if frames is None:
+            self._write_manifest({**head, "frames": ""})
+        else:
+            self.commit(head, frames)
+        (self.path / RECORDS).mkdir(exist_ok=True)
+
+    def keep(self, done: Done) -> None:
+        """Keep a finished run.
+
+        Raises:
+            InputError: if it cannot be written.
+            MachineError: if the disk is full.
+
+        """
+        aqm = zlib.crc32(done.task.aqm.encode())
+        # AQMs that mean the same have runs of the same key, and so have points that do not matter to an AQM.
+        name = f"{done.task.key}-{done.task.point}-{aqm:08x}.run"
+        try:
+            files.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
+        except OSError as error:
+            raise files.failed(self.path, error) from None
+
+    def commit(self, head: dict[str, Any], frames: Frames) -> dict[str, Any]:
+        """Write manifest and frames, in place of all records; return the manifest as it was written."""
+        number = uuid.uuid4().hex[:12]
+        try:
+            for name in FRAMES:
+                files.write(self.path / _hidden(name, number), _parquet(getattr(frames, name)))
+            written = {**head, "frames": number}
+            self._write_manifest(written)
+        except OSError:
+            for name in FRAMES:
+                files.remove(self.path / _hidden(name, number))
+            raise
+        _settle(self.path, number)
+        files.remove(self.path / RECORDS)
+        return written
+
+    def update(self, head: dict[str, Any]) -> None:
+        """Write the manifest alone."""
+        self._write_manifest(head)
+
+    def abandon(self) -> None:
+        """Make the folder what it was, since nothing came of it; what others put there stays."""
+        if self.kept is not None:
+            self.commit(self.kept.manifest, self.kept.frames)
+            return
+        for name in (RECORDS, manifest.NAME):
+            files.remove(self.path / name)
+
+    def _write_manifest(self, head: dict[str, Any]) -> None:
+        files.write(self.path / manifest.NAME, manifest.render(head))
+
+
+def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
+    """Return those of the finished runs that the tasks ask for, known by their keys, as runs of these tasks."""
+    wanted = pl.DataFrame(
+        {
+            **{name: pl.Series([getattr(task, name) for task in tasks], dtype=RUN[name]) for name in RUN},
+            "key": pl.Series([task.key for task in tasks], dtype=pl.String),
+        }
+    )
+    there = kept.frames.runs.select(*RUN, "key")
+    both = wanted.join(there, on=[*RUN, "key"], how="semi", maintain_order="left")
+    if len(both) == len(there):
+        return kept.frames
+    moved = there.unique("key", keep="first").join(wanted, on="key", suffix="_new").drop("key")
+
+    def move(frame: pl.DataFrame) -> pl.DataFrame:
+        joined = frame.join(moved, on=list(RUN), how="inner", maintain_order="left")
+        return joined.select(*(pl.col(f"{name}_new").alias(name) for name in RUN), *frame.columns[len(RUN) :])
+
+    return Frames(**{name: move(getattr(kept.frames, name)) for name in FRAMES}).sorted(aqms)
+
+
+def _read(folder: Path, head: dict[str, Any]) -> Kept:
+    frames = from_runs([]) if head["frames"] == "" else _frames(folder, head["frames"])
+    frames = _whole(frames)
+    known = set(frames.runs.select(*RUN).rows())
+    done = [one for one in _records(folder) if (one.task.point, one.task.aqm, one.task.seed) not in known]
+    if done:
+        aqms = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
+        frames = frames.joined(from_runs(done)).sorted(aqms)
+    return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done))
+
+
+def _frames(folder: Path, number: str) -> Frames:
+    found = {}
+    for name in FRAMES:
+        file = folder / f"{name}.parquet"
+        hidden = folder / _hidden(name, number)
+        try:
+            found[name] = pl.read_parquet(hidden if hidden.exists() else file)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
+        missing = [column for column in RUN if column not in found[name].columns]
+        if missing:
+            raise InputError(f"{file}: is damaged: there is no column '{missing[0]}'")
+    runs = found["runs"]
+    if "engine" not in runs.columns:
+        found["runs"] = runs.with_columns(pl.lit("native").alias("engine"))
+    if runs.select(*RUN).is_duplicated().any():
+        raise InputError(f"{folder / 'runs.parquet'}: is damaged: it holds a run twice")
+    for name in ABOUT_RUN:
+        if name not in found["runs"].columns:
+            raise InputError(f"{folder / 'runs.parquet'}: is damaged: there is no column '{name}'")
+    return Frames(**found)
+
+
+def _whole(frames: Frames) -> Frames:
+    """Return the runs that have rows in `runs` and `queues`, and their rows alone: each run is there whole or not."""
+    runs = (
+        frames.runs.join(frames.queues, on=list(RUN), how="semi", maintain_order="left")
+        if len(frames.queues)
+        else frames.runs
+    )
+    others = {
+        name: getattr(frames, name).join(runs, on=list(RUN), how="semi", maintain_order="left")
+        for name in FRAMES
+        if name != "runs"
+    }
+    return Frames(runs=runs, **others)
+
+
+def _records(folder: Path) -> list[Done]:
+    found = []
+    for path in sorted((folder / RECORDS).glob("*.run")):
+        try:
+            found.append(record.decode(path.read_bytes()))
+        except (OSError, record.DamagedError):
+            continue
+    return found
+
+
+def _recover(folder: Path) -> None:
+    """Finish what a writer that was killed had committed, and remove what it had not."""
+    if not (folder / manifest.NAME).exists():
+        return
+    number = str(manifest.parse(folder, _manifest_text(folder))["frames"])
+    if number:
+        _settle(folder, number)
+    for name in FRAMES:
+        for path in folder.glob(_hidden(name, "*")):
+            files.remove(path)
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    # In memory first: what the system says of a full disk does not pass through polars whole.
+    content = io.BytesIO()
+    frame.rechunk().write_parquet(content, compression="zstd")
+    return content.getvalue()
+
+
+def _settle(folder: Path, number: str) -> None:
+    for name in FRAMES:
+        hidden = folder / _hidden(name, number)
+        if hidden.exists():
+            hidden.replace(folder / f"{name}.parquet")
+
+
+def _hidden(name: str, number: str) -> str:
+    return f".{name}-{number}.parquet"
+
+
+def _manifest_text(folder: Path) -> bytes:
+    try:
+        return (folder / manifest.NAME).read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{folder}: is not a result folder: {manifest.NAME}: {os.strerror(error.errno or 0)}"
+        ) from None

@@ -1,0 +1,125 @@
+"""A folder that grows: more seeds, AQMs and points of the same experiment join what it holds.
+
+Every AQM meets the same seeds at every point: what is there and what is asked for are laid together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.scenario import Experiment, Plan
+from aqmlab.scenario.options import Options
+
+# What may differ between what a folder holds and what joins it, and what follows from the rest.
+_FREE = ("aqm", "seeds", "rules", "defaults")
+
+
+def entry(options: Options, plan: Plan) -> dict[str, Any]:
+    """Return a point as the manifest has it: resolved, and as it was asked for."""
+    return {
+        "point": dict(options.point),
+        "scenario": plan.echo,
+        "files": plan.files,
+        "options": {
+            "given": {name: list(texts) for name, texts in options.given.items()},
+            "named": dict(options.named),
+            "folder": None if options.folder is None else str(options.folder),
+            "allow_unequal_buffers": options.allow_unequal_buffers,
+        },
+    }
+
+
+def grown(
+    experiment: Experiment, plans: Sequence[Plan], held: Mapping[str, Any], version: str, folder: Path
+) -> Experiment:
+    """Return the experiment with the seeds, AQMs and points that the folder holds besides its own.
+
+    Raises:
+        InputError: if the folder holds another experiment, saying in which key it differs.
+
+    """
+    if held["code"] != version or any("options" not in one for one in held["points"]):
+        raise _other(folder, f"by another version of aqmlab ({held['code']}; this one is {version})")
+    there = {_place(one["point"]): one for one in held["points"]}
+    here = {_place(one.point): plan for one, plan in zip(experiment.points, plans, strict=True)}
+    _check_same(experiment, plans, held["points"], folder)
+    labels = _union([one["label"] for one in held["points"][0]["scenario"]["aqm"]], _labels(plans[0]))
+    seeds = max(len(held["points"][0]["scenario"]["seeds"]), len(plans[0].seeds))
+    places = _union(list(there), list(here))
+    if places == list(here) and labels == _labels(plans[0]) and seeds == len(plans[0].seeds):
+        return experiment
+    given = {_place(one.point): one for one in experiment.points}
+    points = [given[place] if place in given else _options(there[place], experiment.points[0]) for place in places]
+    wider = {"aqm": tuple(labels), "seeds": (str(seeds),)}
+    return replace(experiment, points=tuple(replace(one, given={**one.given, **wider}) for one in points))
+
+
+def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    swept_there, swept_here = (", ".join(one) or "nothing" for one in (held[0]["point"], experiment.points[0].point))
+    if swept_there != swept_here:
+        raise _other(folder, f"it sweeps {swept_there}, this one {swept_here}")
+    there = {_place(one["point"]): one for one in held}
+    is_met = False
+    for options, plan in zip(experiment.points, plans, strict=True):
+        one = there.get(_place(options.point))
+        if one is None:
+            continue
+        is_met = True
+        _compare(one["scenario"], json.loads(json.dumps(plan.echo)), folder)
+        for path, digest in plan.files.items():
+            if one["files"].get(path) != digest:
+                raise _other(folder, f"the content of {path} differs")
+    if not is_met:
+        # No point in common: what both were asked for must be the same but for what is swept.
+        asked, options = held[0]["options"], experiment.points[0]
+        free = {*_FREE, *options.point}
+        given = {name: list(texts) for name, texts in options.given.items()}
+        _compare(
+            {name: value for name, value in {**asked["named"], **asked["given"]}.items() if name not in free},
+            {name: value for name, value in {**options.named, **given}.items() if name not in free},
+            folder,
+        )
+
+
+def _compare(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
+    for name in {**there, **here}:
+        if name not in _FREE and there.get(name) != here.get(name):
+            raise _other(folder, f"{name} is {_words(there.get(name))} there and {_words(here.get(name))} here")
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) and value else str(value or "nothing")
+
+
+def _other(folder: Path, why: str) -> InputError:
+    return InputError(f"{folder}: holds another experiment: {why}; results are never overwritten: name another folder")
+
+
+def _options(one: Mapping[str, Any], like: Options) -> Options:
+    asked = one["options"]
+    return replace(
+        like,
+        given={name: tuple(texts) for name, texts in asked["given"].items()},
+        named=asked["named"],
+        point=one["point"],
+        folder=None if asked["folder"] is None else Path(asked["folder"]),
+        allow_unequal_buffers=asked["allow_unequal_buffers"] or like.allow_unequal_buffers,
+    )
+
+
+def _labels(plan: Plan) -> list[str]:
+    return [contestant.label for contestant in plan.contestants]
+
+
+def _place(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(point.items())
+
+
+def _union(there: list[Any], here: list[Any]) -> list[Any]:
+    """Return all of both: in the new order if that has everything, otherwise what is new comes last."""
+    return list(dict.fromkeys([*(() if set(there) <= set(here) else there), *here]))

@@ -1,0 +1,106 @@
+"""The manifest of a folder: what was asked, by which version, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from aqmlab.errors import InputError
+from aqmlab.results.frames import Frames, metric_names
+
+NAME = "manifest.json"
+FORMAT_VERSION = 2
+_NEEDED = {
+    *("command", "title", "aqmlab", "code", "created", "points", "runs_expected", "failures"),
+    *("plan_warnings", "pages", "frames"),
+}
+
+
+def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 kept no records, named its frames without an id, and did not tell the plan's warnings from others."""
+    said = [text for text in manifest["warnings"] if not text.startswith("partial result")]
+    return {**manifest, "frames": "1", "plan_warnings": said, "pages": {"of": "", "files": [], "warnings": []}}
+
+
+# From each older format version to the next.
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+
+
+def parse(folder: Path, text: bytes) -> dict[str, Any]:
+    """Read a manifest, whatever the version that wrote it.
+
+    Raises:
+        InputError: if it is damaged, or was written by a newer version.
+
+    """
+    file = folder / NAME
+    try:
+        manifest: dict[str, Any] = json.loads(text)
+        version = int(manifest["format_version"])
+        if version > FORMAT_VERSION:
+            raise InputError(
+                f"{file}: has format version {version}, and this aqmlab reads up to {FORMAT_VERSION}: use a newer one"
+            )
+        while version < FORMAT_VERSION:
+            manifest = UPGRADES[version](manifest)
+            version += 1
+        if not manifest.keys() >= _NEEDED or not manifest["points"]:
+            raise KeyError
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{file}: is damaged: it is not the manifest of a result") from None
+    return manifest
+
+
+def render(manifest: dict[str, Any]) -> bytes:
+    """Return a manifest as it stands in its file."""
+    return (json.dumps({**manifest, "format_version": FORMAT_VERSION}, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str]) -> dict[str, Any]:
+    """Return a manifest that says what came of the runs, with every warning."""
+    finished, expected = len(frames.runs), manifest["runs_expected"]
+    aqms = [aqm["label"] for aqm in manifest["points"][0]["scenario"]["aqm"]]
+    warnings = [
+        *manifest["plan_warnings"],
+        *_of_runs(frames, aqms),
+        *_same_runs(frames),
+        *manifest["pages"]["warnings"],
+    ]
+    if finished < expected:
+        warnings.insert(0, f"partial result: {finished} of {expected} runs are finished")
+    return {
+        **manifest,
+        "partial": finished < expected,
+        "runs_finished": finished,
+        "failures": list(failures),
+        "warnings": list(dict.fromkeys(warnings)),
+    }
+
+
+def _of_runs(frames: Frames, aqms: Sequence[str]) -> list[str]:
+    """Each text once, with the AQMs that it is about unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for aqm, texts in frames.runs.select("aqm", "warnings").iter_rows():
+        for text in texts or ():
+            if aqm not in about.setdefault(text, []):
+                about[text].append(aqm)
+    return [text if set(names) == set(aqms) else f"{', '.join(names)}: {text}" for text, names in about.items()]
+
+
+def _same_runs(frames: Frames) -> list[str]:
+    """Say so where the seeds change nothing: an interval of zero would look like certainty."""
+    names = metric_names(frames.runs)
+    if not names:
+        return []
+    per_aqm = frames.runs.group_by("point", "aqm").agg(pl.len().alias("n"), pl.col(names).n_unique())
+    same = per_aqm.filter((pl.col("n") > 1) & pl.all_horizontal(pl.col(names) == 1))
+    if same.is_empty():
+        return []
+    aqms = [aqm for aqm in frames.runs["aqm"].unique(maintain_order=True) if aqm in same["aqm"]]
+    return [f"{', '.join(aqms)}: every seed gave the same run, since nothing is random; intervals of zero say nothing"]

@@ -1,0 +1,81 @@
+"""The record of one run: a header in JSON and the columns behind it, with a checksum over both.
+
+A record that a crash left unfinished does not match its checksum and counts for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+
+from aqmlab.engine import Report, Task
+from aqmlab.engine.protocol import Column, Table
+from aqmlab.runner import Done
+
+MAGIC = b"aqmlab run 1\n"
+_TABLES = ("flows", "series", "queues")
+_PLAIN = ("metrics", "warnings", "events", "bottleneck_packets", "cpu_s", "engine")
+
+
+class DamagedError(ValueError):
+    """The record is not whole."""
+
+
+def encode(done: Done) -> bytes:
+    """Return a finished run as bytes."""
+    arrays: list[bytes] = []
+
+    def column(values: Column) -> Any:
+        if isinstance(values, list):
+            return values
+        arrays.append(values.tobytes())
+        return [values.dtype.str, len(values)]
+
+    def table(columns: Table) -> list[Any]:
+        return [[name, isinstance(values, list), column(values)] for name, values in columns.items()]
+
+    task, report = done.task, done.report
+    header = {
+        "task": [task.point, task.aqm, task.seed, task.key],
+        "plain": {name: getattr(report, name) for name in _PLAIN},
+        "tables": {name: table(getattr(report, name)) for name in _TABLES},
+        "histograms": [[name, column(left), column(right)] for name, (left, right) in report.histograms.items()],
+    }
+    text = json.dumps(header).encode()
+    body = b"".join([len(text).to_bytes(8, "little"), text, *arrays])
+    return b"".join([MAGIC, zlib.crc32(body).to_bytes(4, "little"), body])
+
+
+def decode(data: bytes) -> Done:
+    """Return the run that a record holds; its task says no more than which run it was.
+
+    Raises:
+        DamagedError: if the record is not whole.
+
+    """
+    start = len(MAGIC) + 4
+    body = memoryview(data)[start:]
+    if not data.startswith(MAGIC) or zlib.crc32(body).to_bytes(4, "little") != data[len(MAGIC) : start]:
+        raise DamagedError("the checksum does not match")
+    at = 8 + int.from_bytes(body[:8], "little")
+    header = json.loads(bytes(body[8:at]))
+
+    def array(entry: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+        nonlocal at
+        dtype, count = np.dtype(entry[0]), entry[1]
+        values = np.frombuffer(body, dtype, count, at)
+        at += values.nbytes
+        return values
+
+    def table(columns: list[Any]) -> dict[str, Column]:
+        return {name: values if is_text else array(values) for name, is_text, values in columns}
+
+    point, aqm, seed, key = header["task"]
+    # In the order in which they were written.
+    tables = {name: table(header["tables"][name]) for name in _TABLES}
+    histograms = {name: (array(left), array(right)) for name, left, right in header["histograms"]}
+    fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}
+    return Done(Task(point, aqm, seed, "", 0, key), Report(**fields))

@@ -1,0 +1,546 @@
+"""No finished run is lost or made twice, whatever happens to the process, the folder or the disk."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fake import fake_run
+
+import aqmlab as package
+from aqmlab import CheckError, InputError, MachineError, Result, engine, scenario, store
+from aqmlab.engine import Capabilities, native
+from aqmlab.experiment import conduct
+from aqmlab.results.frames import FRAMES, from_runs
+from aqmlab.runner import Done
+from aqmlab.scenario import Experiment, from_values
+from aqmlab.store import files, folder, record
+
+# How many random moments a command is killed at; AQMLAB_KILLS=30 takes some minutes.
+KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
+SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
+SWEPT = 'aqm = ["fifo"]\nrtt = "40ms"\nduration = "3s"\nseeds = 2\n[sweep]\nrate = {}\n'
+
+Calls = list[tuple[str, int]]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """Made-up runs, and which of them were made."""
+    made: Calls = []
+
+    def counted(text: str, inputs: object, seed: int, monitor: object) -> object:
+        made.append((json.loads(text)["aqm"].split(":")[0], seed))
+        return fake_run(text, inputs, seed, monitor)
+
+    monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
+    return made
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figures: for tests that are not about them."""
+    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
+
+
+def _conduct(out: Path, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
+    values = {**SMALL, "aqm": list(aqm), **options}
+    return conduct(Experiment("", (from_values(values),)), "compare", 1, out, engine="native")
+
+
+def _sweep(path: Path, rates: list[str], out: Path) -> Result:
+    path.write_text(SWEPT.format(json.dumps(rates)))
+    return package.run(path, out=out, jobs=1)
+
+
+def _same(one: Result, other: Result) -> bool:
+    """Whether two results are the same, byte for byte, but for the processor time that they took."""
+
+    def content(result: Result) -> list[bytes]:
+        found = []
+        for name in FRAMES:
+            frame: pl.DataFrame = getattr(result.frames, name)
+            found.append(folder._parquet(frame.drop("cpu_s", strict=False)))
+        return found
+
+    return content(one) == content(other)
+
+
+# --- growth ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("plain")
+def more_seeds_and_another_aqm_join_what_is_there(calls: Calls, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    assert len(calls) == 4
+    assert _conduct(out, seeds=3).seeds == [1, 2, 3]
+    assert calls[4:] == [("fifo", 3), ("codel", 3)]
+    grown = _conduct(out, aqm=("pie",), seeds=3)
+    assert calls[6:] == [("pie", 1), ("pie", 2), ("pie", 3)]
+    assert grown.aqms == ["fifo", "codel", "pie"]
+    assert len(grown.runs) == 9
+    assert not grown.is_partial
+    _conduct(out, aqm=("codel",), seeds=1)
+    assert len(calls) == 9
+    assert _same(grown, _conduct(tmp_path / "new", aqm=("fifo", "codel", "pie"), seeds=3))
+    assert package.load(out).to_json() == grown.to_json()
+
+
+@pytest.mark.usefixtures("plain")
+def an_aqm_that_joins_meets_the_seeds_of_the_others(calls: Calls, tmp_path: Path) -> None:
+    _conduct(tmp_path / "out", seeds=3)
+    grown = _conduct(tmp_path / "out", aqm=("pie",), seeds=1)
+    assert grown.runs.filter(pl.col("aqm") == "pie")["seed"].to_list() == [1, 2, 3]
+    assert len(calls) == 9
+
+
+@pytest.mark.usefixtures("plain")
+def points_that_come_between_others_find_their_place(calls: Calls, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], out)
+    grown = _sweep(tmp_path / "exp.toml", ["5mbit", "10mbit", "20mbit"], out)
+    assert len(calls) == 6
+    assert [point["rate"] for point in grown.points] == ["5mbit", "10mbit", "20mbit"]
+    assert _same(grown, _sweep(tmp_path / "exp.toml", ["5mbit", "10mbit", "20mbit"], tmp_path / "new"))
+    other = _sweep(tmp_path / "exp.toml", ["40mbit"], out)
+    assert [point["rate"] for point in other.points] == ["5mbit", "10mbit", "20mbit", "40mbit"]
+    assert len(calls) == 14
+
+
+@pytest.mark.usefixtures("plain")
+def what_is_another_experiment_is_refused_and_named(calls: Calls, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    for change, wanted in (
+        ({"rate": "20mbit"}, "rate is 10mbit there and 20mbit here"),
+        ({"flows": "2*cubic"}, "flows is "),
+        ({"loss": "1%"}, "loss is 0% there and 1% here"),
+    ):
+        with pytest.raises(InputError, match=f"holds another experiment: {wanted}"):
+            _conduct(out, **change)
+    with pytest.raises(InputError, match="it sweeps nothing, this one rate"):
+        _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], out)
+    assert len(calls) == 4
+    assert len(package.load(out).runs) == 4
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def runs_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> None:
+    _conduct(tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    path.write_text(path.read_text().replace('"code": "', '"code": "0.0.1+'))
+    with pytest.raises(InputError, match=r"by another version of aqmlab \(0\.0\.1\+"):
+        _conduct(tmp_path / "out")
+
+
+@pytest.mark.usefixtures("plain")
+def runs_that_mean_the_same_are_made_once(calls: Calls, tmp_path: Path) -> None:
+    result = _conduct(tmp_path / "out", aqm=("fifo", "fifo:tail"))
+    assert len(calls) == 2
+    assert len(result.runs) == 4
+    assert len(package.load(tmp_path / "out").runs) == 4
+
+
+# --- killed, interrupted ---------------------------------------------------------------------------------------------
+
+COMMAND = [
+    *("compare", "--rate", "10mbit", "--rtt", "20ms", "--duration", "20s", "--aqm", "fifo,codel", "--seeds", "10"),
+    *("--jobs", "2", "--quiet", "--out"),
+]
+PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom aqmlab.cli import main\nmain()"
+
+
+def _start(out: Path, **more: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", PROGRAM, *COMMAND, str(out)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def _end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=100)
+    return process.returncode, err
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+    """The folder that nothing interrupted, and how long it took."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    before = time.monotonic()
+    assert _end(_start(out)) == (0, "")
+    return out, time.monotonic() - before
+
+
+@pytest.mark.timeout(100 + 40 * KILLS)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def finished_runs_outlive_the_process_and_are_reused(
+    whole: tuple[Path, float], tmp_path: Path, how: signal.Signals
+) -> None:
+    reference, took_s = package.load(whole[0]), whole[1]
+    moments = random.Random(int(how))
+    for number in range(KILLS):
+        out = tmp_path / f"out-{number}"
+        process = _start(out)
+        time.sleep(moments.uniform(0.2, 1.0) * took_s)
+        process.send_signal(how)
+        _end(process)
+        found = package.load(out) if (out / "manifest.json").exists() else None
+        if found is not None:
+            assert found.is_partial == (len(found.runs) < 20)
+            if found.is_partial:
+                assert found.warnings[0] == f"partial result: {len(found.runs)} of 20 runs are finished"
+        assert _end(_start(out)) == (0, "")
+        again = package.load(out)
+        assert _same(again, reference)
+        if found is not None:
+            # The processor time tells that a run is that run, not another like it.
+            kept = found.runs.join(again.runs, on=["point", "aqm", "seed", "cpu_s"], how="semi")
+            assert len(kept) == len(found.runs)
+        names = {path.relative_to(out) for path in out.rglob("*")}
+        assert names == {path.relative_to(whole[0]) for path in whole[0].rglob("*")}
+        figures = [path for path in names if path.suffix == ".svg"]
+        assert all((out / path).read_bytes() == (whole[0] / path).read_bytes() for path in figures)
+
+
+class _KilledError(BaseException):
+    """Stands for a kill at a place of our choice."""
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("place", range(16))
+def a_kill_between_any_two_writes_leaves_a_whole_folder(
+    calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    out = tmp_path / "out"
+    first = _conduct(out)
+    rename, renamed = Path.replace, []
+
+    def replace(path: Path, target: Path) -> Path:
+        if len(renamed) == place:
+            raise _KilledError
+        renamed.append(target)
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        # Nothing is tidied up after a kill.
+        patch.setattr(files, "remove", lambda path: None)
+        patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+        try:
+            _conduct(out, aqm=("fifo", "pie", "codel"), seeds=3)
+        except _KilledError:
+            pass
+        else:
+            assert place >= 15
+    left = package.load(out)
+    assert len(left.runs) >= len(first.runs)
+    again = _conduct(out, aqm=("fifo", "pie", "codel"), seeds=3)
+    assert len(again.runs) == 9
+    # What was under way is made again.
+    assert len(calls) <= 4 + 5 + 2
+    assert _same(again, _conduct(tmp_path / "new", aqm=("fifo", "pie", "codel"), seeds=3))
+    assert {path.name for path in out.iterdir()} == {"manifest.json", *(f"{name}.parquet" for name in FRAMES)}
+
+
+def an_interrupt_during_the_figures_loses_nothing(
+    calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(result: Result) -> Any:
+        del result
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr("aqmlab.plots.drawable", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _conduct(out)
+    assert len(package.load(out).runs) == 4
+    assert not (out / "report.html").exists()
+    _conduct(out)
+    assert len(calls) == 4
+    assert (out / "report.html").exists()
+
+
+def a_figure_that_fails_is_a_warning(calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aqmlab.plots import style
+
+    def broken(*arguments: object, **more: object) -> Any:
+        del arguments, more
+        raise ValueError("the painter slipped")
+
+    monkeypatch.setattr(style, "legend", broken)
+    result = _conduct(tmp_path / "out")
+    assert "no figure 'cdf': the painter slipped" in result.warnings
+    assert package.load(tmp_path / "out").warnings == result.warnings
+    assert "the painter slipped" in (tmp_path / "out" / "report.html").read_text()
+    assert len(calls) == 4
+
+
+def a_window_that_measured_nothing_keeps_its_data(tmp_path: Path) -> None:
+    result = package.compare(
+        rate="10mbit", rtt="40ms", duration="10ms", flows="1*cubic:start=5s", aqm="fifo", seeds=2, out=tmp_path / "out"
+    )
+    assert "no figure 'cdf': nothing of what it shows was measured" in result.warnings
+    assert len(package.load(tmp_path / "out").runs) == 2
+
+
+# --- several writers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_folder_that_another_process_writes_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = _conduct(out)
+    with (out / ".lock").open("w") as other:
+        other.write("process 17 on elsewhere")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(MachineError, match="out: process 17 on elsewhere is writing into it"):
+            _conduct(out, seeds=3)
+        assert package.load(out).to_json() == first.to_json()
+    # Whoever held it has gone without a word.
+    assert len(_conduct(out, seeds=3).runs) == 6
+
+
+def two_commands_into_one_folder_do_no_harm(whole: tuple[Path, float], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ended = [_end(process) for process in [_start(out), _start(out)]]
+    lines = [err for status, err in ended if status == 1]
+    assert sorted(status for status, _ in ended) in ([0, 1], [0, 0])
+    assert all(err.startswith(f"aqmlab: {out}: ") and "is writing into it" in err for err in lines)
+    assert _same(package.load(out), package.load(whole[0]))
+
+
+def folders_of_the_same_second_are_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Frozen(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Frozen:
+            return cls(2026, 11, 21, 14, 25, 1, tzinfo=tz)
+
+    monkeypatch.setattr(files, "datetime", Frozen)
+    names = [store.dated("compare", tmp_path).name for _ in range(3)]
+    assert names == [f"compare-20261121-142501{ending}" for ending in ("", "-2", "-3")]
+
+
+# --- what others put there -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("calls")
+def what_a_person_put_there_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    mine = [out / "notes.txt", out / "csv" / "runs.csv", out / "figures" / "mine.svg"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    _conduct(out, seeds=3)
+    package.experiment.report(out)
+    assert all(path.read_text() == "mine" for path in mine)
+
+
+@pytest.mark.usefixtures("calls")
+def figures_of_an_earlier_state_go(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], out)
+    before = {path.name for path in (out / "figures").iterdir()}
+    _sweep(tmp_path / "exp.toml", ["5mbit"], tmp_path / "one")
+    _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], tmp_path / "one")
+    assert {path.name for path in (tmp_path / "one" / "figures").iterdir()} == before
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def leftovers_of_killed_writers_go_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = [out / f".manifest.json.tmp-{dead.pid}", tmp_path / f".out.tmp-{dead.pid}", out / ".runs-0123.parquet"]
+    for path in left:
+        path.write_text("half")
+    theirs = [tmp_path / f".out.tmp-{os.getppid()}", out / ".hidden"]
+    for path in theirs:
+        path.write_text("theirs")
+    _conduct(out, seeds=3)
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in theirs)
+
+
+@pytest.mark.usefixtures("plain")
+def the_folder_may_be_this_one_or_behind_a_link(calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to("out")
+    _conduct(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    monkeypatch.chdir(tmp_path / "out")
+    _conduct(Path("."), seeds=3)
+    assert len(calls) == 6
+
+
+@pytest.mark.usefixtures("plain")
+def rows_that_were_deleted_are_made_again_and_none_is_there_twice(calls: Calls, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    whole = _conduct(out)
+    pl.read_parquet(out / "runs.parquet").filter(pl.col("seed") == 1).write_parquet(out / "runs.parquet")
+    assert package.load(out).warnings[0] == "partial result: 2 of 4 runs are finished"
+    assert set(package.load(out).series["seed"]) == {1}
+    assert _same(_conduct(out), whole)
+    assert len(calls) == 6
+    runs = pl.read_parquet(out / "runs.parquet")
+    pl.concat([runs, runs]).write_parquet(out / "runs.parquet")
+    with pytest.raises(InputError, match=r"runs\.parquet: is damaged: it holds a run twice"):
+        package.load(out)
+
+
+# --- the disk --------------------------------------------------------------------------------------------------------
+
+
+def _too_small() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+
+def a_disk_that_takes_no_more_is_one_line(tmp_path: Path) -> None:
+    status, err = _end(_start(tmp_path / "out", preexec_fn=_too_small))
+    assert (status, err) == (1, f"aqmlab: {tmp_path / 'out'}: cannot be written: File too large\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+@pytest.mark.parametrize("size", ["4k", "100k", "400k"])
+def a_full_disk_is_one_line_and_keeps_what_is_finished(small_disk: Callable[[str], Path], size: str) -> None:
+    out = small_disk(size) / "out"
+    status, err = _end(_start(out))
+    assert (status, err) == (1, f"aqmlab: {out}: cannot be written: No space left on device\n")
+    if size != "4k":
+        assert 0 < len(package.load(out).runs) < 20
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """A disk of a size of one's choice."""
+    place = tmp_path / "disk"
+    place.mkdir()
+
+    def mount(size: str) -> Path:
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], capture_output=True)
+        if done.returncode:
+            pytest.skip("this machine mounts nothing here")
+        return place
+
+    yield mount
+    subprocess.run(["umount", str(place)], capture_output=True)
+
+
+def json_goes_through_links_and_into_devices(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").chmod(0o600)
+    (tmp_path / "link").symlink_to("file")
+    files.put(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "null").symlink_to("/dev/null")
+    files.put(tmp_path / "null", b"gone")
+    assert not Path("/dev/null").is_file()
+
+
+# --- records, engines, older folders ---------------------------------------------------------------------------------
+
+
+def _done() -> Done:
+    plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo", "flows": ["2*cubic", "1*voip"]}))
+    task = engine.Task(0, "fifo", 1, plan.engine(plan.contestants[0]), 0, "key")
+    return Done(task, native.Native().run(task, native.Native().monitor()))
+
+
+def a_record_reads_back_as_it_was_written() -> None:
+    done = _done()
+    read = record.decode(record.encode(done))
+    for name in FRAMES:
+        assert getattr(from_runs([read]), name).equals(getattr(from_runs([done]), name)), name
+
+
+def a_record_that_is_not_whole_counts_for_nothing() -> None:
+    data = record.encode(_done())
+    for place in (0, 5, 30, len(data) // 2, len(data) - 1):
+        with pytest.raises(record.DamagedError):
+            record.decode(data[:place])
+        with pytest.raises(record.DamagedError):
+            record.decode(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+def an_unknown_engine_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="unknown engine 'natve', did you mean 'native'"):
+        package.compare(**SMALL, aqm="fifo", engine="natve")
+
+
+def what_an_engine_cannot_do_is_refused_before_anything_runs(
+    calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Narrow(native.Native):
+        name = "narrow"
+        capabilities = Capabilities(frozenset({"dumbbell"}), frozenset({"cubic"}), frozenset({"fifo"}), captures=False)
+
+    monkeypatch.setitem(engine.ENGINES, "narrow", Narrow())
+    for change, wanted in (
+        ({"aqm": "pie"}, "aqm: 'pie' is beyond it; it can do fifo"),
+        ({"flows": "1*voip"}, "flows: 'voip' is beyond it; it can do cubic"),
+        ({"topology": "star"}, "topology: 'star' is beyond it; it can do dumbbell"),
+    ):
+        with pytest.raises(InputError, match=f"engine narrow: {wanted}"):
+            package.compare(**{**SMALL, "aqm": "fifo", **change}, engine="narrow", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    result = package.compare(**SMALL, aqm="fifo", engine="narrow")
+    assert set(result.runs["engine"]) == {"narrow"}
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("name", ["mean", "n", "metric", "point", "seed", "goodput_mbit"])
+def a_sweep_is_not_named_like_a_column(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "exp.toml"
+    path.write_text(f'aqm = "codel target ${name}"\nrate = "10mbit"\nrtt = "40ms"\n[sweep]\n{name} = ["5ms", "10ms"]\n')
+    with pytest.raises(InputError, match=f"sweep: '{name}' is what a column of every result is called"):
+        scenario.load(path)
+
+
+@pytest.mark.usefixtures("calls")
+def a_folder_of_format_version_1_still_loads(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    new = _conduct(out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    for name in ("frames", "plan_warnings", "pages", "engine"):
+        del manifest[name]
+    for point in manifest["points"]:
+        del point["options"]
+    (out / "manifest.json").write_text(json.dumps({**manifest, "format_version": 1, "digest": "0"}))
+    runs = pl.read_parquet(out / "runs.parquet").drop("engine")
+    runs.write_parquet(out / "runs.parquet")
+    old = package.load(out)
+    assert json.loads(old.to_json()) == json.loads(new.to_json())
+    package.experiment.report(out)
+    assert json.loads((out / "manifest.json").read_text())["format_version"] == 2
+    assert len(package.load(out).runs) == 4
+    with pytest.raises(InputError, match="another version of aqmlab"):
+        _conduct(out, seeds=3)
+
+
+@pytest.mark.usefixtures("plain")
+def all_runs_that_fail_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> object:
+        del arguments
+        raise CheckError("check failed: made up")
+
+    monkeypatch.setattr("aqmlab.engine.native.simulate", fail)
+    with pytest.raises(CheckError, match="made up"):
+        _conduct(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -177,8 +177,8 @@ def _check(base: dict[str, Any]) -> None:
         refuse("recorded links and traffic are not for the kernel")
     if base["overhead_bytes"] != 14 or base["device_ring_packets"] != 1 or base["loss"] or base["jitter_ns"]:
         refuse("overhead is 14b, device_ring 1p, and there is no loss and no jitter")
-    fixed = {"mss_bytes": 1448, "delack_segments": 2, "delack_ns": 40_000_000, "min_rto_ns": 200_000_000}
-    shared = ("initial_window", "sack", "ecn")
+    fixed = {"mss_bytes": 1448, "delack_ns": 40_000_000, "minrto_ns": 200_000_000}
+    shared = ("iw", "sack", "ecn")
     for group in base["flows"]:
         tcp = group["transport"].get("tcp")
         if tcp is None or "bulk" not in group["source"] or group["source"]["bulk"]["size_bytes"] is not None:

@@ -6,7 +6,7 @@
 
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;
-use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Transport};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -29,29 +29,8 @@ fn main() {
 }
 
 fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
-    let tcp = Tcp {
-        congestion_control: CongestionControl::Newreno,
-        // 1500 bytes on the link with 52 bytes of headers and no link-layer overhead.
-        mss_bytes: 1448,
-        initial_window: 10,
-        sack: true,
-        ecn: EcnMode::Off,
-        delack_segments: 2,
-        delack_ns: 40_000_000,
-        min_rto_ns: 200_000_000,
-        window_bytes: None,
-        ipv6: false,
-        pacing: false,
-        hystart: false,
-        handshake: false,
-        ecn_syn: false,
-        quickack_segments: 0,
-        eifel: false,
-        prr: false,
-        rack: false,
-        byte_counting: true,
-        halve_pipe: false,
-    };
+    // Segments of 1500 bytes on the link, with 52 bytes of headers and no link-layer overhead.
+    let tcp = Tcp::parse("newreno").expect("it is one of the congestion controls");
     Scenario {
         aqm: aqm.to_owned(),
         capacity: Capacity::RateBps(1_000_000_000),

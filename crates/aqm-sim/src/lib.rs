@@ -10,6 +10,7 @@ pub mod report;
 pub mod scenario;
 pub mod switch;
 pub mod topology;
+pub mod transport;
 
 mod conversations;
 mod endpoint;
@@ -19,7 +20,6 @@ mod network;
 mod replay;
 mod simulation;
 mod traffic;
-mod transport;
 mod voice;
 
 use aqm_core::units::{Span, Time};

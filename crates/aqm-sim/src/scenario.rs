@@ -5,7 +5,7 @@
 
 pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
-use aqm_core::packet::Ecn;
+pub use crate::transport::{EcnMode, Tcp};
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck whose forward queue is the
@@ -130,39 +130,7 @@ impl FlowGroup {
                 if self.source == Source::Voip {
                     return Err("a call needs udp".to_owned());
                 }
-                if !(1..=LARGEST).contains(&tcp.mss_bytes) {
-                    return Err(format!("mss_bytes is {}: it must be within 1 and {LARGEST}", tcp.mss_bytes));
-                }
-                positive("initial_window", u64::from(tcp.initial_window))?;
-                positive("delack_segments", u64::from(tcp.delack_segments))?;
-                positive("min_rto_ns", tcp.min_rto_ns)?;
-                if tcp.ecn == EcnMode::L4s && tcp.congestion_control != CongestionControl::Prague {
-                    return Err("ecn l4s needs a congestion control that is made for it: prague".to_owned());
-                }
-                if tcp.halve_pipe && tcp.congestion_control != CongestionControl::Newreno {
-                    return Err("halve_pipe is on: that is for newreno".to_owned());
-                }
-                for (key, on) in [("prr", tcp.prr), ("rack", tcp.rack), ("halve_pipe", tcp.halve_pipe)] {
-                    if on && !tcp.sack {
-                        return Err(format!("{key} is on: it needs sack"));
-                    }
-                }
-                if !tcp.byte_counting && (tcp.congestion_control != CongestionControl::Newreno || tcp.hystart)
-                {
-                    return Err("byte_counting is off: that is for newreno, without hystart".to_owned());
-                }
-                tcp.check_model()?;
-                if let Some(window) = tcp.window_bytes
-                    && window < u64::from(tcp.mss_bytes)
-                {
-                    return Err(format!(
-                        "window_bytes is {window}: it must hold a segment of {}",
-                        tcp.mss_bytes
-                    ));
-                }
-                if tcp.congestion_control == CongestionControl::Fixed && tcp.window_bytes.is_none() {
-                    return Err("a fixed window needs window_bytes".to_owned());
-                }
+                tcp.check()?;
             }
         }
         match &self.source {
@@ -289,128 +257,6 @@ pub enum Transport {
     Tcp(Tcp),
 }
 
-/// Settings of a TCP connection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tcp {
-    /// Congestion control.
-    pub congestion_control: CongestionControl,
-    /// Payload bytes of a full segment.
-    pub mss_bytes: u32,
-    /// Initial window in segments (RFC 6928: 10).
-    pub initial_window: u32,
-    /// Selective acknowledgments (RFC 2018, RFC 6675).
-    pub sack: bool,
-    /// Explicit congestion notification.
-    pub ecn: EcnMode,
-    /// Segments after which the receiver acknowledges at once (RFC 1122: 2; 1 turns delayed ACKs off).
-    pub delack_segments: u32,
-    /// Longest delay of an acknowledgment, nanoseconds.
-    pub delack_ns: u64,
-    /// Smallest retransmission timeout, nanoseconds (RFC 6298 says 1 s, Linux 200 ms).
-    pub min_rto_ns: u64,
-    /// Cap on the window in bytes of payload; `None` for no cap.
-    pub window_bytes: Option<u64>,
-    /// IPv6 instead of IPv4: 20 bytes more per packet.
-    #[serde(default)]
-    pub ipv6: bool,
-    /// Spaces segments in time even where the congestion control has no rate of its own.
-    #[serde(default)]
-    pub pacing: bool,
-    /// HyStart++ (RFC 9406) in the first slow start.
-    #[serde(default)]
-    pub hystart: bool,
-    /// The connection is opened by a SYN and its answer, which may be lost, instead of being there from the start.
-    #[serde(default)]
-    pub handshake: bool,
-    /// SYN and its answer claim to understand marks (RFC 8311 section 4.3 allows it; draft-ietf-tcpm-generalized-ecn).
-    #[serde(default)]
-    pub ecn_syn: bool,
-    /// Segments at the start of which each is acknowledged at once (Linux: 16 at most).
-    #[serde(default)]
-    pub quickack_segments: u32,
-    /// A retransmission that turns out to have been needless is taken back (RFC 3522, RFC 4015).
-    #[serde(default)]
-    pub eifel: bool,
-    /// Proportional rate reduction in recovery (RFC 6937); needs `sack`.
-    #[serde(default)]
-    pub prr: bool,
-    /// Loss detection by time, with tail loss probes (RFC 8985); needs `sack`.
-    #[serde(default)]
-    pub rack: bool,
-    /// The window grows by the bytes acknowledged (RFC 3465); else, with NewReno, once per acknowledgment (RFC 5681).
-    #[serde(default = "defaults::byte_counting")]
-    pub byte_counting: bool,
-    /// A loss found by SACK halves what is believed to be in the network (RFC 6675's pipe, as in ns-3) and not, as RFC 5681
-    /// says, all that is outstanding; for NewReno, needs `sack`.
-    #[serde(default)]
-    pub halve_pipe: bool,
-}
-
-impl Tcp {
-    /// BBR has its own way to begin and to recover, counts what SACK reports, and its drafts name no response to marks.
-    fn check_model(&self) -> Result<(), String> {
-        if !matches!(self.congestion_control, CongestionControl::Bbr1 | CongestionControl::Bbr3) {
-            return Ok(());
-        }
-        if !self.sack {
-            return Err("sack is off: bbr needs it".to_owned());
-        }
-        for (key, on) in [("ecn", self.ecn != EcnMode::Off), ("hystart", self.hystart), ("prr", self.prr)] {
-            if on {
-                return Err(format!("{key} is on: bbr has no use for it"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Congestion controls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CongestionControl {
-    /// RFC 5681, RFC 6582.
-    Newreno,
-    /// RFC 9438.
-    Cubic,
-    /// RFC 8257; wants `ecn`.
-    Dctcp,
-    /// RFC 6817.
-    Ledbat,
-    /// TCP Prague, as the draft has it; wants `ecn`. Not validated against an implementation.
-    Prague,
-    /// draft-cardwell-iccrg-bbr-congestion-control-00: the first version of BBR, which Linux calls bbr.
-    Bbr1,
-    /// draft-ietf-ccwg-bbr-06. Not validated against an implementation.
-    Bbr3,
-    /// Keeps the window at its cap whatever happens: an instrument, not a transport.
-    Fixed,
-}
-
-/// Explicit congestion notification of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EcnMode {
-    /// Packets are Not-ECT.
-    #[default]
-    Off,
-    /// RFC 3168: ECT(0), one reaction per round trip.
-    Classic,
-    /// RFC 9331: ECT(1), which asks for the low-latency queue.
-    L4s,
-}
-
-impl EcnMode {
-    /// What packets carry.
-    pub const fn codepoint(self) -> Ecn {
-        match self {
-            EcnMode::Off => Ecn::NotEct,
-            EcnMode::Classic => Ecn::Ect0,
-            EcnMode::L4s => Ecn::Ect1,
-        }
-    }
-}
-
 /// What a flow has to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -531,10 +377,6 @@ mod defaults {
     pub(super) fn device_ring_packets() -> u32 {
         1
     }
-
-    pub(super) fn byte_counting() -> bool {
-        true
-    }
 }
 
 #[cfg(test)]
@@ -550,43 +392,6 @@ mod tests {
         });
         change(&mut json);
         serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
-    }
-
-    #[test]
-    fn bbr_is_refused_what_it_has_no_use_for() {
-        let with = |control: &str, key: &str, value: serde_json::Value| {
-            let mut tcp = serde_json::json!({"congestion_control": control, "mss_bytes": 1448, "initial_window": 10,
-                "sack": true, "ecn": "off", "delack_segments": 2, "delack_ns": 1, "min_rto_ns": 1, "window_bytes": null});
-            tcp[key] = value;
-            scenario(|json| json["flows"][0]["transport"] = serde_json::json!({ "tcp": tcp }))
-        };
-        for control in ["bbr1", "bbr3"] {
-            assert_eq!(with(control, "rack", true.into()), Ok(()));
-            for (key, value) in [
-                ("sack", false.into()),
-                ("ecn", "classic".into()),
-                ("hystart", true.into()),
-                ("prr", true.into()),
-            ] {
-                assert!(
-                    with(control, key, value).unwrap_err().contains(&format!("'bursts': {key} is")),
-                    "{key}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn of_tcp_prague_alone_may_ask_for_the_low_latency_queue() {
-        let with = |control: &str| {
-            let tcp = serde_json::json!({"tcp": {"congestion_control": control, "mss_bytes": 1448, "initial_window": 10,
-                "sack": true, "ecn": "l4s", "delack_segments": 2, "delack_ns": 1, "min_rto_ns": 1, "window_bytes": null}});
-            scenario(|json| json["flows"][0]["transport"] = tcp)
-        };
-        assert_eq!(with("prague"), Ok(()));
-        for control in ["newreno", "cubic", "dctcp", "ledbat"] {
-            assert!(with(control).unwrap_err().contains("'bursts': ecn l4s"), "{control}");
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;
-use crate::transport::{Receiver, Sender, Settings};
+use crate::transport::{Receiver, Sender, Tcp};
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -70,7 +70,7 @@ pub(crate) enum Endpoints {
 
 impl Endpoints {
     /// Both ends of a TCP connection with these settings, or of a flow of datagrams.
-    pub(crate) fn new(tcp: Option<(&Settings, Random)>) -> Endpoints {
+    pub(crate) fn new(tcp: Option<(&Tcp, Random)>) -> Endpoints {
         match tcp {
             None => Endpoints::Datagrams,
             Some((settings, random)) => Endpoints::Tcp(Box::new(Connection {
@@ -116,7 +116,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) propagation: Span,
     pub(crate) identity: Identity,
     /// With what the congestion control may draw from.
-    pub(crate) tcp: Option<(&'a Settings, Random)>,
+    pub(crate) tcp: Option<(&'a Tcp, Random)>,
     pub(crate) headers: u32,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,

@@ -5,7 +5,7 @@ use crate::endpoint::flow::{FlowSetup, Identity, Label};
 use crate::inputs::Inputs;
 use crate::network::path::Path;
 use crate::report::RunError;
-use crate::scenario::{CongestionControl, FlowGroup, Source, Tcp, Transport};
+use crate::scenario::{FlowGroup, Source, Transport};
 use crate::traffic::application::Application;
 use crate::traffic::arrivals::Arrivals;
 use crate::traffic::client::Client;
@@ -200,7 +200,7 @@ impl Member<'_> {
     fn piece(&self) -> u32 {
         match &self.group.transport {
             Transport::Udp { packet_bytes, .. } => *packet_bytes,
-            Transport::Tcp(tcp) => tcp.mss_bytes,
+            Transport::Tcp(tcp) => tcp.mss(),
         }
     }
 
@@ -213,10 +213,10 @@ impl Member<'_> {
                 (None, UDP_HEADERS, if pipe.back { "udp-back" } else { "udp" }, 17, ecn.codepoint())
             }
             Transport::Tcp(tcp) => {
-                let headers = TCP_HEADERS + if tcp.ipv6 { IPV6_EXTRA } else { 0 };
-                let syn = if tcp.ecn_syn { tcp.ecn.codepoint() } else { Ecn::NotEct };
-                let settings = Tcp { handshake: tcp.handshake && !pipe.open, ..tcp.clone() };
-                (Some(settings), headers, if pipe.back { "tcp-back" } else { tcp_kind(tcp) }, 6, syn)
+                let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
+                let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
+                let settings = if pipe.open { tcp.opened() } else { tcp.clone() };
+                (Some(settings), headers, if pipe.back { "tcp-back" } else { tcp.info().name }, 6, syn)
             }
         };
         let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
@@ -256,17 +256,4 @@ impl Member<'_> {
 fn host(names: &[String], index: u32, own: u64) -> u32 {
     let name = names.get(index as usize % names.len().max(1));
     name.map_or(own, |name| Random::stream(0, &format!("host {name}")).next_u64()) as u32
-}
-
-fn tcp_kind(tcp: &Tcp) -> &'static str {
-    match tcp.congestion_control {
-        CongestionControl::Newreno => "newreno",
-        CongestionControl::Cubic => "cubic",
-        CongestionControl::Dctcp => "dctcp",
-        CongestionControl::Ledbat => "ledbat",
-        CongestionControl::Prague => "prague",
-        CongestionControl::Bbr1 => "bbr1",
-        CongestionControl::Bbr3 => "bbr3",
-        CongestionControl::Fixed => "fixed",
-    }
 }

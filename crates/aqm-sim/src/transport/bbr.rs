@@ -4,6 +4,11 @@ use super::rate::{RateSample, Sampler};
 use super::window::Window;
 use aqm_core::units::{Span, Time};
 
+/// What BBR takes with one value only: it counts what SACK reports, begins and recovers in its own way, and its drafts
+/// name no response to marks.
+pub(super) const ONLY: &[(&str, &[&str])] =
+    &[("sack", &["on"]), ("ecn", &["off"]), ("hystart", &["off"]), ("prr", &["off"])];
+
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Recovery {

@@ -4,11 +4,25 @@
 //!
 //! Deviation: segments are paced one by one; the send quantum counts in the window only (section 4.2.3.2).
 
-use super::bbr::{LastGood, PacingRate, Recovery, View};
-use super::rate::{Rounds, WindowedMax};
-use super::window::Window;
+use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
+use super::controller::{Controller, Info};
+use super::hystart::SlowStart;
+use super::rate::{Rounds, Sampler, WindowedMax};
+use super::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "bbr1",
+    alias: "bbr",
+    summary: "BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00), or bbr, as Linux calls it",
+    reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
+    sets: &[("rack", "on")],
+    only: ONLY,
+    build: |_, window, random| Box::new(Bbr1::new(window, random)),
+    ..Info::USUAL
+};
 
 /// Section 4.3.2.1: BBRHighGain, 2/ln 2.
 const HIGH_GAIN: f64 = 2.89;
@@ -34,7 +48,7 @@ enum State {
 
 /// State beyond the window.
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr1 {
+struct Bbr1 {
     state: State,
     pacing: PacingRate,
     rounds: Rounds,
@@ -60,7 +74,7 @@ pub(crate) struct Bbr1 {
 
 impl Bbr1 {
     /// BBRInit of section 4.3.1.
-    pub(crate) fn new(window: &Window, random: Random) -> Bbr1 {
+    fn new(window: &Window, random: Random) -> Bbr1 {
         Bbr1 {
             state: State::Startup,
             pacing: PacingRate::new(HIGH_GAIN, window.initial),
@@ -83,14 +97,23 @@ impl Bbr1 {
             random,
         }
     }
+}
 
-    /// Bytes per second.
-    pub(crate) fn pacing_rate(&self) -> f64 {
-        self.pacing.rate
+impl Controller for Bbr1 {
+    fn on_ack(&mut self, _: &mut Window, _: &mut SlowStart, _: &Acked) {}
+
+    fn on_idle(&mut self, _: &mut Window) {}
+
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
+    fn rate(&self, _: &Window) -> Option<f64> {
+        Some(self.pacing.rate)
     }
 
     /// BBRUpdateOnACK of section 3.5.2.
-    pub(crate) fn on_sample(&mut self, c: &mut View<'_>) {
+    fn on_sample(&mut self, c: &mut View<'_>) {
         self.pacing.begin(HIGH_GAIN, c.window.initial, c.at.srtt);
         self.follow_recovery(c);
         self.update_btlbw(c);
@@ -104,21 +127,24 @@ impl Bbr1 {
     }
 
     /// The retransmission timer expired: section 4.2.3.4.
-    pub(crate) fn on_timeout(&mut self, window: &Window) {
+    fn on_timeout(&mut self, window: &mut Window) {
         self.last_good.save(window.cwnd, self.state == State::ProbeRtt);
         self.last_good.recovery = Recovery::Timeout;
         self.packet_conservation = None;
+        window.cwnd = window.mss;
     }
 
     /// BBRHandleRestartFromIdle of section 4.3.4.4.
-    pub(crate) fn on_restart(&mut self, window: &Window, srtt: Span) {
+    fn on_restart(&mut self, window: &mut Window, _: &Sampler, srtt: Span, _: Time) {
         self.pacing.begin(HIGH_GAIN, window.initial, srtt);
         self.idle_restart = true;
         if self.state == State::ProbeBw {
             self.pacing.set(self.btlbw, self.filled_pipe);
         }
     }
+}
 
+impl Bbr1 {
     fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => HIGH_GAIN,

@@ -11,11 +11,24 @@ mod model;
 mod probe_bw;
 mod probe_rtt;
 
-use super::bbr::{LastGood, PacingRate, Recovery, View};
+use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
+use super::controller::{Controller, Info};
+use super::hystart::SlowStart;
 use super::rate::{LostSegment, Rounds, Sampler, WindowedMax};
-use super::window::Window;
+use super::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "bbr3",
+    summary: "BBRv3 (draft-ietf-ccwg-bbr-06), not validated against an implementation",
+    reference: "draft-ietf-ccwg-bbr-06",
+    sets: &[("rack", "on")],
+    only: ONLY,
+    build: |_, window, random| Box::new(Bbr3::new(window, random)),
+    ..Info::USUAL
+};
 
 /// Section 2.5.
 const STARTUP_PACING_GAIN: f64 = 2.77;
@@ -90,7 +103,7 @@ enum AckPhase {
 
 /// State beyond the window.
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr3 {
+struct Bbr3 {
     state: State,
     pacing: PacingRate,
     last_good: LastGood,
@@ -161,7 +174,7 @@ pub(crate) struct Bbr3 {
 
 impl Bbr3 {
     /// OnInit of section 5.2.1.
-    pub(crate) fn new(window: &Window, random: Random) -> Bbr3 {
+    fn new(window: &Window, random: Random) -> Bbr3 {
         Bbr3 {
             state: State::Startup,
             pacing: PacingRate::new(STARTUP_PACING_GAIN, window.initial),
@@ -216,14 +229,23 @@ impl Bbr3 {
             probe_rtt_round_done: false,
         }
     }
+}
 
-    /// Bytes per second.
-    pub(crate) fn pacing_rate(&self) -> f64 {
-        self.pacing.rate
+impl Controller for Bbr3 {
+    fn on_ack(&mut self, _: &mut Window, _: &mut SlowStart, _: &Acked) {}
+
+    fn on_idle(&mut self, _: &mut Window) {}
+
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
+    fn rate(&self, _: &Window) -> Option<f64> {
+        Some(self.pacing.rate)
     }
 
     /// UpdateOnACK of section 5.2.3.
-    pub(crate) fn on_sample(&mut self, c: &mut View<'_>) {
+    fn on_sample(&mut self, c: &mut View<'_>) {
         self.pacing.begin(STARTUP_PACING_GAIN, c.window.initial, c.at.srtt);
         self.follow_recovery(c);
         self.update_latest_delivery_signals(c);
@@ -242,13 +264,22 @@ impl Bbr3 {
     }
 
     /// OnEnterRTO of section 5.6.4.4.
-    pub(crate) fn on_timeout(&mut self, window: &Window) {
+    fn on_timeout(&mut self, window: &mut Window) {
         self.save_state_upon_loss(window);
         self.last_good.recovery = Recovery::Timeout;
+        window.cwnd = window.mss;
+    }
+
+    fn on_lost(&mut self, window: &Window, lost: &LostSegment) {
+        self.handle_lost_packet(window, lost);
+    }
+
+    fn on_spurious_recovery(&mut self, window: &mut Window, sampler: &Sampler) {
+        self.handle_spurious_loss_detection(window, sampler.delivered);
     }
 
     /// HandleRestartFromIdle of section 5.4.1.
-    pub(crate) fn on_restart(&mut self, window: &mut Window, sampler: &Sampler, srtt: Span, now: Time) {
+    fn on_restart(&mut self, window: &mut Window, sampler: &Sampler, srtt: Span, now: Time) {
         self.pacing.begin(STARTUP_PACING_GAIN, window.initial, srtt);
         self.idle_restart = true;
         self.extra_acked_interval_start = now;
@@ -258,7 +289,9 @@ impl Bbr3 {
             self.check_probe_rtt_done(window, sampler.delivered, now);
         }
     }
+}
 
+impl Bbr3 {
     /// Section 5.6.4.4: entering and leaving recovery.
     fn follow_recovery(&mut self, c: &mut View<'_>) {
         let (before, after) = (self.last_good.recovery, c.at.recovery);
@@ -418,9 +451,9 @@ mod tests {
     fn the_flight_at_which_losses_reach_a_fiftieth_is_the_bound() {
         let (mut bbr, window) = probing();
         // 2 % of 3000 bytes are 60: one segment is too much. (2900 * 0.02 - 0) / 0.98 = 59.2 bytes beyond 2900.
-        bbr.on_lost(&window, &lost(1, 100));
+        bbr.handle_lost_packet(&window, &lost(1, 100));
         assert_eq!((bbr.inflight_longterm, bbr.state), (2959, State::ProbeBwDown));
-        bbr.on_lost(&window, &lost(5, 200));
+        bbr.handle_lost_packet(&window, &lost(5, 200));
         assert_eq!(bbr.inflight_longterm, 2959, "a probe is answered once");
     }
 
@@ -428,16 +461,16 @@ mod tests {
     fn the_bound_falls_by_no_more_than_cubic_would() {
         let (mut bbr, window) = probing();
         let early = LostSegment { tx_in_flight: 1000, ..lost(1, 100) };
-        bbr.on_lost(&window, &early);
+        bbr.handle_lost_packet(&window, &early);
         assert_eq!(bbr.inflight_longterm, 1400); // 0.7 times 2000, not (900 * 0.02) / 0.98 beyond 900
     }
 
     #[test]
     fn a_needless_recovery_is_taken_back_and_the_probe_begins_again() {
         let (mut bbr, mut window) = probing();
-        bbr.on_lost(&window, &lost(1, 100));
+        bbr.handle_lost_packet(&window, &lost(1, 100));
         window.cwnd = 400;
-        bbr.on_spurious_recovery(&mut window, 9000);
+        bbr.handle_spurious_loss_detection(&mut window, 9000);
         assert_eq!((bbr.inflight_longterm, bbr.state, window.cwnd), (INFINITY, State::ProbeBwRefill, 4000));
     }
 
@@ -445,7 +478,7 @@ mod tests {
     fn losses_count_as_ranges() {
         let (mut bbr, window) = probing();
         for number in [1, 2, 3, 7, 8, 20] {
-            bbr.on_lost(&window, &lost(number, 100));
+            bbr.handle_lost_packet(&window, &lost(number, 100));
         }
         assert_eq!(bbr.lost_ranges, 3);
     }

@@ -1,7 +1,31 @@
 //! CUBIC's window (RFC 9438).
 
+use super::controller::{Controller, Info};
 use super::window::{Acked, Window};
+use aqm_core::params::{Preset, Value};
 use aqm_core::units::Time;
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "cubic",
+    summary: "TCP CUBIC (RFC 9438)",
+    reference: "RFC 9438",
+    stacks: &[
+        Preset {
+            name: "linux",
+            source: "Linux 6.12 net/ipv4/tcp_cubic.c: hystart=1. Deviation: that is the classic HyStart (ACK trains and \
+                     delays), here it is HyStart++",
+            values: &[("hystart", Value::Flag(true))],
+        },
+        Preset {
+            name: "ns3",
+            source: "ns-3.44 src/internet/model/tcp-cubic.cc: HyStart true. Deviation: that is the classic HyStart",
+            values: &[("hystart", Value::Flag(true))],
+        },
+    ],
+    build: |_, _, _| Box::new(Cubic::default()),
+    ..Info::USUAL
+};
 
 /// RFC 9438 section 4.1: the constant C, segments per second cubed.
 const C: f64 = 0.4;
@@ -12,7 +36,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// State beyond the window, in segments and seconds as in the RFC.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cubic {
+struct Cubic {
     w_max: f64,
     k: f64,
     epoch_start: Option<Time>,
@@ -23,9 +47,8 @@ pub(crate) struct Cubic {
     cwnd: f64,
 }
 
-impl Cubic {
-    /// New data was acknowledged in congestion avoidance.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+impl Controller for Cubic {
+    fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         let mss = window.mss as f64;
         let segments_acked = acked.bytes as f64 / mss;
         let start = match self.epoch_start {
@@ -50,8 +73,8 @@ impl Cubic {
         window.cwnd = (self.cwnd * mss) as u64;
     }
 
-    /// A loss or an ECN echo: RFC 9438 sections 4.6 and 4.7.
-    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+    /// RFC 9438 sections 4.6 and 4.7.
+    fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         let mss = window.mss as f64;
         let cwnd = window.cwnd as f64 / mss;
         self.cwnd_prior = cwnd;
@@ -65,10 +88,13 @@ impl Cubic {
     }
 
     /// After a timeout the curve starts over (section 4.8).
-    pub(crate) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, window: &mut Window) {
         self.epoch_start = None;
+        window.cwnd = window.mss;
     }
+}
 
+impl Cubic {
     fn begin_epoch(&mut self, cwnd: f64, now: Time) -> Time {
         self.epoch_start = Some(now);
         self.cwnd = cwnd;
@@ -101,7 +127,7 @@ mod tests {
         for step in 0..43 {
             let now = Time::ZERO + Span::from_millis(100) * step;
             let bytes = window.cwnd;
-            cubic.on_ack(&mut window, &Acked::example(bytes, now, rtt));
+            cubic.avoid_congestion(&mut window, &Acked::example(bytes, now, rtt));
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - 100.0).abs() < 0.2, "{segments}");
@@ -127,7 +153,7 @@ mod tests {
         let rtt = Span::from_millis(1);
         for step in 0..4 {
             let bytes = window.cwnd;
-            cubic.on_ack(&mut window, &Acked::example(bytes, Time::ZERO + rtt * step, rtt));
+            cubic.avoid_congestion(&mut window, &Acked::example(bytes, Time::ZERO + rtt * step, rtt));
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - (7.0 + 4.0 * ALPHA)).abs() < 0.05, "{segments}");

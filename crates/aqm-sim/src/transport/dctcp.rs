@@ -1,14 +1,28 @@
 //! DCTCP's window (RFC 8257): Reno's growth, and a reduction by the share of bytes that were marked.
 
+use super::controller::{Controller, Info};
+use super::feedback::{Echo, Note};
+use super::hystart::SlowStart;
 use super::newreno::Newreno;
 use super::window::{Acked, Window};
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "dctcp",
+    summary: "DCTCP (RFC 8257): reacts to the share of marked packets",
+    reference: "RFC 8257",
+    sets: &[("ecn", "classic")],
+    feedback: (Echo::Exact, Note::Nothing),
+    build: |_, _, _| Box::new(Dctcp::default()),
+    ..Info::USUAL
+};
 
 /// RFC 8257 section 4.2: the weight g of a window in the average.
 const G: f64 = 1.0 / 16.0;
 
 /// State beyond the window.
 #[derive(Clone, Debug)]
-pub(crate) struct Dctcp {
+struct Dctcp {
     reno: Newreno,
     alpha: f64,
     acked: u64,
@@ -26,9 +40,9 @@ impl Default for Dctcp {
     }
 }
 
-impl Dctcp {
+impl Controller for Dctcp {
     /// Section 3.3: the estimate once per window of data, and at most one reduction in it.
-    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+    fn observe(&mut self, window: &mut Window, acked: &Acked) {
         self.acked += acked.bytes;
         self.marked += acked.marked;
         if acked.una > self.window_end {
@@ -44,13 +58,16 @@ impl Dctcp {
         }
     }
 
-    /// New data was acknowledged in congestion avoidance: as Reno (section 3.3, last paragraph).
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        self.reno.on_ack(window, acked);
+    /// As Reno (section 3.3, last paragraph).
+    fn on_ack(&mut self, window: &mut Window, start: &mut SlowStart, acked: &Acked) {
+        // RFC 3168 section 6.1.2: an echo does not let the window grow.
+        if acked.marked == 0 {
+            self.reno.on_ack(window, start, acked);
+        }
     }
 
     /// Section 3.5: a loss is answered as by any TCP.
-    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+    fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
     }
 }

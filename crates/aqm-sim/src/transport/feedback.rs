@@ -1,8 +1,28 @@
 //! How congestion is told back: what each congestion control needs from ECN and from its receiver.
 
-use super::receiver::{Echo, Note};
-use crate::scenario::{CongestionControl, Tcp};
 use aqm_core::packet::Ecn;
+
+/// What the echo of CE means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// Some packet was marked: RFC 3168, until the sender answers.
+    Classic,
+    /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
+    Exact,
+    /// Nothing: a counter is noted instead ([`Note::CeBytes`]).
+    Counted,
+}
+
+/// What an acknowledgment says beyond TCP's header and SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Nothing.
+    Nothing,
+    /// Payload bytes that came with CE so far, modulo 2^32: the counter of RFC 9768's AccECN option.
+    CeBytes,
+    /// One-way delay of the segment that caused it, in microseconds (RFC 6817 section 2.1.1).
+    OneWayDelay,
+}
 
 /// What both ends have agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,22 +36,6 @@ pub(crate) struct Feedback {
 }
 
 impl Feedback {
-    /// What a connection of these settings uses.
-    pub(crate) fn of(tcp: &Tcp) -> Feedback {
-        let (echo, note) = match tcp.congestion_control {
-            CongestionControl::Newreno
-            | CongestionControl::Cubic
-            | CongestionControl::Bbr1
-            | CongestionControl::Bbr3
-            | CongestionControl::Fixed => (Echo::Classic, Note::Nothing),
-            CongestionControl::Dctcp => (Echo::Exact, Note::Nothing),
-            CongestionControl::Ledbat => (Echo::Classic, Note::OneWayDelay),
-            // Section 4.2 of RFC 9331: AccECN (RFC 9768).
-            CongestionControl::Prague => (Echo::Counted, Note::CeBytes),
-        };
-        Feedback { codepoint: tcp.ecn.codepoint(), echo, note }
-    }
-
     /// Whether packets claim to understand marks.
     pub(crate) fn is_ecn(self) -> bool {
         self.codepoint != Ecn::NotEct

@@ -13,9 +13,33 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments that one acknowledgment may grow the window by; without limit if the sender paces.
 const L: u64 = 8;
 
+/// Slow start as RFC 5681 has it, or the first one with HyStart++.
+#[derive(Clone, Debug)]
+pub(crate) struct SlowStart(Option<Box<HyStart>>);
+
+impl SlowStart {
+    /// `paced` is whether the sender paces.
+    pub(crate) fn new(hystart: bool, paced: bool) -> SlowStart {
+        SlowStart(hystart.then(|| Box::new(HyStart::new(paced))))
+    }
+
+    /// New data was acknowledged in slow start.
+    pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acked) {
+        match &mut self.0 {
+            Some(hystart) => hystart.on_ack(window, acked),
+            None => window.slow_start(acked.bytes),
+        }
+    }
+
+    /// Congestion was met: section 4.2 is for the first slow start only.
+    pub(crate) fn end(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// State of the first slow start.
 #[derive(Clone, Debug)]
-pub(crate) struct HyStart {
+struct HyStart {
     last_round: Span,
     this_round: Span,
     samples: u32,
@@ -27,7 +51,7 @@ pub(crate) struct HyStart {
 }
 
 impl HyStart {
-    pub(crate) fn new(paced: bool) -> HyStart {
+    fn new(paced: bool) -> HyStart {
         HyStart {
             last_round: Span::MAX,
             this_round: Span::MAX,
@@ -39,7 +63,7 @@ impl HyStart {
     }
 
     /// New data was acknowledged in slow start: section 4.2. Ends slow start by setting ssthresh.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
         let limit = if self.paced { u64::MAX } else { L * window.mss };
         let growth = acked.bytes.min(limit);
         let growth = if self.conservative.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };

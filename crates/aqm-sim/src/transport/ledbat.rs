@@ -1,8 +1,20 @@
 //! LEDBAT's window (RFC 6817): fills what others leave, and yields when the one-way delay rises.
 
+use super::controller::{Controller, Info};
+use super::feedback::{Echo, Note};
 use super::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "ledbat",
+    summary: "LEDBAT (RFC 6817): yields to others when the one-way delay rises",
+    reference: "RFC 6817",
+    feedback: (Echo::Classic, Note::OneWayDelay),
+    build: |_, window, _| Box::new(Ledbat::new(window)),
+    ..Info::USUAL
+};
 
 /// RFC 6817 section 2.5: the queueing delay that it aims at, at most 100 ms.
 const TARGET: f64 = 100_000.0;
@@ -20,7 +32,7 @@ const MINUTE: Span = Span::from_secs(60);
 
 /// State beyond the window. Delays are in microseconds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ledbat {
+struct Ledbat {
     current: VecDeque<u32>,
     /// The smallest delay of each minute, the newest last.
     base: VecDeque<u32>,
@@ -31,15 +43,17 @@ pub(crate) struct Ledbat {
 
 impl Ledbat {
     /// Section 2.4.2 starts from INIT_CWND without slow start.
-    pub(crate) fn new(window: &mut Window) -> Ledbat {
+    fn new(window: &mut Window) -> Ledbat {
         window.initial = MIN_CWND * window.mss;
         window.cwnd = window.initial;
         window.ssthresh = 0;
         Ledbat::default()
     }
+}
 
+impl Controller for Ledbat {
     /// Takes the delay that the receiver noted.
-    pub(crate) fn observe(&mut self, acked: &Acked) {
+    fn observe(&mut self, _: &mut Window, acked: &Acked) {
         if acked.sample == Span::ZERO {
             return;
         }
@@ -60,8 +74,8 @@ impl Ledbat {
         }
     }
 
-    /// New data was acknowledged: section 2.4.2.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+    /// Section 2.4.2.
+    fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         let Some(base) = self.base.iter().min() else { return };
         let Some(current) = self.current.iter().min() else { return };
         let queueing = f64::from(current - base.min(current));
@@ -76,7 +90,7 @@ impl Ledbat {
     }
 
     /// Section 2.4.2: a loss halves the window.
-    pub(crate) fn on_congestion(&mut self, window: &mut Window) {
+    fn on_congestion(&mut self, window: &mut Window, _: u64) {
         window.cwnd = window.cwnd.min((window.cwnd / 2).max(MIN_CWND * window.mss));
     }
 }
@@ -94,22 +108,22 @@ mod tests {
         let mut window = Window::new(1000, 10);
         let mut ledbat = Ledbat::new(&mut window);
         window.cwnd = cwnd;
-        ledbat.observe(&acked(1000, 20, 0)); // base delay: 20 ms
+        ledbat.observe(&mut window, &acked(1000, 20, 0)); // base delay: 20 ms
         (ledbat, window)
     }
 
     #[test]
     fn an_empty_queue_lets_it_grow_by_a_segment_a_round_trip() {
         let (mut ledbat, mut window) = settled(10_000);
-        ledbat.on_ack(&mut window, &acked(10_000, 20, 1));
+        ledbat.avoid_congestion(&mut window, &acked(10_000, 20, 1));
         assert_eq!(window.cwnd, 11_000);
     }
 
     #[test]
     fn beyond_the_target_it_shrinks_as_fast_as_it_would_grow() {
         let (mut ledbat, mut window) = settled(10_000);
-        (1..=4).for_each(|at| ledbat.observe(&acked(1000, 220, at))); // 200 ms of queue: twice the target
-        ledbat.on_ack(&mut window, &acked(10_000, 220, 5));
+        (1..=4).for_each(|at| ledbat.observe(&mut window, &acked(1000, 220, at))); // 200 ms of queue: twice the target
+        ledbat.avoid_congestion(&mut window, &acked(10_000, 220, 5));
         assert_eq!(window.cwnd, 9_000);
     }
 
@@ -117,27 +131,27 @@ mod tests {
     fn at_half_the_target_it_grows_half_as_fast_and_one_small_sample_counts() {
         let (mut ledbat, mut window) = settled(10_000);
         for delay in [220, 70, 220, 220] {
-            ledbat.observe(&acked(1000, delay, 1));
+            ledbat.observe(&mut window, &acked(1000, delay, 1));
         }
-        ledbat.on_ack(&mut window, &acked(10_000, 220, 5)); // the filter's minimum: 50 ms of queue
+        ledbat.avoid_congestion(&mut window, &acked(10_000, 220, 5)); // the filter's minimum: 50 ms of queue
         assert_eq!(window.cwnd, 10_500);
     }
 
     #[test]
     fn the_window_stays_within_a_segment_of_what_is_outstanding_and_above_two() {
         let (mut ledbat, mut window) = settled(30_000);
-        ledbat.on_ack(&mut window, &acked(1000, 20, 1));
+        ledbat.avoid_congestion(&mut window, &acked(1000, 20, 1));
         assert_eq!(window.cwnd, 21_000); // 20 000 outstanding
         window.cwnd = 3000;
-        ledbat.on_congestion(&mut window);
+        ledbat.on_congestion(&mut window, 3000);
         assert_eq!(window.cwnd, 2000);
     }
 
     #[test]
     fn a_base_delay_is_forgotten_after_ten_minutes() {
-        let (mut ledbat, _) = settled(10_000);
+        let (mut ledbat, mut window) = settled(10_000);
         for minute in 1..=10 {
-            ledbat.observe(&acked(1000, 60, minute * 60_000));
+            ledbat.observe(&mut window, &acked(1000, 60, minute * 60_000));
         }
         assert_eq!(ledbat.base.iter().min(), Some(&60_000));
     }

@@ -1,32 +1,79 @@
 //! NewReno's window (RFC 5681), with appropriate byte counting (RFC 3465) or without.
 
+use super::controller::{Controller, Info};
+use super::hystart::SlowStart;
+use super::keys::Relation;
 use super::window::{Acked, Window};
+use aqm_core::params::{ParamSpec, Preset, Value};
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "newreno",
+    summary: "TCP NewReno (RFC 5681, RFC 6582)",
+    reference: "RFC 5681, RFC 6582; without SACK, else RFC 6675",
+    params: &[
+        ParamSpec::flag(
+            "abc",
+            true,
+            "growth by bytes; off: by acknowledgments, as in RFC 5681 and ns-3",
+            "RFC 3465",
+        ),
+        ParamSpec::choice(
+            "ssthresh",
+            &["flight", "pipe"],
+            "half of which a loss leaves: all outstanding, or RFC 6675's pipe, as in ns-3; pipe needs sack",
+            "RFC 5681 equation 4; RFC 6675",
+        ),
+    ],
+    relations: &[
+        Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
+        Relation { given: ("hystart", "on"), needs: ("abc", "on") },
+    ],
+    stacks: &[Preset {
+        name: "ns3",
+        source: "ns-3.44 src/internet/model/tcp-congestion-ops.cc (TcpNewReno), tcp-socket-base.cc",
+        values: &[("abc", Value::Flag(false)), ("ssthresh", Value::Choice("pipe"))],
+    }],
+    build: |values, _, _| Box::new(Newreno::new(!values.flag("abc"))),
+    ..Info::USUAL
+};
 
 /// State beyond the window: bytes acknowledged since the last increase in congestion avoidance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newreno {
     bytes_acked: u64,
     /// Whether acknowledgments count rather than bytes.
-    pub(crate) by_acks: bool,
+    by_acks: bool,
 }
 
 impl Newreno {
     /// With byte counting unless `by_acks`.
-    pub(crate) fn new(by_acks: bool) -> Newreno {
+    fn new(by_acks: bool) -> Newreno {
         Newreno { by_acks, ..Newreno::default() }
     }
 
     /// New data was acknowledged, and it does not matter how much: RFC 5681 equations 2 and 3.
-    pub(crate) fn on_each_ack(window: &mut Window, acked: &Acked) {
+    fn on_each_ack(window: &mut Window, acked: &Acked) {
         window.cwnd += if window.in_slow_start() {
             acked.bytes.min(window.mss)
         } else {
             (window.mss * window.mss / window.cwnd).max(1)
         };
     }
+}
 
-    /// New data was acknowledged in congestion avoidance.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+impl Controller for Newreno {
+    fn on_ack(&mut self, window: &mut Window, start: &mut SlowStart, acked: &Acked) {
+        if self.by_acks {
+            Newreno::on_each_ack(window, acked);
+        } else if window.in_slow_start() {
+            start.grow(window, acked);
+        } else {
+            self.avoid_congestion(window, acked);
+        }
+    }
+
+    fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         // RFC 3465 section 2.1: one segment for each window's worth of bytes, however they were acknowledged.
         self.bytes_acked += acked.bytes;
         if self.bytes_acked >= window.cwnd {
@@ -35,8 +82,8 @@ impl Newreno {
         }
     }
 
-    /// A loss or an ECN echo: RFC 5681 equation 4.
-    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+    /// RFC 5681 equation 4.
+    fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         window.ssthresh = (flight / 2).max(2 * window.mss);
         window.cwnd = window.ssthresh;
         self.bytes_acked = 0;
@@ -65,14 +112,14 @@ mod tests {
     fn congestion_avoidance_adds_one_segment_for_each_window_of_acknowledged_bytes() {
         let mut window = Window { cwnd: 10_000, ssthresh: 5_000, mss: 1000, initial: 10_000 };
         let mut reno = Newreno::default();
-        (0..9).for_each(|_| reno.on_ack(&mut window, &acked(1000)));
+        (0..9).for_each(|_| reno.avoid_congestion(&mut window, &acked(1000)));
         assert_eq!(window.cwnd, 10_000);
-        reno.on_ack(&mut window, &acked(1000));
+        reno.avoid_congestion(&mut window, &acked(1000));
         assert_eq!(window.cwnd, 11_000);
         // What exceeds the window counts towards the next increase: 10 500 of 11 000 bytes, then 500 more.
-        reno.on_ack(&mut window, &acked(10_500));
+        reno.avoid_congestion(&mut window, &acked(10_500));
         assert_eq!(window.cwnd, 11_000);
-        reno.on_ack(&mut window, &acked(500));
+        reno.avoid_congestion(&mut window, &acked(500));
         assert_eq!(window.cwnd, 12_000);
     }
 

@@ -7,9 +7,24 @@
 //! recognised (RFC 9331 section 4.3 item 3): the share of marks is all that counts there too; the window keeps two
 //! segments (item 5). Losses are found by time (item 6) with the option `rack`.
 
+use super::controller::{Controller, Info};
+use super::feedback::{Echo, Note};
 use super::newreno::Newreno;
 use super::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
+
+/// Its declaration.
+pub(super) static INFO: Info = Info {
+    name: "prague",
+    summary: "TCP Prague (L4S), from the draft, not validated against an implementation",
+    reference: "draft-briscoe-iccrg-prague-congestion-control, RFC 9331",
+    sets: &[("ecn", "l4s"), ("rack", "on")],
+    only: &[],
+    // Section 4.2 of RFC 9331: AccECN (RFC 9768).
+    feedback: (Echo::Counted, Note::CeBytes),
+    build: |_, _, _| Box::new(Prague::default()),
+    ..Info::USUAL
+};
 
 /// Weight of a round in the average: the draft, "Moving Average of ECN Feedback".
 const G: f64 = 1.0 / 16.0;
@@ -18,7 +33,7 @@ const RTT_REF_MIN: Span = Span::from_millis(25);
 
 /// State beyond the window.
 #[derive(Clone, Debug)]
-pub(crate) struct Prague {
+struct Prague {
     reno: Newreno,
     /// Average share of bytes that were marked.
     alpha: f64,
@@ -71,9 +86,9 @@ impl Default for Prague {
     }
 }
 
-impl Prague {
+impl Controller for Prague {
     /// The average once a round; at the first mark a reduction, and no further one for a round. It ends slow start.
-    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+    fn observe(&mut self, window: &mut Window, acked: &Acked) {
         (self.flight, self.rtt) = (acked.flight, acked.rtt);
         self.latest = Round::starting_with(acked);
         self.acked += acked.bytes;
@@ -91,9 +106,9 @@ impl Prague {
         }
     }
 
-    /// New data was acknowledged in congestion avoidance: the draft, "Additive Increase and ECN Feedback". A reduction
+    /// The draft, "Additive Increase and ECN Feedback". A reduction
     /// does not suspend the growth; a marked byte does not add to it.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+    fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         let unmarked = acked.bytes.saturating_sub(acked.marked) as f64;
         // 1 / M: a window of the reference round trip is M times as large and takes M times as long.
         let share = acked.rtt.as_secs_f64() / acked.rtt.max(RTT_REF_MIN).as_secs_f64();
@@ -103,16 +118,16 @@ impl Prague {
     }
 
     /// A loss is answered as Reno does: RFC 9331 section 4.3 item 2; and marks of the same round are answered with it.
-    pub(crate) fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+    fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
         self.reduced = self.latest;
     }
 
     /// The draft, "Packet Pacing": bytes per second, twice the window's in slow start; zero before the first sample.
-    pub(crate) fn rate(&self, window: &Window) -> f64 {
+    fn rate(&self, window: &Window) -> Option<f64> {
         let rtt = self.rtt.as_secs_f64();
         let margin = if window.in_slow_start() { 2.0 } else { 1.0 };
-        if rtt > 0.0 { margin * window.cwnd.max(self.flight) as f64 / rtt } else { 0.0 }
+        Some(if rtt > 0.0 { margin * window.cwnd.max(self.flight) as f64 / rtt } else { 0.0 })
     }
 }
 
@@ -174,12 +189,12 @@ mod tests {
     fn growth_is_a_segment_a_round_trip_less_what_was_marked() {
         let mut prague = Prague::default();
         let mut window = window(10_000);
-        prague.on_ack(&mut window, &acked(10_000, 0, 50, 0, 0, RTT));
+        prague.avoid_congestion(&mut window, &acked(10_000, 0, 50, 0, 0, RTT));
         assert_eq!(window.cwnd, 11_000);
         // 5500 of 11 000 bytes were marked: half a segment.
-        prague.on_ack(&mut window, &acked(11_000, 5500, 100, 0, 0, RTT));
+        prague.avoid_congestion(&mut window, &acked(11_000, 5500, 100, 0, 0, RTT));
         assert_eq!(window.cwnd, 11_500);
-        prague.on_ack(&mut window, &acked(1000, 1000, 100, 0, 0, RTT));
+        prague.avoid_congestion(&mut window, &acked(1000, 1000, 100, 0, 0, RTT));
         assert_eq!(window.cwnd, 11_500);
     }
 
@@ -189,7 +204,7 @@ mod tests {
         let mut window = window(10_000);
         // 40 bytes each time: 4 bytes for each of ten acknowledgments, a little less as the window grows.
         for _ in 0..100 {
-            prague.on_ack(&mut window, &acked(1000, 0, 5, 0, 0, Span::from_millis(5)));
+            prague.avoid_congestion(&mut window, &acked(1000, 0, 5, 0, 0, Span::from_millis(5)));
         }
         // d(cwnd) / d(bytes) = 40 / cwnd: sqrt(10 000^2 + 2 * 40 * 100 000) = 10 392.
         assert!(window.cwnd.abs_diff(10_392) <= 1, "{}", window.cwnd);
@@ -211,14 +226,14 @@ mod tests {
     fn the_window_is_spread_over_the_round_trip_and_twice_as_fast_in_slow_start() {
         let mut prague = Prague::default();
         let mut window = Window { ssthresh: u64::MAX, ..window(100_000) };
-        assert_eq!(prague.rate(&window), 0.0);
+        assert_eq!(prague.rate(&window), Some(0.0));
         prague.observe(&mut window, &acked(1000, 0, 50, 1000, 100_000, RTT));
-        assert_eq!(prague.rate(&window), 4_000_000.0);
+        assert_eq!(prague.rate(&window), Some(4_000_000.0));
         window.ssthresh = 100_000;
-        assert_eq!(prague.rate(&window), 2_000_000.0);
+        assert_eq!(prague.rate(&window), Some(2_000_000.0));
         // What is still under way after a reduction counts as part of it.
         prague.flight = 120_000;
         (window.cwnd, window.ssthresh) = (50_000, 50_000);
-        assert_eq!(prague.rate(&window), 2_400_000.0);
+        assert_eq!(prague.rate(&window), Some(2_400_000.0));
     }
 }

@@ -1,8 +1,8 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
-use super::feedback::Feedback;
+use super::feedback::{Echo, Note};
+use super::tcp::Tcp;
 use crate::network::packet::MAX_SACK_BLOCKS;
-use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 
@@ -19,28 +19,6 @@ pub(crate) struct Acknowledgment {
     pub(crate) ece: bool,
     /// See [`Note`].
     pub(crate) note: u32,
-}
-
-/// What the echo of CE means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Echo {
-    /// Some packet was marked: RFC 3168, until the sender answers.
-    Classic,
-    /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
-    Exact,
-    /// Nothing: a counter is noted instead ([`Note::CeBytes`]).
-    Counted,
-}
-
-/// What an acknowledgment says beyond TCP's header and SACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// Nothing.
-    Nothing,
-    /// Payload bytes that came with CE so far, modulo 2^32: the counter of RFC 9768's AccECN option.
-    CeBytes,
-    /// One-way delay of the segment that caused it, in microseconds (RFC 6817 section 2.1.1).
-    OneWayDelay,
 }
 
 /// A segment as it arrives.
@@ -78,15 +56,17 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(tcp: &Tcp) -> Receiver {
-        let feedback = Feedback::of(tcp);
+        let feedback = tcp.feedback();
+        let delack = tcp.span("delack");
         Receiver {
             next: 0,
             beyond: Vec::new(),
-            sack: tcp.sack,
-            delack_segments: tcp.delack_segments,
-            delack: Span::from_nanos(tcp.delack_ns),
+            sack: tcp.flag("sack"),
+            // RFC 1122 section 4.2.3.2: at least every second full segment.
+            delack_segments: if delack > Span::ZERO { 2 } else { 1 },
+            delack,
             unacknowledged: 0,
-            quick: tcp.quickack_segments,
+            quick: tcp.count("quickack"),
             last_ack: 0,
             echo: Time::ZERO,
             ece: false,
@@ -228,7 +208,7 @@ mod tests {
     use crate::transport::testing::settings;
 
     fn receiver() -> Receiver {
-        Receiver::new(&Tcp { delack_segments: 2, delack_ns: 40_000_000, ..settings() })
+        Receiver::new(&settings("newreno delack 40ms"))
     }
 
     fn segment(r: &mut Receiver, index: u64, ms: u64) -> Option<Acknowledgment> {
@@ -276,7 +256,7 @@ mod tests {
 
     #[test]
     fn congestion_is_echoed_until_the_sender_says_that_it_reduced() {
-        let mut r = Receiver::new(&settings());
+        let mut r = Receiver::new(&settings("newreno"));
         let mut send = |seq, ecn, cwr| {
             r.on_segment(
                 &Segment { seq, payload: 100, sent_at: Time::ZERO, ecn, cwr, fin: false },
@@ -332,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_delay_of_the_segment_is_noted_in_microseconds() {
-        let mut r = Receiver::new(&settings());
+        let mut r = Receiver::new(&settings("newreno"));
         r.note_mode = Note::OneWayDelay;
         let (sent, now) = (Time::from_nanos(1_000_000), Time::from_nanos(21_500_000));
         assert_eq!(
@@ -348,12 +328,7 @@ mod tests {
 
     #[test]
     fn the_first_segments_and_the_last_are_acknowledged_at_once_where_asked() {
-        let mut r = Receiver::new(&Tcp {
-            quickack_segments: 2,
-            delack_segments: 2,
-            delack_ns: 40_000_000,
-            ..settings()
-        });
+        let mut r = Receiver::new(&settings("newreno quickack 2 delack 40ms"));
         assert!(segment(&mut r, 0, 0).is_some());
         assert!(segment(&mut r, 1, 1).is_some());
         assert!(segment(&mut r, 2, 2).is_none());

@@ -4,26 +4,23 @@
 //! are found by time (RFC 8985).
 
 use super::control::Control;
-use super::feedback::Feedback;
+use super::feedback::{Feedback, Note};
 use super::flags;
 use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::Sampler;
-use super::receiver::{Acknowledgment, Note};
+use super::receiver::Acknowledgment;
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
+use super::tcp::Tcp;
 use super::window::{Acked, Window};
-use crate::scenario::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
 mod model;
-
-/// What a connection is set up with.
-pub(crate) type Settings = Tcp;
 
 /// A segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +47,7 @@ enum Phase {
 }
 
 /// One sender.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Sender {
     pub(super) control: Control,
     board: Scoreboard,
@@ -120,9 +117,9 @@ pub(crate) struct Losses {
 
 impl Sender {
     /// `random` is what the congestion control may draw from.
-    pub(crate) fn new(tcp: &Settings, random: Random) -> Sender {
+    pub(crate) fn new(tcp: &Tcp, random: Random) -> Sender {
         let control = Control::new(tcp, random);
-        let pacer = (tcp.pacing || control.rate().is_some()).then(Pacer::default);
+        let pacer = (tcp.flag("pacing") || control.rate().is_some()).then(Pacer::default);
         let sampler = control.wants_samples().then(Box::default);
         Sender {
             control,
@@ -132,11 +129,11 @@ impl Sender {
             next: 0,
             written: 0,
             closed: false,
-            opening: tcp.handshake.then(Opening::default),
-            mss: tcp.mss_bytes,
-            sack: tcp.sack,
-            feedback: Feedback::of(tcp),
-            window_cap: tcp.window_bytes.unwrap_or(u64::MAX),
+            opening: tcp.flag("handshake").then(Opening::default),
+            mss: tcp.mss(),
+            sack: tcp.flag("sack"),
+            feedback: tcp.feedback(),
+            window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
             duplicates: 0,
             inflation: 0,
             recover: 0,
@@ -144,17 +141,17 @@ impl Sender {
             retransmit_now: false,
             cwr_due: false,
             pacer,
-            spread: tcp.prr,
+            spread: tcp.flag("prr"),
             prr: None,
-            rack: tcp.rack.then(Box::default),
-            halves_pipe: tcp.halve_pipe,
-            eifel: tcp.eifel,
+            rack: tcp.flag("rack").then(Box::default),
+            halves_pipe: tcp.is("ssthresh", "pipe"),
+            eifel: tcp.flag("eifel"),
             undo: None,
             sampler,
             note: 0,
             window_limited: false,
             last_sent: Time::ZERO,
-            rtt: RttEstimator::new(Span::from_nanos(tcp.min_rto_ns)),
+            rtt: RttEstimator::new(tcp.span("minrto")),
             deadline: None,
             losses: Losses::default(),
         }

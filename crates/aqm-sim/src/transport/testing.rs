@@ -2,7 +2,7 @@
 
 use super::receiver::{Acknowledgment, Receiver, Segment};
 use super::sender::Sender;
-use crate::scenario::{CongestionControl, EcnMode, Tcp};
+use super::tcp::Tcp;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -10,30 +10,10 @@ use std::collections::{BTreeSet, VecDeque};
 /// Bytes of a segment in tests.
 pub(crate) const MSS: u64 = 100;
 
-/// A NewReno connection with SACK that acknowledges every segment.
-pub(crate) fn settings() -> Tcp {
-    Tcp {
-        congestion_control: CongestionControl::Newreno,
-        mss_bytes: MSS as u32,
-        initial_window: 10,
-        sack: true,
-        ecn: EcnMode::Off,
-        delack_segments: 1,
-        delack_ns: 0,
-        min_rto_ns: 200_000_000,
-        window_bytes: None,
-        ipv6: false,
-        pacing: false,
-        hystart: false,
-        handshake: false,
-        ecn_syn: false,
-        quickack_segments: 0,
-        eifel: false,
-        prr: false,
-        rack: false,
-        byte_counting: true,
-        halve_pipe: false,
-    }
+/// A connection with SACK that acknowledges every segment; `text` names the congestion control and other keys.
+pub(crate) fn settings(text: &str) -> Tcp {
+    let (control, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Tcp::parse(&format!("{control} mss {MSS}b delack off {rest}")).unwrap()
 }
 
 /// A sender and its receiver with one bottleneck between them.

@@ -1,17 +1,14 @@
 //! Same scenario and seed: same bytes. Another AQM: same traffic.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
-use aqm_sim::scenario::{CongestionControl, Distribution, FlowGroup, Scenario, Source};
+use aqm_sim::scenario::{Distribution, FlowGroup, Scenario, Source};
 
 fn mixed(aqm: &str) -> Scenario {
     let mut scenario = bottleneck(aqm);
     scenario.duration_ns = 8 * SECOND;
     scenario.warmup_ns = 2 * SECOND;
-    scenario.flows = vec![
-        bulk("cubic", 3, tcp(CongestionControl::Cubic)),
-        bulk("newreno", 2, tcp(CongestionControl::Newreno)),
-        onoff("bursts"),
-    ];
+    scenario.flows =
+        vec![bulk("cubic", 3, tcp("cubic")), bulk("newreno", 2, tcp("newreno")), onoff("bursts")];
     scenario
 }
 

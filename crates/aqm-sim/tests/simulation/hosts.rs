@@ -1,7 +1,7 @@
 //! Fairness between hosts: what CAKE's isolation does for a host with one flow beside one with eight.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
-use aqm_sim::scenario::{Capacity, CongestionControl, FlowGroup, Scenario};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
 
 /// `count` flows of `group` between two named hosts.
 fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
@@ -16,7 +16,7 @@ fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
 
 /// Endless CUBIC.
 fn cubic() -> FlowGroup {
-    bulk("", 1, tcp(CongestionControl::Cubic))
+    bulk("", 1, tcp("cubic"))
 }
 
 /// Datagrams that would fill the link alone.

@@ -4,7 +4,7 @@
 //! formulas is 1.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
-use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, Scenario, Source, Tcp};
+use aqm_sim::scenario::{Capacity, Scenario, Source};
 
 const MSS: f64 = 1448.0;
 const RTT: f64 = 0.08;
@@ -18,9 +18,7 @@ fn lossy(loss: f64, sack: bool) -> Scenario {
     scenario.loss = loss;
     scenario.duration_ns = 320 * SECOND;
     scenario.warmup_ns = 20 * SECOND;
-    let mut newreno = tcp(CongestionControl::Newreno);
-    newreno.sack = sack;
-    scenario.flows.push(bulk("newreno", 10, newreno));
+    scenario.flows.push(bulk("newreno", 10, tcp(&format!("newreno sack {sack}"))));
     scenario
 }
 
@@ -31,18 +29,16 @@ fn segments_per_rtt(scenario: &Scenario) -> f64 {
 
 #[test]
 fn a_fixed_window_gives_window_over_round_trip_time() {
-    for (window_segments, delack_segments) in [(10, 2), (40, 1), (100, 2)] {
+    for (window_segments, delack) in [(10, "40ms"), (40, "off"), (100, "40ms")] {
         let mut scenario = bottleneck("fifo limit 1000p");
-        let mut fixed = tcp(CongestionControl::Fixed);
-        fixed.window_bytes = Some(window_segments * 1448);
-        fixed.delack_segments = delack_segments;
-        scenario.flows.push(bulk("fixed", 1, fixed));
+        let fixed = format!("fixed window {window_segments}p delack {delack}");
+        scenario.flows.push(bulk("fixed", 1, tcp(&fixed)));
         scenario.capacity = Capacity::RateBps(1_000_000_000);
         let report = run(&scenario, 1);
         let rtt = report.metrics["rtt_mean_ms"] / 1e3;
         // Serialisation on six links adds a few microseconds to the 40 ms.
         assert!((rtt / 0.04 - 1.0).abs() < 0.01, "{rtt}");
-        let expected = (window_segments * 1448 * 8) as f64 / 0.04 / 1e6;
+        let expected = f64::from(window_segments * 1448 * 8) / 0.04 / 1e6;
         let goodput = report.metrics["goodput_mbit"];
         assert!(
             (goodput / expected - 1.0).abs() < 0.01,
@@ -89,7 +85,7 @@ fn cubic_follows_its_response_function_and_reno_s_where_that_is_larger() {
     let window = |rtt_ms: u64, loss: f64| {
         let mut scenario = lossy(loss, true);
         scenario.rtt_ns = rtt_ms * MS;
-        scenario.flows = vec![bulk("cubic", 5, tcp(CongestionControl::Cubic))];
+        scenario.flows = vec![bulk("cubic", 5, tcp("cubic"))];
         run(&scenario, 1).metrics["goodput_mbit"] * 1e6 / 8.0 / MSS * rtt_ms as f64 / 1e3 / 5.0
     };
     for (rtt_ms, losses) in [(100, [0.0001, 0.0003]), (10, [0.001, 0.01])] {
@@ -118,8 +114,7 @@ fn dctcp(flows: u32, threshold: u32) -> Scenario {
     scenario.duration_ns = 60 * SECOND;
     scenario.warmup_ns = 20 * SECOND;
     scenario.sample_ns = 10 * MS;
-    let tcp = Tcp { ecn: EcnMode::Classic, delack_segments: 1, ..tcp(CongestionControl::Dctcp) };
-    scenario.flows.push(bulk("dctcp", flows, tcp));
+    scenario.flows.push(bulk("dctcp", flows, tcp("dctcp delack off")));
     scenario
 }
 
@@ -181,8 +176,8 @@ fn under_pie_reno_s_share_is_inverse_to_the_round_trip_and_cubic_s_less_so() {
         let share = m["class.near.goodput_mbit"] / m["class.far.goodput_mbit"];
         share.ln() / (m["class.far.rtt_mean_ms"] / m["class.near.rtt_mean_ms"]).ln()
     };
-    let reno = exponent(CongestionControl::Newreno, 100);
-    let (slow, fast) = (exponent(CongestionControl::Cubic, 100), exponent(CongestionControl::Cubic, 400));
+    let reno = exponent("newreno", 100);
+    let (slow, fast) = (exponent("cubic", 100), exponent("cubic", 400));
     println!("Reno {reno:.2}, CUBIC {slow:.2} and {fast:.2}");
     assert!((0.85..1.2).contains(&reno), "{reno}");
     assert!(fast < slow && slow < reno && (0.1..0.7).contains(&fast), "{reno} {slow} {fast}");
@@ -191,19 +186,19 @@ fn under_pie_reno_s_share_is_inverse_to_the_round_trip_and_cubic_s_less_so() {
 #[test]
 fn ledbat_fills_an_empty_link_at_its_target_and_leaves_a_busy_one_to_others() {
     // RFC 6817 section 2.2: a target of 100 ms at most.
-    let beside = |other: Option<CongestionControl>| {
+    let beside = |other: Option<&str>| {
         let mut scenario = bottleneck("fifo limit 660p");
         scenario.capacity = Capacity::RateBps(20_000_000);
         scenario.duration_ns = 120 * SECOND;
         scenario.warmup_ns = 40 * SECOND;
-        scenario.flows = vec![bulk("ledbat", 1, tcp(CongestionControl::Ledbat))];
+        scenario.flows = vec![bulk("ledbat", 1, tcp("ledbat"))];
         scenario.flows.extend(other.map(|control| bulk("other", 1, tcp(control))));
         run(&scenario, 1).metrics
     };
     let alone = beside(None);
     println!("alone: {:.1} ms, used {:.3}", alone["qdelay_mean_ms"], alone["utilization"]);
     assert!((90.0..105.0).contains(&alone["qdelay_mean_ms"]) && alone["utilization"] > 0.99);
-    for other in [CongestionControl::Newreno, CongestionControl::Cubic] {
+    for other in ["newreno", "cubic"] {
         let m = beside(Some(other));
         println!("beside {other:?}: {:.2} Mbit/s", m["class.ledbat.goodput_mbit"]);
         assert!(m["class.ledbat.goodput_mbit"] < 1.0 && m["class.other.goodput_mbit"] > 18.0, "{other:?}");
@@ -217,9 +212,7 @@ fn a_finite_flow_delivers_exactly_its_size_and_completes() {
         scenario.capacity = Capacity::RateBps(5_000_000);
         scenario.loss = 0.02;
         scenario.warmup_ns = 0;
-        let mut newreno = tcp(CongestionControl::Newreno);
-        newreno.sack = sack;
-        let mut flow = bulk("file", 3, newreno);
+        let mut flow = bulk("file", 3, tcp(&format!("newreno sack {sack}")));
         flow.source = Source::Bulk { size_bytes: Some(500_001) };
         scenario.flows.push(flow);
         let report = run(&scenario, 3);

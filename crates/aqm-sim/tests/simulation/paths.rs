@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
 use aqm_io::link_trace::LinkTrace;
 use aqm_sim::inputs::Inputs;
-use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, Transport};
+use aqm_sim::scenario::{Capacity, EcnMode, Transport};
 
 #[test]
 fn an_uncongested_datagram_flow_arrives_whole_after_propagation_and_serialisation() {
@@ -68,7 +68,7 @@ fn a_trace_of_regular_opportunities_equals_a_link_of_that_rate() {
 fn jitter_reorders_and_tcp_still_delivers() {
     let mut scenario = bottleneck("fifo");
     scenario.jitter_ns = 5 * MS;
-    scenario.flows.push(bulk("newreno", 2, tcp(CongestionControl::Newreno)));
+    scenario.flows.push(bulk("newreno", 2, tcp("newreno")));
     let report = run(&scenario, 1);
     assert!(report.flows.iter().map(|flow| flow.retransmissions).sum::<u64>() > 0, "nothing was reordered");
     assert!(report.metrics["goodput_mbit"] > 1.0);
@@ -78,9 +78,7 @@ fn jitter_reorders_and_tcp_still_delivers() {
 fn ecn_marks_instead_of_dropping_and_the_senders_react() {
     let mut scenario = bottleneck("codel ecn limit 1000p");
     scenario.capacity = Capacity::RateBps(20_000_000);
-    let mut reno = tcp(CongestionControl::Newreno);
-    reno.ecn = EcnMode::Classic;
-    scenario.flows.push(bulk("ecn", 4, reno));
+    scenario.flows.push(bulk("ecn", 4, tcp("newreno ecn classic")));
     let report = run(&scenario, 1);
     assert!(report.metrics["marks"] > 10.0);
     assert_eq!(report.metrics["loss_ratio"], 0.0);
@@ -91,22 +89,20 @@ fn ecn_marks_instead_of_dropping_and_the_senders_react() {
 
 #[test]
 fn ipv6_costs_twenty_bytes_a_packet() {
-    let share = |ipv6| {
+    let share = |ipv6: &str| {
         let mut scenario = bottleneck("fifo limit 300p");
-        let mut cubic = tcp(CongestionControl::Cubic);
-        cubic.ipv6 = ipv6;
-        scenario.flows.push(bulk("cubic", 2, cubic));
+        scenario.flows.push(bulk("cubic", 2, tcp(&format!("cubic ipv6 {ipv6}"))));
         let metrics = run(&scenario, 1).metrics;
         metrics["goodput_mbit"] / metrics["throughput_mbit"]
     };
-    assert!((share(false) - 1448.0 / 1514.0).abs() < 0.005);
-    assert!((share(true) - 1448.0 / 1534.0).abs() < 0.005);
+    assert!((share("off") - 1448.0 / 1514.0).abs() < 0.005);
+    assert!((share("on") - 1448.0 / 1534.0).abs() < 0.005);
 }
 
 #[test]
 fn a_queue_of_one_packet_still_passes_traffic() {
     let mut scenario = bottleneck("fifo limit 1p");
-    scenario.flows.push(bulk("newreno", 3, tcp(CongestionControl::Newreno)));
+    scenario.flows.push(bulk("newreno", 3, tcp("newreno")));
     assert!(run(&scenario, 1).metrics["goodput_mbit"] > 1.0);
 }
 

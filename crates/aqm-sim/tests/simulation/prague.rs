@@ -2,10 +2,10 @@
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
-use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, Scenario, Tcp};
+use aqm_sim::scenario::{Capacity, Scenario, Tcp};
 
 fn prague() -> Tcp {
-    Tcp { ecn: EcnMode::L4s, rack: true, ..tcp(CongestionControl::Prague) }
+    tcp("prague")
 }
 
 fn link(aqm: &str, mbit: u64) -> Scenario {
@@ -28,7 +28,7 @@ fn beside_cubic_under_dualpi2_prague_takes_a_like_share_and_waits_a_tenth_as_lon
         let mut scenario = link("dualpi2 limit 10000p", mbit);
         // CUBIC's period is many seconds at 100 Mbit/s.
         scenario.duration_ns = 140 * SECOND;
-        scenario.flows = vec![bulk("prague", 1, prague()), bulk("cubic", 1, tcp(CongestionControl::Cubic))];
+        scenario.flows = vec![bulk("prague", 1, prague()), bulk("cubic", 1, tcp("cubic"))];
         let reports = [1, 2, 3].map(|seed| run(&scenario, seed));
         let mean = |name: &str| reports.iter().map(|report| report.metrics[name]).sum::<f64>() / 3.0;
         let shares = mean("class.prague.goodput_mbit") / mean("class.cubic.goodput_mbit");
@@ -95,7 +95,7 @@ fn behind_other_marking_queues_it_holds_the_delay_near_what_they_aim_at() {
 #[test]
 fn without_marks_it_backs_off_from_losses_as_reno_does() {
     let mut scenario = link("fifo limit 100p", 20);
-    scenario.flows = vec![bulk("prague", 1, prague()), bulk("newreno", 1, tcp(CongestionControl::Newreno))];
+    scenario.flows = vec![bulk("prague", 1, prague()), bulk("newreno", 1, tcp("newreno"))];
     let report = run(&scenario, 1);
     let shares = ratio(&report, "prague", "newreno");
     println!("{shares:.2}");

@@ -2,7 +2,7 @@
 
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
-use aqm_sim::scenario::{Capacity, CongestionControl, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
+use aqm_sim::scenario::{Capacity, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 
 /// One millisecond in nanoseconds.
 pub(crate) const MS: u64 = 1_000_000;
@@ -40,30 +40,9 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
     }
 }
 
-/// TCP as the contract's defaults have it.
-pub(crate) fn tcp(congestion_control: CongestionControl) -> Tcp {
-    Tcp {
-        congestion_control,
-        mss_bytes: 1448,
-        initial_window: 10,
-        sack: true,
-        ecn: EcnMode::Off,
-        delack_segments: 2,
-        delack_ns: 40 * MS,
-        min_rto_ns: 200 * MS,
-        window_bytes: None,
-        ipv6: false,
-        pacing: false,
-        hystart: false,
-        handshake: false,
-        ecn_syn: false,
-        quickack_segments: 0,
-        eifel: false,
-        prr: false,
-        rack: false,
-        byte_counting: true,
-        halve_pipe: false,
-    }
+/// TCP as the contract's defaults have it, but for what `text` says: `cubic ecn classic`.
+pub(crate) fn tcp(text: &str) -> Tcp {
+    Tcp::parse(text).unwrap()
 }
 
 /// `count` endless flows that start within the first second.

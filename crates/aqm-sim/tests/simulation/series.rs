@@ -2,12 +2,12 @@
 
 use super::scenarios::{SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
-use aqm_sim::scenario::{CongestionControl, Scenario};
+use aqm_sim::scenario::Scenario;
 
 /// Ten flows for six seconds that end with a sample, measured from the start.
 fn ended_by_a_sample(change: impl FnOnce(&mut Scenario)) -> Report {
     let mut scenario = bottleneck("red limit 30p min 5p max 15p");
-    scenario.flows = vec![bulk("reno", 10, tcp(CongestionControl::Newreno))];
+    scenario.flows = vec![bulk("reno", 10, tcp("newreno"))];
     (scenario.duration_ns, scenario.warmup_ns) = (6 * SECOND + 1, 0);
     change(&mut scenario);
     run(&scenario, 1)

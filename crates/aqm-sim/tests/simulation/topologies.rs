@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
-use aqm_sim::scenario::{Capacity, CongestionControl, Scenario, Tcp, Topology};
+use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
 use aqm_sim::topology::{LinkQueue, TopologyLink};
 
 const MBIT: u64 = 1_000_000;
@@ -44,7 +44,7 @@ fn add(scenario: &mut Scenario, mut group: aqm_sim::scenario::FlowGroup, from: &
 }
 
 fn newreno() -> Tcp {
-    tcp(CongestionControl::Newreno)
+    tcp("newreno")
 }
 
 fn run(scenario: &Scenario) -> Report {

@@ -5,9 +5,7 @@ use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
-use aqm_sim::scenario::{
-    Capacity, CongestionControl, Distribution, Exchange, FlowGroup, Round, Scenario, Source, Video,
-};
+use aqm_sim::scenario::{Capacity, Distribution, Exchange, FlowGroup, Round, Scenario, Source, Video};
 use std::sync::Arc;
 
 fn constant(value: u64) -> Distribution {
@@ -16,7 +14,7 @@ fn constant(value: u64) -> Distribution {
 
 /// Applications over CUBIC that all start at once.
 fn application(name: &str, count: u32, source: Source) -> FlowGroup {
-    let mut group = bulk(name, count, tcp(CongestionControl::Cubic));
+    let mut group = bulk(name, count, tcp("cubic"));
     group.start_ns = (0, 0);
     group.source = source;
     group
@@ -173,7 +171,7 @@ fn a_call_has_fifty_packets_a_second_each_way_and_sounds_as_the_network_lets_it(
     // 200 bytes of IP; R = 93.2 is an opinion of 4.41.
     assert!((alone.metrics["throughput_mbit"] - 0.214 * 0.4).abs() < 0.001);
     assert!((alone.metrics["mos_mean"] - 4.41).abs() < 0.005, "{}", alone.metrics["mos_mean"]);
-    let bulk = || Some(bulk("cubic", 1, tcp(CongestionControl::Cubic)));
+    let bulk = || Some(bulk("cubic", 1, tcp("cubic")));
     let bloated = call_beside("fifo limit 1000p", bulk()).metrics["mos_mean"];
     let managed = call_beside("fq_codel", bulk()).metrics["mos_mean"];
     assert!(bloated < 3.0, "{bloated}");

@@ -134,27 +134,26 @@ class Group:
     def _tcp(self) -> dict[str, Any]:
         values = self.values
         segments, delay_ns = values["delack"]
+        own: dict[str, Any] = {key: values[key] for key in ("abc", "ssthresh") if key in values}
         return {
             "congestion_control": values["transport"],
             "mss_bytes": values["mss"],
-            "initial_window": values["iw"],
+            "iw": values["iw"],
             "sack": values["sack"],
             "ecn": values["ecn"],
-            "delack_segments": segments,
-            "delack_ns": delay_ns,
-            "min_rto_ns": values["minrto"],
+            "delack_ns": delay_ns if segments > 1 else 0,
+            "minrto_ns": values["minrto"],
             "window_bytes": self.window_bytes,
-            "ipv6": values["ipv6"],
             "pacing": values["pacing"],
             "hystart": values["hystart"],
             "handshake": values["handshake"],
-            "ecn_syn": values["ecnsyn"],
-            "quickack_segments": values["quickack"],
+            "ecnsyn": values["ecnsyn"],
+            "quickack": values["quickack"],
             "eifel": values["eifel"],
             "prr": values["prr"],
             "rack": values["rack"],
-            "byte_counting": values.get("abc", True),
-            "halve_pipe": values.get("ssthresh") == "pipe",
+            **own,
+            "ipv6": values["ipv6"],
         }
 
     def _source(self) -> dict[str, Any] | str:

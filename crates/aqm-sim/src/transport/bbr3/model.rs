@@ -90,7 +90,7 @@ impl Bbr3 {
     }
 
     /// HandleLostPacket of section 5.5.10.2.
-    pub(crate) fn on_lost(&mut self, window: &Window, lost: &LostSegment) {
+    pub(super) fn handle_lost_packet(&mut self, window: &Window, lost: &LostSegment) {
         self.note_loss(window, lost);
         if self.is_bw_probe_sample && is_inflight_too_high(lost.lost, lost.tx_in_flight) {
             self.handle_inflight_too_high(window, lost);
@@ -137,7 +137,7 @@ impl Bbr3 {
     }
 
     /// HandleSpuriousLossDetection of section 5.5.11.2.
-    pub(crate) fn on_spurious_recovery(&mut self, window: &mut Window, delivered: u64) {
+    pub(super) fn handle_spurious_loss_detection(&mut self, window: &mut Window, delivered: u64) {
         self.last_good.restore(window);
         self.is_loss_in_round = false;
         self.reset_full_bw(0.0);

@@ -2,12 +2,11 @@
 //! round trip of 110 ms, a bandwidth-delay product of eleven segments.
 
 use super::*;
-use crate::scenario::CongestionControl;
 use crate::transport::testing::{MSS, Wire, settings};
 use std::collections::BTreeSet;
 
 fn bbr1() -> Tcp {
-    Tcp { congestion_control: CongestionControl::Bbr1, ..settings() }
+    settings("bbr1 rack off")
 }
 
 fn at(ms: u64) -> Time {

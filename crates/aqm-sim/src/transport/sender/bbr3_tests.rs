@@ -1,12 +1,11 @@
 //! BBRv3 over the path of BBRv1's tests: 10 000 bytes a second, a round trip of 110 ms, eleven segments of 100 bytes.
 
 use super::*;
-use crate::scenario::CongestionControl;
 use crate::transport::testing::{MSS, Wire, settings};
 use std::collections::BTreeSet;
 
 fn bbr3() -> Tcp {
-    Tcp { congestion_control: CongestionControl::Bbr3, ..settings() }
+    settings("bbr3 rack off")
 }
 
 fn at(ms: u64) -> Time {

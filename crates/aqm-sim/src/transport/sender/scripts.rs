@@ -1,10 +1,10 @@
 //! Plays the scripts in `scripts/`, in the manner of packetdrill: acknowledgments in, segments out, with times, by hand.
 //!
 //! A script has one event a line: milliseconds, what happens, and what follows `#` is a comment. Segments have 100 bytes
-//! and are numbered from 0. The first line with `tcp` sets the connection up, in the scenario's own names.
+//! and are numbered from 0. The first line with `tcp` sets the connection up, as in `Tcp::parse`.
 //!
 //! ```text
-//! tcp congestion_control=newreno sack=false
+//! tcp newreno sack off
 //!   0  write all            # the application hands over this many segments, or more than will be sent
 //!   0  > 0-9                # the sender sends segments 0 to 9 at 0 ms: exactly these, or the script fails
 //!  50  < 2 sack 4-5,8 ece   # everything before segment 2 has arrived, and 4, 5 and 8; `ece`: with ECN-Echo
@@ -148,14 +148,9 @@ impl Player {
     }
 }
 
-/// The usual connection, with what `words` say instead.
+/// The connection of `words`, with the usual segments and every one of them acknowledged.
 fn connection(words: &[&str]) -> Result<Tcp, String> {
-    let mut tcp = serde_json::to_value(settings()).map_err(|error| error.to_string())?;
-    for word in words {
-        let (key, value) = word.split_once('=').ok_or(format!("'{word}' is not key=value"))?;
-        tcp[key] = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-    }
-    serde_json::from_value(tcp).map_err(|error| error.to_string())
+    Tcp::parse(&words.join(" "))?.with("mss", &format!("{MSS}b"))?.with("delack", "off")
 }
 
 fn whole(text: &str) -> Result<u64, String> {
@@ -181,7 +176,7 @@ fn segments(text: &str) -> Result<Vec<String>, String> {
 
 fn play(script: &str) -> Result<(), String> {
     let mut player = Player {
-        sender: Sender::new(&settings(), Random::seeded(1)),
+        sender: Sender::new(&settings("newreno"), Random::seeded(1)),
         rtt: Span::from_millis(50),
         ce: 0,
         sent: Vec::new(),
@@ -219,7 +214,8 @@ fn a_script_that_is_wrong_fails_where_it_is_wrong() {
         ("0 write 2\n1 = cwnd 10", "before this"),
         ("0 write 2\n0 > 0-1\n199 timer", "line 3, '199 timer': the timer is due"),
         ("0 = cwnd 11", "cwnd is 10"),
-        ("tcp congestion_contrl=cubic", "congestion_contrl"),
+        ("tcp cubik", "did you mean 'cubic'"),
+        ("tcp cubic iww 10", "did you mean 'iw'"),
         ("0 > 0", "line 1"),
     ] {
         let answer = play(script).unwrap_err();

@@ -30,7 +30,7 @@ fn bulk(tcp: &Tcp) -> Sender {
 
 #[test]
 fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
-    let mut sender = bulk(&Tcp { prr: true, initial_window: 40, ..settings() });
+    let mut sender = bulk(&settings("newreno prr on iw 40"));
     sent(&mut sender, 0);
     for (ms, last, new) in [(50, 1, vec![40]), (51, 2, vec![41])] {
         ack(&mut sender, ms, 0, &[(1, last)]);
@@ -50,8 +50,8 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
 fn a_loss_halves_what_is_outstanding_or_where_asked_what_is_in_the_network() {
     // Ten segments, and one more for each of the first two reports: twelve outstanding, of which three have arrived and one
     // is lost.
-    for (halve_pipe, segments) in [(false, 6), (true, 4)] {
-        let mut sender = bulk(&Tcp { halve_pipe, ..settings() });
+    for (halved, segments) in [("flight", 6), ("pipe", 4)] {
+        let mut sender = bulk(&settings(&format!("newreno ssthresh {halved}")));
         sent(&mut sender, 0);
         for last in 1..=3 {
             ack(&mut sender, 50 + last, 0, &[(1, last)]);
@@ -62,7 +62,7 @@ fn a_loss_halves_what_is_outstanding_or_where_asked_what_is_in_the_network() {
 }
 
 fn rack() -> Tcp {
-    Tcp { rack: true, ..settings() }
+    settings("newreno rack on")
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_
 
 #[test]
 fn data_wait_for_the_answer_to_the_syn() {
-    let mut sender = bulk(&Tcp { handshake: true, ..settings() });
+    let mut sender = bulk(&settings("newreno handshake on"));
     let syn = sender.poll(at(0)).unwrap();
     assert_eq!((syn.payload, syn.flags), (0, flags::SYN));
     assert_eq!((sender.poll(at(0)), sender.deadline()), (None, Some(at(1000))));
@@ -154,7 +154,7 @@ fn data_wait_for_the_answer_to_the_syn() {
 
 #[test]
 fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
-    let mut sender = bulk(&Tcp { handshake: true, ..settings() });
+    let mut sender = bulk(&settings("newreno handshake on"));
     sender.poll(at(0));
     sender.on_timer(at(1000));
     assert_eq!(sender.poll(at(1000)).unwrap().flags, flags::SYN);
@@ -166,7 +166,7 @@ fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
 
 #[test]
 fn the_last_segment_of_a_finite_flow_says_so_each_time_it_is_sent() {
-    let mut sender = Sender::new(&settings(), Random::seeded(1));
+    let mut sender = Sender::new(&settings("newreno"), Random::seeded(1));
     sender.write(2 * MSS);
     sender.close();
     let flags: Vec<u8> = std::iter::from_fn(|| sender.poll(at(0))).map(|segment| segment.flags).collect();

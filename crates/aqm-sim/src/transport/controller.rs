@@ -1,0 +1,119 @@
+//! What a congestion control is: its declaration, and what it does when something happens to its connection.
+
+use super::bbr::View;
+use super::feedback::{Echo, Note};
+use super::hystart::SlowStart;
+use super::keys::Relation;
+use super::rate::{LostSegment, Sampler};
+use super::values::Values;
+use super::window::{Acked, Window};
+use aqm_core::params::{ParamSpec, Preset};
+use aqm_core::random::Random;
+use aqm_core::units::{Span, Time};
+use std::fmt::Debug;
+
+/// The declaration of a congestion control.
+#[derive(Debug)]
+pub struct Info {
+    /// Name of the transport.
+    pub name: &'static str,
+    /// Another name for it, or nothing.
+    pub alias: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+    /// Keys that it alone has, beside those of every TCP connection.
+    pub params: &'static [ParamSpec],
+    /// What it sets unless told otherwise.
+    pub sets: &'static [(&'static str, &'static str)],
+    /// Keys of which it takes these values only.
+    pub only: &'static [(&'static str, &'static [&'static str])],
+    /// Keys that must be given.
+    pub must: &'static [&'static str],
+    /// What its values need of each other.
+    pub relations: &'static [Relation],
+    /// What it alone has under a stack, with the source.
+    pub stacks: &'static [Preset],
+    /// Whether it is a transport for sources of all kinds, and not an instrument.
+    pub carries: bool,
+    /// What the receiver says about marks and delay.
+    pub(crate) feedback: (Echo, Note),
+    /// Its state at the start of a connection.
+    pub(crate) build: fn(&Values, &mut Window, Random) -> Box<dyn Controller>,
+}
+
+/// What most controls take of ECN: RFC 9331's needs one that is made for it.
+const CLASSIC: (&str, &[&str]) = ("ecn", &["off", "classic"]);
+
+impl Info {
+    /// What most congestion controls declare. The rest has no meaning.
+    pub(crate) const USUAL: Info = Info {
+        name: "",
+        alias: "",
+        summary: "",
+        reference: "",
+        params: &[],
+        sets: &[],
+        only: &[CLASSIC],
+        must: &[],
+        relations: &[],
+        stacks: &[],
+        carries: true,
+        feedback: (Echo::Classic, Note::Nothing),
+        build: |_, _, _| unreachable!("every congestion control is built in its own way"),
+    };
+}
+
+/// A congestion control: a window, perhaps a rate, and what moves them.
+pub(crate) trait Controller: Debug {
+    /// Something arrived, whatever the state of recovery.
+    fn observe(&mut self, _: &mut Window, _: &Acked) {}
+
+    /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
+    fn on_ack(&mut self, window: &mut Window, start: &mut SlowStart, acked: &Acked) {
+        if window.in_slow_start() {
+            start.grow(window, acked);
+        } else {
+            self.avoid_congestion(window, acked);
+        }
+    }
+
+    /// The same beyond slow start.
+    fn avoid_congestion(&mut self, _: &mut Window, _: &Acked) {}
+
+    /// A loss found by fast retransmit, or a classic ECN echo; `flight` bytes were outstanding.
+    fn on_congestion(&mut self, _: &mut Window, _flight: u64) {}
+
+    /// The retransmission timer expired: RFC 5681 section 3.1. Its first expiry is told to `on_congestion` before.
+    fn on_timeout(&mut self, window: &mut Window) {
+        window.cwnd = window.mss;
+    }
+
+    /// RFC 5681 section 4.1: an idle connection starts again from the initial window.
+    fn on_idle(&mut self, window: &mut Window) {
+        window.cwnd = window.cwnd.min(window.initial);
+    }
+
+    /// Whether it follows a model of the path, so that it wants samples of the delivery rate and what follows here.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgment that told something has been dealt with.
+    fn on_sample(&mut self, _: &mut View<'_>) {}
+
+    /// A segment was marked lost.
+    fn on_lost(&mut self, _: &Window, _: &LostSegment) {}
+
+    /// Nothing was lost after all.
+    fn on_spurious_recovery(&mut self, _: &mut Window, _: &Sampler) {}
+
+    /// A connection begins to send, or goes on after its application had paused; `srtt` is zero if unknown.
+    fn on_restart(&mut self, _: &mut Window, _: &Sampler, _srtt: Span, _now: Time) {}
+
+    /// The rate of a control that paces whether asked or not, bytes per second.
+    fn rate(&self, _: &Window) -> Option<f64> {
+        None
+    }
+}

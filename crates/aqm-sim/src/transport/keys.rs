@@ -1,0 +1,143 @@
+//! The keys of transports, each declared once: what reads a flow spec, a scenario, help and documentation follow.
+//!
+//! Keys that one congestion control alone has are declared in its file.
+
+use super::ecn::EcnMode;
+use aqm_core::params::{Kind, ParamSpec, Preset, Value};
+use aqm_core::units::{Bytes, Span};
+
+/// The largest IP packet that a link is expected to take.
+const LARGEST: f64 = 65_000.0;
+/// IPv4 and UDP headers.
+const UDP_SMALLEST: f64 = 28.0;
+const WITHOUT_BOUND: f64 = 1e18;
+
+/// Datagrams: nothing reacts.
+pub static UDP: &[ParamSpec] = &[
+    ParamSpec::new(
+        "packet",
+        Kind::Bytes,
+        Value::Bytes(Bytes::new(1500)),
+        (UDP_SMALLEST, LARGEST),
+        "bytes of each IP packet, headers included",
+        "Ethernet's payload",
+    ),
+    ECN,
+];
+
+/// Every TCP connection, whatever its congestion control.
+pub static TCP: &[ParamSpec] = &[
+    ParamSpec::new(
+        "mss",
+        Kind::Bytes,
+        Value::Bytes(Bytes::new(1448)),
+        (1.0, LARGEST),
+        "payload of a full segment",
+        "1500 bytes less headers and timestamps",
+    ),
+    ParamSpec::new(
+        "iw",
+        Kind::Count,
+        Value::Count(10),
+        (1.0, 10_000.0),
+        "initial window, in segments",
+        "RFC 6928",
+    ),
+    ParamSpec::flag("sack", true, "selective acknowledgments", "RFC 2018, RFC 6675"),
+    ECN,
+    ParamSpec::new(
+        "delack",
+        Kind::Span,
+        Value::Span(Span::from_millis(40)),
+        (0.0, WITHOUT_BOUND),
+        "longest delay of ACKs; every second segment is acknowledged at once, with off each",
+        "RFC 1122 section 4.2.3.2: below 500 ms; Linux: 40 ms",
+    ),
+    ParamSpec::new(
+        "minrto",
+        Kind::Span,
+        Value::Span(Span::from_millis(200)),
+        (1.0, WITHOUT_BOUND),
+        "smallest retransmission timeout",
+        "RFC 6298 section 2.4: 1 s; Linux: 200 ms",
+    ),
+    ParamSpec::new("window", Kind::Size, Value::Auto, (1.0, WITHOUT_BOUND), "cap on the window", "no cap")
+        .or_auto("no cap"),
+    ParamSpec::flag("pacing", false, "segments spaced over the round trip", "Linux: with sch_fq only"),
+    ParamSpec::flag("hystart", false, "HyStart++ in the first slow start", "RFC 9406"),
+    ParamSpec::flag("handshake", false, "open by SYN and answer, which may be lost", "RFC 9293 section 3.5"),
+    ParamSpec::flag("ecnsyn", false, "SYN and its answer carry ECT, if ecn is on", "RFC 8311 section 4.3"),
+    ParamSpec::new(
+        "quickack",
+        Kind::Count,
+        Value::Count(0),
+        (0.0, 1000.0),
+        "first segments that are acknowledged at once",
+        "RFC 5681 section 4.2; Linux: 16",
+    ),
+    ParamSpec::flag("eifel", false, "take needless retransmissions back", "RFC 3522, RFC 4015"),
+    ParamSpec::flag("prr", false, "proportional rate reduction in recovery; needs sack", "RFC 6937"),
+    ParamSpec::flag("rack", false, "RACK-TLP: loss found by time; needs sack", "RFC 8985"),
+];
+
+/// What carries a TCP connection.
+pub static IP: &[ParamSpec] =
+    &[ParamSpec::flag("ipv6", false, "IPv6 instead of IPv4: 20 bytes more per packet", "RFC 8200")];
+
+const ECN: ParamSpec = ParamSpec::choice(
+    "ecn",
+    EcnMode::WORDS,
+    "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1); prague and udp)",
+    "RFC 3168, RFC 9331",
+);
+
+/// One key with a value that asks for another key's: `rack=on` needs `sack=on`.
+#[derive(Clone, Copy, Debug)]
+pub struct Relation {
+    /// The key and the value that needs something.
+    pub given: (&'static str, &'static str),
+    /// What it needs.
+    pub needs: (&'static str, &'static str),
+}
+
+/// What holds for every TCP connection.
+pub static RELATIONS: &[Relation] = &[
+    Relation { given: ("prr", "on"), needs: ("sack", "on") },
+    Relation { given: ("rack", "on"), needs: ("sack", "on") },
+];
+
+/// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline; what a
+/// stack's congestion control has of its own stands in that control's file.
+pub static STACKS: &[Preset] = &[
+    Preset {
+        name: "rfc",
+        source: "the RFCs' mandatory parts with the defaults of docs/transports; minrto and delack as in Linux",
+        values: &[],
+    },
+    Preset {
+        name: "linux",
+        source: "Linux 6.12 net/ipv4 with its sysctls' defaults: tcp_recovery=1 and tcp_early_retrans=3 (RACK-TLP), \
+                 PRR (tcp_input.c, tcp_cwnd_reduction), TCP_MAX_QUICKACKS 16, TCP_RTO_MIN 200 ms, TCP_DELACK_MIN \
+                 40 ms (its adaptive delay, up to 200 ms, is not modelled), undo by timestamps (tcp_packet_delayed), \
+                 TCP_INIT_CWND 10, tcp_ecn=2 (not asked for by clients)",
+        values: &[
+            ("handshake", Value::Flag(true)),
+            ("quickack", Value::Count(16)),
+            ("eifel", Value::Flag(true)),
+            ("prr", Value::Flag(true)),
+            ("rack", Value::Flag(true)),
+        ],
+    },
+    Preset {
+        name: "ns3",
+        source: "ns-3.44 src/internet/model: TcpSocket SegmentSize 536, InitialCwnd 10, DelAckCount 2, DelAckTimeout \
+                 200 ms; TcpSocketBase MinRto 1 s, Sack on, UseEcn Off; TcpL4Protocol RecoveryType TcpPrrRecovery",
+        values: &[
+            ("mss", Value::Bytes(Bytes::new(536))),
+            ("delack", Value::Span(Span::from_millis(200))),
+            ("minrto", Value::Span(Span::from_secs(1))),
+            ("handshake", Value::Flag(true)),
+            ("prr", Value::Flag(true)),
+        ],
+    },
+];

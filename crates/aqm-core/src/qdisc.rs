@@ -171,6 +171,11 @@ impl Qdisc {
         self.wakes
     }
 
+    /// Whether the discipline, or one inside it, ever asks for packets to be sent.
+    pub fn emits(&self) -> bool {
+        emits(&*self.discipline)
+    }
+
     /// Lets the discipline do what is due by now; calling too often is harmless.
     pub fn wake(&mut self, now: Time, observer: &mut dyn Observer) {
         self.with_cx(now, observer, |discipline, cx| discipline.on_wakeup(cx));
@@ -271,4 +276,10 @@ impl Qdisc {
         }
         Err(Box::new(Violation { discipline: self.info.name, counters: c.clone(), backlog }))
     }
+}
+
+fn emits(discipline: &dyn Discipline) -> bool {
+    let mut any = discipline.emits();
+    discipline.children(&mut |_, child| any |= emits(child));
+    any
 }

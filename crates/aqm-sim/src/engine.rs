@@ -31,10 +31,12 @@ pub(crate) enum Kind {
     Clock = 7,
     /// A sender that spaces its segments may send the next.
     Pace = 8,
+    /// Disciplines have asked for packets to be sent.
+    Emission = 9,
 }
 
 const INDEX_BITS: u32 = 21;
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Arrival,
     Kind::PortReady,
     Kind::SenderTimer,
@@ -44,6 +46,7 @@ const KINDS: [Kind; 9] = [
     Kind::JitteredArrival,
     Kind::Clock,
     Kind::Pace,
+    Kind::Emission,
 ];
 
 impl Target {

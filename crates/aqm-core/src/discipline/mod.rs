@@ -97,6 +97,11 @@ pub trait Discipline: Send {
     /// Reports the law's own variables under the names declared in [`Info::probes`].
     fn probe(&self, _now: Time, _sink: &mut dyn FnMut(&str, f64)) {}
 
+    /// Whether it ever asks its host to send packets of its own ([`Cx::emit`]), children not counted.
+    fn emits(&self) -> bool {
+        false
+    }
+
     /// Visits the disciplines inside this one (classful schedulers), with the name of each.
     fn children(&self, _visit: &mut dyn FnMut(&str, &dyn Discipline)) {}
 

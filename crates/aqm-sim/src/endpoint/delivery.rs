@@ -1,13 +1,16 @@
 //! What moves endpoints: packets at the end of their routes, and sources that have something to send.
 
 use super::flow::Endpoints;
-use crate::network::packet::PacketId;
+use crate::network::packet::{PacketId, Role};
 use crate::simulation::state::Simulation;
 use aqm_core::units::Time;
 
 impl Simulation {
     /// A packet has reached the end of its route.
     pub(crate) fn deliver(&mut self, id: PacketId) {
+        if self.slab[id].role == Role::Feedback {
+            return self.deliver_feedback(id);
+        }
         let packet = self.slab[id];
         self.slab.remove(id);
         let number = packet.flow as usize;

@@ -38,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) size: u64,
     pub(crate) start: Time,
     pub(crate) finished: Option<Time>,
+    /// Packets of feedback from disciplines that have reached its ends.
+    pub(crate) feedback: u64,
 }
 
 impl Flow {

@@ -2,6 +2,7 @@
 
 pub(crate) mod datagram;
 pub(crate) mod delivery;
+pub(crate) mod feedback;
 pub(crate) mod flow;
 pub(crate) mod recorded;
 pub(crate) mod replay;

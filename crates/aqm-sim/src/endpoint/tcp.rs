@@ -26,7 +26,7 @@ impl Simulation {
                     echo: packet.stamp,
                     sack: packet.sack,
                     sack_count: packet.sack_count,
-                    ece: packet.ecn_flag,
+                    ece: packet.flags & flags::ECE != 0,
                     note: packet.payload,
                 };
                 connection.sender.on_ack(&ack, now);
@@ -53,7 +53,7 @@ impl Simulation {
             payload: packet.payload,
             sent_at: packet.stamp,
             ecn: packet.ecn,
-            cwr: packet.ecn_flag,
+            cwr: packet.flags & flags::CWR != 0,
             fin: packet.flags & flags::FIN != 0,
         };
         let answer = receiver.on_segment(&segment, now);
@@ -86,9 +86,8 @@ impl Simulation {
                 stamp: now,
                 number: sent.seq,
                 role: Role::Data,
-                flags: sent.flags,
+                flags: sent.flags | if sent.cwr { flags::CWR } else { 0 },
                 ecn: if syn { flow.identity.ecn } else { sent.ecn },
-                ecn_flag: sent.cwr,
                 ..Packet::default()
             };
             let id = self.slab.insert(packet);
@@ -142,8 +141,7 @@ impl Simulation {
             sack: ack.sack,
             sack_count: ack.sack_count,
             role: Role::Ack,
-            flags: flags::ACK,
-            ecn_flag: ack.ece,
+            flags: flags::ACK | if ack.ece { flags::ECE } else { 0 },
             ..Packet::default()
         };
         let id = self.slab.insert(packet);

@@ -2,6 +2,7 @@
 //!
 //! The measured queue is the bottleneck's. Names and definitions are those of the metrics contract.
 
+use crate::network::packet::{Packet, Role};
 use crate::report::Series;
 use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
@@ -17,6 +18,7 @@ pub(crate) struct Metrics {
     pub(crate) flows: Vec<FlowMetrics>,
     pub(crate) groups: Vec<GroupMetrics>,
     pub(crate) queue: QueueMetrics,
+    pub(crate) feedback: FeedbackMetrics,
     pub(crate) series: Series,
     each_flow: bool,
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
@@ -89,6 +91,16 @@ pub(crate) struct QueueMetrics {
     sample: Sample,
 }
 
+/// Packets that disciplines have emitted.
+#[derive(Default)]
+pub(crate) struct FeedbackMetrics {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) lost: u64,
+    /// For no end of the flow that they are about: not sent.
+    pub(crate) unaddressed: u64,
+}
+
 /// Sums since the last sample of the series.
 #[derive(Default)]
 struct Sample {
@@ -120,6 +132,7 @@ impl Metrics {
             flows: Vec::new(),
             groups: groups.collect(),
             queue: QueueMetrics::new(full_packet),
+            feedback: FeedbackMetrics::default(),
             series: Series::default(),
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
@@ -147,6 +160,7 @@ impl Metrics {
         self.sampled_rtt = (Span::ZERO, 0);
         self.groups.iter_mut().for_each(|group| group.sojourn.clear());
         self.queue.restart(now);
+        self.feedback = FeedbackMetrics::default();
     }
 
     /// A packet arrives at the bottleneck's queue.
@@ -178,9 +192,13 @@ impl Metrics {
         }
     }
 
-    /// A packet that its receiver would have counted is lost, wherever.
-    pub(crate) fn on_loss(&mut self, flow: u32) {
-        self.flows[flow as usize].lost += 1;
+    /// A packet is lost, in whatever queue or on whatever wire.
+    pub(crate) fn on_loss(&mut self, packet: &Packet) {
+        if packet.is_counted() {
+            self.flows[packet.flow as usize].lost += 1;
+        } else if packet.role == Role::Feedback {
+            self.feedback.lost += 1;
+        }
     }
 
     /// The discipline marks a packet.

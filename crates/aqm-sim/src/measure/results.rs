@@ -11,13 +11,13 @@ use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
 use crate::transport::Losses;
 use crate::voice;
-use aqm_core::units::{Size, Time};
+use aqm_core::units::Time;
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
 use std::collections::BTreeMap;
 
 /// Answers with everything that the run has measured, and checks it against what cannot be.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
-    let Setup { simulation, labels, capacity, aqm, links, warnings } = setup;
+    let Setup { simulation, labels, capacity, links, warnings } = setup;
     let metrics = &simulation.metrics;
     let run = Run {
         end,
@@ -54,25 +54,19 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         }
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
-    check(&report, aqm.params.size("limit"))?;
+    check(&report)?;
     report.series = simulation.metrics.series;
     Ok(report)
 }
 
-/// Goodput cannot exceed the capacity, nor the queue its limit.
-fn check(report: &Report, limit: Option<Size>) -> Result<(), RunError> {
+/// Nothing carries more than its capacity.
+fn check(report: &Report) -> Result<(), RunError> {
     // A packet counts when its first bit is sent, so a short run may count one more than fits.
     let utilization = report.metrics.get("utilization").copied().unwrap_or(0.0);
     if utilization > 1.01 {
         return Err(RunError::Check(format!("the bottleneck carried {utilization} of its capacity")));
     }
-    let longest = report.metrics.get("queue_max_packets").copied().unwrap_or(0.0);
-    match limit {
-        Some(Size::Packets(packets)) if longest > packets as f64 => {
-            Err(RunError::Check(format!("{longest} packets waited in a queue limited to {packets}")))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// One run while it is being reported.
@@ -105,6 +99,13 @@ impl Run<'_> {
         put("queue_ewma_packets", queue.ewma_mean());
         put("drops_early", queue.drops_early as f64);
         put("drops_overflow", queue.drops_overflow as f64);
+        let feedback = &self.metrics.feedback;
+        if feedback.sent + feedback.delivered + feedback.unaddressed > 0 {
+            put("feedback_sent", feedback.sent as f64);
+            put("feedback_delivered", feedback.delivered as f64);
+            put("feedback_lost", feedback.lost as f64);
+            put("feedback_unaddressed", feedback.unaddressed as f64);
+        }
     }
 
     /// Metrics of the flows whose group `chosen` admits, under `prefix`.

@@ -1,5 +1,6 @@
 //! Packets of the simulator, kept in a slab: links and queues pass numbers around.
 
+use super::records::{RecordId, Records};
 use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
@@ -20,6 +21,8 @@ pub(crate) enum Role {
     Ack,
     /// A datagram of an open-loop source.
     Datagram,
+    /// What a discipline tells an endpoint; it has a [`Record`](super::records::Record).
+    Feedback,
 }
 
 /// One packet: one cache line.
@@ -48,8 +51,8 @@ pub(crate) struct Packet {
     pub(crate) role: Role,
     /// ECN field.
     pub(crate) ecn: Ecn,
-    /// ECN-Echo on an acknowledgment, CWR on data (RFC 3168).
-    pub(crate) ecn_flag: bool,
+    /// What it carries besides, if anything.
+    pub(crate) record: Option<RecordId>,
 }
 
 impl Packet {
@@ -57,7 +60,7 @@ impl Packet {
     pub(crate) fn is_counted(&self) -> bool {
         match self.role {
             Role::Data => self.flags & flags::SYN == 0,
-            Role::Ack => false,
+            Role::Ack | Role::Feedback => false,
             Role::Datagram => true,
         }
     }
@@ -68,6 +71,7 @@ impl Packet {
 pub(crate) struct Slab {
     packets: Vec<Packet>,
     free: Vec<PacketId>,
+    pub(crate) records: Records,
 }
 
 impl Slab {
@@ -84,8 +88,17 @@ impl Slab {
         }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) {
+        if let Some(record) = self.packets[id as usize].record.take() {
+            self.records.remove(record);
+        }
         self.free.push(id);
+    }
+
+    /// Whether every record belongs to a packet.
+    pub(crate) fn owns_records(&self) -> bool {
+        self.packets.iter().filter(|packet| packet.record.is_some()).count() == self.records.alive()
     }
 
     /// How many packets are alive.
@@ -106,5 +119,35 @@ impl std::ops::IndexMut<PacketId> for Slab {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::{Feedback, Record};
+    use super::*;
+
+    #[test]
+    fn a_packet_fits_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+
+    #[test]
+    fn a_record_goes_with_its_packet_and_its_place_is_used_again() {
+        let mut slab = Slab::default();
+        let feedback =
+            |value| Record::Feedback(Feedback { class: 0, values: [value, 0, 0], earliest: Time::ZERO });
+        let mut carry = |value| {
+            let record = Some(slab.records.insert(feedback(value)));
+            slab.insert(Packet { record, ..Packet::default() })
+        };
+        let [first, second] = [carry(1), carry(2)];
+        assert_eq!(slab.records.alive(), 2);
+        slab.remove(first);
+        let third = slab.records.insert(feedback(3));
+        assert_eq!(slab.records[third], feedback(3));
+        assert_eq!(slab.records[slab[second].record.unwrap()], feedback(2));
+        slab.remove(second);
+        assert_eq!(slab.records.alive(), 1);
     }
 }

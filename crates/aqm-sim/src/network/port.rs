@@ -2,6 +2,7 @@
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
+use aqm_core::backlog::Backlog;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::spec::SpecError;
@@ -27,8 +28,9 @@ pub(crate) struct Port {
     /// The only port that packets come from, if the two can share one event; else [`NONE`].
     pub(crate) upstream: u32,
     last_span: Span,
-    /// Packets that came in, less those that arrived at the far end or were lost on the wire.
-    pub(crate) inside: u64,
+    /// Packets and bytes that came in, less those that arrived at the far end or were lost on the wire.
+    inside_packets: u32,
+    inside_bytes: u64,
     rate: Rate,
     /// What plain ports do not have.
     pub(crate) extras: Option<Box<Extras>>,
@@ -48,12 +50,15 @@ pub(crate) struct Impairment {
     pub(crate) jitter: Span,
     pub(crate) random: Random,
     /// Packets in flight that have an event of their own.
-    pub(crate) jittered: u64,
+    pub(crate) jittered: Backlog,
 }
 
 /// What lies between a discipline and the wire.
 pub(crate) struct Device {
     pub(crate) qdisc: Qdisc,
+    /// What waits in the discipline, counted from outside, and the most that has waited after an arrival.
+    pub(crate) queued: Backlog,
+    pub(crate) longest: Backlog,
     /// Whether the discipline asks for wake-ups, and the one that stands in the event queue.
     pub(crate) wakes: bool,
     pub(crate) wake_at: Time,
@@ -100,8 +105,12 @@ impl Port {
         let mut extras = Extras::default();
         if link.loss > 0.0 || link.jitter > Span::ZERO {
             let random = Random::stream(seed, &format!("{name} impairment"));
-            extras.impairment =
-                Some(Impairment { loss: link.loss, jitter: link.jitter, random, jittered: 0 });
+            extras.impairment = Some(Impairment {
+                loss: link.loss,
+                jitter: link.jitter,
+                random,
+                jittered: Backlog::default(),
+            });
         }
         let rate = link.capacity.mean_rate();
         if let Queue::Discipline { spec, ring_packets, random, medium } = &link.queue {
@@ -116,6 +125,8 @@ impl Port {
             extras.device = Some(Device {
                 wakes: qdisc.wakes(),
                 qdisc,
+                queued: Backlog::default(),
+                longest: Backlog::default(),
                 ring: VecDeque::new(),
                 ring_packets: *ring_packets,
                 busy: false,
@@ -133,10 +144,35 @@ impl Port {
             last_length: 0,
             upstream: NONE,
             last_span: Span::ZERO,
-            inside: 0,
+            inside_packets: 0,
+            inside_bytes: 0,
             rate,
             extras: (!is_plain).then(|| Box::new(extras)),
         })
+    }
+
+    /// A packet comes in.
+    #[inline]
+    pub(crate) fn enter(&mut self, length: u32) {
+        self.inside_packets = self.inside_packets.wrapping_add(1);
+        self.inside_bytes = self.inside_bytes.wrapping_add(u64::from(length));
+    }
+
+    /// A packet has arrived at the far end, or is lost on the wire.
+    #[inline]
+    pub(crate) fn leave(&mut self, length: u32) {
+        self.inside_packets = self.inside_packets.wrapping_sub(1);
+        self.inside_bytes = self.inside_bytes.wrapping_sub(u64::from(length));
+    }
+
+    /// Whether as much came in as came out and `there` is (dropped by the discipline, or still inside).
+    pub(crate) fn balances(&self, there: Backlog) -> bool {
+        (self.inside_packets, self.inside_bytes) == (there.packets as u32, there.bytes)
+    }
+
+    /// Packets and bytes that came in and did not come out.
+    pub(crate) fn inside(&self) -> Backlog {
+        Backlog { packets: self.inside_packets.into(), bytes: self.inside_bytes }
     }
 
     /// How long `length` bytes take.

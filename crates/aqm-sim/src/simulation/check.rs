@@ -1,65 +1,104 @@
 //! Checks that every run passes.
 
 use super::state::Simulation;
-use crate::network::in_flight::InFlightQueue;
+use crate::network::port::{Device, Port};
 use crate::report::RunError;
+use aqm_core::backlog::Backlog;
+use aqm_core::params::Value;
+use aqm_core::units::Size;
 
 impl Simulation {
-    /// Packets and bytes are conserved at the bottleneck, and the metrics' backlog is the discipline's own.
-    pub(super) fn check_bottleneck(&self) -> Result<(), RunError> {
-        let fail = |what: String| Err(RunError::Check(format!("at {}: {what}", self.now)));
-        let Some(device) = self.ports[self.bottleneck].device() else { return Ok(()) };
-        if let Err(violation) = device.qdisc.check() {
-            return fail(violation.to_string());
+    /// What is cheap: every discipline keeps its packets and bytes, says how many, and stays within its limit.
+    pub(super) fn check_queues(&self) -> Result<(), RunError> {
+        for (number, port) in self.ports.iter().enumerate() {
+            let Some(device) = port.device() else { continue };
+            check_queue(device).map_err(|what| self.failed(&self.network.link_name(number), &what))?;
         }
-        let (queue, backlog) = (&self.metrics.queue, device.qdisc.backlog());
-        if (queue.packets, queue.bytes) != (backlog.packets, backlog.bytes) {
-            return fail(format!("the metrics and the discipline disagree about the backlog, {backlog:?}"));
+        let queue = &self.metrics.queue;
+        match self.ports[self.bottleneck].device() {
+            Some(device) if (queue.packets, queue.bytes) != (device.queued.packets, device.queued.bytes) => {
+                let what = format!("the metrics count another backlog than {:?}", device.queued);
+                Err(self.failed(&self.network.link_name(self.bottleneck), &what))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// Packets are conserved at every link, and none was faster than propagation.
+    /// Packets and bytes are conserved at every port and on every wire, and none was faster than propagation.
     pub(super) fn check(&self) -> Result<(), RunError> {
-        self.check_bottleneck()?;
-        let fail = |what: String| Err(RunError::Check(format!("at {}: {what}", self.now)));
-        let mut in_flight = vec![0_u64; self.ports.len()];
-        for packet in self.in_flight.iter().flat_map(InFlightQueue::iter) {
-            in_flight[packet.port as usize] += 1;
+        self.check_queues()?;
+        let mut there = vec![Backlog::default(); self.ports.len()];
+        for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
+            add(&mut there[packet.port as usize], 1, self.slab[packet.id].length.into());
         }
         let mut alive = 0;
-        for (number, (link, mut inside)) in self.ports.iter().zip(in_flight).enumerate() {
-            let mut dropped = 0;
-            if let Some(extras) = &link.extras {
-                inside += extras.impairment.as_ref().map_or(0, |impairment| impairment.jittered);
+        for (number, (port, mut there)) in self.ports.iter().zip(there).enumerate() {
+            let mut dropped = Backlog::default();
+            if let Some(extras) = &port.extras {
+                let jittered = extras.impairment.as_ref().map_or(Backlog::default(), |one| one.jittered);
+                add(&mut there, jittered.packets, jittered.bytes);
                 if let Some(device) = &extras.device {
-                    let sending = device.trace.as_ref().is_some_and(|trace| trace.sending.is_some());
-                    let waiting = device.qdisc.backlog().packets + device.ring.len() as u64;
-                    inside += waiting + u64::from(sending);
-                    let counters = device.qdisc.counters();
-                    if counters.emitted > 0 {
-                        let emitted = counters.emitted;
-                        return fail(format!(
-                            "link {number} does not carry the {emitted} packets that its discipline sends back"
-                        ));
+                    add(&mut there, device.queued.packets, device.queued.bytes);
+                    let sending = device.trace.as_ref().and_then(|trace| trace.sending);
+                    for id in device.ring.iter().copied().chain(sending.map(|(id, _)| id)) {
+                        add(&mut there, 1, self.slab[id].length.into());
                     }
-                    dropped = counters.dropped_total();
+                    let counters = device.qdisc.counters();
+                    dropped = Backlog { packets: counters.dropped_total(), bytes: counters.dropped_bytes };
                 }
             }
-            if link.inside != dropped + inside {
-                let balance = link.inside;
-                return fail(format!(
-                    "link {number} does not conserve packets: {balance} more went in than came out, but {dropped} were dropped and {inside} are inside"
-                ));
+            alive += there.packets;
+            add(&mut dropped, there.packets, there.bytes);
+            if !port.balances(dropped) {
+                return Err(self.failed(&self.network.link_name(number), &unbalanced(port, dropped)));
             }
-            alive += inside;
         }
         if alive != self.slab.alive() as u64 {
-            return fail(format!("{} packets exist, but {alive} are somewhere", self.slab.alive()));
+            let what = format!("{} packets exist, but {alive} are at ports", self.slab.alive());
+            return Err(self.failed("all ports", &what));
         }
-        if let Some(flow) = self.metrics.too_fast {
-            return fail(format!("flow {flow} has packets faster than its propagation delay"));
+        if !self.slab.owns_records() {
+            return Err(self.failed("all ports", "a record has no packet"));
         }
-        Ok(())
+        match self.metrics.too_fast {
+            Some(flow) => Err(self.failed(&format!("flow {flow}"), "a packet was faster than propagation")),
+            None => Ok(()),
+        }
     }
+
+    fn failed(&self, place: &str, what: &str) -> RunError {
+        RunError::Check(format!("at {}: {place}: {what}", self.now))
+    }
+}
+
+fn add(sum: &mut Backlog, packets: u64, bytes: u64) {
+    sum.packets += packets;
+    sum.bytes += bytes;
+}
+
+fn check_queue(device: &Device) -> Result<(), String> {
+    device.qdisc.check().map_err(|violation| violation.to_string())?;
+    let (queued, said, longest) = (device.queued, device.qdisc.backlog(), device.longest);
+    if queued != said {
+        return Err(format!("the discipline says that {said:?} waits, but {queued:?} does"));
+    }
+    let emitted = device.qdisc.counters().emitted;
+    if emitted > 0 && !device.qdisc.emits() {
+        return Err(format!("the discipline has emitted {emitted} packets, but says that it never does"));
+    }
+    match device.qdisc.params().iter().find(|(param, _)| param.name == "limit") {
+        Some((_, Value::Size(limit))) if longest.exceeds(*limit) => {
+            let most = match limit {
+                Size::Packets(_) => format!("{} packets", longest.packets),
+                Size::Bytes(_) => format!("{} bytes", longest.bytes),
+            };
+            Err(format!("{most} waited in a queue limited to {limit}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unbalanced(port: &Port, there: Backlog) -> String {
+    let inside = port.inside();
+    format!("{inside:?} came in and did not come out, but {there:?} was dropped or is inside")
 }

@@ -4,7 +4,7 @@ use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
 use crate::network::in_flight::InFlight;
-use crate::network::packet::{PacketId, Role};
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use aqm_core::packet::{Packet as Metadata, TcpView};
 use aqm_core::units::{Span, Time};
@@ -16,33 +16,49 @@ impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
         let (packet, again) = self.in_flight[queue].pop()?;
-        self.ports[packet.port as usize].inside -= 1;
-        self.forward(packet.id);
+        let (next, length) = self.next_hop(packet.id);
+        self.ports[packet.port as usize].leave(length);
+        self.hand_over(packet.id, next, length);
         again
     }
 
     /// A packet has arrived over a wire that may reorder.
     pub(super) fn on_jittered_arrival(&mut self, id: PacketId) -> Option<Time> {
         let port = self.routes[self.slab[id].next as usize - 1] as usize;
-        self.ports[port].inside -= 1;
+        let (next, length) = self.next_hop(id);
+        self.ports[port].leave(length);
         if let Some(impairment) = self.ports[port].impairment_mut() {
-            impairment.jittered -= 1;
+            impairment.jittered.packets -= 1;
+            impairment.jittered.bytes -= u64::from(length);
         }
-        self.forward(id);
+        self.hand_over(id, next, length);
         None
     }
 
     /// Sends a packet through its next port, or to its endpoint.
     pub(crate) fn forward(&mut self, id: PacketId) {
+        let (next, length) = self.next_hop(id);
+        self.hand_over(id, next, length);
+    }
+
+    /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.
+    #[inline]
+    fn next_hop(&mut self, id: PacketId) -> (u32, u32) {
         let packet = &mut self.slab[id];
         let next = self.routes[packet.next as usize];
+        packet.next += 1;
+        (next, packet.length)
+    }
+
+    /// Hands a packet to port `next`, or to its endpoint.
+    #[inline]
+    fn hand_over(&mut self, id: PacketId, next: u32, length: u32) {
         if next == END {
             return self.deliver(id);
         }
-        packet.next += 1;
-        let (port, length) = (next as usize, packet.length);
+        let port = next as usize;
         let this = &mut self.ports[port];
-        this.inside += 1;
+        this.enter(length);
         if this.device().is_some() {
             return self.enqueue(port, id);
         }
@@ -57,29 +73,30 @@ impl Simulation {
         let mut at = out + this.delay;
         if let Some(impairment) = this.impairment_mut() {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
-                this.inside -= 1;
                 let lost = &self.slab[id];
-                if lost.is_counted() {
-                    self.metrics.on_loss(lost.flow);
-                }
+                this.leave(lost.length);
+                self.metrics.on_loss(lost);
                 return self.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
                 at += Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
-                impairment.jittered += 1;
+                impairment.jittered.packets += 1;
+                impairment.jittered.bytes += u64::from(self.slab[id].length);
                 return self.events.push(at, Target::new(Kind::JitteredArrival, id));
             }
         }
-        let packet = &mut self.slab[id];
+        let (packet, first) = (&mut self.slab[id], port);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         while let Some(following) = ports.get_mut(self.routes[packet.next as usize] as usize)
             && following.upstream == port as u32
         {
-            following.inside += 1;
             at = following.serialise(packet.length, at) + following.delay;
-            ports[port].inside -= 1;
             port = self.routes[packet.next as usize] as usize;
             packet.next += 1;
+        }
+        if port != first {
+            ports[first].leave(packet.length);
+            ports[port].enter(packet.length);
         }
         let shared = ports[port].in_flight as usize;
         let queue = if self.in_flight[shared].keeps_order(at) { shared } else { port };
@@ -91,13 +108,52 @@ impl Simulation {
     /// A packet arrives at a port with a discipline.
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.slab[id], self.now);
-        let flow = &self.flows[packet.flow as usize];
-        let identity = &flow.identity;
+        let metadata = self.metadata(id, packet);
+        let device = self.ports[port].device_mut().expect("only ports with a device queue");
+        let measured = device.measured;
+        if measured {
+            self.metrics.on_arrival(packet.flow, packet.length, now);
+        }
+        let mut observer = PortObserver {
+            slab: &mut self.slab,
+            metrics: &mut self.metrics,
+            queued: &mut device.queued,
+            emissions: &mut self.emissions,
+            events: &mut self.events,
+            port,
+            measured,
+            now,
+        };
+        observer.queued.packets += 1;
+        observer.queued.bytes += u64::from(metadata.length);
+        device.qdisc.enqueue(metadata, now, &mut observer);
+        device.longest.packets = device.longest.packets.max(device.queued.packets);
+        device.longest.bytes = device.longest.bytes.max(device.queued.bytes);
+        if measured {
+            self.metrics.after_arrival();
+        }
+        if !device.busy {
+            if let Some(free) = self.serve(port) {
+                self.events.push(free, Target::new(Kind::PortReady, port as u32));
+            }
+        } else if device.ring_packets > 1 {
+            self.fill_ring(port);
+        }
+        self.arm_wakeup(port);
+    }
+
+    /// What a discipline may know about a packet.
+    #[inline]
+    fn metadata(&self, id: PacketId, packet: &Packet) -> Metadata {
+        let identity = &self.flows[packet.flow as usize].identity;
+        if packet.role == Role::Feedback {
+            return self.feedback_metadata(id, packet);
+        }
         let back = packet.role == Role::Ack;
-        let metadata = Metadata {
+        Metadata {
             cookie: u64::from(id),
             flow: if back { !identity.hash } else { identity.hash },
-            arrival: now,
+            arrival: self.now,
             source: if back { identity.destination } else { identity.source },
             destination: if back { identity.source } else { identity.destination },
             length: packet.length,
@@ -114,25 +170,7 @@ impl Simulation {
             dscp: identity.dscp,
             ecn: packet.ecn,
             protocol: identity.protocol,
-        };
-        let device = self.ports[port].device_mut().expect("only ports with a device queue");
-        let measured = device.measured;
-        if measured {
-            self.metrics.on_arrival(packet.flow, packet.length, now);
         }
-        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
-        device.qdisc.enqueue(metadata, now, &mut watch);
-        if measured {
-            self.metrics.after_arrival();
-        }
-        if !device.busy {
-            if let Some(free) = self.serve(port) {
-                self.events.push(free, Target::new(Kind::PortReady, port as u32));
-            }
-        } else if device.ring_packets > 1 {
-            self.fill_ring(port);
-        }
-        self.arm_wakeup(port);
     }
 
     /// A transmission has ended (or an opportunity has come).
@@ -249,8 +287,19 @@ impl Simulation {
         let now = self.now;
         let device = self.ports[port].device_mut()?;
         let measured = device.measured;
-        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
-        let metadata = device.qdisc.dequeue(now, &mut watch)?;
+        let mut observer = PortObserver {
+            slab: &mut self.slab,
+            metrics: &mut self.metrics,
+            queued: &mut device.queued,
+            emissions: &mut self.emissions,
+            events: &mut self.events,
+            port,
+            measured,
+            now,
+        };
+        let metadata = device.qdisc.dequeue(now, &mut observer)?;
+        device.queued.packets -= 1;
+        device.queued.bytes -= u64::from(metadata.length);
         let id = metadata.cookie as PacketId;
         self.slab[id].ecn = metadata.ecn;
         if device.measured {
@@ -269,8 +318,17 @@ impl Simulation {
         }
         device.wake_at = Time::MAX;
         let measured = device.measured;
-        let mut watch = PortObserver { slab: &mut self.slab, metrics: &mut self.metrics, measured, now };
-        device.qdisc.wake(now, &mut watch);
+        let mut observer = PortObserver {
+            slab: &mut self.slab,
+            metrics: &mut self.metrics,
+            queued: &mut device.queued,
+            emissions: &mut self.emissions,
+            events: &mut self.events,
+            port,
+            measured,
+            now,
+        };
+        device.qdisc.wake(now, &mut observer);
         if !device.busy
             && device.qdisc.backlog().packets > 0
             && let Some(free) = self.serve(port)

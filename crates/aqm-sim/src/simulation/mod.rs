@@ -5,9 +5,12 @@
 
 pub(crate) mod applications;
 pub(crate) mod check;
+pub(crate) mod feedback;
 pub(crate) mod forwarding;
 pub(crate) mod members;
 pub(crate) mod observer;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod state;
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,11 @@
 //! What a discipline says while it works: drops and marks reach the slab and the metrics.
 
+use crate::engine::{EventQueue, Kind, Target};
 use crate::measure::metrics::Metrics;
+use crate::network::emissions::Emissions;
 use crate::network::packet::{PacketId, Slab};
+use crate::network::port::PortId;
+use aqm_core::backlog::Backlog;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::units::Time;
@@ -10,6 +14,11 @@ use aqm_core::units::Time;
 pub(super) struct PortObserver<'a> {
     pub(super) slab: &'a mut Slab,
     pub(super) metrics: &'a mut Metrics,
+    /// What waits in the discipline.
+    pub(super) queued: &'a mut Backlog,
+    pub(super) emissions: &'a mut Emissions,
+    pub(super) events: &'a mut EventQueue,
+    pub(super) port: PortId,
     /// Whether it is the measured queue that is watched.
     pub(super) measured: bool,
     pub(super) now: Time,
@@ -17,11 +26,11 @@ pub(super) struct PortObserver<'a> {
 
 impl Observer for PortObserver<'_> {
     fn on_drop(&mut self, packet: Metadata, reason: DropReason, _point: DropPoint) {
+        self.queued.packets -= 1;
+        self.queued.bytes -= u64::from(packet.length);
         let id = packet.cookie as PacketId;
         let dropped = &self.slab[id];
-        if dropped.is_counted() {
-            self.metrics.on_loss(dropped.flow);
-        }
+        self.metrics.on_loss(dropped);
         if self.measured {
             self.metrics.on_drop(dropped.flow, packet.length, reason, self.now);
         }
@@ -34,6 +43,10 @@ impl Observer for PortObserver<'_> {
         }
     }
 
-    /// No packet is made of it: the shell has counted it, and the run's checks fail.
-    fn on_emit(&mut self, _emission: Emission) {}
+    fn on_emit(&mut self, emission: Emission) {
+        if self.emissions.pending.is_empty() {
+            self.events.push(self.now, Target::new(Kind::Emission, 0));
+        }
+        self.emissions.pending.push_back((self.port, emission));
+    }
 }

@@ -5,7 +5,7 @@ use crate::endpoint::flow::Endpoints;
 use crate::engine::{Kind, Target};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
-use crate::network::port::NONE;
+use crate::network::port::{NONE, PortId};
 use crate::report::{Monitor, RunError};
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
@@ -65,6 +65,7 @@ impl Simulation {
                 Kind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
                 Kind::Clock => self.on_clock(index as u32)?,
                 Kind::Pace => self.on_pace(index),
+                Kind::Emission => self.send_emissions(),
             };
             match again {
                 Some(time) => self.events.replace(time, target),
@@ -84,7 +85,9 @@ impl Simulation {
             let this = &self.ports[port];
             let shares = self.ports.get(this.upstream as usize).is_some_and(|upstream| {
                 let impairment = upstream.extras.as_ref().and_then(|extras| extras.impairment.as_ref());
-                this.extras.is_none() && impairment.is_none_or(|i| i.jitter == Span::ZERO)
+                this.extras.is_none()
+                    && impairment.is_none_or(|i| i.jitter == Span::ZERO)
+                    && !self.emissions_may_enter(port, this.upstream as PortId)
             });
             if !shares {
                 self.ports[port].upstream = NONE;
@@ -92,8 +95,8 @@ impl Simulation {
         }
         self.in_flight = vec![InFlightQueue::default(); self.ports.len()];
         let mut shared = BTreeMap::new();
-        for (port, end) in self.ports.iter_mut().zip(&self.ends) {
-            port.in_flight = *shared.entry(port.sharing_key(*end)).or_insert_with(|| {
+        for (port, link) in self.ports.iter_mut().zip(&self.network.links) {
+            port.in_flight = *shared.entry(port.sharing_key(link.to)).or_insert_with(|| {
                 self.in_flight.push(InFlightQueue::default());
                 (self.in_flight.len() - 1) as u32
             });
@@ -118,7 +121,7 @@ impl Simulation {
         }
         let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
         self.metrics.sample(self.now, self.sample_period, &probes, &senders);
-        self.check_bottleneck()?;
+        self.check_queues()?;
         Ok(Some(self.now + self.sample_period))
     }
 }

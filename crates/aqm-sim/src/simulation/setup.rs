@@ -18,7 +18,6 @@ pub(crate) struct Setup {
     pub(crate) simulation: Simulation,
     pub(crate) labels: Vec<Label>,
     pub(crate) capacity: LinkCapacity,
-    pub(crate) aqm: Spec,
     /// Of each link its name, and the discipline in front of it if there is one.
     pub(crate) links: Vec<(String, Option<String>)>,
     pub(crate) warnings: Vec<String>,
@@ -44,7 +43,7 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, &aqm)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, &aqm)?,
         };
-        let mut simulation = Simulation::new(&network, measured, metrics, scenario.overhead_bytes, seed)
+        let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
@@ -65,6 +64,7 @@ impl Setup {
             let group = scenario.flows.len();
             crate::replay::add(&mut simulation, &mut labels, group, &recorded, capture);
         }
+        let network = &simulation.network;
         let links = (0..network.links.len()).map(|link| {
             let discipline = match &network.links[link].queue {
                 Queue::Plain => None,
@@ -72,8 +72,8 @@ impl Setup {
             };
             (network.link_name(link), discipline)
         });
-        let links = links.collect();
-        Ok(Setup { simulation, labels, capacity, aqm, links, warnings })
+        let links: Vec<_> = links.collect();
+        Ok(Setup { simulation, labels, capacity, links, warnings })
     }
 }
 

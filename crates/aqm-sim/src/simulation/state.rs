@@ -4,7 +4,8 @@ use crate::endpoint::flow::{ENDLESS, Endpoints, Flow, FlowSetup, Session};
 use crate::endpoint::recorded::Replay;
 use crate::engine::EventQueue;
 use crate::measure::metrics::Metrics;
-use crate::network::graph::{LinkId, Network, NodeId, Queue};
+use crate::network::emissions::Emissions;
+use crate::network::graph::{LinkId, Network, Queue};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::Slab;
 use crate::network::port::{Medium, NONE, Port, PortId};
@@ -24,8 +25,9 @@ pub(crate) struct Simulation {
     pub(crate) events: EventQueue,
     pub(crate) slab: Slab,
     pub(crate) ports: Vec<Port>,
-    /// The node at the far end of each port's wire.
-    pub(crate) ends: Vec<NodeId>,
+    /// What the ports and their wires were made from.
+    pub(crate) network: Network,
+    pub(crate) emissions: Emissions,
     /// One queue for each port, then those that ports share.
     pub(crate) in_flight: Vec<InFlightQueue>,
     /// Routes one after the other, each with [`END`] behind it.
@@ -57,7 +59,7 @@ pub(crate) struct User {
 impl Simulation {
     /// An empty simulation of `network`, measuring the queue of `bottleneck`.
     pub(crate) fn new(
-        network: &Network,
+        network: Network,
         bottleneck: PortId,
         metrics: Metrics,
         overhead: u32,
@@ -76,7 +78,8 @@ impl Simulation {
             events: EventQueue::default(),
             slab: Slab::default(),
             ports,
-            ends: network.links.iter().map(|link| link.to).collect(),
+            network,
+            emissions: Emissions::default(),
             in_flight: Vec::new(),
             routes: Vec::new(),
             flows: Vec::new(),
@@ -112,6 +115,7 @@ impl Simulation {
                 size: setup.size.unwrap_or(ENDLESS),
                 start: setup.start,
                 finished: None,
+                feedback: 0,
             }),
         });
         (self.flows.len() - 1) as u32

@@ -11,6 +11,10 @@ pub(crate) mod flags {
     pub(crate) const SYN: u8 = 2;
     /// The acknowledgment number means something.
     pub(crate) const ACK: u8 = 16;
+    /// ECN-Echo (RFC 3168 section 6.1).
+    pub(crate) const ECE: u8 = 64;
+    /// Congestion window reduced (RFC 3168 section 6.1).
+    pub(crate) const CWR: u8 = 128;
 }
 
 mod bbr;

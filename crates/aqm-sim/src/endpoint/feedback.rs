@@ -1,0 +1,34 @@
+//! What disciplines tell endpoints.
+
+use super::flow::Endpoints;
+use crate::network::packet::PacketId;
+use crate::network::records::Record;
+use crate::simulation::state::Simulation;
+
+impl Simulation {
+    /// A packet that a discipline has emitted reaches the host that it is for.
+    #[cold]
+    pub(super) fn deliver_feedback(&mut self, id: PacketId) {
+        let packet = self.slab[id];
+        let record = packet.record.map(|record| self.slab.records[record]);
+        self.slab.remove(id);
+        let Some(Record::Feedback(feedback)) = record else { return };
+        self.metrics.feedback.delivered += 1;
+        if self.now < feedback.earliest {
+            self.metrics.too_fast = Some(packet.flow);
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.session.feedback += 1;
+        flow.endpoints.on_feedback(feedback.values);
+    }
+}
+
+impl Endpoints {
+    /// A discipline on the path has sent `values`; what they mean, it documents.
+    fn on_feedback(&mut self, _values: [u64; 3]) {
+        match self {
+            // Neither knows of such messages.
+            Endpoints::Tcp(_) | Endpoints::Datagrams => {}
+        }
+    }
+}

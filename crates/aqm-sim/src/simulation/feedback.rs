@@ -1,0 +1,114 @@
+//! What disciplines emit, as packets: routed from the port's node to the host that they are for.
+
+use super::state::{END, Simulation};
+use crate::network::emissions::Directory;
+use crate::network::graph::{LinkId, NodeId};
+use crate::network::packet::{Packet, PacketId, Role};
+use crate::network::port::PortId;
+use crate::network::records::{Feedback, Record};
+use crate::network::routes::Routes;
+use aqm_core::packet::Packet as Metadata;
+use aqm_core::signal::Emission;
+use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
+
+impl Simulation {
+    /// Sends what disciplines have asked for at this instant.
+    #[cold]
+    pub(super) fn send_emissions(&mut self) -> Option<Time> {
+        while let Some((port, emission)) = self.emissions.pending.pop_front() {
+            match self.address(port, &emission) {
+                Some((flow, next, propagation)) => {
+                    let values = emission.values;
+                    let earliest = self.now + propagation;
+                    let record = Record::Feedback(Feedback { class: emission.class, values, earliest });
+                    let packet = Packet {
+                        flow,
+                        next,
+                        length: emission.length.max(self.overhead),
+                        stamp: self.now,
+                        role: Role::Feedback,
+                        record: Some(self.slab.records.insert(record)),
+                        ..Packet::default()
+                    };
+                    self.metrics.feedback.sent += 1;
+                    let id = self.slab.insert(packet);
+                    self.forward(id);
+                }
+                None => self.metrics.feedback.unaddressed += 1,
+            }
+        }
+        None
+    }
+
+    /// The flow that an emission is about, and the route from the port's node to the host that it is for: where the flow
+    /// begins, or where it ends if an acknowledgment was the cause. `None` if it is for neither.
+    fn address(&mut self, port: PortId, emission: &Emission) -> Option<(u32, u32, Span)> {
+        let directory = self.emissions.directory.get_or_insert_with(|| {
+            let mut flows = BTreeMap::new();
+            for (number, flow) in self.flows.iter().enumerate() {
+                let hash = flow.identity.hash;
+                flows.entry(hash).or_insert((number as u32, false));
+                flows.entry(!hash).or_insert((number as u32, true));
+            }
+            Directory { routes: Routes::of(&self.network), flows, known: BTreeMap::new() }
+        });
+        let &(number, by_receiver) = directory.flows.get(&emission.flow)?;
+        let identity = &self.flows[number as usize].identity;
+        let host = if by_receiver { identity.destination } else { identity.source };
+        if emission.to != host {
+            return None;
+        }
+        let from = self.network.links[port].from;
+        let key = (from, number, by_receiver);
+        if let Some(&(next, propagation)) = directory.known.get(&key) {
+            return Some((number, next, propagation));
+        }
+        let links = self.path_of(number);
+        let to = if by_receiver {
+            self.network.links[*links.last()?].to
+        } else {
+            self.network.links[*links.first()?].from
+        };
+        let directory = self.emissions.directory.as_mut()?;
+        let route = directory.routes.route(&self.network, from, to, emission.flow | 1)?;
+        let propagation = route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].delay);
+        let next = self.routes.len() as u32;
+        self.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
+        directory.known.insert(key, (next, propagation));
+        Some((number, next, propagation))
+    }
+
+    /// What a discipline may know about a packet that another has emitted: a datagram to the flow's host.
+    #[cold]
+    pub(super) fn feedback_metadata(&self, id: PacketId, packet: &Packet) -> Metadata {
+        let identity = &self.flows[packet.flow as usize].identity;
+        let mut metadata = Metadata::new(u64::from(id), !identity.hash, packet.length);
+        metadata.destination = identity.source;
+        if let Some(Record::Feedback(feedback)) = packet.record.map(|record| self.slab.records[record]) {
+            metadata.class = feedback.class;
+        }
+        metadata
+    }
+
+    /// The links of a flow's route forward.
+    fn path_of(&self, flow: u32) -> Vec<LinkId> {
+        let start = self.flows[flow as usize].forward as usize;
+        self.routes[start..].iter().take_while(|&&port| port != END).map(|&port| port as LinkId).collect()
+    }
+
+    /// Whether emitted packets may reach `port` other than by way of `upstream`: from a discipline at its node, or through
+    /// another node that is no host.
+    pub(super) fn emissions_may_enter(&self, port: PortId, upstream: PortId) -> bool {
+        let emits = |link: &LinkId| self.ports[*link].device().is_some_and(|device| device.qdisc.emits());
+        if !self.ports.iter().any(|port| port.device().is_some_and(|device| device.qdisc.emits())) {
+            return false;
+        }
+        let node = self.network.links[port].from;
+        let is_host =
+            |other: NodeId| self.network.out[other].iter().all(|&link| self.network.links[link].to == node);
+        let mut others = self.network.into[node].iter().filter(|link| **link != upstream);
+        self.network.out[node].iter().any(emits)
+            || others.any(|&link| !is_host(self.network.links[link].from))
+    }
+}

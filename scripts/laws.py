@@ -62,7 +62,7 @@ def square_root(result: aqmlab.Result) -> Outcome:
         (1.31 / pl.col("loss").sqrt()).alias("expected_segments"),
         (pl.col("window_segments") * pl.col("loss").sqrt()).alias("constant"),
     )
-    figure, (axes,) = style.canvas()
+    figure, (axes,) = style.below()
     _curve(axes, table["loss"], table["expected_segments"], "1.31 / sqrt(p)", 1, dashed=True)
     _points(axes, table["loss"], table["window_segments"], "Reno, measured", 0)
     _both_logarithmic(axes, "Loss probability p", "Mean window (segments)")
@@ -81,7 +81,7 @@ def cubic_response(result: aqmlab.Result) -> Outcome:
         )
     )
     table = table.with_columns((pl.col("window_segments") / pl.col("expected_segments")).alias("ratio"))
-    figure, (axes,) = style.canvas()
+    figure, (axes,) = style.below()
     for place, rtt in enumerate(table["rtt_s"].unique(maintain_order=True)):
         rows = table.filter(pl.col("rtt_s") == rtt)
         p = np.geomspace(rows["loss"].min(), rows["loss"].max(), 100)
@@ -116,7 +116,7 @@ def dctcp_oscillation(result: aqmlab.Result) -> Outcome:
             "utilization": row["utilization"],
         })  # fmt: skip
     table = pl.DataFrame(rows).sort("flows", "threshold_packets")
-    figure, (above, below) = style.canvas(2, 5.2)
+    figure, (above, below) = style.below(2, 5.2)
     for place, n in enumerate((1, 2, 8, 40)):
         own = table.filter(pl.col("flows") == n)
         high = own["expected_highest_packets"].to_numpy()
@@ -169,7 +169,7 @@ def rtt_fairness(result: aqmlab.Result) -> Outcome:
                 "exponent": math.log(share) / math.log(rtts),
             })  # fmt: skip
     table = pl.DataFrame(rows).sort("aqm", "control", "rate", "base_rtt_ratio")
-    figure, panels = style.canvas(2, 6.0)
+    figure, panels = style.below(2, 6.0)
     for axes, aqm in zip(panels, ("pie", "fifo"), strict=True):
         for place, (control, rate) in enumerate((c, r) for c in ("newreno", "cubic") for r in ("100mbit", "400mbit")):
             own = table.filter((pl.col("aqm") == aqm) & (pl.col("control") == control) & (pl.col("rate") == rate))
@@ -207,7 +207,7 @@ def ledbat(result: aqmlab.Result) -> Outcome:
     )
     names = [point["flows"].replace("1*", "") for point in result.points]
     table = table.sort("point").with_columns(pl.Series("flows", names)).drop("point")
-    figure, (above, below) = style.canvas(2, 5.0)
+    figure, (above, below) = style.below(2, 5.0)
     for place, name in enumerate(names):
         share = _series(result, place, "fifo", "class.ledbat.goodput_mbit")
         above.plot(share["time_s"], share["value"], color=style.PALETTE[place], label=name)
@@ -238,7 +238,7 @@ def l4s_coexistence(result: aqmlab.Result) -> Outcome:
     table = result.runs.group_by("point", maintain_order=True).agg(pl.col(list(names)).mean()).sort("point")
     rates = [float(point["rate"].removesuffix("mbit")) for point in result.points]
     table = table.rename(names).with_columns(pl.Series("rate_mbit", rates)).drop("point")
-    figure, (above, below) = style.canvas(2, 5.0)
+    figure, (above, below) = style.below(2, 5.0)
     for place, name in enumerate(("prague", "cubic")):
         _points(above, rates, table[f"{name}_mbit"] / table["rate_mbit"], name, place, joined=True)
     _points(below, rates, table["prague_qdelay_p99_ms"], "", 0, joined=True)

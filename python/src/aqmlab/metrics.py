@@ -128,3 +128,19 @@ def ordered(names: set[str]) -> list[str]:
         return (prefix, _ORDER.get(plain, len(_ORDER)), plain)
 
     return sorted(names, key=rank)
+
+
+def number(value: float) -> str:
+    """Write a number with at least three significant digits, without exponent.
+
+    >>> number(0.85712), number(81.3), number(11400.0)
+    ('0.857', '81.3', '11400')
+
+    """
+    if value == 0.0:
+        return "0"
+    digits = 0
+    while abs(value) * 10.0**digits < 99.95 and digits < 6:
+        digits += 1
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits > 3 else text

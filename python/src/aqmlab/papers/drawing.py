@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
-from aqmlab.papers import curves, painting
+from aqmlab import plots
+from aqmlab.papers import curves
 from aqmlab.papers.figures import MEASURED, Drawing, Panel
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.plots.model import Figure
+from aqmlab.plots import Axis, Figure, places
 from aqmlab.results import Result
 
 BEYOND_PAPER = "beyond the paper"
+HEIGHT_IN = 3.9
+AXES = {"time": "Time (s)", "seeds": "Experiment (seed)", "cost": "Flows", "sketch": "Width (counters per row)"}
 
 
 def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
@@ -38,8 +42,41 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
         title=drawing.title,
         caption=f"{says}{BEYOND_PAPER if shared else preset}; {_origin(drawing, results, numbers)}",
         table=table,
-        painter=lambda table: painting.paint(table, drawing.panels, aqms, numbers),
+        panels=[
+            _panel(panel, part, names, given)
+            for panel, part, names, given in zip(drawing.panels, parts, aqms, numbers, strict=True)
+        ],
+        height_in=HEIGHT_IN,
+        beside=True,
     )
+
+
+def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mapping[str, float]) -> plots.Panel:
+    """Return what is painted of a panel's rows."""
+    across = partial(Axis, panel.across or AXES.get(panel.kind, ""))
+    common = partial(
+        plots.Panel,
+        y="mean",
+        y_axis=Axis(panel.label, None if panel.logarithmic else panel.bottom, panel.top or None, panel.logarithmic),
+        title=panel.title,
+        rows={"panel": panel.title},
+        labels=tuple(aqms),
+        group="group",
+        numbers=numbers,
+    )
+    if panel.kind == "time":
+        return common("line", "x", x_axis=across(), interval="band")
+    if panel.kind == "seeds":
+        return common("line", "x", x_axis=across(), has_points=True)
+    if panel.kind == "bars":
+        return common("bars", "aqm", x_axis=across(places={aqm: place for place, aqm in enumerate(aqms)}))
+    if panel.kind == "periods":
+        ends = rows["x"].unique().sort().to_list()
+        names = {f"{end - panel.period_s:g} to {end:g}": float(place) for place, end in enumerate(ends)}
+        groups = rows["group"].unique(maintain_order=True).to_list()
+        stacked = f"; strong: {groups[0]}, pale: {groups[1]}" if len(groups) == 2 else ""
+        return common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", places=names))
+    return common("line", "at", x_axis=across(places=places.of(rows["at"])), interval="band", has_points=True)
 
 
 def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aqmlab.metrics import number
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.verdicts import Judgement, Verdict
@@ -37,22 +38,6 @@ def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """Return how many claims have which verdict, in the order of the verdicts."""
     return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in Verdict}
-
-
-def number(value: float) -> str:
-    """Write a number with at least three significant digits, without exponent.
-
-    >>> number(0.85712), number(81.3), number(11400.0)
-    ('0.857', '81.3', '11400')
-
-    """
-    if value == 0.0:
-        return "0"
-    digits = 0
-    while abs(value) * 10.0**digits < 99.95 and digits < 6:
-        digits += 1
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if digits > 3 else text
 
 
 def cell(value: float | None, half: float | None) -> Cell:

@@ -1,6 +1,8 @@
 """Figures, declared as data over the columns of results.
 
-Every figure is drawn from one table, which is written beside it as CSV: what is seen can be read and computed with.
+Every figure is drawn from one table, which is written beside it as CSV: what is seen can be read and computed with. It
+has panels that say which columns are shown by which marks. One painter paints them all: the figures of results here,
+those of papers and of searches elsewhere.
 """
 
 from __future__ import annotations
@@ -12,14 +14,16 @@ from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
 from aqmlab.plots import cdf, sweep, timeseries, tradeoff
-from aqmlab.plots.model import Curve, Figure, Kind, caption
+from aqmlab.plots.curves import Curve, Kind, caption
+from aqmlab.plots.figure import Figure
+from aqmlab.plots.model import Axis, Mark, Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from aqmlab.results import Result
 
-__all__ = ["KINDS", "Figure", "Plotter", "drawable", "figures", "write"]
+__all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "drawable", "figures", "write"]
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
 
@@ -142,12 +146,15 @@ def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) 
     point = curves[0].result.points[curves[0].point]
     alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
     place = ", ".join(f"{key} {value}" for key, value in point.items()) if alone else ""
+    table = kind.table(drawn, column)
+    panels = kind.panels(table, labels, column, warmup_s)
     return Figure(
         name=name,
         title=f"{kind.title}: {place}" if place else kind.title,
         caption=f"{caption(drawn)}{kind.note}",
-        table=kind.table(drawn, column),
-        painter=lambda table: kind.draw(table, labels, column, warmup_s),
+        table=table,
+        panels=panels,
+        height_in=kind.height_in if len(panels) == 1 and not kind.across else kind.height_in * len(panels) + 1.0,
     )
 
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from aqmlab import metrics
 from aqmlab.errors import InputError, did_you_mean
-from aqmlab.plots import style
-from aqmlab.plots.model import Curve, Kind
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
+from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.model import Axis, Panel
 
 LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
 # Shares at which a curve has a point: evenly spread, and finer in the last hundredth.
@@ -54,37 +49,22 @@ def _thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFram
     return pl.DataFrame({column: values[kept].astype(float), "share": share[kept]})
 
 
-def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> Canvas:
+def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
-    canvas, (axes,) = style.canvas()
-    colours, dashes = style.colours(labels), style.dashes(labels)
-    for label in labels:
-        rows = table.filter(pl.col("aqm") == label)
-        if len(rows):
-            values, share = rows[column].to_numpy(), rows["share"].to_numpy()
-            line = {"color": colours[label], "linestyle": dashes[label], "label": label}
-            axes.step(np.insert(values, 0, values[0]), np.insert(share, 0, 0.0), where="post", **line)
-    axes.set_ylim(0, 1.02)
-    _choose_scale(axes, table, column)
     group, _, delay = column.removesuffix("_ms").rpartition(".")
     of_group = f" of {group.removeprefix('class.')}" if group else ""
     title = f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
-    axes.set_xlabel(title)
-    axes.set_ylabel("Share of packets" if delay in LABELS else "Share of flows")
-    style.legend(canvas, axes)
-    return canvas
+    shares = Axis("Share of packets" if delay in LABELS else "Share of flows", 0.0, 1.02)
+    return [Panel("step", column, "share", _axis(table, column, title), shares, labels=tuple(labels))]
 
 
-def _choose_scale(axes: Axes, table: pl.DataFrame, column: str) -> None:
+def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
     medians = table.filter(pl.col("share") >= 0.5).group_by("aqm").agg(pl.col(column).min())[column].to_numpy()
     largest = table[column].to_numpy().max(initial=0.0)
     if largest <= 0.0 or (medians.min() > 0.0 and medians.max() / medians.min() <= WIDE):
-        axes.set_xlim(left=0)
-        return
+        return Axis(title, 0.0)
     least = medians[medians > 0.0].min(initial=largest)
-    axes.set_xscale("log")
-    axes.set_xlim(left=max(least / 20, largest / 1e4))
-    axes.xaxis.set_major_formatter(lambda value, position: f"{value:g}")
+    return Axis(title, max(least / 20, largest / 1e4), is_log=True)
 
 
-KIND = Kind("cdf", "How long packets wait", "qdelay_ms", "", _table, _draw)
+KIND = Kind("cdf", "How long packets wait", "qdelay_ms", "", _table, _panels)

@@ -1,112 +1,79 @@
-"""What a figure is made of."""
+"""Panels: what of a table is seen, and by which marks, as data."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import polars as pl
 
-from aqmlab.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
-
-    from aqmlab.results import Result
+# What is painted: see `marks`.
+Mark: TypeAlias = Literal["line", "step", "cloud", "bars", "stacks", "heat", "dots"]
 
 
 @dataclass(frozen=True)
-class Curve:
-    """What is drawn as one line or cloud: an AQM of one scenario of one result."""
+class Axis:
+    """An axis.
 
-    label: str
-    aqm: str
-    point: int
-    result: Result
+    Attributes:
+        label: what it shows, with its unit.
+        low: where it begins; where the data do unless given.
+        high: where it ends; a little above the data unless given.
+        is_log: whether it is logarithmic.
+        places: where text stands on it, for axes that are not numbers.
 
-    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a frame that belong here."""
-        return frame.filter((pl.col("point") == self.point) & (pl.col("aqm") == self.aqm))
-
-    @property
-    def place(self) -> str:
-        """What the sweep says about this scenario; `-` if nothing is swept."""
-        return ", ".join(self.result.points[self.point].values()) or "-"
-
-    @property
-    def runs(self) -> pl.DataFrame:
-        """The finished runs."""
-        return self.of(self.result.runs)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of figure: the column that it shows unless told otherwise, how its table is made, how it is drawn.
-
-    ``draw`` gets the table, the labels in order, the column and the length of the warm-up in seconds.
     """
 
-    name: str
-    title: str
-    column: str
-    note: str
-    table: Callable[[Sequence[Curve], str], pl.DataFrame]
-    draw: Callable[[pl.DataFrame, Sequence[str], str, float], Canvas]
-    # Whether one figure spans all scenarios of a sweep.
-    across: bool = False
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+    is_log: bool = False
+    places: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure: its file name, title, caption and table, and what draws it from the table."""
+class Panel:
+    """One pair of axes.
 
-    name: str
-    title: str
-    caption: str
-    table: pl.DataFrame
-    painter: Callable[[pl.DataFrame], Canvas]
+    Attributes:
+        mark: what is painted.
+        x: the column along the horizontal axis.
+        y: the column along the vertical axis.
+        rows: which rows of the table are shown: a value for some columns.
+        by: the column that tells curves apart; colours follow it.
+        labels: its values that are shown, in order.
+        group: a column that tells parts of a curve apart (the second is dashed, or pale), or groups of rows.
+        interval: how the columns ``ci95_low`` and ``ci95_high`` are shown.
+        has_points: whether each row has a point.
+        has_names: whether rows below each other have their names beside them.
+        columns: columns that stand beside each other, in place of ``x``.
+        numbers: a value for some labels to compare with, dashed.
+        shaded: an end of what is shaded from zero on, and why.
+        value: the column that the colour of a heat map shows.
+        strong: a column that says which cells of it stand out.
 
-    def draw(self) -> Canvas:
-        """Return the figure with its caption under it."""
-        canvas = self.painter(self.table)
-        style.caption(canvas, self.caption)
-        return canvas
+    """
 
-    @functools.cached_property
-    def svg(self) -> str:
-        """The figure with its caption as SVG."""
-        return style.svg(self.draw(), self.name)
+    mark: Mark
+    x: str
+    y: str
+    x_axis: Axis
+    y_axis: Axis
+    title: str = ""
+    rows: Mapping[str, str] = field(default_factory=dict)
+    by: str = "aqm"
+    labels: tuple[str, ...] = ()
+    group: str = ""
+    interval: Literal["", "band", "whiskers"] = ""
+    has_points: bool = False
+    has_names: bool = True
+    columns: tuple[str, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    shaded: tuple[float, str] | None = None
+    value: str = ""
+    strong: str = ""
 
-    @functools.cached_property
-    def bare_svg(self) -> str:
-        """The figure alone as SVG, for a page that sets the caption itself."""
-        return style.svg(self.painter(self.table), self.name)
-
-
-def caption(curves: Sequence[Curve]) -> str:
-    """Return scenario, number of seeds and warm-up, from what was run."""
-    first = curves[0]
-    scenario = dict(first.result.scenarios[first.point])
-    if len({curve.point for curve in curves}) > 1:
-        swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
-        scenario.update({key: text for key, text in swept.items() if key in first.result.points[0]})
-    link = scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
-    topology = scenario.get("topology", "dumbbell")
-    graph = "" if topology == "dumbbell" else f" in {topology}"
-    traffic = [flow.split(":")[0] for flow in scenario["flows"]]
-    traffic += [path.rsplit("/", 1)[-1] for path in scenario["capture"]]
-    counts = sorted({len(curve.runs) for curve in curves})
-    seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
-    parts = [
-        f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
-        f"{scenario['duration']} of which the first {scenario['warmup']} are cut, "
-        f"{seeds} seed{'' if seeds == '1' else 's'}"
-    ]
-    results = len({id(curve.result) for curve in curves})
-    if results > 1:
-        parts.append(f"the first of {results} results")
-    if any(curve.result.is_partial for curve in curves):
-        parts.append("PARTIAL RESULT")
-    return "; ".join(parts)
+    def of(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of a table that are shown."""
+        return table.filter(*(pl.col(column) == value for column, value in self.rows.items()))

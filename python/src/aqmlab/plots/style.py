@@ -44,7 +44,7 @@ _RC: Any = {
 _CAPTION_WIDTH = 108
 
 
-def canvas(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
+def below(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes under each other that share their x axis."""
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(6.0, height_in), layout="constrained")
@@ -53,7 +53,7 @@ def canvas(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
         return figure, [axes[row][0] for row in range(rows)]
 
 
-def panels(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
+def beside(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes side by side, as papers have them."""
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(6.0 if count == 1 else 4.6 * count, height_in), layout="constrained")

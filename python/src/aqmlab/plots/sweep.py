@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from aqmlab import metrics
 from aqmlab.errors import InputError, did_you_mean
-from aqmlab.plots import style
-from aqmlab.plots.model import Curve, Kind
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+from aqmlab.plots import places
+from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.model import Axis, Panel
 
 BESIDE = ("goodput_mbit", "loss_ratio")
 # The axis is logarithmic where the largest mean is this many times the smallest.
@@ -41,32 +38,31 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     )
 
 
-def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> Canvas:
+def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
-    names = [name for name in dict.fromkeys((column, *BESIDE)) if name in table["metric"]]
     point = table.columns[1]
-    places = {place: number for number, place in enumerate(table[point].unique(maintain_order=True))}
-    canvas, panels = style.canvas(len(names), 1.9 * len(names) + 1.0)
-    colours, dashes = style.colours(labels), style.dashes(labels)
-    for axes, name in zip(panels, names, strict=True):
-        for label in labels:
-            rows = table.filter((pl.col("metric") == name) & (pl.col("aqm") == label))
-            x = np.array([places[place] for place in rows[point]])
-            mean = rows["mean"].to_numpy()
-            ends = rows.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col("mean"))).to_numpy()
-            line = {"color": colours[label], "linestyle": dashes[label], "label": label, "marker": "o"}
-            axes.errorbar(x, mean, np.abs(ends.T - mean), markersize=4, capsize=3, linewidth=1.4, **line)
-        means = table.filter(pl.col("metric") == name)["mean"].to_numpy()
-        if means.min(initial=np.inf) > 0.0 and means.max() / means.min() > WIDE:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(lambda value, position: f"{value:g}")
-        else:
-            axes.set_ylim(0, axes.get_ylim()[1] * 1.05)
-        axes.set_ylabel(metrics.find(name).title.replace(" (", "\n("))
-    panels[-1].set_xticks(list(places.values()), list(places), rotation=20 if max(map(len, places)) > 12 else 0)
-    panels[-1].set_xlabel(point.replace("_", " ").capitalize())
-    style.legend(canvas, panels[0])
-    return canvas
+    across = Axis(point.replace("_", " ").capitalize(), places=places.of(table[point].unique(maintain_order=True)))
+    return [
+        Panel(
+            "line",
+            point,
+            "mean",
+            across,
+            _axis(table.filter(pl.col("metric") == name)["mean"], metrics.find(name).title.replace(" (", "\n(")),
+            rows={"metric": name},
+            labels=tuple(labels),
+            interval="whiskers",
+            has_points=True,
+        )
+        for name in dict.fromkeys((column, *BESIDE))
+        if name in table["metric"]
+    ]
+
+
+def _axis(means: pl.Series, title: str) -> Axis:
+    values = means.to_numpy()
+    wide = values.min(initial=np.inf) > 0.0 and values.max() / values.min() > WIDE
+    return Axis(title, is_log=True) if wide else Axis(title, 0.0)
 
 
 KIND = Kind(
@@ -75,6 +71,7 @@ KIND = Kind(
     "qdelay_mean_ms",
     "; error bars: 95 % interval",
     _table,
-    _draw,
+    _panels,
     across=True,
+    height_in=1.9,
 )

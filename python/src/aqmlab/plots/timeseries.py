@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from aqmlab import metrics, statistics
 from aqmlab.errors import InputError, did_you_mean
-from aqmlab.plots import style
-from aqmlab.plots.model import Curve, Kind
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
+from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.model import Axis, Panel
 
 GOODPUT = "goodput_mbit"
 # The delay axis is logarithmic where the highest peak is this many times the median.
@@ -58,40 +53,32 @@ def _spread(curve: Curve, names: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _draw(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> Canvas:
-    names = [name for name in dict.fromkeys((column, GOODPUT)) if name in table["name"]]
-    canvas, panels = style.canvas(len(names), 2.5 * len(names) + 0.9)
-    colours, dashes = style.colours(labels), style.dashes(labels)
-    for axes, name in zip(panels, names, strict=True):
-        for label in labels:
-            rows = table.filter((pl.col("name") == name) & (pl.col("aqm") == label)).drop_nulls("mean")
-            time_s, colour = rows["time_s"], colours[label]
-            axes.plot(time_s, rows["mean"], color=colour, linestyle=dashes[label], label=label, linewidth=1.4)
-            band = rows.drop_nulls("ci95_low")
-            low = band["ci95_low"].clip(lower_bound=0.0)
-            axes.fill_between(band["time_s"], low, band["ci95_high"], color=colour, alpha=0.13, linewidth=0)
-        if name != GOODPUT:
-            _choose_scale(axes, table.filter(pl.col("name") == name)["mean"])
-        axes.set_ylabel(LABELS.get(name, metrics.find(name).title))
-        if axes.get_yscale() == "linear":
-            axes.set_ylim(bottom=0)
-        axes.margins(x=0)
-        if warmup_s > 0:
-            axes.axvspan(0, warmup_s, color=style.FAINT, alpha=0.1, linewidth=0)
-            note: Any = {"ha": "right", "va": "top", "fontsize": 8, "color": style.FAINT}
-            axes.text(warmup_s, 0.98, "warm-up ", transform=axes.get_xaxis_transform(), **note)
-    panels[-1].set_xlabel("Time (s)")
-    style.legend(canvas, panels[0])
-    return canvas
+def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    return [
+        Panel(
+            "line",
+            "time_s",
+            "mean",
+            Axis("Time (s)"),
+            _axis(name, table.filter(pl.col("name") == name)["mean"]),
+            rows={"name": name},
+            labels=tuple(labels),
+            interval="band",
+            shaded=(warmup_s, "warm-up") if warmup_s > 0 else None,
+        )
+        for name in dict.fromkeys((column, GOODPUT))
+        if name in table["name"]
+    ]
 
 
-def _choose_scale(axes: Axes, means: pl.Series) -> None:
-    """Use a logarithmic axis where peaks would flatten everything else."""
+def _axis(name: str, means: pl.Series) -> Axis:
+    """Return a logarithmic axis where peaks would flatten everything else."""
+    title = LABELS.get(name, metrics.find(name).title)
     median, largest = means.drop_nulls().median(), means.max()
-    if isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE:
-        axes.set_yscale("log")
-        axes.set_ylim(bottom=median / 50)
-        axes.yaxis.set_major_formatter(lambda value, position: f"{value:g}")
+    wide = isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE
+    if wide and name != GOODPUT and isinstance(median, float):
+        return Axis(title, median / 50, is_log=True)
+    return Axis(title, 0.0)
 
 
 KIND = Kind(
@@ -100,5 +87,6 @@ KIND = Kind(
     "qdelay_ms",
     "; line: mean over the seeds, band: 95 % interval",
     _table,
-    _draw,
+    _panels,
+    height_in=2.5,
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
 
 from aqmlab.search import design
 from aqmlab.search.outcome import Outcome
+
+# The columns of the levels that are no claims.
+FIXED = ("factor", "level", "settings", "distance", "own_distance", "ratio", "own_ratio")
 
 
 def settings(outcome: Outcome) -> pl.DataFrame:
@@ -61,6 +65,8 @@ def levels(outcome: Outcome) -> pl.DataFrame:
                 "settings": one.settings,
                 "distance": one.distance,
                 "own_distance": one.own,
+                "ratio": math.exp(one.distance),
+                "own_ratio": math.exp(one.own),
                 **one.holding,
             }
             for one in outcome.levels

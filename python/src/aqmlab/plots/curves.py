@@ -1,0 +1,89 @@
+"""Results as curves: an AQM of a scenario of a result is a line, or a cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from aqmlab.plots.model import Panel
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is drawn as one line or cloud: an AQM of one scenario of one result."""
+
+    label: str
+    aqm: str
+    point: int
+    result: Result
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of a frame that belong here."""
+        return frame.filter((pl.col("point") == self.point) & (pl.col("aqm") == self.aqm))
+
+    @property
+    def place(self) -> str:
+        """What the sweep says about this scenario; `-` if nothing is swept."""
+        return ", ".join(self.result.points[self.point].values()) or "-"
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """The finished runs."""
+        return self.of(self.result.runs)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure of results.
+
+    Attributes:
+        column: what it shows unless told otherwise.
+        note: what its marks mean, for the caption.
+        table: makes the table of some curves and a column.
+        panels: makes the panels of a table, the labels in order, the column and the length of the warm-up in seconds.
+        across: whether one figure spans all scenarios of a sweep.
+        height_in: of one panel.
+
+    """
+
+    name: str
+    title: str
+    column: str
+    note: str
+    table: Callable[[Sequence[Curve], str], pl.DataFrame]
+    panels: Callable[[pl.DataFrame, Sequence[str], str, float], Sequence[Panel]]
+    across: bool = False
+    height_in: float = 4.2
+
+
+def caption(curves: Sequence[Curve]) -> str:
+    """Return scenario, number of seeds and warm-up, from what was run."""
+    first = curves[0]
+    scenario = dict(first.result.scenarios[first.point])
+    if len({curve.point for curve in curves}) > 1:
+        swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
+        scenario.update({key: text for key, text in swept.items() if key in first.result.points[0]})
+    link = scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
+    topology = scenario.get("topology", "dumbbell")
+    graph = "" if topology == "dumbbell" else f" in {topology}"
+    traffic = [flow.split(":")[0] for flow in scenario["flows"]]
+    traffic += [path.rsplit("/", 1)[-1] for path in scenario["capture"]]
+    counts = sorted({len(curve.runs) for curve in curves})
+    seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
+    parts = [
+        f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
+        f"{scenario['duration']} of which the first {scenario['warmup']} are cut, "
+        f"{seeds} seed{'' if seeds == '1' else 's'}"
+    ]
+    results = len({id(curve.result) for curve in curves})
+    if results > 1:
+        parts.append(f"the first of {results} results")
+    if any(curve.result.is_partial for curve in curves):
+        parts.append("PARTIAL RESULT")
+    return "; ".join(parts)

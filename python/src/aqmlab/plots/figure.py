@@ -1,0 +1,51 @@
+"""Figures: a table, the panels that show it, and what is written under them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from aqmlab.plots import painter, style
+from aqmlab.plots.model import Panel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its file name, title and caption, the table that is written beside it, and its panels.
+
+    Panels stand below each other over the same horizontal axis, or beside each other, each with its own.
+    """
+
+    name: str
+    title: str
+    caption: str
+    table: pl.DataFrame
+    panels: Sequence[Panel]
+    height_in: float
+    beside: bool = False
+
+    def draw(self) -> Canvas:
+        """Return the figure with its caption under it."""
+        canvas = self._bare()
+        style.caption(canvas, self.caption)
+        return canvas
+
+    @functools.cached_property
+    def svg(self) -> str:
+        """The figure with its caption as SVG."""
+        return style.svg(self.draw(), self.name)
+
+    @functools.cached_property
+    def bare_svg(self) -> str:
+        """The figure alone as SVG, for a page that sets the caption itself."""
+        return style.svg(self._bare(), self.name)
+
+    def _bare(self) -> Canvas:
+        return painter.paint(self.table, self.panels, self.height_in, beside=self.beside)

@@ -1,0 +1,79 @@
+"""The painter: turns panels into a figure. All figures look alike because there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.ticker import LogFormatter
+
+from aqmlab.plots import marks, style
+from aqmlab.plots.marks import Look
+from aqmlab.plots.model import Axis, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+# A linear axis ends so much above the data.
+HEADROOM = 1.06
+# Texts on an axis are turned where they are longer than this together.
+MOST_LETTERS = 40
+# Text on an axis is spread over it by its size from this ratio on; below, sizes are as good as equal.
+WIDE = 10.0
+
+
+def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, *, beside: bool) -> Canvas:
+    """Return the figure of some panels. A label has the same colour in all of them."""
+    canvas, axes = style.beside(len(panels), height_in) if beside else style.below(len(panels), height_in)
+    labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
+    look = Look(style.colours(labels), style.dashes(labels))
+    for panel, own in zip(panels, axes, strict=True):
+        marks.MARKS[panel.mark](own, panel.of(table), panel, look)
+        _finish(own, panel)
+        if beside or own is axes[-1]:
+            own.set_xlabel(panel.x_axis.label)
+    if labels:
+        style.legend(canvas, max(axes, key=lambda own: len(own.get_legend_handles_labels()[1])))
+    return canvas
+
+
+def _finish(axes: Axes, panel: Panel) -> None:
+    axes.set_ylabel(panel.y_axis.label)
+    if panel.title:
+        axes.set_title(panel.title, fontsize=10, loc="left")
+    if panel.x_axis.places:
+        _name_places(axes, panel.x_axis.places)
+    for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
+        _scale(axes, axis, which)
+    if panel.shaded is not None:
+        end, why = panel.shaded
+        axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
+        note: Any = {"ha": "right", "va": "top", "fontsize": 8, "color": style.FAINT}
+        axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **note)
+
+
+def _scale(axes: Axes, axis: Axis, which: str) -> None:
+    ends = {"left" if which == "x" else "bottom": axis.low, "right" if which == "x" else "top": axis.high}
+    if axis.is_log:
+        getattr(axes, f"set_{which}scale")("log")
+        ruler = getattr(axes, f"{which}axis")
+        ruler.set_major_formatter(lambda value, position: f"{value:g}")
+        # In between there is text only where the axis has hardly a power of ten.
+        ruler.set_minor_formatter(LogFormatter())
+    elif which == "y" and axis.low is not None and axis.high is None:
+        ends["top"] = axes.dataLim.y1 * HEADROOM or None
+    given = {end: value for end, value in ends.items() if value is not None}
+    if given:
+        getattr(axes, f"set_{which}lim")(**given)
+
+
+def _name_places(axes: Axes, places: Mapping[str, float]) -> None:
+    stands = sorted(places.values())
+    if len(stands) > 2 and stands[0] > 0 and stands[-1] / stands[0] >= WIDE:
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    crowded = sum(map(len, places)) > MOST_LETTERS
+    turned: Any = {"rotation": 30, "ha": "right"} if crowded else {}
+    axes.set_xticks(list(places.values()), list(places), **turned)

@@ -33,10 +33,14 @@ pub(crate) enum Kind {
     Pace = 8,
     /// Disciplines have asked for packets to be sent.
     Emission = 9,
+    /// A switch has a pause to say again.
+    SwitchTimer = 10,
+    /// A pause of a port ends by itself.
+    PauseEnd = 11,
 }
 
 const INDEX_BITS: u32 = 21;
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 12] = [
     Kind::Arrival,
     Kind::PortReady,
     Kind::SenderTimer,
@@ -47,6 +51,8 @@ const KINDS: [Kind; 10] = [
     Kind::Clock,
     Kind::Pace,
     Kind::Emission,
+    Kind::SwitchTimer,
+    Kind::PauseEnd,
 ];
 
 impl Target {

@@ -1,16 +1,20 @@
 //! Topologies as data: nodes are named by the links between them, and some links carry the AQM under test.
 
+use crate::switch::options::SwitchOptions;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph of one-way links. Routes are those of least delay, fewest links; equal ones are shared among flows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
     /// The links.
     pub links: Vec<TopologyLink>,
     /// The link that the metrics look at, by its number from zero: one whose queue is under test.
     pub measured: usize,
+    /// What the switches among the nodes have beside their ports, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub switches: BTreeMap<String, SwitchOptions>,
 }
 
 /// A one-way link.
@@ -67,6 +71,22 @@ impl Topology {
                 return Err(format!("{place}: a recorded capacity cannot share a medium"));
             }
             nodes.extend([link.from.as_str(), link.to.as_str()]);
+        }
+        for (name, options) in &self.switches {
+            let place = format!("topology: switch '{name}'");
+            if !nodes.contains(name.as_str()) {
+                return Err(format!("{place}: no link has a node of this name"));
+            }
+            options.check().map_err(|problem| format!("{place}: {problem}"))?;
+            let around = self.links.iter().filter(|link| link.from == *name || link.to == *name);
+            for link in around.filter(|_| options.pfc.is_some()) {
+                let problem = match (&link.medium, link.rate_bps) {
+                    (Some(_), _) => "is on a medium",
+                    (_, None) if recorded => "has a recorded capacity",
+                    _ => continue,
+                };
+                return Err(format!("{place}: pfc cannot pause {}->{}: it {problem}", link.from, link.to));
+            }
         }
         match self.links.get(self.measured) {
             Some(link) if link.queue == LinkQueue::UnderTest => Ok(nodes),

@@ -8,8 +8,10 @@ use aqm_core::units::Time;
 impl Simulation {
     /// A packet has reached the end of its route.
     pub(crate) fn deliver(&mut self, id: PacketId) {
-        if self.slab[id].role == Role::Feedback {
-            return self.deliver_feedback(id);
+        match self.slab[id].role {
+            Role::Feedback => return self.deliver_feedback(id),
+            Role::Pause => return self.on_pause(id),
+            Role::Data | Role::Ack | Role::Datagram => {}
         }
         let packet = self.slab[id];
         self.slab.remove(id);

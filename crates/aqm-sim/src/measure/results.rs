@@ -3,6 +3,7 @@
 use super::metrics::{FlowMetrics, Metrics};
 use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::network::graph::Capacity;
+use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
 use crate::simulation::state::User;
@@ -36,18 +37,30 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.flows = run.rows();
     report.metrics.retain(|_, value| value.is_finite());
-    for (port, (name, discipline)) in simulation.ports.iter().zip(links) {
+    if let Some(switches) = &simulation.switches {
+        let name = |port: PortId| links[port].0.as_str();
+        report.metrics.extend(switches.metrics(name, end));
+        report.warnings.extend(switches.deadlock().map(|(at, circle)| {
+            let ports: Vec<&str> = circle.iter().map(|port| name(*port)).collect();
+            let (at, ports) = (at.as_secs_f64(), ports.join(", "));
+            format!("deadlock of flow control, seen at {at}s: {ports} wait for each other for ever")
+        }));
+    }
+    for (number, (port, (name, discipline))) in simulation.ports.iter().zip(links).enumerate() {
         if let Some(device) = port.device() {
             let counters = device.qdisc.counters();
+            // What the switch refused never came to the discipline, but it came to the port.
+            let refused =
+                simulation.switches.as_ref().map(|switches| switches.refused(number)).unwrap_or_default();
             report.queues.push(QueueRow {
                 link: name,
                 discipline: discipline.unwrap_or_default(),
-                arrived: counters.arrived,
-                arrived_bytes: counters.arrived_bytes,
+                arrived: counters.arrived + refused.packets,
+                arrived_bytes: counters.arrived_bytes + refused.bytes,
                 departed: counters.departed,
                 departed_bytes: counters.departed_bytes,
                 dropped_early: counters.dropped_early(),
-                dropped_overflow: counters.dropped_total() - counters.dropped_early(),
+                dropped_overflow: counters.dropped_total() - counters.dropped_early() + refused.packets,
                 marked: counters.marked,
                 backlog: device.qdisc.backlog().packets,
             });

@@ -1,8 +1,10 @@
 //! The graph: nodes and one-way links. Topologies build one.
 
+use crate::switch::options::SwitchOptions;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use aqm_io::link_trace::LinkTrace;
+use std::collections::BTreeMap;
 
 /// Number of a node.
 pub(crate) type NodeId = usize;
@@ -74,6 +76,8 @@ pub(crate) struct Network {
     /// Of each node the links that leave it, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
+    /// What switches have beside their ports.
+    pub(crate) switches: BTreeMap<NodeId, SwitchOptions>,
 }
 
 impl Network {
@@ -92,6 +96,11 @@ impl Network {
         self.into[spec.to].push(id);
         self.links.push(spec);
         id
+    }
+
+    /// The name of a node.
+    pub(crate) fn node_name(&self, node: NodeId) -> &str {
+        &self.names[node]
     }
 
     /// `from->to` of a link.

@@ -23,6 +23,8 @@ pub(crate) enum Role {
     Datagram,
     /// What a discipline tells an endpoint; it has a [`Record`](super::records::Record).
     Feedback,
+    /// A PAUSE frame; it has a record.
+    Pause,
 }
 
 /// One packet: one cache line.
@@ -60,7 +62,7 @@ impl Packet {
     pub(crate) fn is_counted(&self) -> bool {
         match self.role {
             Role::Data => self.flags & flags::SYN == 0,
-            Role::Ack | Role::Feedback => false,
+            Role::Ack | Role::Feedback | Role::Pause => false,
             Role::Datagram => true,
         }
     }

@@ -1,5 +1,6 @@
 //! What few packets carry: a packet has the number of its record, and stays one cache line.
 
+use crate::switch::pause::PauseFrame;
 use aqm_core::units::Time;
 use std::num::NonZeroU32;
 use std::ops::Index;
@@ -7,12 +8,14 @@ use std::ops::Index;
 /// Number of a record, from one: a packet without one takes no more room.
 pub(crate) type RecordId = NonZeroU32;
 
-/// What a packet carries beside its headers. Another kind (telemetry, a congestion notification, a pause frame) is
+/// What a packet carries beside its headers. Another kind (telemetry, a congestion notification) is
 /// another variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// What a discipline tells an endpoint.
     Feedback(Feedback),
+    /// What a PAUSE frame says.
+    Pause(PauseFrame),
 }
 
 /// What a discipline tells an endpoint.

@@ -5,7 +5,7 @@ use super::path::{Layout, Path, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
 use crate::scenario::{FlowGroup, Scenario};
-use crate::topology::{LinkQueue, Topology};
+use crate::topology::{LinkQueue, Topology, TopologyLink};
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
@@ -27,7 +27,10 @@ pub(crate) fn layout(
         let measured = number == topology.measured;
         let name = format!("{}->{}", link.from, link.to);
         let spec = match &link.queue {
-            LinkQueue::Plain => None,
+            LinkQueue::Plain => waits_at_switch(topology, link)
+                .map(Spec::parse)
+                .transpose()
+                .map_err(|error| RunError::Input(error.to_string()))?,
             LinkQueue::UnderTest => Some(aqm.clone()),
             LinkQueue::Discipline(text) => {
                 let refused = |error| RunError::Input(format!("topology: link {name}: {error}"));
@@ -38,7 +41,8 @@ pub(crate) fn layout(
         let medium = link.medium.as_ref().map(|medium| *media.entry(medium.clone()).or_insert(known));
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
-            ring_packets: scenario.device_ring_packets,
+            // What a device has taken from the discipline cannot be paused.
+            ring_packets: if is_paused(topology, link) { 1 } else { scenario.device_ring_packets },
             random: name,
             medium,
         });
@@ -56,6 +60,10 @@ pub(crate) fn layout(
             jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
         });
     }
+    for (name, options) in &topology.switches {
+        let node = plan.node(name);
+        plan.network.switches.insert(node, options.clone());
+    }
     let host_rate =
         Rate::from_bits_per_sec(capacity.mean_rate().as_bits_per_sec().saturating_mul(HOST_FACTOR));
     let mut routes = Routes::of(&plan.network);
@@ -70,6 +78,21 @@ pub(crate) fn layout(
     let rtt = Span::from_nanos(scenario.rtt_ns);
     let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt };
     Ok(Layout { network: plan.network, measured, paths, recorded })
+}
+
+/// Whether a link may be told to pause: the switch that it leads to controls its flow.
+fn is_paused(topology: &Topology, link: &TopologyLink) -> bool {
+    topology.switches.get(&link.to).is_some_and(|options| options.pfc.is_some())
+}
+
+/// What waits in front of a plain link that a switch limits or pauses: everything, class by class where a class may be
+/// paused while the others go on.
+fn waits_at_switch(topology: &Topology, link: &TopologyLink) -> Option<&'static str> {
+    if is_paused(topology, link) {
+        Some("rr classes 8 limit 1000000000000b")
+    } else {
+        topology.switches.contains_key(&link.from).then_some("fifo limit 1000000000000b")
+    }
 }
 
 /// The graph while it grows.

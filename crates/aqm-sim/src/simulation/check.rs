@@ -40,7 +40,8 @@ impl Simulation {
                 if let Some(device) = &extras.device {
                     add(&mut there, device.queued.packets, device.queued.bytes);
                     let sending = device.trace.as_ref().and_then(|trace| trace.sending);
-                    for id in device.ring.iter().copied().chain(sending.map(|(id, _)| id)) {
+                    let pauses = self.switches.iter().flat_map(|switches| switches.frames(number)).copied();
+                    for id in device.ring.iter().copied().chain(sending.map(|(id, _)| id)).chain(pauses) {
                         add(&mut there, 1, self.slab[id].length.into());
                     }
                     let counters = device.qdisc.counters();

@@ -7,6 +7,7 @@ use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use aqm_core::packet::{Packet as Metadata, TcpView};
+use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Span, Time};
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
 
@@ -108,7 +109,11 @@ impl Simulation {
     /// A packet arrives at a port with a discipline.
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.slab[id], self.now);
-        let metadata = self.metadata(id, packet);
+        let mut metadata = self.metadata(id, packet);
+        if self.switches.is_some() && !self.admit(port, &mut metadata) {
+            return;
+        }
+        let packet = &self.slab[id];
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
         let measured = device.measured;
         if measured {
@@ -121,6 +126,8 @@ impl Simulation {
             emissions: &mut self.emissions,
             events: &mut self.events,
             port,
+            switches: &mut self.switches,
+            routes: &self.routes,
             measured,
             now,
         };
@@ -140,6 +147,9 @@ impl Simulation {
             self.fill_ring(port);
         }
         self.arm_wakeup(port);
+        if self.switches.is_some() {
+            self.send_pauses(port);
+        }
     }
 
     /// What a discipline may know about a packet.
@@ -165,7 +175,7 @@ impl Simulation {
                 has_sack: packet.sack_count > 0,
             }),
             class: identity.class,
-            // No discipline of the registry reads it; the ports of a switch will tell.
+            // Switches know; no discipline of the registry reads it.
             ingress: 0,
             dscp: identity.dscp,
             ecn: packet.ecn,
@@ -190,6 +200,14 @@ impl Simulation {
 
     /// The port can send a packet; answers when it can send the next one.
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
+        let again = self.send_next(port);
+        if self.switches.is_some() {
+            self.send_pauses(port);
+        }
+        again
+    }
+
+    fn send_next(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device_mut()?;
         if device.trace.is_some() {
             return self.serve_opportunity(port);
@@ -262,6 +280,11 @@ impl Simulation {
 
     /// The next packet for the wire: from the ring, else from the discipline.
     pub(super) fn next_packet(&mut self, port: PortId) -> Option<PacketId> {
+        if self.switches.is_some()
+            && let Some(pause) = self.next_pause(port)
+        {
+            return Some(pause);
+        }
         match self.ports[port].device_mut()?.ring.pop_front() {
             Some(id) => Some(id),
             None => self.dequeue(port),
@@ -285,6 +308,8 @@ impl Simulation {
     /// Takes a packet from the discipline.
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
         let now = self.now;
+        let paused =
+            self.switches.as_ref().map_or(PausedClasses::NONE, |switches| switches.paused_classes(port));
         let device = self.ports[port].device_mut()?;
         let measured = device.measured;
         let mut observer = PortObserver {
@@ -294,10 +319,18 @@ impl Simulation {
             emissions: &mut self.emissions,
             events: &mut self.events,
             port,
+            switches: &mut self.switches,
+            routes: &self.routes,
             measured,
             now,
         };
-        let metadata = device.qdisc.dequeue(now, &mut observer)?;
+        let next = if paused.is_empty() {
+            device.qdisc.dequeue(now, &mut observer)
+        } else {
+            device.qdisc.dequeue_unpaused(now, paused, &mut observer)
+        };
+        let metadata = next?;
+        observer.release(&metadata, false);
         device.queued.packets -= 1;
         device.queued.bytes -= u64::from(metadata.length);
         let id = metadata.cookie as PacketId;
@@ -325,6 +358,8 @@ impl Simulation {
             emissions: &mut self.emissions,
             events: &mut self.events,
             port,
+            switches: &mut self.switches,
+            routes: &self.routes,
             measured,
             now,
         };
@@ -336,6 +371,9 @@ impl Simulation {
             self.events.push(free, Target::new(Kind::PortReady, port as u32));
         }
         self.arm_wakeup(port);
+        if self.switches.is_some() {
+            self.send_pauses(port);
+        }
         None
     }
 

@@ -12,5 +12,6 @@ pub(crate) mod observer;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod state;
+pub(crate) mod switching;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use crate::measure::metrics::Metrics;
 use crate::network::emissions::Emissions;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::PortId;
+use crate::switch::installed::Switches;
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
@@ -19,6 +20,8 @@ pub(super) struct PortObserver<'a> {
     pub(super) emissions: &'a mut Emissions,
     pub(super) events: &'a mut EventQueue,
     pub(super) port: PortId,
+    pub(super) switches: &'a mut Option<Box<Switches>>,
+    pub(super) routes: &'a [u32],
     /// Whether it is the measured queue that is watched.
     pub(super) measured: bool,
     pub(super) now: Time,
@@ -28,6 +31,7 @@ impl Observer for PortObserver<'_> {
     fn on_drop(&mut self, packet: Metadata, reason: DropReason, _point: DropPoint) {
         self.queued.packets -= 1;
         self.queued.bytes -= u64::from(packet.length);
+        self.release(&packet, true);
         let id = packet.cookie as PacketId;
         let dropped = &self.slab[id];
         self.metrics.on_loss(dropped);

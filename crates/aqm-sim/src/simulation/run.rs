@@ -66,6 +66,8 @@ impl Simulation {
                 Kind::Clock => self.on_clock(index as u32)?,
                 Kind::Pace => self.on_pace(index),
                 Kind::Emission => self.send_emissions(),
+                Kind::SwitchTimer => self.on_switch_timer(index),
+                Kind::PauseEnd => self.on_pause_end(index),
             };
             match again {
                 Some(time) => self.events.replace(time, target),
@@ -106,6 +108,9 @@ impl Simulation {
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
             self.metrics.restart(self.now);
+            if let Some(switches) = &mut self.switches {
+                switches.restart(self.now);
+            }
             self.users.iter_mut().for_each(|user| user.application.forget(self.now));
             for flow in &mut self.flows {
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
@@ -114,6 +119,9 @@ impl Simulation {
             }
             self.check()?;
             return Ok(None);
+        }
+        if let Some(switches) = &mut self.switches {
+            switches.look_for_deadlock(self.now);
         }
         let mut probes = Vec::new();
         if let Some(device) = self.ports[self.bottleneck].device() {

@@ -9,9 +9,14 @@ use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
 use crate::report::RunError;
-use crate::scenario::{Capacity, Scenario};
+use crate::scenario::{Capacity, Scenario, Transport};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
+
+/// The IP packet that fills an Ethernet frame.
+const FULL_PACKET: u32 = 1500;
+/// IPv6 header, TCP header, timestamp option.
+const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
 
 /// A simulation ready to run, and what its parts are called.
 pub(crate) struct Setup {
@@ -36,7 +41,7 @@ impl Setup {
         if !captures.is_empty() {
             groups.push(crate::replay::GROUP.to_owned());
         }
-        let full = Bytes::new(u64::from(1500 + scenario.overhead_bytes));
+        let full = Bytes::new(u64::from(FULL_PACKET + scenario.overhead_bytes));
         let metrics = Metrics::new(groups, capacity.mean_rate().time_for(full), scenario.flow_series);
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
@@ -45,6 +50,7 @@ impl Setup {
         };
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
+        simulation.install_switches(largest_packet(scenario)).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);
@@ -75,6 +81,15 @@ impl Setup {
         let links: Vec<_> = links.collect();
         Ok(Setup { simulation, labels, capacity, links, warnings })
     }
+}
+
+/// Bytes on a link of the largest packet: a full one, unless some flow has larger ones.
+fn largest_packet(scenario: &Scenario) -> u32 {
+    let packets = scenario.flows.iter().map(|group| match &group.transport {
+        Transport::Udp { packet_bytes, .. } => *packet_bytes,
+        Transport::Tcp(tcp) => tcp.mss() + LARGEST_TCP_HEADERS,
+    });
+    packets.max().unwrap_or(0).max(FULL_PACKET) + scenario.overhead_bytes
 }
 
 /// The capacity of a scenario.

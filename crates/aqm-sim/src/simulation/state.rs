@@ -9,6 +9,7 @@ use crate::network::graph::{LinkId, Network, Queue};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::Slab;
 use crate::network::port::{Medium, NONE, Port, PortId};
+use crate::switch::installed::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::spec::SpecError;
@@ -35,6 +36,8 @@ pub(crate) struct Simulation {
     pub(crate) flows: Vec<Flow>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) media: Vec<Medium>,
+    /// What switches have beside their ports, if any has anything.
+    pub(crate) switches: Option<Box<Switches>>,
     pub(crate) users: Vec<User>,
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
@@ -85,6 +88,7 @@ impl Simulation {
             flows: Vec::new(),
             replays: Vec::new(),
             media,
+            switches: None,
             users: Vec::new(),
             actions: Vec::new(),
             metrics,
@@ -126,7 +130,8 @@ impl Simulation {
         self.replays.push(replay);
     }
 
-    fn add_route(&mut self, links: &[LinkId]) -> u32 {
+    /// Adds a route; answers where it begins in the table.
+    pub(super) fn add_route(&mut self, links: &[LinkId]) -> u32 {
         let start = self.routes.len() as u32;
         for (position, &port) in links.iter().enumerate() {
             let before = if position == 0 { MANY } else { links[position - 1] as u32 };

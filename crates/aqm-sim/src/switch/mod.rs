@@ -6,6 +6,7 @@
 pub mod control_plane;
 pub mod deadlock;
 pub mod flow_control;
+pub(crate) mod installed;
 pub mod options;
 pub mod pause;
 pub mod pipeline;

@@ -1,9 +1,12 @@
 //! PAUSE frames of priority flow control (IEEE 802.1Qbb), and what they do to the port that receives them.
 
+use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 
 /// Traffic classes that can be paused on their own (IEEE 802.1Q has eight priorities).
 pub const PRIORITIES: usize = 8;
+/// Classes that [`PausedClasses`] can hold.
+const PAUSABLE_CLASSES: u16 = 64;
 /// Length of a PAUSE frame on the link: the smallest Ethernet frame.
 pub const FRAME_BYTES: u32 = 64;
 /// A pause time is counted in quanta of 512 bit times (IEEE 802.3 annex 31B).
@@ -36,6 +39,8 @@ pub fn pause_time(quanta: u16, rate: Rate) -> Span {
 pub struct PauseState {
     rate: Rate,
     priorities: [Paused; PRIORITIES],
+    /// The classes of the priorities that are paused.
+    classes: PausedClasses,
     frames: u64,
 }
 
@@ -51,7 +56,7 @@ struct Paused {
 impl PauseState {
     /// Nothing is paused on a link of `rate`, whose bit times the quanta count.
     pub fn new(rate: Rate) -> PauseState {
-        PauseState { rate, priorities: Default::default(), frames: 0 }
+        PauseState { rate, priorities: Default::default(), classes: PausedClasses::NONE, frames: 0 }
     }
 
     /// A PAUSE frame arrives: the priority is paused from now on, or may go on.
@@ -65,6 +70,7 @@ impl PauseState {
             let since = paused.current.map_or(now, |(since, _)| since);
             paused.current = Some((since, until));
         }
+        self.set_classes();
     }
 
     /// Ends the pauses whose time is up.
@@ -76,6 +82,12 @@ impl PauseState {
                 paused.end(until);
             }
         }
+        self.set_classes();
+    }
+
+    fn set_classes(&mut self) {
+        let paused = (0..PAUSABLE_CLASSES).filter(|class| self.is_paused(priority_of(*class)));
+        self.classes = paused.fold(PausedClasses::NONE, PausedClasses::with);
     }
 
     /// When the next pause ends by itself.
@@ -83,17 +95,33 @@ impl PauseState {
         self.priorities.iter().filter_map(|paused| Some(paused.current?.1)).min()
     }
 
-    /// The priorities that must not be served, as a set of bits.
+    /// Whether a priority must not be served.
     #[inline]
-    pub fn paused(&self) -> u8 {
-        let bits = self.priorities.iter().enumerate();
-        bits.fold(0, |set, (priority, paused)| set | u8::from(paused.current.is_some()) << priority)
+    pub fn is_paused(&self, priority: u8) -> bool {
+        self.priorities[usize::from(priority)].current.is_some()
+    }
+
+    /// The classes that must not be served.
+    #[inline]
+    pub fn paused_classes(&self) -> PausedClasses {
+        self.classes
     }
 
     /// How long a priority has been paused up to `now`, in all.
     pub fn paused_time(&self, priority: u8, now: Time) -> Span {
         let paused = &self.priorities[usize::from(priority)];
         paused.total + paused.current.map_or(Span::ZERO, |(since, until)| now.min(until).since(since))
+    }
+
+    /// Counts frames and pauses anew.
+    pub fn restart(&mut self, now: Time) {
+        self.frames = 0;
+        for paused in &mut self.priorities {
+            paused.total = Span::ZERO;
+            if let Some((since, _)) = &mut paused.current {
+                *since = now;
+            }
+        }
     }
 
     /// PAUSE frames received, those that resume included.
@@ -123,6 +151,11 @@ mod tests {
         Time::ZERO + Span::from_micros(micros)
     }
 
+    /// The classes that are paused, of the first twelve.
+    fn paused(port: &PauseState) -> Vec<u16> {
+        (0..12).filter(|class| port.paused_classes().contains(*class)).collect()
+    }
+
     fn pause(priority: u8, quanta: u16) -> PauseFrame {
         PauseFrame { priority, quanta }
     }
@@ -139,13 +172,13 @@ mod tests {
     fn a_pause_lasts_its_quanta_and_ends_by_itself() {
         let mut port = port();
         port.receive(pause(3, 1000), us(10));
-        assert_eq!(port.paused(), 0b1000);
+        assert_eq!(paused(&port), [3]);
         let end = us(10) + Span::from_nanos(51_200);
         assert_eq!(port.next_expiry(), Some(end));
         port.expire(Time::from_nanos(end.as_nanos() - 1));
-        assert_eq!(port.paused(), 0b1000);
+        assert_eq!(paused(&port), [3]);
         port.expire(end);
-        assert_eq!((port.paused(), port.next_expiry()), (0, None));
+        assert_eq!((paused(&port), port.next_expiry()), (Vec::new(), None));
         assert_eq!(port.paused_time(3, us(500)), Span::from_nanos(51_200));
     }
 
@@ -155,9 +188,9 @@ mod tests {
         port.receive(pause(0, 1000), us(0));
         port.receive(pause(0, 1000), us(40));
         port.expire(us(60));
-        assert_eq!(port.paused(), 1);
+        assert_eq!(paused(&port), [0]);
         port.receive(pause(0, 0), us(70));
-        assert_eq!(port.paused(), 0);
+        assert!(paused(&port).is_empty());
         assert_eq!(port.paused_time(0, us(100)), Span::from_micros(70));
         assert_eq!(port.frames(), 3);
     }
@@ -167,9 +200,9 @@ mod tests {
         let mut port = port();
         port.receive(pause(1, 1000), us(0));
         port.receive(pause(6, 2000), us(0));
-        assert_eq!(port.paused(), 0b0100_0010);
+        assert_eq!(paused(&port), [1, 6]);
         port.expire(us(52));
-        assert_eq!(port.paused(), 0b0100_0000);
+        assert_eq!(paused(&port), [6]);
         port.receive(pause(1, 0), us(60)); // says what is so already
         assert_eq!(port.paused_time(1, us(60)), Span::from_nanos(51_200));
         assert_eq!(port.paused_time(6, us(60)), Span::from_micros(60));
@@ -178,5 +211,8 @@ mod tests {
     #[test]
     fn classes_beyond_the_last_share_its_priority() {
         assert_eq!([0, 3, 7, 8, 900].map(priority_of), [0, 3, 7, 7, 7]);
+        let mut port = port();
+        port.receive(pause(7, 1), us(0));
+        assert_eq!(paused(&port), [7, 8, 9, 10, 11]);
     }
 }

@@ -9,5 +9,6 @@ mod paths;
 mod prague;
 mod scenarios;
 mod series;
+mod switches;
 mod topologies;
 mod traffic;

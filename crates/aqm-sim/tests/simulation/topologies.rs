@@ -5,6 +5,7 @@ use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
 use aqm_sim::topology::{LinkQueue, TopologyLink};
+use std::collections::BTreeMap;
 
 const MBIT: u64 = 1_000_000;
 
@@ -31,7 +32,7 @@ fn both(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> [TopologyLink; 2
 fn scenario(aqm: &str, links: Vec<TopologyLink>, measured: usize) -> Scenario {
     Scenario {
         capacity: Capacity::RateBps(links[measured].rate_bps.unwrap()),
-        topology: Some(Topology { links, measured }),
+        topology: Some(Topology { links, measured, switches: BTreeMap::new() }),
         flows: Vec::new(),
         ..bottleneck(aqm)
     }

@@ -1,0 +1,409 @@
+//! Switches in their network: which ports are theirs, which ports obey their PAUSE frames, and what came of it.
+
+use super::deadlock;
+use super::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
+use super::options::{PfcOptions, SwitchOptions};
+use super::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
+use super::shared_buffer::SharedBuffer;
+use super::{Refusal, Switch, Transit};
+use crate::network::graph::{LinkId, Network, NodeId};
+use crate::network::packet::PacketId;
+use crate::network::port::PortId;
+use aqm_core::paused::PausedClasses;
+use aqm_core::units::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The switches of a network that have options.
+pub(crate) struct Switches {
+    switches: Vec<Installed>,
+    /// Of every port of the network.
+    ports: Vec<Attachment>,
+    /// The first circle of paused buffers that was seen.
+    deadlock: Option<(Time, Vec<PortId>)>,
+}
+
+/// A switch and the ports around it, by their numbers in the switch.
+struct Installed {
+    switch: Switch,
+    ports: Vec<Pair>,
+    /// The event that stands for its next refresh, [`Time::MAX`] for none.
+    timer: Time,
+}
+
+/// Both directions between a switch and a neighbour.
+#[derive(Clone, Copy)]
+struct Pair {
+    out: Option<PortId>,
+    into: Option<PortId>,
+}
+
+/// What a port of the network has to do with such switches.
+#[derive(Default)]
+struct Attachment {
+    /// The switch that it belongs to, and its number there.
+    owner: Option<(usize, usize)>,
+    /// The switch that its wire leads to, and by which port.
+    next: Option<(usize, usize)>,
+    /// Whether it obeys PAUSE frames.
+    pause: Option<PauseState>,
+    /// The event that stands for the end of a pause, [`Time::MAX`] for none.
+    expiry: Time,
+    /// PAUSE frames that go before all other packets, and where their route begins.
+    frames: VecDeque<PacketId>,
+    frame_route: u32,
+    refused: Refused,
+    /// Flow-controlled packets that were dropped by disciplines behind it.
+    dropped: u64,
+}
+
+/// Packets for which the switch had no room in front of a port, and their bytes; the whole run's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Switches {
+    /// The switches of a network whose packets have at most `packet` bytes; `None` if none has options.
+    ///
+    /// # Errors
+    /// One line about what cannot be.
+    pub(crate) fn of(network: &Network, packet: u32) -> Result<Option<Switches>, String> {
+        if network.switches.is_empty() {
+            return Ok(None);
+        }
+        let ports = network.links.iter().map(|_| Attachment { expiry: Time::MAX, ..Attachment::default() });
+        let mut all = Switches { switches: Vec::new(), ports: ports.collect(), deadlock: None };
+        for (&node, options) in &network.switches {
+            all.install(network, node, options, packet)?;
+        }
+        Ok(Some(all))
+    }
+
+    fn install(
+        &mut self,
+        network: &Network,
+        node: NodeId,
+        options: &SwitchOptions,
+        packet: u32,
+    ) -> Result<(), String> {
+        let number = self.switches.len();
+        let pairs = pairs(network, node);
+        for (port, pair) in pairs.iter().enumerate() {
+            if let Some(out) = pair.out {
+                self.ports[out].owner = Some((number, port));
+            }
+            if let Some(into) = pair.into {
+                self.ports[into].next = Some((number, port));
+            }
+        }
+        let mut buffer = None;
+        if let Some(options) = &options.buffer {
+            let (size, reserve, queues) =
+                (options.size_bytes, options.reserve_bytes, pairs.len() * PRIORITIES);
+            buffer = SharedBuffer::new(size, options.alpha, reserve, queues);
+            if buffer.is_none() {
+                return Err(format!(
+                    "{}: reserve_bytes is {reserve}: {queues} queues have more than the {size} bytes of the buffer",
+                    network.node_name(node)
+                ));
+            }
+        }
+        let flow_control = match &options.pfc {
+            Some(pfc) => self.flow_control(network, node, pfc, &pairs, packet)?,
+            None => FlowControl::default(),
+        };
+        let switch = Switch::new(buffer, flow_control);
+        self.switches.push(Installed { switch, ports: pairs, timer: Time::MAX });
+        Ok(())
+    }
+
+    fn flow_control(
+        &mut self,
+        network: &Network,
+        node: NodeId,
+        pfc: &PfcOptions,
+        pairs: &[Pair],
+        packet: u32,
+    ) -> Result<FlowControl, String> {
+        let mut control = FlowControl::new(pfc.quanta);
+        for (ingress, pair) in pairs.iter().enumerate() {
+            let Some(into) = pair.into else { continue };
+            let Some(out) = pair.out else {
+                let (link, name) = (network.link_name(into), network.node_name(node));
+                return Err(format!("{name}: pfc needs a link back for {link}, for its PAUSE frames"));
+            };
+            let direction = |link: LinkId| {
+                let link = &network.links[link];
+                Direction { rate: link.capacity.mean_rate(), delay: link.delay }
+            };
+            let upstream = direction(into);
+            self.ports[into].pause = Some(PauseState::new(upstream.rate));
+            let needed = sufficient_headroom(upstream, direction(out), packet, pfc.priorities.len());
+            let thresholds = Thresholds {
+                xoff: pfc.xoff_bytes,
+                xon: pfc.xon_bytes,
+                headroom: pfc.headroom_bytes.unwrap_or(needed),
+            };
+            for &priority in &pfc.priorities {
+                control.add(Account { ingress, priority }, thresholds, upstream.rate);
+            }
+        }
+        Ok(control)
+    }
+
+    /// The way of a packet through the switch that `port` belongs to; `from` is the port that sent it there.
+    fn transit(
+        &self,
+        port: PortId,
+        from: Option<PortId>,
+        class: u16,
+        length: u32,
+    ) -> Option<(usize, Transit)> {
+        let (switch, egress) = self.ports[port].owner?;
+        let next = from.and_then(|from| self.ports[from].next);
+        let ingress = next.filter(|(to, _)| *to == switch).map(|(_, ingress)| ingress);
+        Some((switch, Transit { ingress, egress, priority: priority_of(class), length }))
+    }
+
+    /// The port of a switch that a packet came in by, from 0; the largest number for none.
+    pub(crate) fn ingress(&self, from: Option<PortId>) -> u16 {
+        from.and_then(|from| self.ports[from].next).map_or(u16::MAX, |(_, ingress)| ingress as u16)
+    }
+
+    /// A packet has come to `port`, if that is a switch's; `from` is the port that sent it there.
+    pub(crate) fn admit(
+        &mut self,
+        port: PortId,
+        from: Option<PortId>,
+        class: u16,
+        length: u32,
+        now: Time,
+    ) -> Result<(), Refusal> {
+        let Some((switch, transit)) = self.transit(port, from, class, length) else { return Ok(()) };
+        let admitted = self.switches[switch].switch.admit(&transit, now);
+        if admitted.is_err() {
+            let refused = &mut self.ports[port].refused;
+            refused.packets += 1;
+            refused.bytes += u64::from(length);
+        }
+        admitted
+    }
+
+    /// A packet that was admitted has left the queue of `port`, or was dropped there.
+    pub(crate) fn release(
+        &mut self,
+        port: PortId,
+        from: Option<PortId>,
+        class: u16,
+        length: u32,
+        dropped: bool,
+    ) {
+        let Some((switch, transit)) = self.transit(port, from, class, length) else { return };
+        let switch = &mut self.switches[switch].switch;
+        if dropped
+            && let (Some(from), Some(ingress)) = (from, transit.ingress)
+            && switch.flow_control().controls(Account { ingress, priority: transit.priority })
+        {
+            self.ports[from].dropped += 1;
+        }
+        switch.release(&transit);
+    }
+
+    /// The switch that a port belongs to.
+    pub(crate) fn owner(&self, port: PortId) -> Option<usize> {
+        Some(self.ports[port].owner?.0)
+    }
+
+    /// The next PAUSE frame that a switch must send: the port that it leaves by, and what it says.
+    pub(crate) fn next_frame(&mut self, switch: usize) -> Option<(PortId, PauseFrame)> {
+        let installed = &mut self.switches[switch];
+        let (port, frame) = installed.switch.next_frame()?;
+        Some((installed.ports[port].out?, frame))
+    }
+
+    /// Says again the pauses of a switch that would expire.
+    pub(crate) fn refresh(&mut self, switch: usize, now: Time) {
+        self.switches[switch].switch.refresh(now);
+    }
+
+    /// The time for which a switch needs an event, if none stands for it yet; from here on one does.
+    pub(crate) fn arm(&mut self, switch: usize) -> Option<Time> {
+        let installed = &mut self.switches[switch];
+        let at = installed.switch.next_refresh().filter(|at| *at < installed.timer)?;
+        installed.timer = at;
+        Some(at)
+    }
+
+    /// Whether an event of a switch is the one that was armed last; it stands no longer.
+    pub(crate) fn disarm(&mut self, switch: usize, now: Time) -> bool {
+        let timer = &mut self.switches[switch].timer;
+        let armed = *timer == now;
+        if armed {
+            *timer = Time::MAX;
+        }
+        armed
+    }
+
+    /// Where the route of PAUSE frames that leave by a port begins.
+    pub(crate) fn frame_route(&self, port: PortId) -> u32 {
+        self.ports[port].frame_route
+    }
+
+    /// Says where that is.
+    pub(crate) fn set_frame_route(&mut self, port: PortId, route: u32) {
+        self.ports[port].frame_route = route;
+    }
+
+    /// PAUSE frames that go before all other packets of a port.
+    pub(crate) fn frames_mut(&mut self, port: PortId) -> &mut VecDeque<PacketId> {
+        &mut self.ports[port].frames
+    }
+
+    /// The same, to count.
+    pub(crate) fn frames(&self, port: PortId) -> &VecDeque<PacketId> {
+        &self.ports[port].frames
+    }
+
+    /// The classes that a port must not serve.
+    #[inline]
+    pub(crate) fn paused_classes(&self, port: PortId) -> PausedClasses {
+        self.ports[port].pause.as_ref().map_or(PausedClasses::NONE, PauseState::paused_classes)
+    }
+
+    /// A PAUSE frame has come over the wire of `out`: the port of the other direction obeys. Answers which that is.
+    pub(crate) fn receive(&mut self, out: PortId, frame: PauseFrame, now: Time) -> Option<PortId> {
+        let (switch, port) = self.ports[out].owner?;
+        let upstream = self.switches[switch].ports[port].into?;
+        self.ports[upstream].pause.as_mut()?.receive(frame, now);
+        Some(upstream)
+    }
+
+    /// The time for which the end of a pause needs an event, if none stands for it yet; from here on one does.
+    pub(crate) fn arm_expiry(&mut self, port: PortId) -> Option<Time> {
+        let attachment = &mut self.ports[port];
+        let at = attachment.pause.as_ref()?.next_expiry().filter(|at| *at < attachment.expiry)?;
+        attachment.expiry = at;
+        Some(at)
+    }
+
+    /// Ends the pauses of a port whose time is up.
+    pub(crate) fn expire(&mut self, port: PortId, now: Time) {
+        let attachment = &mut self.ports[port];
+        if attachment.expiry == now {
+            attachment.expiry = Time::MAX;
+        }
+        if let Some(pause) = &mut attachment.pause {
+            pause.expire(now);
+        }
+    }
+
+    /// Looks for a circle of paused buffers, and remembers the first.
+    pub(crate) fn look_for_deadlock(&mut self, now: Time) {
+        if self.deadlock.is_some() {
+            return;
+        }
+        // A port and a priority are one number.
+        let mut graph: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (port, attachment) in self.ports.iter().enumerate() {
+            let Some((switch, ingress)) = attachment.next else { continue };
+            let installed = &self.switches[switch];
+            let Some(pause) = &attachment.pause else { continue };
+            for priority in (0..PRIORITIES as u8).filter(|priority| pause.is_paused(*priority)) {
+                let waits = installed.switch.flow_control().depends_on(Account { ingress, priority });
+                let outs = waits.filter_map(|egress| installed.ports[egress].out);
+                let number = |port: PortId| port * PRIORITIES + usize::from(priority);
+                graph.insert(number(port), outs.map(number).collect());
+            }
+        }
+        self.deadlock = deadlock::circle(&graph)
+            .map(|circle| (now, circle.into_iter().map(|number| number / PRIORITIES).collect()));
+    }
+
+    /// When the first circle of paused buffers was seen, and the ports in it.
+    pub(crate) fn deadlock(&self) -> Option<&(Time, Vec<PortId>)> {
+        self.deadlock.as_ref()
+    }
+
+    /// Packets that found no room in front of a port, the whole run's.
+    pub(crate) fn refused(&self, port: PortId) -> Refused {
+        self.ports[port].refused
+    }
+
+    /// The warm-up is over: counts anew.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.switches.iter_mut().for_each(|installed| installed.switch.restart());
+        for attachment in &mut self.ports {
+            attachment.dropped = 0;
+            if let Some(pause) = &mut attachment.pause {
+                pause.restart(now);
+            }
+        }
+    }
+
+    /// What is measured, by name; `name` says what a port is called. A paused port is named, not the switch that pauses
+    /// it.
+    pub(crate) fn metrics<'a>(&self, name: impl Fn(PortId) -> &'a str, now: Time) -> Vec<(String, f64)> {
+        let mut metrics = Vec::new();
+        let (mut frames, mut paused_s, mut lost, mut headroom) = (0, 0.0, 0, 0);
+        let mut controlled = false;
+        for installed in &self.switches {
+            for (account, thresholds, counters) in installed.switch.flow_control().accounts() {
+                controlled = true;
+                let Some(port) = installed.ports[account.ingress].into else { continue };
+                let pause = self.ports[port].pause.as_ref();
+                let paused =
+                    pause.map_or(0.0, |pause| pause.paused_time(account.priority, now).as_secs_f64());
+                frames += counters.xoff_frames;
+                paused_s += paused;
+                lost += counters.lost;
+                headroom = headroom.max(counters.headroom_needed);
+                if counters.headroom_needed == 0 && paused == 0.0 {
+                    continue;
+                }
+                let prefix = format!("port.{}.p{}.", name(port), account.priority);
+                let mut put = |name: &str, value: f64| metrics.push((format!("{prefix}{name}"), value));
+                put("pause_frames", counters.xoff_frames as f64);
+                put("resume_frames", counters.xon_frames as f64);
+                put("paused_s", paused);
+                put("pfc_headroom_bytes", counters.headroom_needed as f64);
+                put("pfc_headroom_limit_bytes", thresholds.headroom as f64);
+                put("pfc_losses", counters.lost as f64);
+            }
+        }
+        lost += self.ports.iter().map(|attachment| attachment.dropped).sum::<u64>();
+        let mut put = |name: &str, value: f64| metrics.push((name.to_owned(), value));
+        if controlled {
+            put("pause_frames", frames as f64);
+            put("paused_s", paused_s);
+            put("pfc_losses", lost as f64);
+            put("pfc_headroom_bytes", headroom as f64);
+        }
+        if let Some((at, _)) = &self.deadlock {
+            put("pfc_deadlock_s", at.as_secs_f64());
+        }
+        let buffers: Vec<_> =
+            self.switches.iter().filter_map(|installed| installed.switch.buffer()).collect();
+        if !buffers.is_empty() {
+            let largest = buffers.iter().map(|buffer| buffer.largest()).max().unwrap_or(0);
+            put("buffer_max_bytes", largest as f64);
+            let refused: u64 = self.switches.iter().map(|installed| installed.switch.refused()).sum();
+            put("buffer_drops", refused as f64);
+        }
+        metrics
+    }
+}
+
+/// The ports of a node: each link out of it with the link back, in order where there are several to a neighbour; then
+/// the links that lead to it alone.
+fn pairs(network: &Network, node: NodeId) -> Vec<Pair> {
+    let mut into = network.into[node].clone();
+    let mut pairs = Vec::new();
+    for &out in &network.out[node] {
+        let neighbour = network.links[out].to;
+        let back = into.iter().position(|link| network.links[*link].from == neighbour);
+        pairs.push(Pair { out: Some(out), into: back.map(|position| into.remove(position)) });
+    }
+    pairs.extend(into.into_iter().map(|link| Pair { out: None, into: Some(link) }));
+    pairs
+}

@@ -12,6 +12,7 @@ from typing import Any
 
 from aqmlab import toml
 from aqmlab.errors import InputError, unknown
+from aqmlab.scenario import switches
 from aqmlab.units import format_rate, parse_rate, parse_span
 
 PLAIN = "plain"
@@ -30,6 +31,7 @@ class Layout:
     measured: int = 0
     sources: list[str] = field(default_factory=list)
     sinks: list[str] = field(default_factory=list)
+    switches: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
@@ -50,7 +52,24 @@ class Layout:
 
     def engine(self) -> dict[str, Any]:
         """Return the topology as the simulator takes it."""
-        return {"links": self.links, "measured": self.measured}
+        switches = {"switches": self.switches} if self.switches else {}
+        return {"links": self.links, "measured": self.measured, **switches}
+
+    def equip(self, options: dict[str, Any] | None, pattern: str = "") -> None:
+        """Give switches their options: the nodes that a pattern names, or all with more than one neighbour.
+
+        Raises:
+            InputError: if the pattern names nothing.
+
+        """
+        if options is None:
+            return
+        neighbours: dict[str, set[str]] = {node: set() for node in self.nodes}
+        for link in self.links:
+            neighbours[link["from"]].add(link["to"])
+            neighbours[link["to"]].add(link["from"])
+        between = [node for node, others in neighbours.items() if len(others) > 1]
+        self.switches = dict.fromkeys(self.choose(pattern) if pattern else between, options)
 
     def choose(self, pattern: str) -> list[str]:
         """Return the nodes that a pattern names: names and globs, separated by ``|``.
@@ -77,6 +96,7 @@ class Kind:
     help: str
     keys: dict[str, str]
     build: Callable[[int, int, dict[str, int]], Layout]
+    has_switches: bool = False
 
 
 def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] = ".") -> Layout:
@@ -104,12 +124,16 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
         raise InputError(f"{unknown('topology', name, ['dumbbell', *known])}, or a file that ends in .toml")
     kind = known[name]
     values = dict(kind.keys)
+    switch: dict[str, str] = {}
+    known_keys = {**kind.keys, **(switches.KEYS if kind.has_switches else {})}
     for pair in pairs:
         key, equals, value = (part.strip() for part in pair.partition("="))
-        if not equals or key not in kind.keys:
-            raise InputError(unknown("key", key, kind.keys) if kind.keys else f"{name} takes no keys")
-        values[key] = value
-    return kind.build(rate_bps, rtt_ns, {key: _value(key, value) for key, value in values.items()})
+        if not equals or key not in known_keys:
+            raise InputError(unknown("key", key, known_keys) if known_keys else f"{name} takes no keys")
+        (values if key in kind.keys else switch)[key] = value
+    layout = kind.build(rate_bps, rtt_ns, {key: _value(key, value) for key, value in values.items()})
+    layout.equip(switches.options(switch))
+    return layout
 
 
 def _value(key: str, text: str) -> int:
@@ -226,9 +250,9 @@ KINDS: tuple[Kind, ...] = (
         {"hops": "3"},
         _parking_lot,
     ),
-    Kind("star", "hosts around a switch, the AQM on its ports; to h0 unless told", {"hosts": "8"}, _star),
-    Kind("many_to_one", "senders behind a router, one server", {"senders": "8"}, _many_to_one),
-    Kind("many_to_many", "senders, router, switch, servers", {"senders": "8", "servers": "4"}, _many_to_many),
+    Kind("star", "hosts around a switch, the AQM on its ports; to h0 unless told", {"hosts": "8"}, _star, True),
+    Kind("many_to_one", "senders behind a router, one server", {"senders": "8"}, _many_to_one, True),
+    Kind("many_to_many", "senders, router, switch, servers", {"senders": "8", "servers": "4"}, _many_to_many, True),
     Kind(
         "campus",
         "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's way to its "
@@ -241,6 +265,7 @@ KINDS: tuple[Kind, ...] = (
         "leaves and spines with equal routes between them, the AQM on every port of a switch",
         {"leaves": "2", "spines": "2", "hosts": "4"},
         _leaf_spine,
+        True,
     ),
     Kind(
         "shared_medium",
@@ -260,7 +285,7 @@ KINDS: tuple[Kind, ...] = (
 def _from_file(path: Path) -> Layout:
     place = f"{path}: "
     table = toml.read(path)
-    _known(place, table, ("link", "measured", "sources", "sinks"))
+    _known(place, table, ("link", "measured", "sources", "sinks", "switch"))
     layout = Layout(sources=_names(place, table, "sources"), sinks=_names(place, table, "sinks"))
     entries = table.get("link")
     if not isinstance(entries, list) or not entries:
@@ -275,7 +300,20 @@ def _from_file(path: Path) -> Layout:
     if not tested:
         raise InputError(f'{place}no link has queue = "test"')
     layout.measured = names.index(measured or tested[0])
+    _equip(layout, table.get("switch", {}), f"{place}switch: ")
     return layout
+
+
+def _equip(layout: Layout, table: Any, place: str) -> None:
+    """Give the switches of a file what its ``[switch]`` says."""
+    if not isinstance(table, dict):
+        raise InputError(f"{place}is not a table")
+    nodes = "|".join(_names(place, table, "nodes"))
+    values = {key: value for key, value in table.items() if key != "nodes"}
+    try:
+        layout.equip(switches.options(switches.from_table(values)), nodes)
+    except ValueError as error:
+        raise InputError(f"{place}{error}") from None
 
 
 def _add(layout: Layout, entry: Any, place: str) -> None:

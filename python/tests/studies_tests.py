@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aqmlab import InputError, _native, compare
-from aqmlab.papers import studies
+from aqmlab.papers.studies import cost, sketch
 
 
 def counts_before_are_those_of_a_plain_count() -> None:
@@ -18,31 +18,31 @@ def counts_before_are_those_of_a_plain_count() -> None:
     for key in keys.tolist():
         expected.append(seen[key])
         seen[key] += 1
-    assert studies._counts_before(keys).tolist() == expected
+    assert sketch._counts_before(keys).tolist() == expected
 
 
 def the_slow_threshold_is_equation_9() -> None:
     # Three packets of one flow, one of another: (3 * 3/4 + 1 * 1/4) / 4.
     keys = np.array([5, 5, 9, 5], dtype=np.uint64)
-    assert studies._thresholds(keys, samples=2)[3] == pytest.approx(0.625)
+    assert sketch._thresholds(keys, samples=2)[3] == pytest.approx(0.625)
 
 
 def without_collisions_the_running_threshold_is_equation_9() -> None:
-    keys = studies._stream()[:5000]
+    keys = sketch._stream()[:5000]
     _, running, _ = _native.sketch("count_min", 65_536, 4, keys.astype("<u8").tobytes())
     thresholds = np.frombuffer(running, "<f8")
-    for place, slow in studies._thresholds(keys).items():
+    for place, slow in sketch._thresholds(keys).items():
         assert thresholds[place] == pytest.approx(slow, rel=1e-3)
 
 
 def errors_shrink_with_the_width_and_stay_below_the_bound() -> None:
-    rows = studies.sketch("error", ["32", "256", "2048"])
+    rows = sketch.measure("error", ["32", "256", "2048"])
     found = {(name, x): value for name, x, _, value, _, _ in rows}
     for width in (32.0, 256.0, 2048.0):
         bound = found["bound e / width", width]
         assert bound == pytest.approx(np.e / width)
         assert found["conservative", width] <= found["count_min", width] < bound
-    for kind in studies.SKETCHES:
+    for kind in sketch.SKETCHES:
         assert found[kind, 32.0] > found[kind, 256.0] > found[kind, 2048.0]
 
 
@@ -57,10 +57,10 @@ def costs_name_time_and_memory_of_every_aqm() -> None:
         seeds=1,
     )
     aqms = result.aqms
-    times = studies.cost(result, aqms, aqms, "ns_per_packet", ["10"])
+    times = cost.measure(result, aqms, aqms, "ns_per_packet", ["10"])
     assert [row[0] for row in times] == aqms
     assert all(1.0 < row[3] < 100_000.0 for row in times)
-    held = {(row[0], row[1]): row[3] for row in studies.cost(result, aqms, aqms, "state_bytes", ["10", "1000"])}
+    held = {(row[0], row[1]): row[3] for row in cost.measure(result, aqms, aqms, "state_bytes", ["10", "1000"])}
     # 1024 x 4 counters of four bytes, whatever the number of flows.
     assert held["s-pie", 10.0] == held["s-pie", 1000.0] >= 16_384
 
@@ -72,9 +72,9 @@ def costs_name_time_and_memory_of_every_aqm() -> None:
 def a_cost_that_nobody_measures_is_refused(of: str, at: list[str], wanted: str) -> None:
     result = compare(rate="50mbit", rtt="60ms", aqm="fifo", duration="100ms", warmup="0s", seeds=1)
     with pytest.raises(InputError, match=wanted):
-        studies.cost(result, ["fifo"], ["fifo"], of, at)
+        cost.measure(result, ["fifo"], ["fifo"], of, at)
 
 
 def an_error_that_nobody_measures_is_refused() -> None:
     with pytest.raises(InputError, match="unknown error of a sketch 'eror', did you mean 'error'"):
-        studies.sketch("eror", ["16"])
+        sketch.measure("eror", ["16"])

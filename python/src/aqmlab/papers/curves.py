@@ -8,7 +8,6 @@ import polars as pl
 
 from aqmlab import statistics
 from aqmlab.names import plain, short_names
-from aqmlab.papers import studies
 from aqmlab.papers.figures import Panel
 from aqmlab.results import Result
 
@@ -25,7 +24,7 @@ _SCHEMA = {
 
 
 def table(panel: Panel, result: Result | None) -> pl.DataFrame:
-    """Return the table of a panel; a panel about sketches has no result."""
+    """Return the table of a panel; some studies have no result."""
     rows = _rows(panel, result)
     scaled = [pl.col(name) * panel.scale for name in ("mean", "ci95_low", "ci95_high")]
     return pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(scaled)
@@ -33,21 +32,23 @@ def table(panel: Panel, result: Result | None) -> pl.DataFrame:
 
 def aqms(panel: Panel, result: Result | None) -> list[str]:
     """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
+    if panel.study and panel.study.labels:
+        return panel.study.labels(panel.of)
     if result is None:
-        return [*studies.SKETCHES, *(["bound e / width"] if panel.of == "error" else [])]
+        return []
     wanted = [plain(aqm) for aqm in panel.aqms]
     return [name for name in short_names(result) if not wanted or name in wanted]
 
 
 def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
-    if result is None:
-        return [(panel.title, row[0], "", *row[1:]) for row in studies.sketch(panel.of, panel.at)]
     names = aqms(panel, result)
-    called = short_names(result)
-    labels = [called[name] for name in names]
-    if panel.kind == "cost":
-        costs = studies.cost(result, names, labels, panel.of, panel.at)
-        return [(panel.title, row[0], "", *row[1:]) for row in costs]
+    called = short_names(result) if result else {}
+    labels = [called[name] for name in names if name in called]
+    if panel.study:
+        measured = panel.study.rows(result, names, labels, panel.of, panel.at)
+        return [(panel.title, row[0], "", *row[1:]) for row in measured]
+    if result is None:
+        return []
     make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
     return [
         (panel.title, aqm, group, *row)

@@ -9,14 +9,14 @@ import polars as pl
 
 from aqmlab import plots
 from aqmlab.papers import curves
-from aqmlab.papers.figures import MEASURED, Drawing, Panel
+from aqmlab.papers.figures import Drawing, Panel
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.plots import Axis, Figure, places
 from aqmlab.results import Result
 
 BEYOND_PAPER = "beyond the paper"
 HEIGHT_IN = 3.9
-AXES = {"time": "Time (s)", "seeds": "Experiment (seed)", "cost": "Flows", "sketch": "Width (counters per row)"}
+AXES = {"time": "Time (s)", "seeds": "Experiment (seed)"}
 
 
 def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
@@ -35,7 +35,7 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
     table = pl.concat(parts)
     numbers = [_numbers(reproduction, panel) for panel in drawing.panels]
     aqms = [curves.aqms(panel, result) for panel, result in zip(drawing.panels, results, strict=True)]
-    shared = all(panel.kind in MEASURED or panel.scenario in reproduction.beyond for panel in drawing.panels)
+    shared = all(panel.study is not None or panel.scenario in reproduction.beyond for panel in drawing.panels)
     says = f"{drawing.says} " if drawing.says else ""
     return Figure(
         name=drawing.name if shared else f"{drawing.name}-{preset}",
@@ -53,7 +53,7 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
 
 def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mapping[str, float]) -> plots.Panel:
     """Return what is painted of a panel's rows."""
-    across = partial(Axis, panel.across or AXES.get(panel.kind, ""))
+    across = partial(Axis, panel.across or (panel.study.across if panel.study else AXES.get(panel.kind, "")))
     common = partial(
         plots.Panel,
         y="mean",

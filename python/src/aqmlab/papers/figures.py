@@ -20,11 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.documents import Table
+from aqmlab.papers.studies import STUDIES, Study
 from aqmlab.units import parse_span
 
-KINDS = ("time", "periods", "seeds", "bars", "sweep", "cost", "sketch")
-# Kinds that are measured when they are drawn, which takes seconds: they go beyond the paper.
-MEASURED = ("cost", "sketch")
+# Kinds of panels of what was simulated. Studies are measured when they are drawn: they go beyond the paper.
+SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class Panel:
     until_s: float | None
     seed: int | None
 
+    @property
+    def study(self) -> Study | None:
+        """The study that it shows, if it is not about what was simulated."""
+        return STUDIES.get(self.kind)
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -65,7 +70,7 @@ class Drawing:
     @property
     def is_measured(self) -> bool:
         """Whether it is measured when it is drawn, without a simulation."""
-        return any(panel.kind in MEASURED for panel in self.panels)
+        return any(panel.study for panel in self.panels)
 
 
 def read(table: Table) -> list[Drawing]:
@@ -92,11 +97,12 @@ def _panel(table: Table) -> Panel:
         until_s = parse_span(until) / 1e9 if until else None
     except ValueError as error:
         raise table.error(error) from None
-    kind = table.choice("kind", KINDS, "time")
+    kind = table.choice("kind", (*SIMULATED, *STUDIES), "time")
+    study = STUDIES.get(kind)
     seed = table.number("seed", 0.0)
     panel = Panel(
         title=table.text("title"),
-        scenario="" if kind == "sketch" else table.text("scenario"),
+        scenario="" if study and not study.has_scenario else table.text("scenario"),
         kind=kind,
         of=table.text("of"),
         over=table.text("over", ""),
@@ -117,6 +123,6 @@ def _panel(table: Table) -> Panel:
         seed=int(seed) if seed else None,
     )
     table.done()
-    if kind in MEASURED and not panel.at:
+    if study and not panel.at:
         raise table.error("at: is missing: say at which numbers of flows or widths")
     return panel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,11 @@ from aqmlab.papers.paper import BEYOND
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import Cell, cell, claim_tables, counts
 from aqmlab.papers.verdicts import Verdict, by_chance
+from aqmlab.report import environment, inline
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from aqmlab.papers.standings import Standing
     from aqmlab.plots import Figure
 
@@ -25,6 +29,11 @@ CLASSES = {
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.NOT_CHECKABLE: "open",
 }
+
+
+@functools.cache
+def _templates() -> Environment:
+    return environment(Path(__file__).parent)
 
 
 def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
@@ -53,8 +62,6 @@ def render_page(
     reproduction: Reproduction, drawn: dict[str, list[Figure]], search: search_page.Section | None = None
 ) -> str:
     """Return the page of a paper; figures of the presets stand beside each other's."""
-    from aqmlab.report import ENVIRONMENT, inline
-
     shown: dict[str, list[tuple[str, Figure]]] = {}
     for preset, figures in drawn.items():
         for figure in figures:
@@ -62,31 +69,37 @@ def render_page(
             # What goes beyond the paper is the same for every preset.
             if all(figure.name != other.name for _, other in same):
                 same.append((preset, figure))
-    return ENVIRONMENT.get_template("paper.html").render(
-        reproduction=reproduction,
-        paper=reproduction.paper,
-        tables=claim_tables(reproduction),
-        counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
-        chance=by_chance(next(iter(reproduction.judgements.values()))),
-        classes=CLASSES,
-        figures={
-            title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]
-            for title, same in shown.items()
-        },
-        narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
-        standings=_standings(reproduction),
-        search=search,
-        settings=_settings(reproduction),
-        version=__version__,
+    return (
+        _templates()
+        .get_template("paper.html")
+        .render(
+            reproduction=reproduction,
+            paper=reproduction.paper,
+            tables=claim_tables(reproduction),
+            counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
+            chance=by_chance(next(iter(reproduction.judgements.values()))),
+            classes=CLASSES,
+            figures={
+                title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]
+                for title, same in shown.items()
+            },
+            narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
+            standings=_standings(reproduction),
+            search=search,
+            settings=_settings(reproduction),
+            version=__version__,
+        )
     )
 
 
 def render_front(reproductions: Sequence[Reproduction]) -> str:
     """Return the front page."""
-    from aqmlab.report import ENVIRONMENT
-
-    return ENVIRONMENT.get_template("front.html").render(
-        reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__
+    return (
+        _templates()
+        .get_template("front.html")
+        .render(
+            reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__
+        )
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from aqmlab import statistics
 from aqmlab.documents import Table
 from aqmlab.names import short_names
-from aqmlab.papers import studies
+from aqmlab.papers.studies import cost
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: a metric of the runs, or a cost (`studies.COSTS`) at so many flows."""
+    """A column: a metric of the runs, or a cost (`cost.COSTS`) at so many flows."""
 
     of: str
     label: str
@@ -66,7 +66,7 @@ def fill(standing: Standing, result: Result) -> pl.DataFrame:
     columns: dict[str, pl.Series] = {"aqm": pl.Series(aqms)}
     for column in standing.columns:
         if column.flows:
-            rows = studies.cost(result, aqms, labels, column.of, [column.flows])
+            rows = cost.measure(result, aqms, labels, column.of, [column.flows])
             columns[column.label] = pl.Series([row[3] * column.scale for row in rows], dtype=pl.Float64)
             continue
         means, halves = zip(*(_spread(result, label, column) for label in labels), strict=True)

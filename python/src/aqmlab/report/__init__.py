@@ -18,15 +18,21 @@ from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Column, Lines, cells, 
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["ENVIRONMENT", "inline", "render", "summary_table"]
+__all__ = ["environment", "inline", "render", "summary_table"]
 
-ENVIRONMENT = Environment(
-    loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "papers"]),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+
+def environment(*folders: Path) -> Environment:
+    """Return what makes pages of the templates in some folders, and of those of the report."""
+    return Environment(
+        loader=FileSystemLoader([*folders, Path(__file__).parent]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+ENVIRONMENT = environment()
 
 
 def render(result: Result, figures: Sequence[Figure] | None = None) -> str:

@@ -1,53 +1,27 @@
-"""What is measured without a simulation: the cost of a discipline, the error of a sketch."""
+"""How far S-PIE's sketch is off, and with it the threshold that is kept from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import unknown
+from aqmlab.papers.studies.model import Row, Study, whole
 from aqmlab.results import Result
-from aqmlab.units import parse_rate, parse_size
 
-# A line of a figure's table: AQM (or sketch), where on the axis as number and as text, value, low, high.
-Row: TypeAlias = tuple[str, float, str, float, float, float]
-
-COSTS = ("ns_per_packet", "state_bytes")
-COST_PACKETS = 200_000
 SKETCHES = ("count_min", "conservative", "count_sketch")
 ERRORS = ("error", "threshold")
 STREAM_PACKETS = 100_000
 STREAM_FLOWS = 1000
 # A sketch of depth d may exceed its bound with probability e^-d (Cormode and Muthukrishnan 2005, theorem 1).
 DEPTH = 4
+BOUND = "bound e / width"
 
 
-def cost(result: Result, aqms: Sequence[str], labels: Sequence[str], of: str, at: Sequence[str]) -> list[Row]:
-    """Return what a packet costs the disciplines of a scenario, in nanoseconds or bytes of state, by flows.
-
-    Raises:
-        InputError: if nothing is measured under this name, or a number of flows is none.
-
-    """
-    if of not in COSTS:
-        raise unknown("cost", of, COSTS)
-    scenario = result.scenarios[0]
-    specs = {entry["label"]: entry["spec"] for entry in scenario["aqm"]}
-    standing, in_packets = parse_size(scenario["buffer"])
-    waiting = standing if in_packets else standing // 1500
-    rows = []
-    for aqm, label in zip(aqms, labels, strict=True):
-        for flows in map(_whole, at):
-            ns, _, held = _native.cost(specs[label], parse_rate(scenario["rate"]), flows, waiting, COST_PACKETS)
-            value = ns if of == "ns_per_packet" else float(held)
-            rows.append((aqm, float(flows), str(flows), value, value, value))
-    return rows
-
-
-def sketch(of: str, at: Sequence[str]) -> list[Row]:
+def measure(of: str, at: Sequence[str]) -> list[Row]:
     """Return the error of the three sketches by their width, over a stream with Zipf's popularity.
 
     ``error`` is what 1 - e^-4 of the estimates stay below, as a share of all packets counted, beside the bound of
@@ -65,7 +39,7 @@ def sketch(of: str, at: Sequence[str]) -> list[Row]:
     slow = _thresholds(keys)
     rows = []
     for kind in SKETCHES:
-        for width in map(_whole, at):
+        for width in map(whole, at):
             estimates, thresholds, _ = _native.sketch(kind, width, DEPTH, keys.astype("<u8").tobytes())
             if of == "error":
                 value = _high_error(np.frombuffer(estimates, "<u8"), exact)
@@ -74,8 +48,8 @@ def sketch(of: str, at: Sequence[str]) -> list[Row]:
                 value = max(abs(running[place] / threshold - 1.0) for place, threshold in slow.items())
             rows.append((kind, float(width), str(width), value, value, value))
     if of == "error":
-        bounds = [(float(width), str(width), np.e / width) for width in map(_whole, at)]
-        rows += [("bound e / width", x, text, value, value, value) for x, text, value in bounds]
+        bounds = [(float(width), str(width), np.e / width) for width in map(whole, at)]
+        rows += [(BOUND, x, text, value, value, value) for x, text, value in bounds]
     return rows
 
 
@@ -116,7 +90,13 @@ def _high_error(estimates: np.ndarray[Any, np.dtype[np.uint64]], exact: np.ndarr
     return float(np.quantile(error, 1.0 - np.exp(-DEPTH)))
 
 
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise InputError(f"'{text}' is not a whole number from 1")
-    return int(text)
+def _labels(of: str) -> list[str]:
+    return [*SKETCHES, *([BOUND] if of == "error" else [])]
+
+
+def _rows(result: Result | None, aqms: Sequence[str], labels: Sequence[str], of: str, at: Sequence[str]) -> list[Row]:
+    del result, aqms, labels
+    return measure(of, at)
+
+
+STUDY = Study("sketch", "Width (counters per row)", _rows, _labels)

@@ -213,7 +213,8 @@ def _conduct(
             raise KeyboardInterrupt
         raise CheckError("; ".join(outcome.failures))
     frames = from_runs([one for done in outcome.done for one in each(done)])
-    frames = (earlier.joined(frames) if earlier else frames).sorted(labels)
+    if earlier:
+        frames = earlier.joined(frames).sorted(labels)
     manifest = store.concluded(manifest, frames, outcome.failures)
     if place:
         manifest = place.commit(manifest, frames)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab import plots, report, store
+from aqmlab import store
 from aqmlab.store import files
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def publish(result: Result, folder: store.Folder) -> Result:
 
     Figures of an earlier state go; files that others put beside them stay.
     """
+    from aqmlab import plots, report
+
     drawn, problems = plots.drawable(result)
     contents = {
         f"{FIGURES}/{figure.name}.{ending}": text.encode()

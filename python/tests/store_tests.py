@@ -10,8 +10,10 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -544,3 +546,26 @@ def all_runs_that_fail_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(CheckError, match="made up"):
         _conduct(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_folder_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    seen: list[int] = []
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.is_set():
+            found = package.load(out)
+            seen.append(len(found.runs))
+            assert set(found.series.select("aqm", "seed").rows()) == set(found.runs.select("aqm", "seed").rows())
+
+    with ThreadPoolExecutor() as pool:
+        watching = pool.submit(watch)
+        for seeds in range(3, 12):
+            _conduct(out, seeds=seeds)
+        is_over.set()
+        watching.result()
+    assert seen == sorted(seen)
+    assert len(package.load(out).runs) == 22

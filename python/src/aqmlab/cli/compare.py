@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -143,6 +143,10 @@ def conduct(
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
         result = _conduct(experiment, command, number, folder, bar or Watcher(), engine=engine or DEFAULT)
+    except KeyboardInterrupt:
+        if store.is_result(folder):
+            _say_interrupted(folder)
+        raise
     finally:
         if bar:
             bar.close()
@@ -158,8 +162,12 @@ def conduct(
     if failures:
         raise CheckError("; ".join(failures))
     if result.is_partial:
-        print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED)
+        _say_interrupted(folder)
+
+
+def _say_interrupted(folder: Path) -> NoReturn:
+    print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
+    raise typer.Exit(INTERRUPTED) from None
 
 
 def check_count(option: str, text: str | None) -> int | None:

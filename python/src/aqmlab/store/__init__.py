@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.store.files import check_new, check_writable, dated, discard_if_empty
-from aqmlab.store.folder import Folder, Kept, opened, read, reused
+from aqmlab.store.folder import Folder, Kept, is_result, opened, read, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "concluded",
     "dated",
     "discard_if_empty",
+    "is_result",
     "opened",
     "read",
     "reused",

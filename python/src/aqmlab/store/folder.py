@@ -42,6 +42,11 @@ class Kept:
     records: int = 0
 
 
+def is_result(folder: Path) -> bool:
+    """Whether a folder is that of a result."""
+    return (folder / manifest.NAME).exists()
+
+
 def read(folder: Path) -> Kept:
     """Read a folder; it may be one that is being written, or whose writer was killed.
 
@@ -72,8 +77,7 @@ def opened(path: Path) -> Iterator[Folder]:
 
     """
     files.check_writable(path)
-    is_result = (path / manifest.NAME).exists()
-    if not is_result and path.exists() and any(one.name != lock.NAME for one in path.iterdir()):
+    if not is_result(path) and path.exists() and any(one.name != lock.NAME for one in path.iterdir()):
         files.check_new(path)
     is_made = not path.exists()
     try:
@@ -94,7 +98,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.kept: Kept | None = read(path) if (path / manifest.NAME).exists() else None
+        self.kept: Kept | None = read(path) if is_result(path) else None
 
     def begin(self, head: dict[str, Any], frames: Frames | None) -> None:
         """Make the folder what it will be; ``frames`` are the finished runs that belong to it."""
@@ -188,9 +192,8 @@ def _frames(folder: Path, number: str) -> Frames:
     found = {}
     for name in FRAMES:
         file = folder / f"{name}.parquet"
-        hidden = folder / _hidden(name, number)
         try:
-            found[name] = pl.read_parquet(hidden if hidden.exists() else file)
+            found[name] = _either(folder / _hidden(name, number), file)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
         missing = [column for column in RUN if column not in found[name].columns]
@@ -205,6 +208,14 @@ def _frames(folder: Path, number: str) -> Frames:
         if name not in found["runs"].columns:
             raise InputError(f"{folder / 'runs.parquet'}: is damaged: there is no column '{name}'")
     return Frames(**found)
+
+
+def _either(hidden: Path, file: Path) -> pl.DataFrame:
+    # A writer may give the frame its own name at any moment.
+    try:
+        return pl.read_parquet(hidden)
+    except FileNotFoundError:
+        return pl.read_parquet(file)
 
 
 def _whole(frames: Frames) -> Frames:
@@ -234,7 +245,7 @@ def _records(folder: Path) -> list[Done]:
 
 def _recover(folder: Path) -> None:
     """Finish what a writer that was killed had committed, and remove what it had not."""
-    if not (folder / manifest.NAME).exists():
+    if not is_result(folder):
         return
     number = str(manifest.parse(folder, _manifest_text(folder))["frames"])
     if number:

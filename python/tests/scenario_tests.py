@@ -108,6 +108,25 @@ def samples_are_a_three_hundredth_of_the_run_but_not_below_10_ms() -> None:
     assert _plan(duration="20s").echo["sample"] == "66ms"
 
 
+@pytest.mark.parametrize(
+    ("aqm", "flow", "warned"),
+    [
+        ("pie ecn", "1*cubic", "'pie ecn' may mark, but no flow understands marks"),
+        ("pie ecn", "1*cubic:ecn=classic", None),
+        ("pie", "1*cubic:ecn=classic", "flows 'cubic' understand marks (ecn), but no AQM here marks"),
+        ("fifo", "1*dctcp", "flows 'dctcp' understand marks"),
+        ("fifo", "1*cubic", None),
+        ("fq_codel", "1*cubic", None),
+        ("dctcp_step", "1*dctcp", None),
+        ("drr child [pie ecn]", "1*cubic:ecn=classic", None),
+    ],
+)
+def marks_that_nobody_understands_and_flows_that_nobody_marks_are_told(aqm: str, flow: str, warned: str | None) -> None:
+    warnings = _plan(aqm=aqm, flows=flow).warnings
+    assert len(warnings) == (warned is not None)
+    assert all(warning.startswith(warned or "") for warning in warnings)
+
+
 def a_bare_list_of_names_may_have_commas() -> None:
     assert [one.label for one in _plan(aqm="fifo,codel,pie").contestants] == ["fifo", "codel", "pie"]
 

@@ -6,6 +6,7 @@
 mod describe;
 mod error;
 mod files;
+mod flows;
 mod inputs;
 mod measure;
 mod run;
@@ -22,6 +23,8 @@ mod _native {
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]
     use crate::files::workload;
+    #[pymodule_export]
+    use crate::flows::flows;
     #[pymodule_export]
     use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]

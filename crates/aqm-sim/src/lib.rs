@@ -10,6 +10,7 @@ pub mod report;
 pub mod scenario;
 pub mod switch;
 pub mod topology;
+pub mod traffic;
 pub mod transport;
 
 mod conversations;
@@ -19,7 +20,6 @@ mod measure;
 mod network;
 mod replay;
 mod simulation;
-mod traffic;
 mod voice;
 
 use aqm_core::units::{Span, Time};

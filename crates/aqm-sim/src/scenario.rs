@@ -5,6 +5,7 @@
 
 pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
+pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};
 use serde::{Deserialize, Serialize};
 
@@ -133,71 +134,18 @@ impl FlowGroup {
                 tcp.check()?;
             }
         }
-        match &self.source {
-            Source::Bulk { size_bytes } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
-            Source::Cbr { rate_bps } => positive("rate_bps", *rate_bps),
-            Source::OnOff { rate_bps, on, off } => {
-                positive("rate_bps", *rate_bps)?;
-                on.check_positive("on")?;
-                off.check("off")
-            }
-            Source::Steps { rate, every } => {
-                rate.check_positive("rate")?;
-                every.check_positive("every")
-            }
-            Source::Voip | Source::Replay { .. } => Ok(()),
-            Source::Video(video) => {
-                positive("segment_ns", video.segment_ns)?;
-                if video.buffer_ns < 2 * video.segment_ns {
-                    return Err(format!("buffer_ns is {}: it must hold two segments", video.buffer_ns));
-                }
-                positive("rates_bps", video.rates_bps.first().copied().unwrap_or(0))?;
-                if !video.rates_bps.is_sorted_by(|low, high| low < high) {
-                    return Err(format!("rates_bps: {:?} do not ascend", video.rates_bps));
-                }
-                Ok(())
-            }
-            Source::Arrivals { gap, size, .. } => {
-                if let Transport::Udp { packet_bytes: UDP_SMALLEST, .. } = self.transport
-                    && (size.is_some() || self.source == Source::Voip)
-                {
-                    return Err(format!("packet_bytes is {UDP_SMALLEST}: it must leave room for messages"));
-                }
-                gap.check_positive("gap")?;
-                size.as_ref().map_or(Ok(()), |size| size.check_positive("size"))
-            }
-            Source::Rounds(round) => {
-                if !(1..=MOST_CONNECTIONS).contains(&round.connections) {
-                    return Err(format!(
-                        "connections is {}: it must be within 1 and {MOST_CONNECTIONS}",
-                        round.connections
-                    ));
-                }
-                round.objects.check_positive("objects")?;
-                round.size.check_positive("size")?;
-                round.pause.check("pause")?;
-                round.request.as_ref().map_or(Ok(()), |request| request.check_positive("request"))
-            }
-            Source::Workload { size, load } => {
-                size.check_positive("size")?;
-                if !size.mean().is_finite() {
-                    return Err("size has no mean, which a load needs: its shape must be above 1".to_owned());
-                }
-                if !(*load > 0.0 && *load <= MOST_LOAD) {
-                    return Err(format!("load is {load}: it must be above 0 and at most {MOST_LOAD}"));
-                }
-                Ok(())
-            }
+        if let (Transport::Udp { packet_bytes: UDP_SMALLEST, .. }, Source::Arrivals { size: Some(_), .. }) =
+            (&self.transport, &self.source)
+        {
+            return Err(format!("packet_bytes is {UDP_SMALLEST}: it must leave room for messages"));
         }
+        self.source.check()
     }
 }
 
 /// IPv4 and UDP headers, and the largest IP packet that a link is expected to take.
 const UDP_SMALLEST: u32 = 28;
 const LARGEST: u32 = 65_000;
-/// Connections of one client, and the load of a workload, at most.
-const MOST_CONNECTIONS: u32 = 10_000;
-const MOST_LOAD: f64 = 10.0;
 
 /// Capacity of the bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -255,114 +203,6 @@ pub enum Transport {
     },
     /// TCP.
     Tcp(Tcp),
-}
-
-/// What a flow has to send.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Source {
-    /// As much as the transport takes; `size_bytes` of payload, or without end.
-    Bulk {
-        /// Payload bytes of a finite flow.
-        size_bytes: Option<u64>,
-    },
-    /// A constant rate of IP bytes (UDP) or payload (TCP), bit/s.
-    Cbr {
-        /// Bit/s.
-        rate_bps: u64,
-    },
-    /// A constant rate during ON periods, nothing during OFF periods; starts ON.
-    OnOff {
-        /// Bit/s while ON.
-        rate_bps: u64,
-        /// Lengths of ON periods, nanoseconds.
-        on: Distribution,
-        /// Lengths of OFF periods, nanoseconds.
-        off: Distribution,
-    },
-    /// A rate that changes in steps: drawn anew each time.
-    Steps {
-        /// Bit/s, of IP bytes (UDP) or payload (TCP).
-        rate: Distribution,
-        /// How long each lasts, nanoseconds.
-        every: Distribution,
-    },
-    /// Messages at random times.
-    Arrivals {
-        /// Times between messages, nanoseconds; exponential for Poisson arrivals.
-        gap: Distribution,
-        /// Payload bytes of a message, sent in as many packets as it takes (over UDP at most 16 MiB); `None` for one
-        /// full packet.
-        #[serde(default)]
-        size: Option<Distribution>,
-        /// The receiver sends as much, at times of its own.
-        #[serde(default)]
-        both_ways: bool,
-    },
-    /// A telephone call over UDP: G.711 in frames of 20 ms, both ways, without silence.
-    Voip,
-    /// Adaptive streaming over TCP.
-    Video(Video),
-    /// The TCP connections of a capture (pcap, pcapng) held again over simulated TCP, so that they react: sizes and
-    /// thinking times are the capture's, what servers say goes in the measured direction.
-    Replay {
-        /// The capture.
-        file: String,
-    },
-    /// Rounds of questions and answers, over TCP.
-    Rounds(Round),
-    /// Finite flows over TCP that start as a Poisson process, all members of the group together.
-    Workload {
-        /// Payload bytes of a flow.
-        size: Distribution,
-        /// Payload offered, as a share of the bottleneck's (mean) rate.
-        load: f64,
-    },
-}
-
-/// What a client does, again and again: it asks for objects, waits for all of them, and pauses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Round {
-    /// What the user would call it: decides the names of the metrics.
-    pub exchange: Exchange,
-    /// Connections, each to a server of its own if it is a query; they stay open.
-    pub connections: u32,
-    /// How many objects make a round.
-    pub objects: Distribution,
-    /// Bytes of a request, sent against the measured direction; `None` if the server sends unasked.
-    #[serde(default)]
-    pub request: Option<Distribution>,
-    /// Bytes of an object.
-    pub size: Distribution,
-    /// Time from the end of a round to the next, nanoseconds.
-    pub pause: Distribution,
-}
-
-/// What a player streams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Video {
-    /// Bitrates to choose from, ascending.
-    pub rates_bps: Vec<u64>,
-    /// Length of a segment, nanoseconds.
-    pub segment_ns: u64,
-    /// Video that the player keeps at most, nanoseconds.
-    pub buffer_ns: u64,
-}
-
-/// What a round is to its user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exchange {
-    /// A file.
-    Transfer,
-    /// A remote procedure call.
-    Rpc,
-    /// A web page.
-    Page,
-    /// A query that many servers answer at once: incast.
-    Query,
 }
 
 mod defaults {

@@ -18,6 +18,7 @@ __all__ = [
     "check_spec",
     "cost",
     "disciplines",
+    "flows",
     "format_bytes",
     "format_rate",
     "format_span",
@@ -51,6 +52,9 @@ def build_info() -> str:
 
 def disciplines() -> str:
     """Return every discipline of the registry, in its order, as JSON."""
+
+def flows() -> str:
+    """Return the declarations of transports, kinds of flow and their keys, as JSON."""
 
 def parse_spec(text: str) -> str:
     """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""

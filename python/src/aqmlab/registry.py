@@ -112,6 +112,14 @@ def find(name: str) -> Discipline:
     return next(discipline for discipline in disciplines() if discipline.name == known)
 
 
+def marks(spec: Spec) -> bool:
+    """Whether the discipline as given may mark; one that holds others may, since they may."""
+    discipline = find(spec.name)
+    if any(param.unit.startswith("discipline") for param in discipline.params):
+        return True
+    return bool(discipline.traits["ecn"]) and spec.params.get("ecn", "on") == "on"
+
+
 def listing() -> list[dict[str, Any]]:
     """Return everything about every discipline as plain data (``aqmlab aqm list --json``)."""
     plain: list[dict[str, Any]] = json.loads(_native.disciplines())

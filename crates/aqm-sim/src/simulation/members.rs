@@ -95,6 +95,7 @@ impl Member<'_> {
             Source::Bulk { .. }
             | Source::Cbr { .. }
             | Source::OnOff { .. }
+            | Source::Poisson { .. }
             | Source::Steps { .. }
             | Source::Arrivals { .. }
             | Source::Voip => {

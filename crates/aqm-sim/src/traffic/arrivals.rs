@@ -1,10 +1,133 @@
 //! Arrival processes: when an application that waits for nobody has how much to send.
 
 use super::distribution::Distribution;
-use crate::scenario::Source;
+use super::kind::{Key, Kind, Over, RATE, Takes};
+use super::source::Source;
 use crate::voice;
+use aqm_core::params::{Kind as Unit, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span};
+
+const ON_OFF: &[Key] = &[
+    RATE,
+    Key::new("on", "on", Takes::Drawn(Unit::Span), "1s", "how long ON periods are"),
+    Key::new("off", "off", Takes::Drawn(Unit::Span), "1s", "how long OFF periods are"),
+];
+const MESSAGES: &[Key] = &[
+    Key::new("gap", "gap", Takes::Drawn(Unit::Span), "", "time from one message to the next"),
+    Key::new(
+        "size",
+        "size",
+        Takes::Drawn(Unit::Bytes),
+        "",
+        "payload of a message; a full packet unless given",
+    ),
+];
+
+/// The kinds of flow that are an arrival process.
+pub(super) static KINDS: &[Kind] = &[
+    Kind {
+        name: "cbr",
+        summary: "a constant rate",
+        keys: &[RATE],
+        must: &["rate"],
+        form: "cbr",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "onoff",
+        summary: "a constant rate while ON, nothing while OFF",
+        keys: ON_OFF,
+        must: &["rate"],
+        form: "on_off",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "pareto",
+        summary: "ON/OFF with Pareto OFF periods; the defaults are those of the dAQM paper's code",
+        reference: "the dAQM paper's code",
+        keys: ON_OFF,
+        defaults: &[("on", "1s"), ("off", "pareto(1500ms,2.5)")],
+        must: &["rate"],
+        form: "on_off",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "weibull",
+        summary: "ON/OFF with Weibull OFF periods; the defaults are those of the dAQM paper's code",
+        reference: "the dAQM paper's code",
+        keys: ON_OFF,
+        defaults: &[("on", "3s"), ("off", "weibull(1s,1.5)")],
+        must: &["rate"],
+        form: "on_off",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "poisson",
+        summary: "full packets at exponential intervals",
+        keys: &[RATE],
+        must: &["rate"],
+        form: "poisson",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "steps",
+        summary: "variable rate: one rate after another",
+        keys: &[
+            Key::new("rates", "rate", Takes::Drawn(Unit::Rate), "", "the rates"),
+            Key::new("every", "every", Takes::Drawn(Unit::Span), "1s", "how long each rate lasts"),
+        ],
+        must: &["rates"],
+        form: "steps",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "vbr",
+        summary: "variable rate: frames of random size",
+        keys: MESSAGES,
+        defaults: &[("gap", "40ms")],
+        must: &["size"],
+        form: "arrivals",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "telnet",
+        summary: "single bytes at the times of tcplib, as ns-2 has them",
+        reference: "Danzig and Jamin 1991, tcplib; ns-2 tcp/telnet.cc",
+        transport: "newreno",
+        keys: MESSAGES,
+        defaults: &[("gap", "telnet"), ("size", "1b")],
+        form: "arrivals",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "arrivals",
+        summary: "messages of any sizes at any intervals",
+        keys: MESSAGES,
+        must: &["gap"],
+        form: "arrivals",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "voip",
+        summary: "a call both ways: G.711, 160 bytes every 20 ms; its mean opinion score is measured",
+        reference: "ITU-T G.711, G.107",
+        over: Over::Udp,
+        defaults: &[("packet", "200b")],
+        form: "voip",
+        ..Kind::PLAIN
+    },
+    Kind {
+        name: "gaming",
+        summary: "small packets both ways; the defaults are those of the dAQM paper (200 bytes, 50 a second)",
+        reference: "the dAQM paper's code",
+        keys: MESSAGES,
+        defaults: &[("gap", "20ms"), ("size", "172b")],
+        form: "arrivals",
+        constants: &[("both_ways", Value::Flag(true))],
+        ..Kind::PLAIN
+    },
+];
 
 /// A stream of messages.
 #[derive(Clone, Debug)]
@@ -49,6 +172,11 @@ impl Arrivals {
                 every: every.clone(),
                 piece,
             },
+            Source::Poisson { rate_bps } => {
+                let mean = f64::from(piece) * 8e9 / *rate_bps as f64;
+                let gap = Distribution::Exponential { mean: (mean.round_ties_even() as u64).max(1) };
+                Process::Renewal { gap, size: None }
+            }
             Source::Arrivals { gap, size, .. } => Process::Renewal { gap: gap.clone(), size: size.clone() },
             Source::Voip => Process::Renewal {
                 gap: Distribution::Constant { value: voice::FRAME.as_nanos() },

@@ -7,9 +7,83 @@
 use super::action::{Action, Waited};
 use super::distribution::Distribution;
 use super::durations::Durations;
-use crate::scenario::{Exchange, Round};
+use super::kind::{Key, Kind, Over, Takes};
+use super::source::{Exchange, MOST_CONNECTIONS, Round};
+use aqm_core::params::{Kind as Unit, Value};
 use aqm_core::random::Random;
 use aqm_core::units::Time;
+
+const SIZE: Key = Key::new(
+    "size",
+    "size",
+    Takes::Drawn(Unit::Bytes),
+    "",
+    "payload of a file, an answer, an object of a page",
+);
+const REQUEST: Key =
+    Key::new("request", "request", Takes::Drawn(Unit::Bytes), "300b", "payload of a request");
+const PAUSE: Key = Key::new(
+    "pause",
+    "pause",
+    Takes::Drawn(Unit::Span),
+    "",
+    "time from the end of a file, call, page or query to the next",
+);
+
+const fn connections(name: &'static str, default: &'static str, help: &'static str) -> Key {
+    Key::new(name, "connections", Takes::One(Unit::Count), default, help).within(1.0, MOST_CONNECTIONS as f64)
+}
+
+/// What most clients declare.
+const CLIENT: Kind = Kind { over: Over::Tcp, transport: "cubic", form: "rounds", ..Kind::PLAIN };
+
+/// The kinds of flow that a client makes.
+pub(super) static KINDS: &[Kind] = &[
+    Kind {
+        name: "ftp",
+        summary: "files one after another, with pauses",
+        keys: &[SIZE, PAUSE],
+        defaults: &[("size", "1mb"), ("pause", "exp(1s)")],
+        constants: &[("exchange", Value::Choice("transfer"))],
+        ..CLIENT
+    },
+    Kind {
+        name: "rpc",
+        summary: "request and response; the latency of each call is measured",
+        keys: &[SIZE, REQUEST, PAUSE],
+        defaults: &[("size", "exp(10kb)"), ("pause", "exp(100ms)")],
+        constants: &[("exchange", Value::Choice("rpc"))],
+        ..CLIENT
+    },
+    Kind {
+        name: "web",
+        summary: "web pages of many objects over parallel connections; page-load times are measured",
+        reference: "RFC 7928 section 5.2",
+        keys: &[
+            SIZE,
+            REQUEST,
+            Key::new("objects", "objects", Takes::Drawn(Unit::Count), "50", "objects of a page"),
+            connections("connections", "6", "connections that load a page"),
+            PAUSE,
+        ],
+        defaults: &[("size", "lognormal(10kb,1)"), ("pause", "exp(5s)")],
+        constants: &[("exchange", Value::Choice("page"))],
+        ..CLIENT
+    },
+    Kind {
+        name: "incast",
+        summary: "a query that many servers answer at once, repeated; its completion times are measured",
+        keys: &[
+            SIZE,
+            REQUEST,
+            connections("servers", "32", "servers that answer, each over a connection"),
+            PAUSE,
+        ],
+        defaults: &[("size", "32kb"), ("pause", "100ms")],
+        constants: &[("exchange", Value::Choice("query"))],
+        ..CLIENT
+    },
+];
 
 /// One client with its servers. Pipes: answers on connection 0, 1, ..., then requests in the same order.
 #[derive(Clone, Debug)]
@@ -74,7 +148,9 @@ impl Client {
 
     pub(super) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.started = now;
-        self.unasked = self.round.objects.sample(&mut self.random).max(1);
+        let one_each = u64::from(self.round.connections);
+        let objects = self.round.objects.as_ref();
+        self.unasked = objects.map_or(one_each, |objects| objects.sample(&mut self.random).max(1));
         for connection in 0..self.owed.len() {
             self.ask(connection, actions);
         }
@@ -135,7 +211,7 @@ mod tests {
         let round = Round {
             exchange: Exchange::Page,
             connections: 2,
-            objects: constant(objects),
+            objects: Some(constant(objects)),
             request: Some(constant(300)),
             size: constant(5000),
             pause: constant(1_000_000_000),

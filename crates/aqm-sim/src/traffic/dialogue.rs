@@ -2,8 +2,21 @@
 
 use super::action::{Action, Waited};
 use super::durations::Durations;
+use super::kind::{Key, Kind, Over, Takes};
 use crate::conversations::Turn;
 use aqm_core::units::Time;
+
+/// The one kind of flow that is a recorded conversation.
+pub(super) static KINDS: &[Kind] = &[Kind {
+    name: "replay",
+    summary: "the TCP connections of a capture held again: its sizes and thinking times, senders that react",
+    over: Over::Tcp,
+    transport: "cubic",
+    keys: &[Key::new("file", "file", Takes::Capture, "", "what is held again")],
+    must: &["file"],
+    form: "replay",
+    ..Kind::PLAIN
+}];
 
 /// Both sides of a conversation. Pipes: what the server says, what the client says.
 #[derive(Clone, Debug)]

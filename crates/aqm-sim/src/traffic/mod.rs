@@ -7,4 +7,11 @@ pub(crate) mod client;
 pub(crate) mod dialogue;
 pub(crate) mod distribution;
 pub(crate) mod durations;
+mod kind;
 pub(crate) mod player;
+mod registry;
+pub(crate) mod source;
+mod workload;
+
+pub use kind::{BULK, COMMON, Key, Kind, Over, Takes};
+pub use registry::KINDS;

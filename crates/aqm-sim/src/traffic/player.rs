@@ -5,8 +5,38 @@
 //! the last 24 s the upper one.
 
 use super::action::Action;
-use crate::scenario::Video;
+use super::kind::{Key, Kind, Over, Takes};
+use super::source::Video;
+use aqm_core::params::Kind as Unit;
 use aqm_core::units::{Span, Time};
+
+/// The one kind of flow that is a player.
+pub(super) static KINDS: &[Kind] = &[Kind {
+    name: "video",
+    summary: "adaptive streaming by the buffer (BBA-0); stalls and bitrate are measured",
+    reference: "Huang et al., SIGCOMM 2014",
+    over: Over::Tcp,
+    transport: "cubic",
+    keys: &[
+        Key::new(
+            "ladder",
+            "rates_bps",
+            Takes::Ascending(Unit::Rate),
+            "235kbit,375kbit,560kbit,750kbit,1050kbit,1750kbit,2350kbit,3mbit,4300kbit,5800kbit",
+            "bitrates to choose from",
+        ),
+        Key::new("segment", "segment_ns", Takes::One(Unit::Span), "4s", "video in a segment"),
+        Key::new(
+            "buffer",
+            "buffer_ns",
+            Takes::One(Unit::Span),
+            "240s",
+            "video that the player keeps at most",
+        ),
+    ],
+    form: "video",
+    ..Kind::PLAIN
+}];
 
 /// Bytes of a request for a segment.
 const REQUEST_BYTES: u64 = 300;

@@ -24,7 +24,7 @@ fn rpc(size: u64, pause: u64) -> Round {
     Round {
         exchange: Exchange::Rpc,
         connections: 1,
-        objects: constant(1),
+        objects: Some(constant(1)),
         request: Some(constant(300)),
         size: constant(size),
         pause: constant(pause),
@@ -88,7 +88,7 @@ fn a_page_over_more_connections_loads_faster_where_the_window_is_the_limit() {
         let page = Round {
             exchange: Exchange::Page,
             connections,
-            objects: constant(60),
+            objects: Some(constant(60)),
             pause: constant(100 * MS),
             ..rpc(2000, 0)
         };
@@ -104,8 +104,12 @@ fn a_page_over_more_connections_loads_faster_where_the_window_is_the_limit() {
 fn answers_that_come_at_once_overflow_a_small_buffer_and_the_query_waits_for_the_last() {
     let query = |limit| {
         let mut scenario = bottleneck(&format!("fifo limit {limit}p"));
-        let incast =
-            Round { exchange: Exchange::Query, connections: 40, objects: constant(40), ..rpc(14480, SECOND) };
+        let incast = Round {
+            exchange: Exchange::Query,
+            connections: 40,
+            objects: Some(constant(40)),
+            ..rpc(14480, SECOND)
+        };
         scenario.flows.push(application("incast", 1, Source::Rounds(incast)));
         run(&scenario, 1)
     };
@@ -275,7 +279,7 @@ fn applications_repeat_with_their_seed_and_an_added_one_leaves_the_offers_of_the
         let page = Round {
             exchange: Exchange::Page,
             connections: 6,
-            objects: constant(20),
+            objects: Some(constant(20)),
             size,
             pause,
             ..rpc(1, 0)

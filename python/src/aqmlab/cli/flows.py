@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from aqmlab.errors import unknown
-from aqmlab.scenario.flows import keys_of
-from aqmlab.scenario.kinds import KINDS
+from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
+from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS
+from aqmlab.scenario.values import takes
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
 
@@ -33,16 +34,23 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     if kind is None:
         raise unknown("kind", name, KINDS)
     table = _table("Key", "Default", "Takes", "Meaning")
+    usual = defaults_of(kind)
     for key in keys_of(kind).values():
-        usual = {"name": kind.name, "transport": kind.transport, **kind.defaults}
-        default = "must be given" if key.name in kind.needs else usual.get(key.name) or key.default or ""
-        table.add_row(key.name, default, key.takes, key.help)
-    needed = "".join(f":{name}=..." for name in kind.needs)
-    Console().print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
+        default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
+        table.add_row(key.name, default, takes(key), key.help)
+    needed = "".join(f":{name}=..." for name in kind.must)
+    console = Console()
+    console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
+    if any(key.name == "stack" for key in keys_of(kind).values()):
+        stacks = _table("Stack", "What it sets", "Where that is from")
+        for name in STACKS:
+            sets, source = of_stack(TRANSPORTS[kind.transport], name)
+            stacks.add_row(name, ":".join(f"{key}={value}" for key, value in sets.items()) or "nothing", source)
+        console.print("\n", stacks)
 
 
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, no_wrap=column in ("Kind", "Key"))
+        table.add_column(column, no_wrap=column in ("Kind", "Key", "Stack"))
     return table

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.errors import InputError, did_you_mean
-from aqmlab.registry import Spec, find
+from aqmlab.registry import Spec, find, marks
 from aqmlab.scenario import flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.options import OPTIONS, Options
@@ -104,6 +104,7 @@ def resolve(options: Options) -> Plan:
     warnings += _late_starts(groups, duration_ns)
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
     warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
+    warnings += [] if captures else _idle_ecn(contestants, groups)
 
     base: dict[str, Any] = {
         "capacity": {"trace": link.trace.name} if link.trace else {"rate_bps": link.rate_bps},
@@ -399,6 +400,20 @@ def _access_rate(options: Options) -> int | None:
     if not options.is_given("access_rate"):
         return None
     return _read(options, "access_rate", parse_rate, lambda n: n > 0, "a rate above zero")
+
+
+def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ...]) -> list[str]:
+    """Return what is said about marks that nobody understands, and about flows that nobody marks."""
+    capable = [group.name for group in groups if group.ecn_capable]
+    if capable:
+        if any(marks(contestant.spec) for contestant in contestants):
+            return []
+        return [f"flows '{', '.join(capable)}' understand marks (ecn), but no AQM here marks: it drops"]
+    return [
+        f"'{contestant.label}' may mark, but no flow understands marks: it drops; give flows ecn=classic"
+        for contestant in contestants
+        if contestant.spec.params.get("ecn") == "on" and "ecn" in contestant.spec.given
+    ]
 
 
 def _late_starts(groups: tuple[flows.Group, ...], duration_ns: int) -> list[str]:

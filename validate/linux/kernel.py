@@ -81,7 +81,7 @@ class Run:
             "DELAY_US": (base["rtt_ns"] + round(wires_ns)) / 1000,
             "QDISC": tc.qdisc(self.contestant.spec, rate),
             "SHAPER": "own" if self.contestant.spec.name in tc.SHAPERS else "htb",
-            "INITIAL_WINDOW": tcps[0]["initial_window"],
+            "INITIAL_WINDOW": tcps[0]["iw"],
             "SYSCTLS": f"{switches} {setting.sysctls}".strip(),
             "HYSTART": setting.hystart,
             "WARM_NS": base["warmup_ns"],

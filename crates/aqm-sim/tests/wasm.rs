@@ -19,10 +19,7 @@ fn flows(name: &str, count: u32, transport: &Value, source: &Value) -> Value {
 }
 
 fn tcp(congestion_control: &str) -> Value {
-    json!({"tcp": {
-        "congestion_control": congestion_control, "mss_bytes": 1448, "initial_window": 10, "sack": true, "ecn": "off",
-        "delack_segments": 2, "delack_ns": 40_000_000, "min_rto_ns": 200_000_000, "window_bytes": null,
-    }})
+    json!({"tcp": {"congestion_control": congestion_control, "mss_bytes": 1448, "ecn": "off"}})
 }
 
 fn scenario(aqm: &str, capacity: &Value, flows: &[Value], captures: &[&str]) -> Value {

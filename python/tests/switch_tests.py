@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from conftest import Command
 
 import aqmlab as package
 from aqmlab.errors import InputError
@@ -98,3 +100,27 @@ def a_wrong_table_is_refused_by_file_and_key(tmp_path: Path, table: str, wanted:
         _file(tmp_path, table)
     assert wanted in str(refused.value)
     assert "t.toml" in str(refused.value)
+
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments" / "switches"
+
+
+def the_victims_experiment_shows_head_of_line_blocking(aqmlab: Command) -> None:
+    ended = aqmlab("run", EXPERIMENTS / "victim.toml", "--seeds", 1, "--json", "-", "--quiet")
+    assert ended.status == 0, ended.err
+    metrics = [run["metrics"] for run in json.loads(ended.out)["runs"]]
+    # 100 and 400 Mbit/s of packets of which 1472 bytes of 1514 are payload; at the source, 1472 of 1500.
+    share = [100 * 1472 / 1514, 400 * 1472 / 1500]
+    assert [one["class.victim.goodput_mbit"] for one in metrics] == pytest.approx(share, rel=0.02)
+    assert [one["class.congested.goodput_mbit"] for one in metrics] == pytest.approx([share[0]] * 2, rel=0.02)
+    assert metrics[0]["path_loss_ratio"] == 0 < metrics[1]["class.congested.path_loss_ratio"]
+
+
+def the_headroom_experiment_needs_no_more_than_is_computed(aqmlab: Command) -> None:
+    ended = aqmlab("run", EXPERIMENTS / "headroom.toml", "--seeds", 1, "--json", "-", "--quiet")
+    losses = [run["metrics"]["pfc_losses"] for run in json.loads(ended.out)["runs"]]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 1000
+    assert losses[-1] == 0
+    last = json.loads(ended.out)["runs"][-1]["metrics"]
+    assert 25_000 <= last["pfc_headroom_bytes"] <= 25_000 + 64 + 3 * 1514 + 1

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm, compare, flows, folders, reproduce
+from aqmlab.cli import aqm, compare, flows, folders, reproduce, schema
 from aqmlab.errors import CheckError, InputError, MachineError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command()(reproduce.reproduce)
 app.command()(folders.report)
 app.command()(folders.plot)
 app.command()(folders.export)
+app.command()(schema.schema)
 
 FAILED = 1
 BAD_INPUT = 2

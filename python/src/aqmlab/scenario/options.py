@@ -14,32 +14,46 @@ from aqmlab.units import as_text
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its default in tc's notation (empty: none) and what it means."""
+    """An option: its default in tc's notation (empty: none), what it means, and what it looks like.
+
+    ``form`` is text, quantity (with a unit), share, packets, count, flows, or words with ``|`` between.
+    """
 
     name: str
     default: str
     help: str
+    form: str = "text"
     many: bool = False
 
 
 OPTIONS: tuple[Option, ...] = (
     Option("aqm", "", "queue discipline in tc's notation, as 'pie target 15ms ecn'; name:preset", many=True),
-    Option("rate", "", "rate of the bottleneck, as 10mbit"),
-    Option("rtt", "", "base (propagation) round-trip time, as 40ms"),
-    Option("buffer", "1bdp", "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)"),
-    Option("flows", "1*cubic", "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms", many=True),
+    Option("rate", "", "rate of the bottleneck, as 10mbit", form="quantity"),
+    Option("rtt", "", "base (propagation) round-trip time, as 40ms", form="quantity"),
+    Option("buffer", "1bdp", "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)", form="quantity"),
+    Option("flows", "1*cubic", "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms", form="flows", many=True),
     Option("topology", "dumbbell", "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml"),
     Option("link_trace", "", "delivery opportunities in mahimahi's format, instead of a rate"),
     Option("capture", "", "recorded traffic (pcap, pcapng) to replay through the bottleneck", many=True),
-    Option("overhead", "14b", "link-layer bytes added to every IP packet"),
-    Option("device_ring", "1p", "packets that the device takes ahead of the wire, the one being sent included"),
-    Option("access_rate", "10x", "rate of every access link; ten times the bottleneck's unless given"),
-    Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%"),
-    Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue"),
-    Option("duration", "30s", "simulated time"),
-    Option("warmup", "auto", "time cut off the front before anything is measured, or auto"),
-    Option("series", "flows", "time series of every flow (flows; up to 100 of them) or of groups alone (groups)"),
-    Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds"),
+    Option("overhead", "14b", "link-layer bytes added to every IP packet", form="quantity"),
+    Option(
+        "device_ring",
+        "1p",
+        "packets that the device takes ahead of the wire, the one being sent included",
+        form="packets",
+    ),
+    Option("access_rate", "10x", "rate of every access link; ten times the bottleneck's unless given", form="quantity"),
+    Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%", form="share"),
+    Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue", form="quantity"),
+    Option("duration", "30s", "simulated time", form="quantity"),
+    Option("warmup", "auto", "time cut off the front before anything is measured, or auto", form="auto|quantity"),
+    Option(
+        "series",
+        "flows",
+        "time series of every flow (flows; up to 100 of them) or of groups alone (groups)",
+        form="flows|groups",
+    ),
+    Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds", form="count"),
 )
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 

@@ -1,0 +1,208 @@
+"""JSON Schemas of experiment files and resolved scenarios, from what is declared about options and flows.
+
+``aqmlab schema`` prints them; `make docs` writes them to docs/schema.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.options import OPTIONS, Option
+from aqmlab.scenario.values import WITHOUT_BOUND, takes
+
+Schema = dict[str, Any]
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_NAMED = {"type": "string", "pattern": r"\$[a-z_]"}
+_PATTERNS = {
+    "quantity": r"^\s*[0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*$",
+    "share": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$",
+    "packets": r"^\s*[0-9]+\s*p?\s*$",
+}
+_TEXT = {"type": "string", "minLength": 1}
+_COUNT = {"type": "integer", "minimum": 0}
+_DRAWN = {"$ref": "#/$defs/distribution"}
+
+
+def experiment() -> Schema:
+    """Return the schema of an experiment file (TOML): what may be said, and in what form."""
+    options = {option.name: _option(option) for option in OPTIONS}
+    names = {"type": "object", "additionalProperties": _TEXT}
+    several = {"type": "array", "minItems": 1, "uniqueItems": True}
+    sweep = {
+        "type": "object",
+        "properties": {option.name: {**several, "items": _several(option)} for option in OPTIONS},
+        "additionalProperties": several,
+    }
+    tables = {
+        "values": {"description": "what $names in the options stand for", **names},
+        "sweep": {"description": "options or values, each with a list of what it becomes", **sweep},
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "An experiment of aqmlab",
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "description": "what the report is called"},
+            "allow_unequal_buffers": {"type": "boolean", "description": "let AQMs differ in their buffers"},
+            **tables,
+            "quick": {
+                "description": "what a quick run replaces",
+                "type": "object",
+                "properties": {**options, **tables},
+                "additionalProperties": False,
+            },
+            **options,
+        },
+        "required": ["aqm"],
+        "additionalProperties": False,
+    }
+
+
+def scenario() -> Schema:
+    """Return the schema of a resolved scenario (JSON): base units, every default filled in."""
+    time, share = _COUNT, {"type": "number", "minimum": 0, "maximum": 1}
+    positive = {"type": "integer", "minimum": 1}
+    fixed = {
+        "aqm": _TEXT,
+        "capacity": {"oneOf": [_object({"rate_bps": positive}), _object({"trace": _TEXT})]},
+        "rtt_ns": time,
+        "duration_ns": positive,
+        "warmup_ns": time,
+        "sample_ns": positive,
+    }
+    usual = {
+        "overhead_bytes": _COUNT,
+        "device_ring_packets": positive,
+        "access_rate_bps": {"anyOf": [positive, {"type": "null"}]},
+        "flow_series": {"type": "boolean"},
+        "loss": share,
+        "jitter_ns": time,
+        "topology": {"type": ["object", "null"], "description": "nodes and links in place of the dumbbell"},
+        "flows": {"type": "array", "items": {"$ref": "#/$defs/flows"}},
+        "captures": {"type": "array", "items": _TEXT},
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "A resolved scenario of aqmlab",
+        **_object({**fixed, **usual}, required=fixed),
+        "$defs": {"flows": _flows(), "distribution": _distribution()},
+    }
+
+
+def _option(option: Option) -> Schema:
+    described: Schema = {"description": option.help}
+    if option.default:
+        described["default"] = option.default
+    return {**described, **_several(option)}
+
+
+def _several(option: Option) -> Schema:
+    one = _one(option)
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]} if option.many else one
+
+
+def _one(option: Option) -> Schema:
+    """Return what one value of an option looks like; a ``$name`` may stand for any of it."""
+    if option.form == "text":
+        return _TEXT
+    if option.form == "count":
+        return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}, _NAMED]}
+    if option.form == "flows":
+        kinds = "|".join(map(re.escape, (*KINDS, *ALIASES)))
+        return _pattern(rf"^\s*([0-9]+\s*\*)?\s*({kinds})\s*(:[^:=]+=[^:]+)*$")
+    if option.form in _PATTERNS:
+        return _pattern(_PATTERNS[option.form])
+    *words, last = option.form.split("|")
+    if last == "quantity":
+        return {"anyOf": [{"enum": words}, *_pattern(_PATTERNS[last])["anyOf"]]}
+    return {"anyOf": [{"enum": [*words, last]}, _NAMED]}
+
+
+def _pattern(pattern: str) -> Schema:
+    return {"anyOf": [{"type": "string", "pattern": pattern}, _NAMED]}
+
+
+def _object(properties: Schema, required: Iterable[str] | None = None) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*(properties if required is None else required)],
+        "additionalProperties": False,
+    }
+
+
+def _flows() -> Schema:
+    common = {key.field: _value(key) for key in COMMON if key.takes != "nodes"}
+    ends = {key.field: {"type": "array", "items": _TEXT} for key in COMMON if key.takes == "nodes"}
+    tcp = [_tcp(one) for one in TRANSPORTS.values() if one.reacts]
+    udp = _object({key.field: _value(key) for key in TRANSPORTS["udp"].keys}, required=["packet_bytes"])
+    transport = {"oneOf": [_object({"udp": udp}), _object({"tcp": {"oneOf": tcp}})]}
+    forms: dict[str, list[Kind]] = {}
+    for kind in KINDS.values():
+        forms.setdefault(kind.form, []).append(kind)
+    source = {"oneOf": [_source(form, kinds) for form, kinds in forms.items()]}
+    count = {"type": "integer", "minimum": 1}
+    properties = {"count": count, **common, **ends, "transport": transport, "source": source}
+    return _object(properties, required=["name", "count", "start_ns", "transport", "source"])
+
+
+def _tcp(transport: Transport) -> Schema:
+    keys = {key.field: _value(key) for key in transport.keys}
+    control = {"congestion_control": {"const": transport.name, "description": transport.summary}}
+    return _object({**control, **keys}, required=control)
+
+
+def _source(form: str, kinds: list[Kind]) -> Schema:
+    """Return what kinds of flow share as their source: their keys, and what each says besides."""
+    keys = {key.field: _value(key) for kind in kinds for key in kind.keys}
+    said: dict[str, list[Any]] = {}
+    for kind in kinds:
+        for name, value in kind.constants.items():
+            said.setdefault(name, []).append(value)
+    constants: Schema = {
+        name: {"enum": values} if isinstance(values[0], str) else {"type": "boolean"} for name, values in said.items()
+    }
+    fields = {**keys, **constants}
+    return _object({form: _object(fields, required=[])}) if fields else {"const": form}
+
+
+def _value(key: Key) -> Schema:
+    schema: Schema = {"description": key.help}
+    match key.takes:
+        case "drawn":
+            return {**schema, "anyOf": [_DRAWN, {"type": "null"}]}
+        case "ascending":
+            return {**schema, "type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
+        case "range":
+            return {**schema, "type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}
+        case "name" | "capture":
+            return {**schema, **_TEXT}
+    none = ["null"] if key.default is None else []
+    if key.unit == "choice":
+        return {**schema, "enum": list(key.words)}
+    if key.unit == "flag":
+        return {**schema, "type": "boolean"}
+    number: Schema = {"type": ["number" if key.unit == "fraction" else "integer", *none]}
+    number["minimum"] = key.low if key.unit == "fraction" else int(key.low)
+    if key.high < WITHOUT_BOUND:
+        number["maximum"] = key.high if key.unit == "fraction" else int(key.high)
+    return {**schema, **number, "$comment": takes(key)}
+
+
+def _distribution() -> Schema:
+    whole, real = _COUNT, {"type": "number", "exclusiveMinimum": 0}
+    point = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    forms: dict[str, Schema] = {
+        "constant": {"value": whole},
+        "uniform": {"low": whole, "high": whole},
+        "exponential": {"mean": whole},
+        "pareto": {"scale": whole, "shape": real},
+        "weibull": {"scale": whole, "shape": real},
+        "lognormal": {"median": whole, "sigma": real},
+        "empirical": {"name": _TEXT, "points": {"type": "array", "items": point, "minItems": 1}},
+    }
+    return {"oneOf": [_object({name: _object(fields)}) for name, fields in forms.items()]}

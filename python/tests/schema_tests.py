@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Command
+from jsonschema import Draft202012Validator
+
+from aqmlab import scenario
+from aqmlab.scenario import schema
+from aqmlab.scenario.flows import parse
+from aqmlab.scenario.kinds import KINDS, Kind
+
+EXPERIMENT = Draft202012Validator(schema.experiment())
+SCENARIO = Draft202012Validator(schema.scenario())
+FILES = sorted(path for path in (ROOT / "experiments").rglob("*.toml") if "aqm" in tomllib.loads(path.read_text()))
+PLAIN: dict[str, Any] = {"aqm": "fifo", "rate": "10mbit", "rtt": "40ms"}
+EXAMPLES = {"rate": "3mbit", "rates": "1mbit", "window": "20p", "size": "10kb", "gap": "1ms", "load": "60%"}
+
+
+def _pages() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("flow_pages", ROOT / "scripts/flow_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages: dict[str, str] = module.pages()
+    return pages
+
+
+@pytest.mark.parametrize(("name", "text"), _pages().items(), ids=_pages())
+def the_pages_and_schemas_are_those_of_the_declarations(name: str, text: str) -> None:
+    assert (ROOT / "docs" / name).read_text() == text, "run 'make docs'"
+
+
+def the_schemas_are_schemas() -> None:
+    Draft202012Validator.check_schema(schema.experiment())
+    Draft202012Validator.check_schema(schema.scenario())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def every_experiment_is_valid(path: Path) -> None:
+    EXPERIMENT.validate(tomllib.loads(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"aqm": 5},
+        {"aqm": []},
+        {"rate": 10},
+        {"rate": "fast"},
+        {"rtt": "40"},
+        {"seeds": 0},
+        {"series": "all"},
+        {"warmup": "never"},
+        {"flows": "10*reno"},
+        {"flows": ["1*cubic:rtt"]},
+        {"rtr": "40ms"},
+        {"sweep": {"buffer": "1bdp"}},
+        {"sweep": {"rate": ["fast"]}},
+        {"quick": {"rtr": "40ms"}},
+    ],
+    ids=str,
+)
+def a_wrong_experiment_is_not_valid(change: dict[str, Any]) -> None:
+    EXPERIMENT.validate(PLAIN)
+    assert not EXPERIMENT.is_valid({**PLAIN, **change})
+
+
+def _resolved(flows: str, **options: Any) -> dict[str, Any]:
+    plan = scenario.resolve(scenario.from_values({**PLAIN, **options, "flows": flows}))
+    resolved: dict[str, Any] = json.loads(plan.engine(plan.contestants[0]))
+    return resolved
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def what_is_resolved_is_valid_whatever_is_sent(kind: Kind) -> None:
+    examples = {**EXAMPLES, "file": str(ROOT / "data/captures/aqmlab-lan.pcap")}
+    given = [f"{name}={examples[name]}" for name in kind.must]
+    SCENARIO.validate(_resolved(":".join([kind.name, *given])))
+
+
+def a_wrong_scenario_is_not_valid() -> None:
+    for change in ({"rtt_ns": -1}, {"rtt_ms": 1}, {"loss": 2}, {"capacity": {}}, {"flows": [{}]}, {"duration_ns": "s"}):
+        assert not SCENARIO.is_valid({**_resolved("1*cubic"), **change}), change
+    for key, value in {"iw": 0, "mss_bytes": 70_000, "ecn": "on", "abc": True, "sack": "on", "iww": 3}.items():
+        wrong = _resolved("1*cubic")
+        wrong["flows"][0]["transport"]["tcp"][key] = value
+        assert not SCENARIO.is_valid(wrong), key
+
+
+def a_key_of_newreno_alone_is_its_alone() -> None:
+    assert "abc" in parse("1*newreno").engine()["transport"]["tcp"]
+    assert "abc" not in parse("1*cubic").engine()["transport"]["tcp"]
+
+
+def the_command_prints_both(aqmlab: Command) -> None:
+    assert json.loads(aqmlab("schema").out) == schema.experiment()
+    assert json.loads(aqmlab("schema", "scenario").out) == schema.scenario()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Write the pages about transports and sources, and the schemas.
+
+    scripts/flow_pages.py docs
+
+All of it comes from what the simulator declares (`aqmlab flows show`). The same sources give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from aqmlab.scenario import schema
+from aqmlab.scenario.flows import of_stack
+from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.values import takes
+
+HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
+
+
+def main() -> None:
+    """Write every page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    for name, text in pages().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def pages() -> dict[str, str]:
+    """Return every page by its path below docs."""
+    return {
+        "transports.md": transports(),
+        "sources.md": sources(),
+        "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
+        "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
+    }
+
+
+def transports() -> str:
+    """Return the page about transports, their keys and the stacks that set them."""
+    lines = ["# Transports", "", "Written by `make docs`.", ""]
+    listed = ((f"`{one.name}`", one.summary, one.reference) for one in TRANSPORTS.values())
+    lines += _table(("Name", "What it is", "Defined by"), listed)
+    everywhere = _shared([one for one in TRANSPORTS.values() if one.reacts])
+    lines += ["", "## Keys of every TCP connection", "", *_keys(everywhere)]
+    for one in TRANSPORTS.values():
+        lines += _own(one, everywhere if one.reacts else [])
+    lines += ["", "## Stacks", "", "`stack=NAME` chooses defaults of TCP's keys; other keys override it. A key that a"]
+    lines += ["congestion control takes with one value only keeps that.", ""]
+    rows = []
+    for name in STACKS:
+        common, source = STACKS[name].values, STACKS[name].source
+        own = {one.name: of_stack(one, name)[0].items() - common.items() for one in TRANSPORTS.values() if one.stacks}
+        beside = "".join(f"; {control}: {_pairs(dict(sorted(values)))}" for control, values in own.items() if values)
+        rows.append((f"`{name}`", (_pairs(common) or "nothing") + beside, source))
+    lines += _table(("Stack", "What it sets", "Where that is from"), rows)
+    lines.append("")
+    for one in TRANSPORTS.values():
+        lines += [f"- {one.name}, `{stack.name}`: {stack.source}" for stack in one.stacks]
+    return "\n".join(lines) + "\n"
+
+
+def sources() -> str:
+    """Return the page about what flows send."""
+    kinds = [kind for kind in KINDS.values() if kind.form != "bulk"]
+    lines = ["# Sources", "", "Written by `make docs`. `aqmlab flows show KIND` prints the same.", ""]
+    lines += _table(("Kind", "What it sends", "Over"), ((f"`{one.name}`", one.help, one.transport) for one in kinds))
+    lines += ["", "A flow of a transport's name always has something to send: [transports](transports.md).", ""]
+    lines += ["", "## Keys of every flow", "", *_keys(COMMON)]
+    for kind in kinds:
+        lines += ["", f"## {kind.name}", "", f"{kind.summary}.", ""]
+        lines += [f"Defined by: {kind.reference}.", ""] if kind.reference else []
+        lines += _keys(kind.keys, kind)
+    return "\n".join(lines) + "\n"
+
+
+def _own(one: Transport, everywhere: list[Key]) -> list[str]:
+    keys = [key for key in one.keys if key not in everywhere]
+    lines = ["", f"## {one.name}", "", f"{one.summary}."]
+    lines += ["", *_keys(keys)] if keys else []
+    if one.sets:
+        lines += ["", f"It sets {_pairs(one.sets)} unless told otherwise."]
+    for key, values in one.only.items():
+        lines += ["", f"It takes {key}={' or '.join(values)} only."]
+    return lines
+
+
+def _shared(transports: list[Transport]) -> list[Key]:
+    return [key for key in transports[0].keys if all(key in one.keys for one in transports)]
+
+
+def _keys(keys: Iterable[Key], kind: Kind | None = None) -> list[str]:
+    usual = kind.defaults if kind else {}
+    must = kind.must if kind else ()
+    rows = [
+        (
+            f"`{key.name}`",
+            "must be given" if key.name in must else usual.get(key.name) or key.default or "",
+            takes(key),
+            key.help,
+            key.reference,
+        )
+        for key in keys
+    ]
+    return _table(HEAD, rows) if rows else []
+
+
+def _pairs(values: dict[str, str]) -> str:
+    return ":".join(f"{key}={value}" for key, value in values.items())
+
+
+def _table(head: Iterable[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    head = tuple(head)
+    lines = [head, tuple("---" for _ in head), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+if __name__ == "__main__":
+    main()

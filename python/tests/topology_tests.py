@@ -108,6 +108,62 @@ def a_file_says_links_queues_and_ends(tmp_path: Path, aqmlab: Command) -> None:
     assert ended.status == 0, ended.err
 
 
+def both_directions_of_an_asymmetric_line_are_measured_and_what_their_users_get() -> None:
+    result = package.compare(
+        aqm="codel",
+        rate="16mbit",
+        rtt="40ms",
+        topology="asymmetric:up=1mbit",
+        flows=["1*cubic:name=download", "1*cubic:name=upload:from=home:to=server", "1*voip", "1*web"],
+        duration="20s",
+        seeds=1,
+    )
+    (row,) = result.runs.iter_rows(named=True)
+    for port in ("down", "up"):
+        for name in ("qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "queue_max_packets", "utilization"):
+            assert row[f"port.{port}.{name}"] is not None
+    assert row["port.down.throughput_mbit"] > 5.0
+    assert 0.5 < row["port.up.throughput_mbit"] <= 1.01
+    # Without a prefix, the queue is that of the first port.
+    assert row["qdelay_mean_ms"] == row["port.down.qdelay_mean_ms"]
+    assert row["class.upload.goodput_mbit"] > 0.3
+    assert row["class.download.goodput_mbit"] > 3.0
+    assert row["mos_mean"] > 1.0
+    assert row["pages_completed"] > 0
+    assert {"port.up.queue_packets", "port.down.qdelay_ms"} <= set(result.series["name"])
+    assert {"port.up.qdelay", "port.down.qdelay"} <= set(result.histograms["name"])
+    percentile = [one for one in result.summary.iter_rows(named=True) if one["metric"] == "port.up.qdelay_p99_ms"]
+    assert percentile[0]["mean"] > 0.0
+
+
+def any_port_can_be_measured_and_a_wrong_one_is_refused(tmp_path: Path, aqmlab: Command) -> None:
+    words = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "pie", "--seeds", "1", "--duration", "2s")
+    ended = aqmlab(*words, "--measure", "bottleneck,back", "--out", "out", "--json", "-")
+    assert ended.status == 0, ended.err
+    metrics = json.loads(ended.out)["runs"][0]["metrics"]
+    assert metrics["port.back.packets_arrived"] > 100
+    assert metrics["port.bottleneck.utilization"] == metrics["utilization"]
+    alone = aqmlab(*words, "--topology", "asymmetric", "--measure", "up", "--out", "alone", "--json", "-")
+    metrics = json.loads(alone.out)["runs"][0]["metrics"]
+    assert not any(name.startswith("port.") for name in metrics)
+    for options, wanted in (
+        (("--measure", "bakc"), "--measure: unknown port 'bakc', did you mean 'back'?"),
+        (("--measure", "back", "--measure", "back"), "--measure: 'back' is given twice"),
+        (("--topology", "asymmetric", "--measure", "uo"), "--measure: unknown port 'uo'; known are down, up"),
+    ):
+        refused = aqmlab(*words, *options)
+        assert refused.status == 2
+        assert wanted in refused.err
+    (tmp_path / "two.toml").write_text(
+        'rate = "10mbit"\nrtt = "20ms"\naqm = "pie"\nduration = "2s"\nseeds = 1\n'
+        'topology = "asymmetric"\nmeasure = ["up", "down"]\n'
+    )
+    ended = aqmlab("run", "two.toml", "--out", "file", "--json", "-")
+    assert ended.status == 0, ended.err
+    metrics = json.loads(ended.out)["runs"][0]["metrics"]
+    assert metrics["port.up.utilization"] == metrics["utilization"]
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

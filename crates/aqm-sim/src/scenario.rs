@@ -44,6 +44,10 @@ pub struct Scenario {
     /// Random extra delay on the bottleneck link, uniform between zero and this many nanoseconds. It may reorder.
     #[serde(default)]
     pub jitter_ns: u64,
+    /// Ports whose queues are measured, the first of them for metrics without a prefix: `bottleneck` and `back` of a
+    /// dumbbell; of a topology those that it names, and `from->to` of any other link. None means the bottleneck.
+    #[serde(default)]
+    pub measure: Vec<String>,
     /// Nodes and links in place of the dumbbell.
     #[serde(default)]
     pub topology: Option<Topology>,

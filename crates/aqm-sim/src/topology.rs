@@ -33,6 +33,9 @@ pub struct TopologyLink {
     /// What waits in front of it.
     #[serde(default)]
     pub queue: LinkQueue,
+    /// What its port is called, where it is measured; `from->to` unless said otherwise.
+    #[serde(default)]
+    pub name: Option<String>,
     /// Name of a medium: links on the same one send in turns, one packet at a time.
     #[serde(default)]
     pub medium: Option<String>,

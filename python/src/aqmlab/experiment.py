@@ -56,8 +56,8 @@ def compare(
         allow_unequal_buffers: compare although the AQMs' limits differ.
         title: what the report is called; it names the AQMs unless given.
         engine: what runs it: ``native``, the simulator.
-        options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``link_trace``, ``capture``, ``overhead``,
-            ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
+        options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``topology``, ``measure``, ``link_trace``, ``capture``,
+            ``overhead``, ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
 
     Raises:
         InputError: naming the option, its value and what is allowed.

@@ -104,28 +104,31 @@ COMPARED = ("goodput_mbit", "utilization", "qdelay_mean_ms", "loss_ratio", "jain
 
 
 def find(name: str) -> Metric:
-    """Return the metric of this name, its group's prefix included; an unknown one explains itself by its name."""
+    """Return the metric of this name, prefixes included; an unknown one explains itself by its name."""
     prefix, plain = split(name)
     known = _BY_NAME.get(plain)
     if known is None:
         return Metric(name, name, "", 4)
     if not prefix:
         return known
-    group = prefix.removeprefix("class.").removesuffix(".")
+    group = prefix.partition(".")[2].removesuffix(".")
     histogram = f"{prefix}{known.histogram}" if known.histogram else ""
+    place = "at" if prefix.startswith("port.") else "of"
     return Metric(
-        name, f"{known.label} of {group}", known.unit, known.decimals, known.better, histogram, known.quantile
+        name, f"{known.label} {place} {group}", known.unit, known.decimals, known.better, histogram, known.quantile
     )
 
 
 def split(name: str) -> tuple[str, str]:
-    """Split a name into its group's prefix and the plain name.
+    """Split a name into the prefix of its group or port and the plain name.
 
     >>> split("class.cubic.goodput_mbit"), split("loss_ratio")
     (('class.cubic.', 'goodput_mbit'), ('', 'loss_ratio'))
+    >>> split("port.leaf0->h0.1.qdelay_mean_ms")
+    ('port.leaf0->h0.1.', 'qdelay_mean_ms')
 
     """
-    match = re.fullmatch(r"(class\.[^.]+\.)(.+)", name)
+    match = re.fullmatch(r"(class\.[^.]+\.|port\..+\.)(.+)", name)
     return (match.group(1), match.group(2)) if match else ("", name)
 
 

@@ -1,8 +1,8 @@
 //! From what was accumulated to the named metrics of the contract.
 
 use super::metrics::{FlowMetrics, Metrics};
+use super::port::{FlowAtPort, PortMetrics};
 use crate::endpoint::flow::{Endpoints, Flow, Label};
-use crate::network::graph::Capacity;
 use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
@@ -13,15 +13,15 @@ use crate::traffic::player::Viewing;
 use crate::transport::Losses;
 use crate::voice;
 use aqm_core::units::Time;
-use aqm_io::link_trace::OPPORTUNITY_BYTES;
-use std::collections::BTreeMap;
 
 /// Answers with everything that the run has measured, and checks it against what cannot be.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
-    let Setup { simulation, labels, capacity, links, warnings } = setup;
+    let Setup { simulation, labels, links, warnings } = setup;
     let metrics = &simulation.metrics;
+    let observers = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
     let run = Run {
         end,
+        ports: observers.filter_map(|device| device.metrics.as_deref()).collect(),
         metrics,
         flows: &simulation.flows,
         users: &simulation.users,
@@ -30,8 +30,17 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     };
 
     let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
-    run.queue_metrics(&mut report.metrics, &capacity, end);
     run.flow_metrics(&mut report, "", |_| true);
+    run.feedback_metrics(&mut report);
+    for (number, port) in run.ports.iter().enumerate() {
+        if number == 0 {
+            run.queue_metrics(&mut report, "", port);
+        }
+        if run.ports.len() > 1 {
+            run.queue_metrics(&mut report, &port.prefix(), port);
+            run.port_metrics(&mut report, &port.prefix(), port, |_| true);
+        }
+    }
     for (number, group) in metrics.groups.iter().enumerate() {
         run.flow_metrics(&mut report, &format!("class.{}.", group.name), |index| index == number);
     }
@@ -74,17 +83,19 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
 
 /// Nothing carries more than its capacity.
 fn check(report: &Report) -> Result<(), RunError> {
+    let utilizations = report.metrics.iter().filter(|(name, _)| name.ends_with("utilization"));
     // A packet counts when its first bit is sent, so a short run may count one more than fits.
-    let utilization = report.metrics.get("utilization").copied().unwrap_or(0.0);
-    if utilization > 1.01 {
-        return Err(RunError::Check(format!("the bottleneck carried {utilization} of its capacity")));
+    match utilizations.into_iter().find(|(_, value)| **value > 1.01) {
+        Some((name, value)) => Err(RunError::Check(format!("{name} is {value}: more than its capacity"))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// One run while it is being reported.
 struct Run<'a> {
     end: Time,
+    /// What the observers of the measured ports have seen.
+    ports: Vec<&'a PortMetrics>,
     metrics: &'a Metrics,
     flows: &'a [Flow],
     users: &'a [User],
@@ -93,32 +104,60 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Metrics of the queue and the link as a whole.
-    fn queue_metrics(&self, out: &mut BTreeMap<String, f64>, capacity: &Capacity, end: Time) {
-        let queue = &self.metrics.queue;
-        let utilization = match capacity {
-            Capacity::Rate(rate) => queue.sent_bytes as f64 / (rate.as_bytes_per_sec_f64() * self.seconds),
-            Capacity::Trace(trace) => {
-                let offered = trace.count_between(self.metrics.since(), end) * OPPORTUNITY_BYTES.as_u64();
-                queue.sent_ip_bytes as f64 / offered as f64
-            }
-        };
-        let (packets, bytes) = queue.means(self.seconds);
-        let mut put = |name: &str, value: f64| out.insert(name.to_owned(), value);
-        put("utilization", utilization);
+    /// What disciplines have emitted, if anything.
+    fn feedback_metrics(&self, report: &mut Report) {
+        let feedback = &self.metrics.feedback;
+        if feedback.sent + feedback.delivered + feedback.unaddressed == 0 {
+            return;
+        }
+        let mut put = |name: &str, value: u64| report.metrics.insert(name.to_owned(), value as f64);
+        put("feedback_sent", feedback.sent);
+        put("feedback_delivered", feedback.delivered);
+        put("feedback_lost", feedback.lost);
+        put("feedback_unaddressed", feedback.unaddressed);
+    }
+
+    /// Metrics of a queue and its link as a whole, under `prefix`.
+    fn queue_metrics(&self, report: &mut Report, prefix: &str, port: &PortMetrics) {
+        let (packets, bytes) = port.means(self.seconds);
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        put("utilization", port.utilization(self.metrics.since(), self.end));
         put("queue_mean_packets", packets);
         put("queue_mean_bytes", bytes);
-        put("queue_max_packets", queue.max_packets as f64);
-        put("queue_ewma_packets", queue.ewma_mean());
-        put("drops_early", queue.drops_early as f64);
-        put("drops_overflow", queue.drops_overflow as f64);
-        let feedback = &self.metrics.feedback;
-        if feedback.sent + feedback.delivered + feedback.unaddressed > 0 {
-            put("feedback_sent", feedback.sent as f64);
-            put("feedback_delivered", feedback.delivered as f64);
-            put("feedback_lost", feedback.lost as f64);
-            put("feedback_unaddressed", feedback.unaddressed as f64);
+        put("queue_max_packets", port.max_packets as f64);
+        put("queue_ewma_packets", port.ewma().1);
+        put("drops_early", port.drops_early as f64);
+        put("drops_overflow", port.drops_overflow as f64);
+    }
+
+    /// Metrics of the flows at a port whose group `chosen` admits, under `prefix`.
+    fn port_metrics(
+        &self,
+        report: &mut Report,
+        prefix: &str,
+        port: &PortMetrics,
+        chosen: impl Fn(usize) -> bool + Copy,
+    ) {
+        let sum = |value: fn(&FlowAtPort) -> u64| {
+            port.flows.iter().filter(|flow| chosen(flow.group as usize)).map(value).sum::<u64>()
+        };
+        let (arrived, dropped) = (sum(|flow| flow.arrived.into()), sum(|flow| flow.dropped.into()));
+        let (departed, sojourn) = (sum(|flow| flow.departed.into()), port.sojourn(chosen));
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        put("throughput_mbit", sum(|flow| flow.bytes) as f64 * 8.0 / 1e6 / self.seconds);
+        put("packets_arrived", arrived as f64);
+        put("loss_ratio", dropped as f64 / arrived as f64);
+        put("marks", sum(|flow| flow.marked.into()) as f64);
+        put("qdelay_mean_ms", sum(|flow| flow.sojourn_sum.as_nanos()) as f64 / departed as f64 / 1e6);
+        for (name, quantile) in [
+            ("qdelay_p50_ms", 0.5),
+            ("qdelay_p95_ms", 0.95),
+            ("qdelay_p99_ms", 0.99),
+            ("qdelay_p999_ms", 0.999),
+        ] {
+            put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
         }
+        report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
     }
 
     /// Metrics of the flows whose group `chosen` admits, under `prefix`.
@@ -129,37 +168,17 @@ impl Run<'_> {
         };
         // What is delivered counts in the measured direction.
         let forward = || flows().filter(|((metrics, _), _)| !metrics.back);
-        let sum =
-            |value: fn(&FlowMetrics) -> u64| flows().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
         let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-        let (arrived, dropped) = (sum(|flow| u64::from(flow.arrived)), sum(|flow| u64::from(flow.dropped)));
         let received =
             |value: fn(&FlowMetrics) -> u64| forward().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
         let (delivered, lost) =
             (received(|flow| u64::from(flow.delivered)), received(|flow| u64::from(flow.lost)));
-        let sojourn = self.metrics.sojourn(chosen);
         let (owd, pdv) = self.metrics.one_way(chosen);
 
         let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
         put("goodput_mbit", mbit(received(FlowMetrics::payload)));
-        put("throughput_mbit", mbit(sum(|flow| flow.bottleneck_bytes)));
-        put("packets_arrived", arrived as f64);
         put("packets_delivered", delivered as f64);
-        put("loss_ratio", dropped as f64 / arrived as f64);
         put("path_loss_ratio", lost as f64 / (lost + delivered) as f64);
-        put("marks", sum(|flow| u64::from(flow.marked)) as f64);
-        let (sojourn_ns, departed) = flows()
-            .map(|((metrics, _), _)| metrics.sojourn_total())
-            .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
-        put("qdelay_mean_ms", sojourn_ns as f64 / departed as f64 / 1e6);
-        for (name, quantile) in [
-            ("qdelay_p50_ms", 0.5),
-            ("qdelay_p95_ms", 0.95),
-            ("qdelay_p99_ms", 0.99),
-            ("qdelay_p999_ms", 0.999),
-        ] {
-            put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
-        }
         let owd_ns: u128 = forward().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
         put("owd_mean_ms", owd_ns as f64 / delivered as f64 / 1e6);
         put("owd_p99_ms", owd.quantile_ms(0.99).unwrap_or(f64::NAN));
@@ -195,7 +214,9 @@ impl Run<'_> {
         self.waits(report, prefix, chosen);
         self.calls(report, prefix, chosen);
         self.viewings(report, prefix, chosen);
-        report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
+        if let Some(port) = self.ports.first() {
+            self.port_metrics(report, prefix, port, chosen);
+        }
         report.histograms.insert(format!("{prefix}owd"), (&owd).into());
         report.histograms.insert(format!("{prefix}pdv"), (&pdv).into());
     }
@@ -259,6 +280,7 @@ impl Run<'_> {
     fn rows(&self) -> Vec<FlowRow> {
         let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels).enumerate();
         all.map(|(id, ((metrics, flow), label))| {
+            let at_port = self.ports.first().map(|port| port.flows[id]).unwrap_or_default();
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
             let (rtt, losses) = match &flow.endpoints {
                 Endpoints::Tcp(connection) => (connection.sender.rtt().mean_ms(), connection.sender.losses()),
@@ -271,13 +293,13 @@ impl Run<'_> {
                 start_s: flow.session.start.as_secs_f64(),
                 rtt_base_ms: label.rtt.as_millis_f64(),
                 goodput_mbit: mbit(metrics.payload()),
-                throughput_mbit: mbit(metrics.bottleneck_bytes),
-                packets_arrived: metrics.arrived.into(),
-                packets_dropped: metrics.dropped.into(),
+                throughput_mbit: mbit(at_port.bytes),
+                packets_arrived: at_port.arrived.into(),
+                packets_dropped: at_port.dropped.into(),
                 packets_delivered: metrics.delivered.into(),
-                marks: metrics.marked.into(),
+                marks: at_port.marked.into(),
                 owd_mean_ms: metrics.owd_sum.as_millis_f64() / f64::from(metrics.delivered),
-                qdelay_mean_ms: metrics.sojourn_mean_ms(),
+                qdelay_mean_ms: at_port.sojourn_mean_ms(),
                 rtt_mean_ms: rtt.unwrap_or(f64::NAN),
                 retransmissions: losses.retransmissions,
                 recoveries: losses.recoveries,

@@ -1,7 +1,7 @@
 //! The dumbbell: hosts on either side, one bottleneck in the middle.
 
 use super::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
-use super::path::{Layout, Path, paths_of_group};
+use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
 use crate::scenario::Scenario;
@@ -32,7 +32,9 @@ pub(crate) fn layout(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Re
         paths.push(Path { forward, reverse, propagation: rtt / 2, rtt });
     }
     let recorded = plan.direct();
-    Ok(Layout { network: plan.network, measured: plan.bottleneck, paths, recorded })
+    let mut network = plan.network;
+    let measured = measured_ports(&mut network, scenario, plan.bottleneck)?;
+    Ok(Layout { network, measured, paths, recorded })
 }
 
 /// The graph while hosts are being added.
@@ -69,8 +71,10 @@ impl Plan {
             },
             loss: scenario.loss,
             jitter: Span::from_nanos(scenario.jitter_ns),
+            name: Some("bottleneck".to_owned()),
         });
-        network.link(LinkSpec::plain(right, left, rate, bottleneck_delay));
+        let back = LinkSpec::plain(right, left, rate, bottleneck_delay);
+        network.link(LinkSpec { name: Some("back".to_owned()), ..back });
         Plan {
             network,
             left,

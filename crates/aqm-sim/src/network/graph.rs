@@ -58,13 +58,15 @@ pub(crate) struct LinkSpec {
     pub(crate) loss: f64,
     /// Largest extra delay; where it is not zero, packets may overtake each other.
     pub(crate) jitter: Span,
+    /// What its port is called where `from->to` does not say it best.
+    pub(crate) name: Option<String>,
 }
 
 impl LinkSpec {
     /// A plain link.
     pub(crate) fn plain(from: NodeId, to: NodeId, rate: Rate, delay: Span) -> LinkSpec {
         let capacity = Capacity::Rate(rate);
-        LinkSpec { from, to, capacity, delay, queue: Queue::Plain, loss: 0.0, jitter: Span::ZERO }
+        LinkSpec { from, to, capacity, delay, queue: Queue::Plain, loss: 0.0, jitter: Span::ZERO, name: None }
     }
 }
 
@@ -101,6 +103,16 @@ impl Network {
     /// The name of a node.
     pub(crate) fn node_name(&self, node: NodeId) -> &str {
         &self.names[node]
+    }
+
+    /// What the port in front of a link is called.
+    pub(crate) fn port_name(&self, link: LinkId) -> String {
+        self.links[link].name.clone().unwrap_or_else(|| self.link_name(link))
+    }
+
+    /// The link behind the port of this name.
+    pub(crate) fn find_port(&self, name: &str) -> Option<LinkId> {
+        (0..self.links.len()).find(|&link| self.port_name(link) == name)
     }
 
     /// `from->to` of a link.

@@ -1,14 +1,22 @@
 //! The network: nodes, ports and wires, the packets on them, and the topologies that join them.
 //!
-//! A [`graph`] is what topologies ([`dumbbell`], [`topology`]) draw and [`routes`] go through; a [`port`] is one of its
-//! one-way links at work: what came in, discipline and device, wire. Packets ([`packet`]) lie in a slab; ports and the
-//! queues of packets [`in_flight`] pass their numbers around.
+//! A [`graph`] is what topologies ([`dumbbell`], [`topology`]) draw and [`routes`] go through. A [`port`] is one of its
+//! one-way links at work: what came in and did not come out, the discipline and its device, the wire. It has the number of
+//! its link, and belongs to the node that the link leaves. Packets ([`packet`]) lie in a slab; ports and the queues of
+//! packets [`in_flight`] pass their numbers around. What only few packets carry lies in [`records`] beside them.
 //!
-//! What only few packets carry lies beside them ([`records`]).
+//! Where a switch takes part (`simulation/forwarding.rs` has all of these):
 //!
-//! What a switch adds hangs here: each packet passes `Simulation::forward` at the node where it arrives,
-//! `Simulation::enqueue` at the output port, `Simulation::dequeue` when the device takes it, and `Simulation::depart`
-//! when its last bit leaves (`simulation/forwarding.rs`).
+//! - `hand_over`: a packet is at a node and about to enter its next port. A pipeline sees it here. It came in by the port
+//!   before in its route, `routes[next - 2]`, unless its host is here.
+//! - `enqueue`: before the discipline sees it. A shared buffer admits it here, and `metadata` tells by which port it came.
+//! - `dequeue`: when the device takes it. Paused classes are passed over here, and the shared buffer is given back what it
+//!   took; dropped packets pass `PortObserver::on_drop`.
+//! - `depart`: its last bit leaves. A packet for the neighbour alone (a pause frame) starts here, with a route of one port
+//!   and a [`records::Record`]; `deliver` hands it over at the other end.
+//! - `Kind` in `engine.rs` has room for the timer of a control plane.
+//!
+//! What disciplines emit is addressed and routed in `simulation/feedback.rs`.
 
 pub(crate) mod dumbbell;
 pub(crate) mod emissions;

@@ -1,7 +1,10 @@
 //! Paths of flows through a network.
 
-use super::graph::{LinkId, Network};
-use crate::scenario::{Exchange, FlowGroup, Source};
+use super::graph::{LinkId, Network, Queue};
+use crate::report::RunError;
+use crate::scenario::{Exchange, FlowGroup, Scenario, Source};
+use aqm_core::params::did_you_mean;
+use aqm_core::spec::Spec;
 use aqm_core::units::Span;
 
 /// The path of a flow, there and back.
@@ -17,8 +20,8 @@ pub(crate) struct Path {
 /// A network with the paths of all flows through it.
 pub(crate) struct Layout {
     pub(crate) network: Network,
-    /// The link whose queue is measured.
-    pub(crate) measured: LinkId,
+    /// The links whose ports are measured.
+    pub(crate) measured: Vec<LinkId>,
     /// Group by group, member by member, as many as [`paths_per_member`] says.
     pub(crate) paths: Vec<Path>,
     /// The path of recorded traffic.
@@ -36,4 +39,35 @@ pub(crate) fn paths_per_member(group: &FlowGroup) -> u32 {
 /// How many all members of the group need.
 pub(crate) fn paths_of_group(group: &FlowGroup) -> u32 {
     group.count * paths_per_member(group)
+}
+
+/// A limit that no queue reaches.
+const UNLIMITED: &str = "fifo limit 1000000000p";
+
+/// The ports that a scenario wants measured, or else that of `bottleneck`. A port without a discipline gets one that does
+/// nothing to packets, so that its queue can be seen.
+pub(crate) fn measured_ports(
+    network: &mut Network,
+    scenario: &Scenario,
+    bottleneck: LinkId,
+) -> Result<Vec<LinkId>, RunError> {
+    let mut measured = Vec::new();
+    for name in &scenario.measure {
+        let Some(link) = network.find_port(name) else {
+            let names: Vec<String> = (0..network.links.len()).map(|link| network.port_name(link)).collect();
+            let hint = did_you_mean(name, names.iter().map(String::as_str));
+            return Err(RunError::Input(format!("measure: no port is called '{name}'{hint}")));
+        };
+        if measured.contains(&link) {
+            return Err(RunError::Input(format!("measure: port '{name}' is named twice")));
+        }
+        measured.push(link);
+        if matches!(network.links[link].queue, Queue::Plain) {
+            let spec = Spec::parse(UNLIMITED).map_err(|error| RunError::Check(error.to_string()))?;
+            let ring_packets = scenario.device_ring_packets;
+            network.links[link].queue =
+                Queue::Discipline { spec, ring_packets, random: network.link_name(link), medium: None };
+        }
+    }
+    Ok(if measured.is_empty() { vec![bottleneck] } else { measured })
 }

@@ -2,6 +2,7 @@
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
+use crate::measure::port::PortMetrics;
 use aqm_core::backlog::Backlog;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
@@ -68,8 +69,8 @@ pub(crate) struct Device {
     pub(crate) ring_packets: u32,
     /// Whether an event stands for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
-    /// Whether the metrics look at this queue.
-    pub(crate) measured: bool,
+    /// The observer of this port, if it is measured.
+    pub(crate) metrics: Option<Box<PortMetrics>>,
     pub(crate) trace: Option<TraceDevice>,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
@@ -94,14 +95,8 @@ pub(crate) struct TraceDevice {
 }
 
 impl Port {
-    /// The port in front of a link called `name`; `measured` says whether the metrics look at its queue.
-    pub(crate) fn new(
-        link: &LinkSpec,
-        name: &str,
-        overhead: u32,
-        seed: u64,
-        measured: bool,
-    ) -> Result<Port, SpecError> {
+    /// The port in front of a link called `name`.
+    pub(crate) fn new(link: &LinkSpec, name: &str, overhead: u32, seed: u64) -> Result<Port, SpecError> {
         let mut extras = Extras::default();
         if link.loss > 0.0 || link.jitter > Span::ZERO {
             let random = Random::stream(seed, &format!("{name} impairment"));
@@ -132,7 +127,7 @@ impl Port {
                 busy: false,
                 wake_at: Time::MAX,
                 trace,
-                measured,
+                metrics: None,
                 medium: *medium,
             });
         }

@@ -1,7 +1,7 @@
 //! The network of a topology that was given as data.
 
 use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
-use super::path::{Layout, Path, paths_of_group};
+use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
 use crate::scenario::{FlowGroup, Scenario};
@@ -58,6 +58,7 @@ pub(crate) fn layout(
             queue,
             loss: if measured { scenario.loss } else { 0.0 },
             jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
+            name: link.name.clone(),
         });
     }
     for (name, options) in &topology.switches {
@@ -77,7 +78,9 @@ pub(crate) fn layout(
     let propagation = plan.network.links[measured].delay;
     let rtt = Span::from_nanos(scenario.rtt_ns);
     let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt };
-    Ok(Layout { network: plan.network, measured, paths, recorded })
+    let mut network = plan.network;
+    let measured = measured_ports(&mut network, scenario, measured)?;
+    Ok(Layout { network, measured, paths, recorded })
 }
 
 /// Whether a link may be told to pause: the switch that it leads to controls its flow.

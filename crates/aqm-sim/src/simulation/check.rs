@@ -14,14 +14,7 @@ impl Simulation {
             let Some(device) = port.device() else { continue };
             check_queue(device).map_err(|what| self.failed(&self.network.link_name(number), &what))?;
         }
-        let queue = &self.metrics.queue;
-        match self.ports[self.bottleneck].device() {
-            Some(device) if (queue.packets, queue.bytes) != (device.queued.packets, device.queued.bytes) => {
-                let what = format!("the metrics count another backlog than {:?}", device.queued);
-                Err(self.failed(&self.network.link_name(self.bottleneck), &what))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Packets and bytes are conserved at every port and on every wire, and none was faster than propagation.

@@ -3,6 +3,7 @@
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
+use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
@@ -115,9 +116,8 @@ impl Simulation {
         }
         let packet = &self.slab[id];
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
-        let measured = device.measured;
-        if measured {
-            self.metrics.on_arrival(packet.flow, packet.length, now);
+        if let Some(metrics) = &mut device.metrics {
+            metrics.on_arrival(packet.flow, device.queued, now);
         }
         let mut observer = PortObserver {
             slab: &mut self.slab,
@@ -128,7 +128,7 @@ impl Simulation {
             port,
             switches: &mut self.switches,
             routes: &self.routes,
-            measured,
+            at_port: device.metrics.as_deref_mut(),
             now,
         };
         observer.queued.packets += 1;
@@ -136,8 +136,8 @@ impl Simulation {
         device.qdisc.enqueue(metadata, now, &mut observer);
         device.longest.packets = device.longest.packets.max(device.queued.packets);
         device.longest.bytes = device.longest.bytes.max(device.queued.bytes);
-        if measured {
-            self.metrics.after_arrival();
+        if let Some(metrics) = &mut device.metrics {
+            metrics.after_arrival(device.queued);
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
@@ -311,7 +311,6 @@ impl Simulation {
         let paused =
             self.switches.as_ref().map_or(PausedClasses::NONE, |switches| switches.paused_classes(port));
         let device = self.ports[port].device_mut()?;
-        let measured = device.measured;
         let mut observer = PortObserver {
             slab: &mut self.slab,
             metrics: &mut self.metrics,
@@ -321,7 +320,7 @@ impl Simulation {
             port,
             switches: &mut self.switches,
             routes: &self.routes,
-            measured,
+            at_port: device.metrics.as_deref_mut(),
             now,
         };
         let next = if paused.is_empty() {
@@ -331,14 +330,16 @@ impl Simulation {
         };
         let metadata = next?;
         observer.release(&metadata, false);
+        let queued = device.queued;
         device.queued.packets -= 1;
         device.queued.bytes -= u64::from(metadata.length);
         let id = metadata.cookie as PacketId;
-        self.slab[id].ecn = metadata.ecn;
-        if device.measured {
-            let (flow, length) = (self.slab[id].flow, metadata.length);
-            let sojourn = now.since(metadata.arrival);
-            self.metrics.on_departure(flow, length, length - self.overhead, sojourn, now);
+        let packet = &mut self.slab[id];
+        packet.ecn = metadata.ecn;
+        if let Some(metrics) = &mut device.metrics {
+            let (flow, length) = (packet.flow, metadata.length);
+            let (ip_length, sojourn) = (length - self.overhead, now.since(metadata.arrival));
+            metrics.on_departure(Departure { flow, length, ip_length, sojourn }, queued, now);
         }
         Some(id)
     }
@@ -350,7 +351,6 @@ impl Simulation {
             return None;
         }
         device.wake_at = Time::MAX;
-        let measured = device.measured;
         let mut observer = PortObserver {
             slab: &mut self.slab,
             metrics: &mut self.metrics,
@@ -360,7 +360,7 @@ impl Simulation {
             port,
             switches: &mut self.switches,
             routes: &self.routes,
-            measured,
+            at_port: device.metrics.as_deref_mut(),
             now,
         };
         device.qdisc.wake(now, &mut observer);

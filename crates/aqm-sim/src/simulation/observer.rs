@@ -2,6 +2,7 @@
 
 use crate::engine::{EventQueue, Kind, Target};
 use crate::measure::metrics::Metrics;
+use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::PortId;
@@ -22,28 +23,29 @@ pub(super) struct PortObserver<'a> {
     pub(super) port: PortId,
     pub(super) switches: &'a mut Option<Box<Switches>>,
     pub(super) routes: &'a [u32],
-    /// Whether it is the measured queue that is watched.
-    pub(super) measured: bool,
+    /// Who observes the port, if it is measured.
+    pub(super) at_port: Option<&'a mut PortMetrics>,
     pub(super) now: Time,
 }
 
 impl Observer for PortObserver<'_> {
     fn on_drop(&mut self, packet: Metadata, reason: DropReason, _point: DropPoint) {
+        let queued = *self.queued;
         self.queued.packets -= 1;
         self.queued.bytes -= u64::from(packet.length);
         self.release(&packet, true);
         let id = packet.cookie as PacketId;
         let dropped = &self.slab[id];
         self.metrics.on_loss(dropped);
-        if self.measured {
-            self.metrics.on_drop(dropped.flow, packet.length, reason, self.now);
+        if let Some(port) = &mut self.at_port {
+            port.on_drop(dropped.flow, reason, queued, self.now);
         }
         self.slab.remove(id);
     }
 
     fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
-        if self.measured {
-            self.metrics.on_mark(self.slab[packet.cookie as PacketId].flow);
+        if let Some(port) = &mut self.at_port {
+            port.on_mark(self.slab[packet.cookie as PacketId].flow);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::state::Simulation;
 use crate::endpoint::flow::Endpoints;
 use crate::engine::{Kind, Target};
+use crate::measure::metrics::PortSample;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
@@ -75,7 +76,11 @@ impl Simulation {
             }
         }
         self.now = end;
-        self.metrics.queue.advance(end);
+        for port in 0..self.measured.len() {
+            if let Some((metrics, queued)) = self.port_metrics(port) {
+                metrics.advance(queued, end);
+            }
+        }
         monitor.report(end.as_nanos());
         self.check()
     }
@@ -107,9 +112,15 @@ impl Simulation {
 
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
-            self.metrics.restart(self.now);
+            let now = self.now;
+            self.metrics.restart(now);
+            for port in 0..self.measured.len() {
+                if let Some((metrics, queued)) = self.port_metrics(port) {
+                    metrics.restart(queued, now);
+                }
+            }
             if let Some(switches) = &mut self.switches {
-                switches.restart(self.now);
+                switches.restart(now);
             }
             self.users.iter_mut().for_each(|user| user.application.forget(self.now));
             for flow in &mut self.flows {
@@ -123,12 +134,23 @@ impl Simulation {
         if let Some(switches) = &mut self.switches {
             switches.look_for_deadlock(self.now);
         }
-        let mut probes = Vec::new();
-        if let Some(device) = self.ports[self.bottleneck].device() {
-            device.qdisc.probe(self.now, &mut |name, value| probes.push((name.to_owned(), value)));
-        }
+        let (now, period) = (self.now, self.sample_period);
         let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
-        self.metrics.sample(self.now, self.sample_period, &probes, &senders);
+        self.metrics.sample(now, period, &senders);
+        let several = self.measured.len() > 1;
+        for number in 0..self.measured.len() {
+            let mut probes = Vec::new();
+            if let Some(device) = self.ports[self.measured[number]].device() {
+                device.qdisc.probe(now, &mut |name, value| probes.push((name.to_owned(), value)));
+            }
+            let Some((metrics, queued)) = self.port_metrics(number) else { continue };
+            metrics.advance(queued, now);
+            let mut prefixes = Vec::new();
+            prefixes.extend((number == 0).then(String::new));
+            prefixes.extend(several.then(|| metrics.prefix()));
+            let sample = PortSample { queued, ewma: metrics.ewma().0, sums: metrics.take_sample(), probes };
+            self.metrics.sample_port(&prefixes, &sample, period);
+        }
         self.check_queues()?;
         Ok(Some(self.now + self.sample_period))
     }

@@ -11,7 +11,7 @@ use crate::network::{dumbbell, topology};
 use crate::report::RunError;
 use crate::scenario::{Capacity, Scenario, Transport};
 use aqm_core::spec::Spec;
-use aqm_core::units::{Bytes, Rate, Time};
+use aqm_core::units::{Rate, Time};
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
@@ -22,7 +22,6 @@ const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
 pub(crate) struct Setup {
     pub(crate) simulation: Simulation,
     pub(crate) labels: Vec<Label>,
-    pub(crate) capacity: LinkCapacity,
     /// Of each link its name, and the discipline in front of it if there is one.
     pub(crate) links: Vec<(String, Option<String>)>,
     pub(crate) warnings: Vec<String>,
@@ -41,8 +40,7 @@ impl Setup {
         if !captures.is_empty() {
             groups.push(crate::replay::GROUP.to_owned());
         }
-        let full = Bytes::new(u64::from(FULL_PACKET + scenario.overhead_bytes));
-        let metrics = Metrics::new(groups, capacity.mean_rate().time_for(full), scenario.flow_series);
+        let metrics = Metrics::new(groups, scenario.flow_series);
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
             None => dumbbell::layout(scenario, &capacity, &aqm)?,
@@ -79,7 +77,7 @@ impl Setup {
             (network.link_name(link), discipline)
         });
         let links: Vec<_> = links.collect();
-        Ok(Setup { simulation, labels, capacity, links, warnings })
+        Ok(Setup { simulation, labels, links, warnings })
     }
 }
 

@@ -4,6 +4,7 @@ use crate::endpoint::flow::{ENDLESS, Endpoints, Flow, FlowSetup, Session};
 use crate::endpoint::recorded::Replay;
 use crate::engine::EventQueue;
 use crate::measure::metrics::Metrics;
+use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
 use crate::network::graph::{LinkId, Network, Queue};
 use crate::network::in_flight::InFlightQueue;
@@ -12,8 +13,9 @@ use crate::network::port::{Medium, NONE, Port, PortId};
 use crate::switch::installed::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
+use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
-use aqm_core::units::{Span, Time};
+use aqm_core::units::{Bytes, Span, Time};
 
 /// End of a route.
 pub(crate) const END: u32 = u32::MAX;
@@ -46,7 +48,8 @@ pub(crate) struct Simulation {
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
     pub(crate) sample_period: Span,
-    pub(crate) bottleneck: PortId,
+    /// The measured ports.
+    pub(crate) measured: Vec<PortId>,
 }
 
 /// An application with the flows that are its pipes.
@@ -60,21 +63,30 @@ pub(crate) struct User {
 }
 
 impl Simulation {
-    /// An empty simulation of `network`, measuring the queue of `bottleneck`.
+    /// An empty simulation of `network`, with an observer at each of the `measured` ports.
     pub(crate) fn new(
         network: Network,
-        bottleneck: PortId,
+        measured: Vec<PortId>,
         metrics: Metrics,
         overhead: u32,
         seed: u64,
     ) -> Result<Simulation, SpecError> {
+        let full_packet = Bytes::new(u64::from(1500 + overhead));
         let mut media: Vec<Medium> = Vec::new();
         let mut ports = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
             if let Queue::Discipline { medium: Some(medium), .. } = &spec.queue {
                 media.resize_with(media.len().max(*medium as usize + 1), Medium::default);
             }
-            ports.push(Port::new(spec, &network.link_name(id), overhead, seed, id == bottleneck)?);
+            ports.push(Port::new(spec, &network.link_name(id), overhead, seed)?);
+        }
+        for &port in &measured {
+            let capacity = network.links[port].capacity.clone();
+            if let Some(device) = ports[port].device_mut() {
+                let name = network.port_name(port);
+                let observer = PortMetrics::new(name, capacity, metrics.groups.len(), full_packet);
+                device.metrics = Some(Box::new(observer));
+            }
         }
         Ok(Simulation {
             now: Time::ZERO,
@@ -95,8 +107,14 @@ impl Simulation {
             handled: 0,
             overhead,
             sample_period: Span::MAX,
-            bottleneck,
+            measured,
         })
+    }
+
+    /// What the observer of a measured port has seen, and what waits there.
+    pub(crate) fn port_metrics(&mut self, number: usize) -> Option<(&mut PortMetrics, Backlog)> {
+        let device = self.ports[self.measured[number]].device_mut()?;
+        Some((device.metrics.as_deref_mut()?, device.queued))
     }
 
     /// Adds a flow.
@@ -104,6 +122,11 @@ impl Simulation {
         let forward = self.add_route(setup.forward);
         let reverse = self.add_route(setup.reverse);
         self.metrics.add_flow(setup.group, setup.propagation, setup.back);
+        for number in 0..self.measured.len() {
+            if let Some((metrics, _)) = self.port_metrics(number) {
+                metrics.add_flow(setup.group as u32);
+            }
+        }
         self.flows.push(Flow {
             endpoints: Endpoints::new(setup.tcp),
             identity: setup.identity,

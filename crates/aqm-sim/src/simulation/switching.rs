@@ -8,6 +8,7 @@ use crate::network::port::PortId;
 use crate::network::records::Record;
 use crate::switch::installed::Switches;
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
+use aqm_core::backlog::Backlog;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::signal::DropReason;
 use aqm_core::units::Time;
@@ -44,11 +45,14 @@ impl Simulation {
         if switches.admit(port, from, packet.class, packet.length, self.now).is_ok() {
             return true;
         }
-        let measured = self.ports[port].device().is_some_and(|device| device.measured);
-        let flow = self.slab[id].flow;
-        if measured {
-            self.metrics.on_arrival(flow, packet.length, self.now);
-            self.metrics.on_drop(flow, packet.length, DropReason::Overlimit, self.now);
+        let (flow, now) = (self.slab[id].flow, self.now);
+        if let Some(device) = self.ports[port].device_mut()
+            && let Some(metrics) = &mut device.metrics
+        {
+            let Backlog { packets, bytes } = device.queued;
+            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
+            metrics.on_arrival(flow, device.queued, now);
+            metrics.on_drop(flow, DropReason::Overlimit, with_it, now);
         }
         self.metrics.on_loss(&self.slab[id]);
         self.slab.remove(id);

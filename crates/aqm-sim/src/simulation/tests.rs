@@ -131,10 +131,10 @@ fn chain(discipline: Spec) -> Chain {
 
 /// A simulation in which recorded packets of 1000 bytes leave at these microseconds.
 fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Simulation {
-    let metrics = Metrics::new(vec!["all".to_owned()], Span::ZERO, false);
+    let metrics = Metrics::new(vec!["all".to_owned()], false);
     let bottleneck =
         network.links.iter().position(|link| matches!(link.queue, Queue::Discipline { .. })).unwrap();
-    let mut simulation = Simulation::new(network, bottleneck, metrics, 0, 1).unwrap();
+    let mut simulation = Simulation::new(network, vec![bottleneck], metrics, 0, 1).unwrap();
     for &(forward, reverse, sends) in flows {
         let hash = 100 + simulation.flows.len() as u64;
         let (source, destination) = (1 + hash as u32, 1000 + hash as u32);

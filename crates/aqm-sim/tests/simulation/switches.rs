@@ -26,6 +26,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         rate_bps: Some(rate_bps),
         delay_ns: DELAY,
         queue: LinkQueue::Plain,
+        name: None,
         medium: None,
     }
 }

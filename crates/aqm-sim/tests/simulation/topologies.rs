@@ -16,6 +16,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         rate_bps: Some(rate_mbit * MBIT),
         delay_ns: delay_ms * MS,
         queue: LinkQueue::Plain,
+        name: None,
         medium: None,
     }
 }
@@ -177,4 +178,55 @@ fn what_cannot_be_built_is_refused_by_name() {
     assert!(problem(&graph).contains("from and to are missing"));
     graph.topology.as_mut().unwrap().measured = 1;
     assert!(problem(&graph).contains("no queue under test"));
+}
+
+#[test]
+fn two_measured_ports_each_have_metrics_of_their_own_and_the_first_those_without_a_prefix() {
+    let mut links: Vec<_> = both("a", "b", 10, 5).into();
+    links.extend(both("b", "c", 5, 5));
+    links[2].name = Some("last".to_owned());
+    let mut row = scenario("fifo limit 50p", links, 0);
+    row.overhead_bytes = 0;
+    row.measure = vec!["last".to_owned(), "a->b".to_owned()];
+    add(&mut row, cbr("flood", 20 * MBIT, 1000), &["a"], &["c"]);
+    let report = run(&row);
+    let of = |name: &str| report.metrics[name];
+    // Half is dropped at the first link, half of the rest at the second; both queues are always full.
+    for (port, rate, wait_ms) in [("a->b", 10.0, 0.8), ("last", 5.0, 1.6)] {
+        let of = |name: &str| of(&format!("port.{port}.{name}"));
+        assert!((of("loss_ratio") - 0.5).abs() < 0.001);
+        assert!((of("throughput_mbit") - rate).abs() < 0.01);
+        assert!((of("utilization") - 1.0).abs() < 0.001);
+        assert_eq!(of("queue_max_packets"), 50.0);
+        // Each waits for 49 or 50 packets before it.
+        assert!((of("qdelay_mean_ms") - 49.5 * wait_ms).abs() < 0.6 * wait_ms, "{}", of("qdelay_mean_ms"));
+        let series = |name: &str| report.series.columns[&format!("port.{port}.{name}")].len();
+        assert_eq!(series("queue_packets"), report.series.time_s.len());
+        assert!(report.histograms.contains_key(&format!("port.{port}.qdelay")));
+    }
+    for name in ["loss_ratio", "utilization", "queue_mean_packets", "qdelay_p99_ms", "drops_overflow"] {
+        assert_eq!(of(name), of(&format!("port.last.{name}")), "{name}");
+    }
+    assert_eq!(report.series.columns["qdelay_ms"], report.series.columns["port.last.qdelay_ms"]);
+    row.measure = vec!["a-b".to_owned()];
+    let problem = aqm_sim::run(&row, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string();
+    assert!(problem.contains("no port is called 'a-b'") && problem.contains("a->b"), "{problem}");
+}
+
+#[test]
+fn the_way_back_of_a_dumbbell_can_be_measured_without_a_change_of_what_happens() {
+    let mut plain = bottleneck("fifo limit 300p");
+    plain.duration_ns = 8_000 * MS;
+    plain.flows.push(bulk("newreno", 2, newreno()));
+    let mut both = plain.clone();
+    both.measure = vec!["bottleneck".to_owned(), "back".to_owned()];
+    let (plain, both) = (run(&plain), run(&both));
+    for (name, value) in &plain.metrics {
+        assert_eq!(both.metrics[name], *value, "{name}");
+    }
+    // An acknowledgment of 66 bytes at least for every two segments; they hardly wait.
+    let acks = both.metrics["port.back.packets_arrived"] / both.metrics["port.bottleneck.packets_arrived"];
+    assert!((0.4..1.0).contains(&acks), "{acks}");
+    assert!(both.metrics["port.back.qdelay_mean_ms"] < 0.1);
+    assert_eq!(both.metrics["port.back.loss_ratio"], 0.0);
 }

@@ -62,7 +62,7 @@ def cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
 
 def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
     """Return the lines of one scenario, one per group of flows and AQM; none if there is one group only."""
-    prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix)
+    prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix.startswith("class."))
     if len(prefixes) < 2:
         return {}
     return {

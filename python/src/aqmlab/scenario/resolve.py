@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
-from aqmlab.errors import InputError, did_you_mean
+from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.registry import Spec, find, marks
 from aqmlab.scenario import flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
@@ -95,6 +95,7 @@ def resolve(options: Options) -> Plan:
     buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, FULL_IP_PACKET_BYTES + overhead)
     contestants, warnings = _contestants(options, buffer, link)
     layout = _layout(options, link, rtt_ns)
+    ports = _ports(options, layout)
     access_rate = _access_rate(options)
     ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
     loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
@@ -118,6 +119,7 @@ def resolve(options: Options) -> Plan:
         "flow_series": _choice(options, "series", ("flows", "groups")) == "flows",
         "loss": loss,
         "jitter_ns": jitter_ns,
+        **({"measure": ports} if ports else {}),
         **({"topology": layout.engine()} if layout else {}),
         "flows": [{**group.engine(), **_ends(options, group, layout)} for group in groups],
         "captures": [capture.name for capture in captures],
@@ -130,6 +132,7 @@ def resolve(options: Options) -> Plan:
         "buffer": str(buffer),
         "flows": [str(group) for group in groups],
         "topology": options.text("topology"),
+        "measure": ports,
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
         "overhead": format_bytes(overhead),
@@ -203,6 +206,18 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     # The measured link is the bottleneck, recorded or not.
     layout.links[layout.measured]["rate_bps"] = None
     return layout
+
+
+def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:
+    """The ports that are measured; none stands for the bottleneck's."""
+    given = [name.strip() for text in options.texts("measure") for name in text.split(",") if name.strip()]
+    known = layout.ports if layout else ["bottleneck", "back"]
+    for name in given:
+        if name not in known:
+            raise options.error("measure", unknown("port", name, known[:30]))
+        if given.count(name) > 1:
+            raise options.error("measure", f"'{name}' is given twice")
+    return given or (list(layout.measure) if layout else [])
 
 
 def _ends(options: Options, group: flows.Group, layout: topologies.Layout | None) -> dict[str, list[str]]:
@@ -468,7 +483,7 @@ def _mbit(bits_per_sec: int) -> str:
 
 
 def _defaulted(options: Options, name: str) -> bool:
-    needless = name in ("aqm", "rate", "rtt", "link_trace", "capture")
+    needless = name in ("aqm", "rate", "rtt", "measure", "link_trace", "capture")
     if name == "flows" and options.is_given("capture"):
         return False
     return not needless and not options.is_given(name)

@@ -25,10 +25,14 @@ CLIENTS_OF_ROUTER, CLIENTS_OF_SITE, SERVERS_OF_SITE = 4, 16, 4
 
 @dataclass
 class Layout:
-    """Links as the simulator takes them, which of them is measured, and the usual ends of flows."""
+    """Links as the simulator takes them, which is the bottleneck, the usual ends of flows, and the measured ports.
+
+    No ports stand for the bottleneck's.
+    """
 
     links: list[dict[str, Any]] = field(default_factory=list)
     measured: int = 0
+    measure: tuple[str, ...] = ()
     sources: list[str] = field(default_factory=list)
     sinks: list[str] = field(default_factory=list)
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -38,12 +42,25 @@ class Layout:
         """The names of the nodes, in the order of their appearance."""
         return list(dict.fromkeys(link[end] for link in self.links for end in ("from", "to")))
 
+    @property
+    def ports(self) -> list[str]:
+        """The names of the ports, one in front of each link."""
+        return [link.get("name") or f"{link['from']}->{link['to']}" for link in self.links]
+
     def link(
-        self, start: str, end: str, rate_bps: int | None, delay_ns: int, queue: object = PLAIN, medium: str = ""
+        self,
+        start: str,
+        end: str,
+        rate_bps: int | None,
+        delay_ns: int,
+        queue: object = PLAIN,
+        medium: str = "",
+        name: str = "",
     ) -> None:
-        """Add a one-way link."""
+        """Add a one-way link; its port is called ``start->end`` unless it has a name."""
         link = {"from": start, "to": end, "rate_bps": rate_bps, "delay_ns": delay_ns, "queue": queue}
-        self.links.append({**link, "medium": medium} if medium else link)
+        optional = {"medium": medium, "name": name}
+        self.links.append({**link, **{key: value for key, value in optional.items() if value}})
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: object, back: object) -> None:
         """Add a link each way, with the queues in front of them."""
@@ -236,8 +253,9 @@ def _shared_medium(rate: int, rtt: int, keys: dict[str, int]) -> Layout:
 
 def _asymmetric(rate: int, rtt: int, keys: dict[str, int]) -> Layout:
     layout, delay, fast = Layout(sources=["server"], sinks=["home"]), rtt // 6, rate * ACCESS_FACTOR
-    layout.link("isp", "modem", rate, delay, TESTED)
-    layout.link("modem", "isp", keys["up"] or max(rate // 10, 1), delay, TESTED)
+    layout.link("isp", "modem", rate, delay, TESTED, name="down")
+    layout.link("modem", "isp", keys["up"] or max(rate // 10, 1), delay, TESTED, name="up")
+    layout.measure = ("down", "up")
     layout.both("server", "isp", fast, delay, PLAIN, PLAIN)
     layout.both("modem", "home", fast, delay, PLAIN, PLAIN)
     return layout
@@ -275,7 +293,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(
         "asymmetric",
-        "a slow way up (a tenth unless given) beside the way down, the AQM on both",
+        "a slow way up (a tenth unless given) beside the way down, the AQM on both; both are measured",
         {"up": ""},
         _asymmetric,
     ),
@@ -319,7 +337,7 @@ def _equip(layout: Layout, table: Any, place: str) -> None:
 def _add(layout: Layout, entry: Any, place: str) -> None:
     if not isinstance(entry, dict):
         raise InputError(f"{place}is not a table")
-    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium"))
+    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "name"))
     for key in ("from", "to", "delay"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InputError(f"{place}{key} is missing")
@@ -333,7 +351,10 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     if rate == 0:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
     medium = str(entry.get("medium", ""))
-    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium)
+    name = str(entry.get("name", ""))
+    if name in layout.ports:
+        raise InputError(f"{place}name: another link is called '{name}'")
+    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name)
     if entry.get("both", True):
         layout.link(entry["to"], entry["from"], rate, delay, _queue(entry.get("back", PLAIN)), medium)
 

@@ -1,0 +1,266 @@
+//! What an observer at a port sees: the queue, and what each flow sends through it. Accumulated in place: nothing is
+//! logged, nothing allocated per packet.
+
+use crate::network::graph::Capacity;
+use aqm_core::backlog::Backlog;
+use aqm_core::signal::DropReason;
+use aqm_core::units::{Bytes, Span, Time};
+use aqm_io::histogram::Histogram;
+use aqm_io::link_trace::OPPORTUNITY_BYTES;
+
+/// S-PIE's queue weight in its equation 11 (RED's default).
+const EWMA_WEIGHT: f64 = 0.002;
+
+/// A measured port. Names and definitions are those of the metrics contract.
+pub(crate) struct PortMetrics {
+    name: String,
+    capacity: Capacity,
+    pub(crate) flows: Vec<FlowAtPort>,
+    /// Sojourn times by group of flows.
+    sojourn: Vec<Histogram>,
+    last_change: Time,
+    packet_nanos: u128,
+    byte_nanos: u128,
+    pub(crate) max_packets: u64,
+    pub(crate) drops_early: u64,
+    pub(crate) drops_overflow: u64,
+    /// Bytes handed to the wire, link-layer overhead included and without it.
+    sent_bytes: u64,
+    sent_ip_bytes: u64,
+    ewma: f64,
+    ewma_sum: f64,
+    ewma_count: u64,
+    empty_since: Time,
+    /// Serialisation time of a full packet: how fast the average decays while the queue is empty.
+    full_packet: Span,
+    sample: Sample,
+}
+
+/// One flow at a measured port. Packets are counted in 32 bits.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct FlowAtPort {
+    pub(crate) group: u32,
+    pub(crate) arrived: u32,
+    pub(crate) dropped: u32,
+    pub(crate) marked: u32,
+    pub(crate) departed: u32,
+    /// Bytes that left the queue.
+    pub(crate) bytes: u64,
+    pub(crate) sojourn_sum: Span,
+}
+
+/// Sums since the last sample of the series.
+#[derive(Default)]
+pub(crate) struct Sample {
+    sojourn_sum: Span,
+    departed: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) dropped_early: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+}
+
+impl PortMetrics {
+    /// `full_packet` bytes fill a packet, overhead included.
+    pub(crate) fn new(name: String, capacity: Capacity, groups: usize, full_packet: Bytes) -> PortMetrics {
+        PortMetrics {
+            name,
+            full_packet: capacity.mean_rate().time_for(full_packet),
+            capacity,
+            flows: Vec::new(),
+            sojourn: vec![Histogram::default(); groups],
+            last_change: Time::ZERO,
+            packet_nanos: 0,
+            byte_nanos: 0,
+            max_packets: 0,
+            drops_early: 0,
+            drops_overflow: 0,
+            sent_bytes: 0,
+            sent_ip_bytes: 0,
+            ewma: 0.0,
+            ewma_sum: 0.0,
+            ewma_count: 0,
+            empty_since: Time::ZERO,
+            sample: Sample::default(),
+        }
+    }
+
+    /// Adds a flow of group number `group`.
+    pub(crate) fn add_flow(&mut self, group: u32) {
+        self.flows.push(FlowAtPort { group, ..FlowAtPort::default() });
+    }
+
+    /// The warm-up is over: everything begins again, but for the weighted average and the sample under way.
+    pub(crate) fn restart(&mut self, queued: Backlog, now: Time) {
+        for flow in &mut self.flows {
+            *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
+        }
+        self.sojourn.iter_mut().for_each(Histogram::clear);
+        self.last_change = now;
+        (self.packet_nanos, self.byte_nanos) = (0, 0);
+        self.max_packets = queued.packets;
+        (self.drops_early, self.drops_overflow) = (0, 0);
+        (self.sent_bytes, self.sent_ip_bytes) = (0, 0);
+        (self.ewma_sum, self.ewma_count) = (0.0, 0);
+    }
+
+    /// A packet arrives where `queued` waits.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, flow: u32, queued: Backlog, now: Time) {
+        self.flows[flow as usize].arrived += 1;
+        self.average(queued, now);
+        self.advance(queued, now);
+    }
+
+    /// The backlog after an arrival has been dealt with; only now is it known whether the packet stayed.
+    #[inline]
+    pub(crate) fn after_arrival(&mut self, queued: Backlog) {
+        self.max_packets = self.max_packets.max(queued.packets);
+    }
+
+    /// The discipline drops a packet; `queued` waited until now.
+    pub(crate) fn on_drop(&mut self, flow: u32, reason: DropReason, queued: Backlog, now: Time) {
+        self.flows[flow as usize].dropped += 1;
+        self.remove(queued, now);
+        self.sample.dropped += 1;
+        if reason.is_early() {
+            self.sample.dropped_early += 1;
+            self.drops_early += 1;
+        } else {
+            self.drops_overflow += 1;
+        }
+    }
+
+    /// The discipline marks a packet.
+    pub(crate) fn on_mark(&mut self, flow: u32) {
+        self.flows[flow as usize].marked += 1;
+        self.sample.marked += 1;
+    }
+
+    /// A packet leaves the queue for the device; `queued` waited until now.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, packet: Departure, queued: Backlog, now: Time) {
+        self.remove(queued, now);
+        let Departure { flow, length, ip_length, sojourn } = packet;
+        let flow = &mut self.flows[flow as usize];
+        flow.bytes += u64::from(length);
+        flow.sojourn_sum += sojourn;
+        flow.departed += 1;
+        self.sojourn[flow.group as usize].record(sojourn.as_nanos());
+        self.sent_bytes += u64::from(length);
+        self.sent_ip_bytes += u64::from(ip_length);
+        self.sample.sojourn_sum += sojourn;
+        self.sample.departed += 1;
+        self.sample.sent_bytes += u64::from(length);
+    }
+
+    /// Brings the time-weighted sums up to `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, queued: Backlog, now: Time) {
+        let passed = u128::from(now.since(self.last_change).as_nanos());
+        self.packet_nanos += passed * u128::from(queued.packets);
+        self.byte_nanos += passed * u128::from(queued.bytes);
+        self.last_change = now;
+    }
+
+    #[inline]
+    fn remove(&mut self, queued: Backlog, now: Time) {
+        self.advance(queued, now);
+        if queued.packets == 1 {
+            self.empty_since = now;
+        }
+    }
+
+    /// S-PIE's equation 11, taken at each arrival as ns-3's RED does: while the queue was empty, m full packets could
+    /// have passed.
+    #[inline]
+    fn average(&mut self, queued: Backlog, now: Time) {
+        let mut kept = 1.0 - EWMA_WEIGHT;
+        if queued.packets == 0 && self.full_packet > Span::ZERO {
+            let idle = now.since(self.empty_since).as_nanos() / self.full_packet.as_nanos();
+            kept = power(kept, idle + 1);
+        }
+        self.ewma = EWMA_WEIGHT * queued.packets as f64 + kept * self.ewma;
+        self.ewma_sum += self.ewma;
+        self.ewma_count += 1;
+    }
+
+    /// Time-weighted means over `seconds`: packets and bytes.
+    pub(crate) fn means(&self, seconds: f64) -> (f64, f64) {
+        let mean = |sum: u128| sum as f64 / 1e9 / seconds;
+        (mean(self.packet_nanos), mean(self.byte_nanos))
+    }
+
+    /// The weighted average now, and its mean over arrivals.
+    pub(crate) fn ewma(&self) -> (f64, f64) {
+        (self.ewma, self.ewma_sum / self.ewma_count as f64)
+    }
+
+    /// Share of the capacity between `since` and `end` that was used.
+    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
+        match &self.capacity {
+            Capacity::Rate(rate) => {
+                self.sent_bytes as f64 / (rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
+            }
+            Capacity::Trace(trace) => {
+                let offered = trace.count_between(since, end) * OPPORTUNITY_BYTES.as_u64();
+                self.sent_ip_bytes as f64 / offered as f64
+            }
+        }
+    }
+
+    /// Sojourn times of the groups that `chosen` admits, merged.
+    pub(crate) fn sojourn(&self, chosen: impl Fn(usize) -> bool) -> Histogram {
+        let mut all = Histogram::default();
+        for (_, group) in self.sojourn.iter().enumerate().filter(|(index, _)| chosen(*index)) {
+            all.merge(group);
+        }
+        all
+    }
+
+    /// What its metrics begin with where several ports are measured.
+    pub(crate) fn prefix(&self) -> String {
+        format!("port.{}.", self.name)
+    }
+
+    /// Takes the sums since the last sample.
+    pub(crate) fn take_sample(&mut self) -> Sample {
+        std::mem::take(&mut self.sample)
+    }
+}
+
+/// A packet that leaves a queue.
+pub(crate) struct Departure {
+    pub(crate) flow: u32,
+    pub(crate) length: u32,
+    /// Without link-layer overhead.
+    pub(crate) ip_length: u32,
+    pub(crate) sojourn: Span,
+}
+
+impl FlowAtPort {
+    /// Mean sojourn time in milliseconds.
+    pub(crate) fn sojourn_mean_ms(&self) -> f64 {
+        self.sojourn_sum.as_millis_f64() / f64::from(self.departed)
+    }
+}
+
+impl Sample {
+    /// Mean sojourn time in milliseconds; `NaN` if nothing left.
+    pub(crate) fn sojourn_mean_ms(&self) -> f64 {
+        if self.departed == 0 { f64::NAN } else { self.sojourn_sum.as_millis_f64() / self.departed as f64 }
+    }
+}
+
+/// `base` to a whole power, by squaring: the same bits everywhere.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}

@@ -76,6 +76,20 @@ pub(crate) struct Device {
     pub(crate) medium: Option<u32>,
 }
 
+impl Device {
+    /// Keeps the most that has waited, after an arrival has been dealt with.
+    #[inline]
+    pub(crate) fn note_longest(&mut self) {
+        // Most arrivals are no record: comparing costs less than storing.
+        if self.queued.packets > self.longest.packets {
+            self.longest.packets = self.queued.packets;
+        }
+        if self.queued.bytes > self.longest.bytes {
+            self.longest.bytes = self.queued.bytes;
+        }
+    }
+}
+
 /// What several ports send on in turns.
 #[derive(Debug, Default)]
 pub(crate) struct Medium {

@@ -134,8 +134,8 @@ impl Simulation {
         observer.queued.packets += 1;
         observer.queued.bytes += u64::from(metadata.length);
         device.qdisc.enqueue(metadata, now, &mut observer);
-        device.longest.packets = device.longest.packets.max(device.queued.packets);
-        device.longest.bytes = device.longest.bytes.max(device.queued.bytes);
+        let wakes = device.wakes;
+        device.note_longest();
         if let Some(metrics) = &mut device.metrics {
             metrics.after_arrival(device.queued);
         }
@@ -146,7 +146,9 @@ impl Simulation {
         } else if device.ring_packets > 1 {
             self.fill_ring(port);
         }
-        self.arm_wakeup(port);
+        if wakes {
+            self.arm_wakeup(port);
+        }
         if self.switches.is_some() {
             self.send_pauses(port);
         }
@@ -219,16 +221,15 @@ impl Simulation {
             self.media[medium as usize].waiting.push_back(port as u32);
             return None;
         }
+        let (medium, ring, wakes) = (device.medium, device.ring_packets > 1, device.wakes);
         let id = self.next_packet(port);
         let this = &mut self.ports[port];
         this.device_mut()?.busy = id.is_some();
         let id = id?;
         let out = self.now + this.serialisation(self.slab[id].length);
-        let this = self.ports[port].device()?;
-        if let Some(medium) = this.medium {
+        if let Some(medium) = medium {
             self.media[medium as usize].busy = true;
         }
-        let (ring, wakes) = (this.ring_packets > 1, this.wakes);
         self.depart(port, id, out);
         if ring {
             self.fill_ring(port);

@@ -81,6 +81,7 @@ def scenario() -> Schema:
         "flow_series": {"type": "boolean"},
         "loss": share,
         "jitter_ns": time,
+        "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},
         "topology": {"type": ["object", "null"], "description": "nodes and links in place of the dumbbell"},
         "flows": {"type": "array", "items": {"$ref": "#/$defs/flows"}},
         "captures": {"type": "array", "items": _TEXT},

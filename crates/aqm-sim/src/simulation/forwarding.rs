@@ -330,7 +330,9 @@ impl Simulation {
             device.qdisc.dequeue_unpaused(now, paused, &mut observer)
         };
         let metadata = next?;
-        observer.release(&metadata, false);
+        if observer.switches.is_some() {
+            observer.release(&metadata, false);
+        }
         let queued = device.queued;
         device.queued.packets -= 1;
         device.queued.bytes -= u64::from(metadata.length);

@@ -209,6 +209,7 @@ impl Simulation {
         again
     }
 
+    #[inline]
     fn send_next(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device_mut()?;
         if device.trace.is_some() {
@@ -309,8 +310,6 @@ impl Simulation {
     /// Takes a packet from the discipline.
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
         let now = self.now;
-        let paused =
-            self.switches.as_ref().map_or(PausedClasses::NONE, |switches| switches.paused_classes(port));
         let device = self.ports[port].device_mut()?;
         let mut observer = PortObserver {
             slab: &mut self.slab,
@@ -324,10 +323,10 @@ impl Simulation {
             at_port: device.metrics.as_deref_mut(),
             now,
         };
-        let next = if paused.is_empty() {
-            device.qdisc.dequeue(now, &mut observer)
-        } else {
-            device.qdisc.dequeue_unpaused(now, paused, &mut observer)
+        let paused = observer.switches.as_ref().map(|switches| switches.paused_classes(port));
+        let next = match paused {
+            None | Some(PausedClasses::NONE) => device.qdisc.dequeue(now, &mut observer),
+            Some(paused) => device.qdisc.dequeue_unpaused(now, paused, &mut observer),
         };
         let metadata = next?;
         if observer.switches.is_some() {

@@ -33,7 +33,9 @@ impl Observer for PortObserver<'_> {
         let queued = *self.queued;
         self.queued.packets -= 1;
         self.queued.bytes -= u64::from(packet.length);
-        self.release(&packet, true);
+        if self.switches.is_some() {
+            self.release(&packet, true);
+        }
         let id = packet.cookie as PacketId;
         let dropped = &self.slab[id];
         self.metrics.on_loss(dropped);

@@ -37,6 +37,7 @@ impl Simulation {
     }
 
     /// Whether the switch that `port` belongs to has room for a packet; if not, it is dropped.
+    #[cold]
     pub(super) fn admit(&mut self, port: PortId, packet: &mut Metadata) -> bool {
         let Some(switches) = &mut self.switches else { return true };
         let id = packet.cookie as PacketId;
@@ -62,7 +63,7 @@ impl Simulation {
     }
 
     /// Sends what the switch that `port` belongs to has to say upstream.
-    #[inline]
+    #[cold]
     pub(super) fn send_pauses(&mut self, port: PortId) {
         if let Some(switch) = self.switches.as_ref().and_then(|switches| switches.owner(port)) {
             self.send_pauses_of(switch);
@@ -145,7 +146,7 @@ impl Simulation {
     }
 
     /// The next PAUSE frame that a port sends, before all else.
-    #[inline]
+    #[cold]
     pub(super) fn next_pause(&mut self, port: PortId) -> Option<PacketId> {
         self.switches.as_mut()?.frames_mut(port).pop_front()
     }
@@ -153,7 +154,7 @@ impl Simulation {
 
 impl PortObserver<'_> {
     /// Tells the switch that a packet has left the queue, or was dropped there.
-    #[inline]
+    #[cold]
     pub(super) fn release(&mut self, packet: &Metadata, dropped: bool) {
         let Some(switches) = self.switches else { return };
         let next = self.slab[packet.cookie as PacketId].next;

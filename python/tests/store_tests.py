@@ -1,4 +1,4 @@
-"""No finished run is lost or made twice, whatever happens to the process, the folder or the disk."""
+"""No finished run is lost or made twice when the process, the folder or the disk fails."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class CobaltQueue:
         self.count = self.count or 1
 
     def empty(self, now: int) -> None:
-        """Asked for a packet in vain."""
+        """The link finds the queue empty."""
         self.blue.link_idle(now)
         self.dropping = False
         if self.count and now >= self.drop_next:

@@ -1,7 +1,7 @@
 """SFQ as McKenney (1990) describes it and tc-sfq(8) parametrises it, over plain lists.
 
 Flows are hashed to `divisor` queues, at most `flows` of which hold packets. Queues take turns; one whose allotment is
-used up gets a quantum and goes to the end. When all is full, the longest queue gives. With the first arrival after
+used up gets a quantum and goes to the end. When full, it drops from the longest queue. With the first arrival after
 `perturb` the hash changes, and all that waits is sorted anew.
 """
 

@@ -218,7 +218,7 @@ def kind(decision: str) -> str:
 
 
 def reason(spec: str) -> str:
-    """Why this discipline drops, at least: for want of room where there is no law."""
+    """Why this discipline drops, at least: a full queue where there is no law."""
     if spec.startswith(("afd", "choke", "s-pie")):
         return "unfair"
     if "unmarkable pass" in spec:

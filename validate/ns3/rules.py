@@ -39,7 +39,7 @@ RULES = {
     "child-full": "each flow has the whole limit: one that fills it alone refuses the arriving packet itself",
     "not-told": "COBALT is not told that its flow lost a batch",
     # RED
-    "idle": "the average decays by one step more, and idle time begins when the link asks in vain",
+    "idle": "the average decays by one step more, and idle time begins when the link finds the queue empty",
     "first-above": "no signal with at most one packet waiting, nor for the first above MinTh, which counts as one",
     "full-last": "a full queue is seen after the thresholds, and counts as a packet let in",
     "forced": "a drop above the curve does not start the count anew",
@@ -50,7 +50,7 @@ RULES = {
     # PIE
     "burst": "the burst allowance begins with the first packet, and again after 1.5 s of calm; p is zero meanwhile",
     "decay": "p decays at zero delay only",
-    "short": "a queue is short with at most two packets, whatever their size",
+    "short": "a queue is short with at most two packets of any size",
     "emptied": "a packet that leaves an empty queue behind says zero delay",
     "mark-accumulates": "a mark leaves the accumulated probability alone; no marks at the threshold itself",
     "rate": "the rate is averaged, not the time; the packet that starts a measurement counts; calm forgets the rate",

@@ -27,7 +27,7 @@ impl Cx<'_> {
         self.observer.on_drop(packet, reason, self.point);
     }
 
-    /// Marks `packet` CE if its transport understands marks; `false` means that the law must drop instead.
+    /// Marks `packet` CE if it is ECN-capable; `false` means that the law must drop instead.
     ///
     /// A packet that already carries CE counts as marked: another hop has said what this one would say.
     pub fn mark(&mut self, packet: &mut Packet, reason: MarkReason) -> bool {

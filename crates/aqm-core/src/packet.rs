@@ -20,7 +20,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether the sender understands marks (ECT(0), ECT(1) or already CE).
+    /// Whether the packet is ECN-capable (ECT(0), ECT(1) or already CE).
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }

@@ -764,7 +764,7 @@ mod tests {
     use super::*;
     use crate::spec::read_child;
 
-    const CHILD: ParamSpec = ParamSpec::children("child", "What serves each class", "none");
+    const CHILD: ParamSpec = ParamSpec::children("child", "Discipline of each class", "none");
     const WEIGHT: ParamSpec = ParamSpec::new(
         "weight",
         Kind::Counts,

@@ -61,7 +61,7 @@ impl Observer for Victims {
     fn on_emit(&mut self, _emission: Emission) {}
 }
 
-/// Overfills `spec` at one instant with a heavy flow and light ones, and says which packets went for want of room.
+/// Overfills `spec` at one instant with a heavy flow and light ones, and says which packets were dropped because it was full.
 ///
 /// # Errors
 /// If the parameters do not fit together.

@@ -114,7 +114,7 @@ pub struct QueueRow {
     pub departed_bytes: u64,
     /// Packets dropped by decision of the AQM.
     pub dropped_early: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped because a queue was full.
     pub dropped_overflow: u64,
     /// CE marks.
     pub marked: u64,

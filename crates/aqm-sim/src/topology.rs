@@ -50,7 +50,7 @@ pub enum LinkQueue {
     Plain,
     /// The AQM under test.
     UnderTest,
-    /// This discipline, whatever is under test.
+    /// This discipline, also when another is under test.
     Discipline(String),
 }
 

@@ -1,7 +1,7 @@
 //! What a call sounds like: the E-model of ITU-T Recommendation G.107 for G.711, with everything but delay and loss at
 //! its default.
 //!
-//! The receiver is given the fixed playout delay that suits the call best: whatever arrives later counts as lost. An
+//! The receiver is given the fixed playout delay that suits the call best: what arrives later counts as lost. An
 //! adaptive buffer does not do better on average, a badly chosen one does worse.
 
 use aqm_core::units::Span;

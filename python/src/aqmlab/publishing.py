@@ -67,5 +67,5 @@ def is_published(result: Result) -> bool:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """Return a file of the folder, whatever an edited manifest says."""
+    """Return a file of the folder, even if the manifest was edited."""
     return folder / FIGURES / Path(name).name if name != REPORT else folder / REPORT

@@ -1,4 +1,4 @@
-"""Runs tasks in parallel, and answers in the same order whatever the number of jobs."""
+"""Runs tasks in parallel, and answers in the same order with any number of jobs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def execute(
 
     Raises:
         InputError: if a run refuses its input.
-        Exception: whatever ``on_done`` raises; the rest is stopped then.
+        Exception: what ``on_done`` raises; the rest is stopped then.
 
     """
     batch = _Batch(tasks, on_done, engine or find(DEFAULT))

@@ -12,7 +12,7 @@
 //! # Deviations
 //! Samples count packets, not bytes. The flow table counts by hash: flows with one entry count as one. m_fair stays
 //! between zero and the size of the shadow buffer, and starts there: beyond it nothing would change but the way back.
-//! A packet that finds the queue empty is left alone. The paper was not at hand: its equations and gains are as two
+//! A packet that finds the queue empty always passes. The paper was not available: its equations and gains are as two
 //! implementations cite them (a P4 program and L. Xue's Linux module); target, sizes and sampling are ours.
 //!
 //! # Promises
@@ -115,7 +115,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: size_of::<u32>(),
     },
-    deviations: "counts packets, by hash; m_fair bounded by the shadow buffer; spares a packet that finds the queue empty",
+    deviations: "counts packets, by hash; m_fair bounded by the shadow buffer; never drops a packet that finds the queue empty",
     build,
 };
 
@@ -151,7 +151,7 @@ fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
 }
 
 impl Afd {
-    /// One packet in so many goes into the shadow buffer, whatever becomes of it.
+    /// One packet in so many goes into the shadow buffer, dropped or not.
     #[inline]
     fn observe(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         if cx.below(self.settings.sample) == 0 {

@@ -10,7 +10,7 @@
 //! See `aqmlab aqm show blue`.
 //!
 //! # Deviations
-//! The link counts as idle when it asks for a packet in vain: once for each time that it goes idle. At a probability
+//! The link counts as idle when it finds the queue empty, once for each time that it goes idle. At a probability
 //! of zero an idle link does not start the freeze time. Beyond `mark_threshold` packets are dropped even if they could
 //! be marked (RFC 7567 section 4.2.1; the paper marks always). The paper names a threshold L for the queue without a value:
 //! half of the limit here. The first report (1999), its authors' simulator and the ns-3 model have none: `blue:overflow`.
@@ -95,7 +95,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
-    deviations: "idle when the link asks in vain; threshold is half of limit; drops ECT packets beyond mark_threshold",
+    deviations: "idle when the link finds the queue empty; threshold is half of limit; drops ECT packets beyond mark_threshold",
     build,
 };
 

@@ -66,22 +66,26 @@ pub static INFO: Info = Info {
         values: &[],
     }],
     probes: &[
-        ProbeSpec { name: "sparse_flows", unit: "flows", help: "Flow queues that start, or came back empty" },
+        ProbeSpec {
+            name: "sparse_flows",
+            unit: "flows",
+            help: "Flow queues that are new or became active again",
+        },
         ProbeSpec { name: "bulk_flows", unit: "flows", help: "Flow queues that keep a backlog" },
         ProbeSpec {
             name: "decaying_flows",
             unit: "flows",
-            help: "Empty flow queues whose law has not forgotten",
+            help: "Empty flow queues whose law still has state",
         },
         ProbeSpec {
             name: "collisions",
             unit: "packets",
-            help: "Packets that came into another flow's queue",
+            help: "Packets queued with another flow's (hash collisions)",
         },
         ProbeSpec {
             name: "capacity_estimate",
             unit: "bit/s",
-            help: "What autorate_ingress takes the link's rate for",
+            help: "Link rate as autorate_ingress estimates it",
         },
         ProbeSpec { name: "background_delay", unit: "s", help: "Mean delay in tins below best effort" },
         ProbeSpec { name: "best_effort_delay", unit: "s", help: "Mean delay in the tin for best effort" },
@@ -176,7 +180,7 @@ impl Cake {
         best.map(|(number, _)| number)
     }
 
-    /// The tin whose turn it is in a round: the weights are for tins that cannot be scheduled, for want of a rate.
+    /// The tin whose turn it is in a round: the weights are for tins that cannot be scheduled because no rate is known.
     #[inline]
     fn weighted_tin(&mut self) -> Option<usize> {
         if !self.tins.iter().any(|tin| tin.flows.is_active()) {

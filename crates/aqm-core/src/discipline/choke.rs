@@ -54,7 +54,7 @@ pub static INFO: Info = Info {
     }],
     probes: &[red::AVERAGE_QUEUE, red::DROP_PROBABILITY],
     traits: Traits { drops_queued: true, ..red::TRAITS },
-    deviations: "compares before it tests for a full queue; a match leaves RED's count alone",
+    deviations: "compares before it tests for a full queue; a match does not change RED's count",
     build,
 };
 

@@ -26,12 +26,12 @@ pub(super) const CLASSES: ParamSpec = ParamSpec::new(
 
 pub(super) const CHILD: ParamSpec = ParamSpec::children(
     "child",
-    "What queues the packets of each class; its limit is that of all classes unless given",
+    "Discipline of each class; its limit is that of all classes unless given",
     "tc: pfifo in each class",
 );
 
 pub(super) const LIMIT_OF_ALL: ParamSpec =
-    LIMIT.with_help("Most packets or bytes that wait in all classes together");
+    LIMIT.with_help("Limit of all classes together, in packets or bytes");
 
 pub(super) const PROBES: &[ProbeSpec] =
     &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];

@@ -71,7 +71,7 @@ pub static INFO: Info = Info {
 pub(super) const ECN: ParamSpec = ParamSpec::flag(
     "ecn",
     true,
-    "Let CoDel mark instead of drop where the transport understands it; BLUE drops all the same",
+    "CoDel marks ECN-capable packets instead of dropping them; BLUE drops them",
     "Linux sch_cake: always on",
 );
 
@@ -96,7 +96,7 @@ pub(super) const DECREMENT: ParamSpec = ParamSpec::new(
 pub(super) const MTU_GUARD: ParamSpec = ParamSpec::flag(
     "mtu_guard",
     true,
-    "Hold no delay for too long that four full packets take on the link",
+    "Accept any delay that four full packets take on the link",
     "Linux sch_cake, with its shaper: on",
 );
 

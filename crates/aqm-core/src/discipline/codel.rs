@@ -76,12 +76,8 @@ pub(super) const INTERVAL: ParamSpec = ParamSpec::new(
     "RFC 8289 section 4.3: 100 ms",
 );
 
-const ECN: ParamSpec = ParamSpec::flag(
-    "ecn",
-    false,
-    "Mark instead of drop where the transport understands it",
-    "tc-codel(8): off",
-);
+const ECN: ParamSpec =
+    ParamSpec::flag("ecn", false, "Mark ECN-capable packets instead of dropping them", "tc-codel(8): off");
 
 pub(super) const CE_THRESHOLD: ParamSpec = ParamSpec::new(
     "ce_threshold",

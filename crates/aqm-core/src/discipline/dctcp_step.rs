@@ -9,7 +9,7 @@
 //! See `aqmlab aqm show dctcp_step`.
 //!
 //! # Deviations
-//! Packets of transports that do not understand marks are dropped beyond the threshold (RFC 3168 section 5), unless
+//! Not-ECT packets are dropped beyond the threshold (RFC 3168 section 5), unless
 //! `unmarkable` is `pass`; RFC 8257 leaves them to the operator. The queue is compared without the arriving packet.
 //!
 //! # Promises
@@ -65,7 +65,7 @@ pub static INFO: Info = Info {
         quiet_packets: 20,
         flow_state_bytes: 0,
     },
-    deviations: "packets that cannot be marked are dropped beyond the threshold unless 'unmarkable' is 'pass'",
+    deviations: "Not-ECT packets are dropped beyond the threshold unless 'unmarkable' is 'pass'",
     build,
 };
 

@@ -3,7 +3,7 @@
 //! dropped more often, and a burst is protected once it has had its first drop.
 //!
 //! # Reference
-//! RFC 8034: section 4, appendix A; DOCSIS 3.1 MULPI annex M. Where the words of the RFC were not at hand, CableLabs'
+//! RFC 8034: section 4, appendix A; DOCSIS 3.1 MULPI annex M. Where the RFC's text was not available, CableLabs'
 //! own model of it was read (docsis-ns3, `dual-queue-coupled-aqm.cc`, `cm-net-device.cc`): its constants, order of
 //! steps and burst states are these.
 //!
@@ -88,7 +88,7 @@ pub static INFO: Info = Info {
             help: "Probability for a packet of 1024 bytes; shorter ones have less, so it may exceed one",
         },
         ProbeSpec { name: "qdelay", unit: "s", help: "Queue delay predicted at the last update" },
-        ProbeSpec { name: "burst_allowance", unit: "s", help: "How long a burst may still pass" },
+        ProbeSpec { name: "burst_allowance", unit: "s", help: "Rest of the burst allowance" },
     ],
     traits: Traits {
         wakes: true,

@@ -111,7 +111,7 @@ pub static INFO: Info = Info {
             Kind::Fraction,
             Value::Fraction(0.1),
             (0.01, 0.99),
-            "Share of the link that classic traffic has for sure (wrr)",
+            "Share of the link that classic traffic is guaranteed (wrr)",
             "tc-dualpi2(8): 10 %",
         ),
         ParamSpec::new(

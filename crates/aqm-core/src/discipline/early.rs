@@ -8,7 +8,7 @@ use crate::signal::{DropReason, MarkReason};
 pub(super) const ECN: ParamSpec = ParamSpec::flag(
     "ecn",
     false,
-    "Mark instead of drop where the transport understands it",
+    "Mark ECN-capable packets instead of dropping them",
     "tc's other disciplines: off",
 );
 

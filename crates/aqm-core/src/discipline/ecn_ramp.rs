@@ -10,8 +10,8 @@
 //! See `aqmlab aqm show ecn_ramp`.
 //!
 //! # Deviations
-//! Packets of transports that do not understand marks are dropped by the same lot (RFC 3168 section 5), unless
-//! `unmarkable` is `pass`; the paper's traffic understands them. The queue is compared without the arriving packet.
+//! Not-ECT packets are dropped with the same probability (RFC 3168 section 5), unless
+//! `unmarkable` is `pass`; the paper's traffic is all ECN-capable. The queue is compared without the arriving packet.
 //!
 //! # Promises
 //! Order kept; signals on arrival only; no signal while at most Kmin waits; one random number per packet on the ramp.
@@ -87,7 +87,7 @@ pub static INFO: Info = Info {
         quiet_packets: 3,
         flow_state_bytes: 0,
     },
-    deviations: "packets that cannot be marked are dropped by the same lot unless 'unmarkable' is 'pass'",
+    deviations: "Not-ECT packets are dropped with the same probability unless 'unmarkable' is 'pass'",
     build,
 };
 

@@ -6,10 +6,10 @@
 //! RFC 7567 section 2.1 (tail drop and its alternatives, B10); Linux `pfifo`, `bfifo`, `pfifo_head_drop`.
 //!
 //! # Deviations
-//! None. A packet larger than the whole limit is dropped on arrival whatever the policy.
+//! None. A packet larger than the whole limit is dropped on arrival under every policy.
 //!
 //! # Promises
-//! Order kept; drops for want of room only; no state per flow; never marks.
+//! Order kept; drops only when full; no state per flow; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
 use crate::backlog::Backlog;

@@ -17,7 +17,7 @@ pub(super) const LIMIT: ParamSpec = ParamSpec::new(
     Kind::Size,
     Value::Size(Size::Packets(10_240)),
     (1.0, 1e12),
-    "Most packets or bytes that wait in all flows",
+    "Limit of all flow queues together, in packets or bytes",
     "RFC 8290 section 5.2.3: 10240 packets",
 );
 
@@ -26,7 +26,7 @@ pub(super) const MEMORY_LIMIT: ParamSpec = ParamSpec::new(
     Kind::Bytes,
     Value::Bytes(Bytes::new(32 << 20)),
     (1.0, 1e12),
-    "Most bytes that wait in all flows",
+    "Limit of all flow queues together, in bytes",
     "tc-fq_codel(8): 32 MB",
 );
 

@@ -45,7 +45,7 @@ pub static INFO: Info = Info {
         ParamSpec::flag(
             "ecn",
             true,
-            "Mark instead of drop where the transport understands it",
+            "Mark ECN-capable packets instead of dropping them",
             "RFC 8290 section 5.2.6, tc-fq_codel(8): on",
         ),
         codel::CE_THRESHOLD,

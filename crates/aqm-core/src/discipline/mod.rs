@@ -211,6 +211,6 @@ pub const LIMIT: ParamSpec = ParamSpec::new(
     crate::params::Kind::Size,
     crate::params::Value::Size(Size::Packets(1000)),
     (1.0, 1e12),
-    "Most packets or bytes that wait",
+    "Limit of the queue, in packets or bytes",
     "tc: 1000 packets, Ethernet's default queue length",
 );

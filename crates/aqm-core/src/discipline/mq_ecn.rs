@@ -11,7 +11,7 @@
 //!
 //! # Deviations
 //! The paper's body was not available: thresholds and the estimate of a round are those of the authors' code. A queue is
-//! compared without the arriving packet. Packets of transports that do not understand marks are dropped beyond the
+//! compared without the arriving packet. Not-ECT packets are dropped beyond the
 //! threshold (RFC 3168 section 5), unless `unmarkable` is `pass`, as it is in the authors' code.
 //!
 //! # Promises
@@ -88,7 +88,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
-    deviations: "written from the authors' code; packets that cannot be marked are dropped unless 'unmarkable' is 'pass'",
+    deviations: "written from the authors' code; Not-ECT packets are dropped unless 'unmarkable' is 'pass'",
     build,
 };
 

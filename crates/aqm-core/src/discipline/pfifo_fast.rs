@@ -14,7 +14,7 @@
 //! for every discipline here; Linux knows `band_limit` only (`txqueuelen`), so its whole limit is three times that.
 //!
 //! # Promises
-//! Order kept within a band, and so within a flow that keeps its DSCP; drops for want of room only; never marks.
+//! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -40,7 +40,7 @@ pub static INFO: Info = Info {
             Kind::Size,
             Value::Auto,
             (1.0, 1e12),
-            "Most packets or bytes that wait in one band",
+            "Limit of each band, in packets or bytes",
             "ns-3: the limit of all bands",
         )
         .or_auto("limit"),

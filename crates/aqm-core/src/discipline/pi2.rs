@@ -154,7 +154,7 @@ fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
 }
 
 impl Gate for Pi2 {
-    /// Section 5: one lot for scalable packets, two for classic ones.
+    /// Section 5: one random number for scalable packets, two for classic ones.
     #[inline]
     fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         let Settings { coupling, scalable, early, .. } = &self.settings;

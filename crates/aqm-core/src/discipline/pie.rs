@@ -10,7 +10,7 @@
 //!
 //! # Deviations
 //! `alpha` and `beta` are in 1/s (tc: in sixteenths). Delay comes from timestamps, as in appendix A, unless
-//! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, whatever its last packet waited (as in Linux
+//! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, however long its last packet waited (as in Linux
 //! and FreeBSD). The probability decays below half the target (appendix B; section 4.2 and appendix A: at zero delay).
 //! The law rests again only when a packet finds the queue empty (as section 5.3 and appendix B have it, it would rest
 //! at the very packet that woke it). `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in `linux`.
@@ -133,16 +133,12 @@ pub(super) const MAX_BURST: ParamSpec = ParamSpec::new(
     Kind::Span,
     Value::Span(Span::from_millis(150)),
     (0.0, 1e11),
-    "How long a burst passes untouched",
+    "How long a burst is exempt from drops",
     "RFC 8033 section 4.4: 150 ms",
 );
 
-pub(super) const ECN: ParamSpec = ParamSpec::flag(
-    "ecn",
-    false,
-    "Mark instead of drop where the transport understands it",
-    "tc-pie(8): off",
-);
+pub(super) const ECN: ParamSpec =
+    ParamSpec::flag("ecn", false, "Mark ECN-capable packets instead of dropping them", "tc-pie(8): off");
 
 pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "mark_threshold",
@@ -184,7 +180,7 @@ pub(super) const DQ_WEIGHT: ParamSpec = ParamSpec::new(
 const ACTIVATE: ParamSpec = ParamSpec::flag(
     "activate",
     false,
-    "Rest until a third of the limit is taken (code rfc8033)",
+    "Stay inactive until a third of the limit is in use (code rfc8033)",
     "RFC 8033 section 5.3: optional, and off here, since with a deep buffer PIE would rest far beyond its target",
 );
 
@@ -201,14 +197,14 @@ pub(super) const CAP: ParamSpec = ParamSpec::flag(
 const CODE: ParamSpec = ParamSpec::choice(
     "code",
     &["rfc8033", "linux", "ns3.27"],
-    "Whose safeguards, tuning table and order of things",
+    "Whose safeguards, tuning table and order of steps",
     "RFC 8033 appendix A",
 );
 
 pub(super) const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "drop_probability", unit: "fraction", help: "Probability of the controller" },
     ProbeSpec { name: "qdelay", unit: "s", help: "Queue delay as the law sees it" },
-    ProbeSpec { name: "burst_allowance", unit: "s", help: "How long a burst may still pass" },
+    ProbeSpec { name: "burst_allowance", unit: "s", help: "Rest of the burst allowance" },
 ];
 
 /// Reports the law's variables under [`PROBES`].

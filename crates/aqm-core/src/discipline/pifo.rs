@@ -13,8 +13,8 @@
 //! `stfq` keeps their finish times in a table by hash, and charges a flow only for packets that were queued.
 //!
 //! # Promises
-//! Packets of a flow that keeps its class stay in order, for no rank decreases within it; drops for want of room only,
-//! of the newest packet with the largest rank, which may be the arriving one; never marks.
+//! Packets of a flow that keeps its class stay in order, for no rank decreases within it; drops only when full:
+//! the newest packet with the largest rank, which may be the arriving one; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::backlog::Backlog;

@@ -12,7 +12,7 @@
 //! # Deviations
 //! The unit of `min` and `max` decides whether the average counts packets or bytes. In bytes, the probability is
 //! scaled by length / `avpkt`, as in ns-2 and ns-3 (the paper: by the largest packet). A full queue is tested before
-//! the thresholds, and its drops leave the count between signals alone. `ns3`: parameters and spacing; its exemption
+//! the thresholds, and its drops do not change the count between signals. `ns3`: parameters and spacing; its exemption
 //! of the first packet above `min` is not copied. `linux`: parameters; its fixed-point table is not copied.
 //!
 //! # Promises
@@ -113,17 +113,13 @@ pub(super) const W: ParamSpec = ParamSpec::new(
 pub(super) const GENTLE: ParamSpec =
     ParamSpec::flag("gentle", true, "Raise the probability to 1 between max and twice max", "Floyd 2000: on");
 
-pub(super) const ECN: ParamSpec = ParamSpec::flag(
-    "ecn",
-    false,
-    "Mark instead of drop where the transport understands it",
-    "tc-red(8): off",
-);
+pub(super) const ECN: ParamSpec =
+    ParamSpec::flag("ecn", false, "Mark ECN-capable packets instead of dropping them", "tc-red(8): off");
 
 pub(super) const HARDDROP: ParamSpec = ParamSpec::flag(
     "harddrop",
     true,
-    "Drop even ECN-capable packets where every packet is hit",
+    "Drop ECN-capable packets too while the probability is 1",
     "RFC 3168 section 7: on",
 );
 

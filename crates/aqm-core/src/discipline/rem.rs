@@ -12,7 +12,7 @@
 //! # Deviations
 //! The rate is what arrived in the last period, lost packets included, without a filter (as ns-2 has it at its input
 //! weight of 1). Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567 section 4.2.1; the
-//! paper marks always). The paper's text was not at hand: values are those of ns-2 and of its port to ns-3.
+//! paper marks always). The paper's text was not available: values are those of ns-2 and of its port to ns-3.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet that finds room; updates once per period through wake-ups, at most 16 of them late.

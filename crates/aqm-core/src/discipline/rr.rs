@@ -1,5 +1,5 @@
 //! # What it does
-//! Classes in turn, one packet each, whatever its length; each class has a discipline of its own.
+//! Classes in turn, one packet each, of any length; each class has a discipline of its own.
 //!
 //! # Reference
 //! RFC 970 (Nagle 1985), whose sources are the classes here.

@@ -24,7 +24,7 @@
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; with `guard`, no signal while at most two packets wait; memory fixed by
-//! the sketch, whatever the number of flows. Random numbers: one per packet that PIE's probability is applied to.
+//! the sketch, for any number of flows. Random numbers: one per packet that PIE's probability is applied to.
 
 mod gate;
 #[cfg(test)]
@@ -128,7 +128,7 @@ const RULE: ParamSpec = ParamSpec::choice(
 const EQUAL_SHARE: ParamSpec = ParamSpec::choice(
     "equal_share",
     &["pass", "drop"],
-    "What becomes of a flow with exactly the mean share",
+    "What happens to a flow with exactly the mean share",
     "Zhu et al. section 3.2: \"reaches\" and \"exceeds\"; pass, since equal flows would all be dropped",
 );
 

@@ -20,7 +20,7 @@
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a flow that
-//! responds; memory fixed by levels and bins, whatever the number of flows.
+//! responds; memory fixed by levels and bins, for any number of flows.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -88,7 +88,7 @@ pub static INFO: Info = Info {
             Kind::Fraction,
             Value::Fraction(0.00005),
             (0.0, 1.0),
-            "By how much it falls per packet that finds the bin empty",
+            "By how much a probability falls per packet that finds its bin empty",
             "tc-sfb(8): 0.00005",
         ),
         ParamSpec::new(
@@ -96,7 +96,7 @@ pub static INFO: Info = Info {
             Kind::Count,
             Value::Count(10),
             (1.0, 1e9),
-            "Packets per second of all flows together that do not respond",
+            "Rate limit of all unresponsive flows together, in packets per second",
             "tc-sfb(8): 10",
         ),
         ParamSpec::new(
@@ -104,7 +104,7 @@ pub static INFO: Info = Info {
             Kind::Count,
             Value::Count(20),
             (1.0, 1e6),
-            "Packets of such flows that may come at once",
+            "Burst of that rate limit, in packets",
             "tc-sfb(8): 20",
         ),
         ParamSpec::new(
@@ -126,7 +126,7 @@ pub static INFO: Info = Info {
         ParamSpec::flag(
             "ecn",
             true,
-            "Mark instead of drop where the transport understands it",
+            "Mark ECN-capable packets instead of dropping them",
             "Linux sch_sfb: always on",
         ),
     ],

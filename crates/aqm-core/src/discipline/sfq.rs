@@ -1,5 +1,5 @@
 //! # What it does
-//! A queue for each flow (by hash), served in rounds of a quantum of bytes; when all is full, the longest queue gives.
+//! A queue for each flow (by hash), served in rounds of a quantum of bytes; when full, drops from the longest queue.
 //! The hash changes now and then, so that flows which share a queue do so for a while only.
 //!
 //! # Reference
@@ -10,14 +10,14 @@
 //!
 //! # Deviations
 //! The hash changes with the first packet that comes after its period has ended, not by a timer. Of equally long queues
-//! the first in the round gives; Linux takes the one that has reached that length last. Linux's optional RED in each
+//! the first in the round loses a packet; Linux takes the one that has reached that length last. Linux's optional RED in each
 //! queue (`redflowlimit`) is not built: `fq_codel` or `drr child [red]` show what it is for. The paper serves a packet per
 //! turn; `quantum 64b` comes close to it. `divisor` and `flows` cannot change while running.
 //!
 //! # Promises
-//! Packets of one flow stay in order, also when the hash changes; drops for want of room only: of the whole (`limit`), of
-//! one queue (`depth`), or of queues (`flows`); one random number with the first packet and with every new hash; never
-//! marks.
+//! Packets of one flow stay in order, also when the hash changes; drops only when full: the whole (`limit`),
+//! one queue (`depth`), or the table of queues (`flows`); one random number with the first packet and with every new
+//! hash; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -38,18 +38,18 @@ use alloc::vec::Vec;
 pub static INFO: Info = Info {
     name: "sfq",
     group: Group::Flow,
-    summary: "Stochastic fairness queueing: flows in turn, the longest gives when all is full",
+    summary: "Stochastic fairness queueing: flows in turn; when full, drops from the longest",
     reference: "McKenney 1990; Linux sfq, tc-sfq(8)",
     params: &[
         LIMIT
             .with_default(Value::Size(Size::Packets(127)), "tc-sfq(8): 127 packets")
-            .with_help("Most packets or bytes that wait in all queues"),
+            .with_help("Limit of the queue, in packets or bytes in all queues"),
         ParamSpec::new(
             "depth",
             Kind::Count,
             Value::Count(127),
             (1.0, 65_536.0),
-            "Most packets that wait in one queue",
+            "Limit of each queue, in packets",
             "tc-sfq(8): 127 packets",
         ),
         ParamSpec::new(
@@ -57,7 +57,7 @@ pub static INFO: Info = Info {
             Kind::Count,
             Value::Count(128),
             (1.0, 65_536.0),
-            "Most queues that hold packets at a time",
+            "Limit of queues that hold packets at a time",
             "Linux 6.12 net/sched/sch_sfq.c: 128 (tc-sfq(8) says 127)",
         ),
         ParamSpec::new(
@@ -87,7 +87,7 @@ pub static INFO: Info = Info {
         ParamSpec::flag(
             "headdrop",
             false,
-            "Drop the oldest packet of a queue that gives, not its newest",
+            "When full, drop the oldest packet of the longest queue, not its newest",
             "tc-sfq(8): off",
         ),
     ],
@@ -116,7 +116,7 @@ pub static INFO: Info = Info {
         quiet_packets: u64::MAX,
         flow_state_bytes: size_of::<Queue>(),
     },
-    deviations: "no RED inside; a new hash comes with the next packet, not by a timer; the first of equally long queues gives",
+    deviations: "no RED inside; a new hash comes with the next packet, not by a timer; of equally long queues the first loses a packet",
     build,
 };
 

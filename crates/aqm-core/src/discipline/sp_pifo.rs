@@ -15,7 +15,7 @@
 //!
 //! # Promises
 //! None on order, not even within a flow: a later packet may join a queue that goes earlier, once bounds have risen.
-//! Drops for want of room only, of the arriving packet; never marks.
+//! Drops only the arriving packet, and only when its queue or the limit is full; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::backlog::Backlog;
@@ -53,7 +53,7 @@ pub static INFO: Info = Info {
             Kind::Size,
             Value::Auto,
             (1.0, 1e12),
-            "Most packets or bytes that wait in one queue",
+            "Limit of each queue, in packets or bytes",
             "Gran Alcoz 2020, nsg-ethz/SP-PIFO: 10 packets, and no limit beside it",
         )
         .or_auto("limit"),

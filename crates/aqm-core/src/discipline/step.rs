@@ -8,7 +8,7 @@ use crate::signal::{DropReason, MarkReason};
 pub(super) const UNMARKABLE: ParamSpec = ParamSpec::choice(
     "unmarkable",
     &["drop", "pass"],
-    "What becomes of a packet that should be marked and whose transport does not understand marks",
+    "What happens to a Not-ECT packet that should be marked",
     "RFC 3168 section 5: drop; the switches of the data-centre papers, with ECN everywhere, let it pass",
 );
 

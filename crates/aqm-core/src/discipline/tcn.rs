@@ -1,6 +1,6 @@
 //! # What it does
 //! One queue that marks every leaving packet that waited longer than a threshold T: no average, no state, and the same
-//! threshold for every queue whatever the scheduler above it.
+//! threshold for every queue under any scheduler.
 //!
 //! # Reference
 //! Bai, Chen, Chen, Kim and Wu, "Enabling ECN over Generic Packet Scheduling" (TCN), CoNEXT 2016; the authors' code
@@ -10,7 +10,7 @@
 //! See `aqmlab aqm show tcn`. Under a scheduler it is a child: `drr child [tcn]`.
 //!
 //! # Deviations
-//! Packets of transports that do not understand marks are dropped beyond the threshold (RFC 3168 section 5), unless
+//! Not-ECT packets are dropped beyond the threshold (RFC 3168 section 5), unless
 //! `unmarkable` is `pass`, as it is in the authors' code; one that leaves nothing behind is never dropped. The paper's body was not available: thresholds and behaviour are
 //! those of the code.
 //!
@@ -55,7 +55,7 @@ pub static INFO: Info = Info {
             values: &[("threshold", Value::Span(Span::from_micros(78)))],
         },
     ],
-    probes: &[ProbeSpec { name: "sojourn", unit: "s", help: "How long the packet waited that left last" }],
+    probes: &[ProbeSpec { name: "sojourn", unit: "s", help: "Sojourn time of the last packet that left" }],
     traits: Traits {
         wakes: false,
         ecn: true,
@@ -65,7 +65,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
-    deviations: "packets that cannot be marked are dropped unless 'unmarkable' is 'pass'; written from the authors' code",
+    deviations: "Not-ECT packets are dropped unless 'unmarkable' is 'pass'; written from the authors' code",
     build,
 };
 

@@ -1,4 +1,4 @@
-//! A host for tests: it feeds a discipline and writes down what becomes of each packet.
+//! A host for tests: it feeds a discipline and records what happens to each packet.
 
 use crate::link::Link;
 use crate::packet::{Ecn, Packet};

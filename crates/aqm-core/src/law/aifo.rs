@@ -36,7 +36,7 @@ impl Window {
         self.below(rank) / self.len().max(1.0)
     }
 
-    /// A packet of `rank` has come, whatever becomes of it: the first counts, then every `sample`th.
+    /// A packet of `rank` has come, dropped or not: the first counts, then every `sample`th.
     #[inline]
     pub fn observe(&mut self, rank: u64) {
         if self.arrivals.is_multiple_of(self.sample) {

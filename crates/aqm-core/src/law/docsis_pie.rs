@@ -39,7 +39,7 @@ pub struct Params {
     pub pi: Pi,
     /// Period of the controller (`INTERVAL`).
     pub tupdate: Span,
-    /// How long a burst passes untouched (`MAX_BURST`).
+    /// How long a burst is exempt from drops (`MAX_BURST`).
     pub max_burst: Span,
     /// From which the delay is predicted.
     pub service: ServiceFlow,
@@ -81,7 +81,7 @@ impl State {
         self.qdelay_old
     }
 
-    /// How long a burst may still pass.
+    /// Rest of the burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst_allowance
     }
@@ -91,7 +91,7 @@ impl State {
         self.timer.due()
     }
 
-    /// A packet was dropped for want of room.
+    /// A packet was dropped because the queue was full.
     pub const fn overflowed(&mut self) {
         self.accu_prob = 0.0;
     }

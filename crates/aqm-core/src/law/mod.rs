@@ -44,8 +44,8 @@ pub trait Head {
 pub enum Verdict {
     /// It may enter.
     Admit,
-    /// Signal congestion with it: mark it if its transport understands marks, drop it otherwise.
+    /// Signal congestion with it: mark it if it is ECN-capable, drop it otherwise.
     Signal,
-    /// Drop it, whatever its transport understands.
+    /// Drop it, ECN-capable or not.
     Drop,
 }

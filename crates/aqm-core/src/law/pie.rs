@@ -38,7 +38,7 @@ pub struct Params {
     pub pi: Pi,
     /// Period of the controller (`T_UPDATE`).
     pub tupdate: Span,
-    /// How long a burst passes untouched (`MAX_BURST`).
+    /// How long a burst is exempt from drops (`MAX_BURST`).
     pub max_burst: Span,
     /// Estimate the delay from the departure rate; `None`: from the packets' timestamps.
     pub estimator: Option<Estimator>,
@@ -120,12 +120,12 @@ impl State {
         self.qdelay
     }
 
-    /// How long a burst may still pass.
+    /// Rest of the burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst_allowance
     }
 
-    /// A packet was dropped for want of room, which counts as a signal (section 5.4).
+    /// A packet was dropped because the queue was full, which counts as a signal (section 5.4).
     pub const fn overflowed(&mut self) {
         self.accu_prob = 0.0;
     }

@@ -10,7 +10,7 @@ pub struct Bytes(u64);
 /// A size as queues are limited: in packets or in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
-    /// Counted in packets, whatever their length.
+    /// Counted in packets of any length.
     Packets(u64),
     /// Counted in bytes.
     Bytes(u64),

@@ -1,4 +1,4 @@
-//! Memory: bounded whatever the number of flows, honestly reported, and none taken per packet.
+//! Memory: bounded for any number of flows, honestly reported, and none taken per packet.
 
 use crate::allocator;
 use crate::common::workload::LINK_RATE;

@@ -123,7 +123,7 @@ impl Metrics {
         self.feedback = FeedbackMetrics::default();
     }
 
-    /// A packet is lost, in whatever queue or on whatever wire.
+    /// A packet is lost, in any queue or on any wire.
     pub(crate) fn on_loss(&mut self, packet: &Packet) {
         if packet.is_counted() {
             self.flows[packet.flow as usize].lost += 1;

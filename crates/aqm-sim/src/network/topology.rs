@@ -134,7 +134,7 @@ impl Plan {
                 group.name
             )));
         }
-        // Flows of the same name take the same of several equal routes, whatever the seed.
+        // Flows of the same name take the same of several equal routes under every seed.
         let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
         let mut route = |from, to| {
             let missing = || RunError::Input(format!("topology: no route for flow {name}"));

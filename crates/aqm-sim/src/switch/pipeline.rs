@@ -38,7 +38,7 @@ pub struct QueueView {
 pub struct Ingress {
     /// The class in which it is queued, if not its own.
     pub class: Option<u16>,
-    /// Marked CE, if its transport understands marks.
+    /// Marked CE, if it is ECN-capable.
     pub mark: bool,
     /// Dropped before the traffic manager.
     pub drop: bool,
@@ -49,7 +49,7 @@ pub struct Ingress {
 /// What the egress makes of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Egress {
-    /// Marked CE, if its transport understands marks.
+    /// Marked CE, if it is ECN-capable.
     pub mark: bool,
     /// A packet for its source.
     pub emit: Option<Emission>,

@@ -8,7 +8,7 @@ use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Draws end here, in whatever unit: 104 days, 9 petabytes. A heavy tail knows no bounds.
+/// Draws end here, in any unit: 104 days, 9 petabytes. A heavy tail knows no bounds.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 /// A distribution over whole numbers: nanoseconds, bytes or bit/s, as the place where it stands says.

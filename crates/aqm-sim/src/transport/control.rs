@@ -25,7 +25,7 @@ impl Control {
         Control { window, law, start: SlowStart::new(tcp.flag("hystart"), tcp.flag("pacing")) }
     }
 
-    /// Something arrived, whatever the state of recovery.
+    /// Something arrived, in recovery or not.
     #[inline]
     pub(crate) fn observe(&mut self, acked: &Acked) {
         self.law.observe(&mut self.window, acked);

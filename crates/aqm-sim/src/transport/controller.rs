@@ -67,7 +67,7 @@ impl Info {
 
 /// A congestion control: a window, perhaps a rate, and what moves them.
 pub(crate) trait Controller: Debug {
-    /// Something arrived, whatever the state of recovery.
+    /// Something arrived, in recovery or not.
     fn observe(&mut self, _: &mut Window, _: &Acked) {}
 
     /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.

@@ -36,7 +36,7 @@ pub(crate) struct Feedback {
 }
 
 impl Feedback {
-    /// Whether packets claim to understand marks.
+    /// Whether packets are sent as ECN-capable (ECT).
     pub(crate) fn is_ecn(self) -> bool {
         self.codepoint != Ecn::NotEct
     }

@@ -1,4 +1,4 @@
-//! A window that stays at its cap whatever happens: an instrument, not a transport.
+//! A window that stays at its cap: to measure with, not a transport.
 
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
@@ -7,7 +7,7 @@ use super::window::{Acked, Window};
 /// Its declaration.
 pub(super) static INFO: Info = Info {
     name: "fixed",
-    summary: "a window that stays at its cap whatever happens: an instrument",
+    summary: "a fixed window at its cap, to measure with",
     reference: "none",
     must: &["window"],
     carries: false,

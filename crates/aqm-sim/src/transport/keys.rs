@@ -25,7 +25,7 @@ pub static UDP: &[ParamSpec] = &[
     ECN,
 ];
 
-/// Every TCP connection, whatever its congestion control.
+/// Every TCP connection, with any congestion control.
 pub static TCP: &[ParamSpec] = &[
     ParamSpec::new(
         "mss",

@@ -70,7 +70,7 @@ pub(crate) struct Sender {
     recover: u64,
     /// RFC 3168: the window was reduced for everything sent before this.
     reduced_until: u64,
-    /// The next retransmission goes out whatever the pipe says.
+    /// The next retransmission goes out even if the pipe is full.
     retransmit_now: bool,
     cwr_due: bool,
     pacer: Option<Pacer>,

@@ -9,7 +9,7 @@ fn alone(aqm: &str, tcp: Tcp) -> Scenario {
     Scenario { capacity: Capacity::RateBps(20_000_000), flows: vec![bulk("bulk", 1, tcp)], ..bottleneck(aqm) }
 }
 
-/// Drops, early and for want of room, and marks at the bottleneck.
+/// Early drops, overflow drops and marks at the bottleneck.
 fn signals(report: &Report) -> (u64, u64) {
     let bottleneck = &report.queues[0];
     (bottleneck.dropped_early + bottleneck.dropped_overflow, bottleneck.marked)

@@ -57,7 +57,7 @@ def main() -> None:
     # Being told to end (kill, timeout) keeps what is finished, as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        # Errors come here instead of being printed in a box: one line each, whatever is wrong.
+        # Errors come here instead of being printed in a box: one line each.
         sys.exit(app(standalone_mode=False))
     except InputError as error:
         _leave(BAD_INPUT, error)

@@ -116,7 +116,7 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
 
 def _table(aqms: Sequence[str], rows: Sequence[Row], width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
-    note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed, hence no intervals"
+    note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
     parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
     groups = group_cells(aqms, rows)
     if groups:

@@ -137,7 +137,7 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
 
 def _words(metric: Metric, comparison: Comparison) -> str:
     difference, estimate = comparison.difference, comparison.difference.estimate
-    # Shares are shown in percent, hence their differences in points.
+    # Shares are shown in percent, so their differences are in points.
     scale, unit, decimals = (
         (100.0, " points", 2) if metric.name in SHARES else (1.0, f" {metric.unit}", metric.decimals)
     )

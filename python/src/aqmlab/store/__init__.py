@@ -1,4 +1,4 @@
-"""The store: result folders that lose no finished run, whatever comes after it."""
+"""The store: result folders that never lose a finished run."""
 
 from __future__ import annotations
 

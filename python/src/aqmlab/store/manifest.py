@@ -31,7 +31,7 @@ UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 
 def parse(folder: Path, text: bytes) -> dict[str, Any]:
-    """Read a manifest, whatever the version that wrote it.
+    """Read a manifest, of this version or an older one.
 
     Raises:
         InputError: if it is damaged, or was written by a newer version.

@@ -3,7 +3,8 @@
 use super::bbr::{Moment, View};
 use super::controller::Controller;
 use super::hystart::SlowStart;
-use super::rate::{LostSegment, RateSample, Sampler};
+use super::rate::{RateSample, Sampler};
+use super::scoreboard::Segment;
 use super::tcp::Tcp;
 use super::window::{Acked, Window};
 use aqm_core::random::Random;
@@ -67,9 +68,12 @@ impl Control {
         self.law.on_sample(&mut View { window: &mut self.window, sampler, rs, at });
     }
 
-    /// A segment was marked lost.
-    pub(crate) fn on_lost(&mut self, lost: &LostSegment) {
-        self.law.on_lost(&self.window, lost);
+    /// A segment was marked lost; a control without samples pays a branch.
+    #[inline]
+    pub(crate) fn note_loss(&mut self, sampler: &mut Option<Box<Sampler>>, segment: &Segment, now: Time) {
+        if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
+            self.law.on_lost(&self.window, &lost);
+        }
     }
 
     /// Nothing was lost after all.

@@ -3,7 +3,7 @@
 //! The receiver sends no DSACK, so the reordering window keeps its first size (section 6.2 step 4), and of section 7.4.2
 //! the rules without DSACK are used.
 
-use super::scoreboard::Segment;
+use super::scoreboard::{Overdue, Segment};
 use aqm_core::units::{Span, Time};
 
 /// Section 7.2: the longest delay of an acknowledgment that a lone segment must allow for (WCDelAckT).
@@ -46,15 +46,6 @@ impl Default for Rack {
             probe: None,
         }
     }
-}
-
-/// What counts as too old.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Overdue {
-    /// Only what was sent before this segment.
-    pub(crate) newest: (Time, u64),
-    /// How long after its sending a segment is lost.
-    pub(crate) after: Span,
 }
 
 impl Rack {

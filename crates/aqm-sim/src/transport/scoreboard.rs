@@ -1,7 +1,6 @@
 //! What the sender knows about its outstanding segments (RFC 6675).
 
-use super::rack::Overdue;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
 /// RFC 6675 section 2: DupThresh.
@@ -40,6 +39,15 @@ pub(crate) struct Scoreboard {
     retransmit_from: u64,
     /// Blocks as of the last acknowledgment: most of a block is old news.
     seen: [(u64, u64); 4],
+}
+
+/// What counts as too old.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overdue {
+    /// Only what was sent before this segment.
+    pub(crate) newest: (Time, u64),
+    /// How long after its sending a segment is lost.
+    pub(crate) after: Span,
 }
 
 impl Scoreboard {

@@ -379,9 +379,8 @@ impl Sender {
         let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
         let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        let (any, again) = self
-            .board
-            .detect_overdue(overdue, now, |segment| model::tell_loss(control, sampler, segment, now));
+        let (any, again) =
+            self.board.detect_overdue(overdue, now, |segment| control.note_loss(sampler, segment, now));
         rack.look_at = again;
         if any && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
@@ -444,7 +443,7 @@ impl Sender {
         self.check_if_application_limited();
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        self.board.mark_all_lost(|segment| model::tell_loss(control, sampler, segment, now));
+        self.board.mark_all_lost(|segment| control.note_loss(sampler, segment, now));
         self.inflation = 0;
         self.prr = None;
         if let Some(rack) = &mut self.rack {

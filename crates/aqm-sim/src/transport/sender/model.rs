@@ -2,23 +2,7 @@
 
 use super::{Phase, Sender};
 use crate::transport::bbr::{Moment, Recovery};
-use crate::transport::control::Control;
-use crate::transport::rate::Sampler;
-use crate::transport::scoreboard::Segment;
 use aqm_core::units::Time;
-
-/// A segment was marked lost.
-#[inline]
-pub(super) fn tell_loss(
-    control: &mut Control,
-    sampler: &mut Option<Box<Sampler>>,
-    segment: &Segment,
-    now: Time,
-) {
-    if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
-        control.on_lost(&lost);
-    }
-}
 
 impl Sender {
     /// To be called before the application writes, an acknowledgment is dealt with or the timer acts.
@@ -35,7 +19,7 @@ impl Sender {
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time) -> bool {
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        self.board.detect_losses(|segment| tell_loss(control, sampler, segment, now))
+        self.board.detect_losses(|segment| control.note_loss(sampler, segment, now))
     }
 
     /// An acknowledgment has been dealt with.

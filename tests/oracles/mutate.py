@@ -166,7 +166,7 @@ class Workshop:
 
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """What the oracles expect for every case in which this law takes part."""
-    names = {
+    kinds = {
         "blue": ("blue", "cobalt", "fq_cobalt", "sfb"),
         "cobalt": ("cobalt", "fq_cobalt"),
         "codel": ("codel", "fq_codel"),
@@ -177,7 +177,10 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
         "red": ("red", "ared", "choke", "feng_ared", "nlred", "wred"),
         "share": ("s-pie",),
         "discipline/s_pie/gate": ("s-pie",),
-    }.get(law, tuple(law.split("/")))
+        "sketch": ("s-pie",),
+    }
+    parts = tuple(law.split("/"))
+    names = kinds.get(law, kinds.get(parts[0], parts))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
     traces = [(spec, test_oracles.traffic(spec, seed)) for spec in cases for seed in SEEDS]
     return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec, trace in traces]

@@ -1,20 +1,23 @@
 """S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over PIE as ns-3.27
 has it.
 
-Counts are exact: traces have few flows, the sketch many counters. Readings of `discipline/s_pie.rs`, each an
-option where the paper contradicts itself: the current delay in equation 3, or the old one; a share above the
-threshold is too large (`rule=text`) or one below it (`algorithm2`), an equal one if asked for; packets are
-counted when accepted or when they leave, by number or by size; counting starts anew at whole multiples of the
-period; the burst allowance holds back PIE's probability only; with ECN, both rules mark up to a probability.
+Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in
+which flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: the
+current delay in equation 3, or the old one; a share above the threshold is too large (`rule=text`) or one below it
+(`algorithm2`), an equal one if asked for; packets are counted when accepted or when they leave, by number or by
+size; counting starts anew at whole multiples of the period; the burst allowance holds back PIE's probability
+only; with ECN, both rules mark up to a probability.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pie
+from sketches import Conservative, CountMin, CountSketch, Sketch
 from workload import MILLISECOND, SECOND, Packet
 
 
@@ -28,6 +31,66 @@ def printed(limit: int, qdelay_ref: int = 20 * MILLISECOND) -> pie.Options:
         dq_threshold=10_000,
         dq_weight=0.5,
     )
+
+
+class Exact:
+    """What every flow has."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Everything is forgotten."""
+        self.m: Counter[int] = Counter()
+
+    def insert(self, flow: int, value: int) -> None:
+        """Equation 1, with a counter for each flow."""
+        self.m[flow] += value
+
+    def query(self, flow: int) -> int:
+        """Equation 2."""
+        return self.m[flow]
+
+    @property
+    def m_count(self) -> int:
+        """What was counted in all."""
+        return self.m.total()
+
+    def threshold(self) -> Fraction:
+        """Equation 9: sum of m_i G_i over sum of m_i."""
+        m_count = self.m_count
+        return sum((m * Fraction(m, m_count) for m in self.m.values()), Fraction(0)) / (m_count or 1)
+
+
+class Sketched:
+    """What a sketch tells, which cannot list flows: the sum of equation 9 is kept while packets are counted.
+
+    m more for a flow that had M, by the sketch, add (M + m)^2 - M^2 to the sum of squares.
+    """
+
+    def __init__(self, sketch: Sketch) -> None:
+        self.sketch = sketch
+        self.clear()
+
+    def clear(self) -> None:
+        """Everything is forgotten."""
+        self.sketch.clear()
+        self.m_count = self.squares = 0
+
+    def insert(self, flow: int, value: int) -> None:
+        """Equation 1."""
+        before = self.sketch.query(flow)
+        self.sketch.add(flow, value)
+        self.m_count += value
+        self.squares += (before + value) ** 2 - before**2
+
+    def query(self, flow: int) -> int:
+        """Equation 2."""
+        return self.sketch.query(flow)
+
+    def threshold(self) -> Fraction:
+        """Equation 9, as a sum of squares over the square of the sum."""
+        return Fraction(self.squares, self.m_count**2 or 1)
 
 
 @dataclass
@@ -44,6 +107,7 @@ class Options:
     above_threshold: bool = False
     at_dequeue: bool = False
     by_size: bool = False
+    sketch: Callable[[], Sketch] | None = None
 
 
 class SPie(pie.Ns327):
@@ -52,7 +116,7 @@ class SPie(pie.Ns327):
     def __init__(self, options: Options) -> None:
         super().__init__(options.pie)
         self.s = options
-        self.m: Counter[int] = Counter()
+        self.counts = Sketched(options.sketch()) if options.sketch else Exact()
         self.period = 0
 
     def enqueue(self, packet: Packet, now: int) -> None:
@@ -73,20 +137,22 @@ class SPie(pie.Ns327):
     def dequeue(self, now: int) -> Packet | None:
         """Section 3.2, "Dequeue"."""
         packet = super().dequeue(now)
-        if packet is not None and self.s.at_dequeue:
+        if packet is None:
+            return None
+        if self.s.at_dequeue:
             self.clear_memory(now)
             self.insert(packet)
         return packet
 
     def insert(self, packet: Packet) -> None:
         """Equation 1."""
-        self.m[packet.flow] += packet.length if self.s.by_size else 1
+        self.counts.insert(packet.flow, packet.length if self.s.by_size else 1)
 
     def clear_memory(self, now: int) -> None:
         """Algorithm 1, line 4."""
         if now // self.s.clear_period > self.period:
             self.period = now // self.s.clear_period
-            self.m.clear()
+            self.counts.clear()
 
     def calculate_drop_prob(self) -> None:
         """Algorithm 1, lines 1 and 2."""
@@ -118,36 +184,34 @@ class SPie(pie.Ns327):
 
     def unfair(self, packet: Packet) -> bool:
         """Equations 8 and 9: the flow's share against the packet-weighted mean share."""
-        m_count = self.m.total()
+        m_count, threshold = self.counts.m_count, self.counts.threshold()
         if m_count == 0:
             return False
-        share = Fraction(self.m[packet.flow], m_count)
-        if share == self.threshold():
+        share = Fraction(self.counts.query(packet.flow), m_count)
+        if share == threshold:
             return self.s.equal_drops
-        return share > self.threshold() if self.s.text else share < self.threshold()
-
-    def threshold(self) -> Fraction:
-        """Equation 9: sum of m_i G_i over sum of m_i."""
-        m_count = self.m.total()
-        if m_count == 0:
-            return Fraction(0)
-        return sum((m * Fraction(m, m_count) for m in self.m.values()), Fraction(0)) / m_count
+        return share > threshold if self.s.text else share < threshold
 
     def probes(self) -> dict[str, float]:
         """PIE's, the threshold and what is counted."""
         return {
             **super().probes(),
-            "share_threshold": float(self.threshold()),
-            "counted": self.m.total(),
+            "share_threshold": float(self.counts.threshold()),
+            "counted": self.counts.m_count,
         }
 
 
-def variant(ecn_threshold: float | None = None, target: int = 5, **readings: bool) -> SPie:
-    """S-PIE at a target in milliseconds, with these readings."""
+def variant(
+    ecn_threshold: float | None = None,
+    target: int = 5,
+    sketch: Callable[[], Sketch] | None = None,
+    **readings: bool,
+) -> SPie:
+    """S-PIE at a target in milliseconds, with this sketch and these readings."""
     options = printed(limit=100, qdelay_ref=target * MILLISECOND)
     if ecn_threshold is not None:
         options = replace(options, ecn=True, mark_ecnth=ecn_threshold)
-    return SPie(Options(options, **readings))  # type: ignore[arg-type]
+    return SPie(Options(options, sketch=sketch, **readings))  # type: ignore[arg-type]
 
 
 CASES = {
@@ -171,3 +235,24 @@ CASES = {
         ecn_threshold=0.5, target=20, small_flows_use_p=True
     ),
 }
+# Rows so narrow that the twelve flows of the workloads collide.
+NARROW = {
+    "s-pie limit 100p target 5ms width 5 depth 1": lambda: variant(sketch=lambda: CountMin(5, 1)),
+    "s-pie limit 100p target 5ms width 8 depth 4": lambda: variant(sketch=lambda: CountMin(8, 4)),
+    "s-pie limit 100p target 5ms width 4 depth 3 count_unit bytes": lambda: variant(
+        sketch=lambda: CountMin(4, 3), by_size=True
+    ),
+    "s-pie limit 100p target 5ms sketch conservative width 6 depth 2": lambda: variant(
+        sketch=lambda: Conservative(6, 2)
+    ),
+    "s-pie limit 100p target 5ms sketch conservative width 4 depth 5 count_at dequeue": lambda: variant(
+        sketch=lambda: Conservative(4, 5), at_dequeue=True
+    ),
+    "s-pie limit 100p target 5ms sketch count_sketch width 5 depth 3": lambda: variant(
+        sketch=lambda: CountSketch(5, 3)
+    ),
+    "s-pie limit 100p target 5ms sketch count_sketch width 4 depth 8 rule algorithm2": lambda: variant(
+        sketch=lambda: CountSketch(4, 8), text=False
+    ),
+}
+CASES |= NARROW

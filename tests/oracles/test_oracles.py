@@ -248,6 +248,14 @@ def traffic(spec: str, seed: int) -> workload.Trace:
     return workload.marked_traffic(seed) if spec.startswith(("cake", "pfifo_fast")) else workload.random_traffic(seed)
 
 
+def test_the_flows_of_the_workloads_collide_in_narrow_sketches() -> None:
+    for spec, narrow in spie.NARROW.items():
+        exact = narrow()
+        exact.counts = spie.Exact()
+        decided = [workload.play(traffic(spec, SEEDS[0]), oracle) for oracle in (narrow(), exact)]
+        assert decided[0] != decided[1], spec
+
+
 def first_difference(rust: list[str], oracle: list[str]) -> str | None:
     for number, (left, right) in enumerate(zip(rust, oracle, strict=False)):
         if not same(left, right):

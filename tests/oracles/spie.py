@@ -3,7 +3,8 @@ has it.
 
 Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in
 which flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: the
-current delay in equation 3, or the old one; a share above the threshold is too large (`rule=text`) or one below it
+current delay in equation 3, or the old one; line 4 of algorithm 2 looks at the delay of the last period, or at
+what the last departure left behind; a share above the threshold is too large (`rule=text`) or one below it
 (`algorithm2`), an equal one if asked for; packets are counted when accepted or when they leave, by number or by
 size; counting starts anew at whole multiples of the period; the burst allowance holds back PIE's probability
 only; with ECN, both rules mark up to a probability.
@@ -104,6 +105,7 @@ class Options:
     clear_period: int = SECOND
     equal_drops: bool = False
     old_delay: bool = False
+    at_departure: bool = False
     above_threshold: bool = False
     at_dequeue: bool = False
     by_size: bool = False
@@ -118,6 +120,7 @@ class SPie(pie.Ns327):
         self.s = options
         self.counts = Sketched(options.sketch()) if options.sketch else Exact()
         self.period = 0
+        self.left_behind = 0.0
 
     def enqueue(self, packet: Packet, now: int) -> None:
         """Algorithm 2, with the clearing of algorithm 1."""
@@ -139,6 +142,8 @@ class SPie(pie.Ns327):
         packet = super().dequeue(now)
         if packet is None:
             return None
+        # Equation 4, while the rate is known.
+        self.left_behind = self.bytes / self.avg_dq_rate if self.avg_dq_rate else 0.0
         if self.s.at_dequeue:
             self.clear_memory(now)
             self.insert(packet)
@@ -174,13 +179,17 @@ class SPie(pie.Ns327):
             self.burst_allowance = self.o.max_burst
         if self.s.guard and len(self.queue) <= 2:
             return None
-        congested = self.current_qdelay >= self.ref / 3
+        congested = self.del_cur() >= self.ref / 3
         if congested and self.unfair(packet):
             return "unfair"
         if congested and not self.s.small_flows_use_p:
             return None
         hit = self.burst_allowance == 0 and self.numbers.uniform() < self.drop_prob
         return "congestion" if hit else None
+
+    def del_cur(self) -> float:
+        """Algorithm 2, line 4: "obtained when the packets are out of the queue", or once per period."""
+        return self.left_behind if self.s.at_departure else self.current_qdelay
 
     def unfair(self, packet: Packet) -> bool:
         """Equations 8 and 9: the flow's share against the packet-weighted mean share."""
@@ -196,6 +205,7 @@ class SPie(pie.Ns327):
         """PIE's, the threshold and what is counted."""
         return {
             **super().probes(),
+            "qdelay": self.del_cur(),
             "share_threshold": float(self.counts.threshold()),
             "counted": self.counts.m_count,
         }
@@ -234,13 +244,21 @@ CASES = {
     "s-pie limit 100p target 20ms ecn mark_threshold 0.5 small_flows_use_p": lambda: variant(
         ecn_threshold=0.5, target=20, small_flows_use_p=True
     ),
+    "s-pie limit 100p gate_delay departure": lambda: variant(target=20, at_departure=True),
+    "s-pie limit 100p target 5ms gate_delay departure": lambda: variant(at_departure=True),
+    "s-pie limit 100p target 5ms gate_delay departure noguard rule algorithm2": lambda: variant(
+        at_departure=True, guard=False, text=False
+    ),
+    "s-pie limit 100p target 20ms gate_delay departure alpha_delay old small_flows_use_p": lambda: variant(
+        target=20, at_departure=True, old_delay=True, small_flows_use_p=True
+    ),
 }
 # Rows so narrow that the twelve flows of the workloads collide.
 NARROW = {
     "s-pie limit 100p target 5ms width 5 depth 1": lambda: variant(sketch=lambda: CountMin(5, 1)),
     "s-pie limit 100p target 5ms width 8 depth 4": lambda: variant(sketch=lambda: CountMin(8, 4)),
-    "s-pie limit 100p target 5ms width 4 depth 3 count_unit bytes": lambda: variant(
-        sketch=lambda: CountMin(4, 3), by_size=True
+    "s-pie limit 100p target 5ms width 4 depth 3 gate_delay departure count_unit bytes": lambda: variant(
+        sketch=lambda: CountMin(4, 3), at_departure=True, by_size=True
     ),
     "s-pie limit 100p target 5ms sketch conservative width 6 depth 2": lambda: variant(
         sketch=lambda: Conservative(6, 2)

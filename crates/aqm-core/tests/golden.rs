@@ -20,7 +20,7 @@ const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
 
 /// What a discipline does with other parameters, in bursts.
-const VARIANTS: [(&str, &str); 8] = [
+const VARIANTS: [(&str, &str); 9] = [
     ("s-pie_narrow", "s-pie:consistent width 4 depth 2"),
     ("s-pie_conservative", "s-pie:consistent sketch conservative width 4 depth 2"),
     ("s-pie_count_sketch", "s-pie:consistent sketch count_sketch width 4 depth 2"),
@@ -28,6 +28,7 @@ const VARIANTS: [(&str, &str); 8] = [
     ("s-pie_equal_share", "s-pie:consistent equal_share drop"),
     ("s-pie_count_at_dequeue", "s-pie:consistent count_at dequeue count_unit bytes"),
     ("s-pie_eq_3", "s-pie:printed alpha_delay old small_flows_use_p"),
+    ("s-pie_gate_delay", "s-pie:consistent gate_delay departure"),
     ("s-pie_algorithm1", "s-pie:consistent updates above_dq_threshold small_flows_use_p"),
 ];
 

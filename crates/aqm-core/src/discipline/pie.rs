@@ -207,10 +207,10 @@ pub(super) const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "burst_allowance", unit: "s", help: "Rest of the burst allowance" },
 ];
 
-/// Reports the law's variables under [`PROBES`].
-pub(super) fn probe(state: &State, sink: &mut dyn FnMut(&str, f64)) {
+/// Reports the law's variables under [`PROBES`]; `qdelay` is the delay that it judges by.
+pub(super) fn probe(state: &State, qdelay: f64, sink: &mut dyn FnMut(&str, f64)) {
     sink("drop_probability", state.drop_prob());
-    sink("qdelay", state.qdelay());
+    sink("qdelay", qdelay);
     sink("burst_allowance", state.burst_allowance().as_secs_f64());
 }
 
@@ -320,7 +320,7 @@ impl Gate for Pie {
     }
 
     fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
-        probe(&self.state, sink);
+        probe(&self.state, self.state.qdelay(), sink);
     }
 }
 

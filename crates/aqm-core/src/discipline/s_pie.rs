@@ -9,7 +9,7 @@
 //! # Parameters
 //! See `aqmlab aqm show s-pie`. What the paper leaves open or contradicts is a parameter: `rule` and `equal_share` (text
 //! and algorithm 2 compare the other way round; the text says both "reaches" and "exceeds"), `alpha_delay` (eq. 3
-//! against its text), `updates` (algorithm 1 against PIE's timer), `count_at` (text against algorithm 2), `count_unit`
+//! against its text), `gate_delay` (when the delay of line 4 is obtained), `updates` (algorithm 1 against PIE's timer), `count_at` (text against algorithm 2), `count_unit`
 //! ("the number of occurrences or the size"), `small_flows_use_p`, `guard`, `clear_period`, and the sketch: its kind
 //! and its size.
 //!
@@ -59,6 +59,7 @@ pub static INFO: Info = Info {
         EQUAL_SHARE,
         SMALL_FLOWS_USE_P,
         GUARD,
+        GATE_DELAY,
         ALPHA_DELAY,
         UPDATES,
         COUNT_AT,
@@ -144,6 +145,13 @@ const GUARD: ParamSpec = ParamSpec::flag(
     true,
     "Drop nothing while at most two packets wait",
     "ns-3.27 PIE: on; Zhu et al.: not said",
+);
+
+const GATE_DELAY: ParamSpec = ParamSpec::choice(
+    "gate_delay",
+    &["tick", "departure"],
+    "Which delay congestion is judged by: that of the last period, or what the last departure left behind",
+    "ns-3.27 PIE: tick; Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"",
 );
 
 const ALPHA_DELAY: ParamSpec = ParamSpec::choice(

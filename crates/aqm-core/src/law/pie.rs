@@ -256,6 +256,12 @@ impl Params {
         if self.byte_mode && length <= self.mtu { p * f64::from(length) / f64::from(self.mtu) } else { p }
     }
 
+    /// The queue delay with `bytes` waiting, seconds (section 4.2); zero while the departure rate is unknown.
+    #[inline]
+    pub fn estimate(&self, state: &State, bytes: u64) -> f64 {
+        self.delay(state, bytes).0
+    }
+
     /// `packet` has left; `bytes_left` wait still.
     #[inline]
     pub fn depart(&self, state: &mut State, packet: &Packet, bytes_left: u64, now: Time) {

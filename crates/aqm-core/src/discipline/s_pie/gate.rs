@@ -25,6 +25,8 @@ struct Settings {
     equal_drops: bool,
     small_flows_use_p: bool,
     guard: bool,
+    /// Congestion is judged by the delay that the last departure left behind, not by that of the last period.
+    judge_departures: bool,
     count_on_arrival: bool,
     count_bytes: bool,
     clear_period: Span,
@@ -36,6 +38,8 @@ pub(super) struct SPie<S> {
     settings: Settings,
     kind: &'static str,
     state: State,
+    /// The delay that the last departure left behind, seconds; kept while congestion is judged by it.
+    left_behind: f64,
     sketch: S,
     shares: Shares,
     clear_at: Time,
@@ -63,6 +67,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
         equal_drops: params.choice("equal_share") == "drop",
         small_flows_use_p: params.flag("small_flows_use_p"),
         guard: params.flag("guard"),
+        judge_departures: params.choice("gate_delay") == "departure",
         count_on_arrival: params.choice("count_at") == "enqueue",
         count_bytes: params.choice("count_unit") == "bytes",
         clear_period: params.span("clear_period"),
@@ -78,6 +83,7 @@ impl<S: Sketch + 'static> SPie<S> {
         let gate = SPie {
             kind: params.choice("sketch"),
             state: settings.law.start(),
+            left_behind: 0.0,
             clear_at: Time::ZERO + settings.clear_period,
             settings,
             sketch: S::new(width, depth),
@@ -95,13 +101,19 @@ impl<S: Sketch + 'static> SPie<S> {
         if *guard && law.short(seen) {
             return None;
         }
-        let congested = self.state.qdelay() >= law.pi.target / 3.0;
+        let congested = self.qdelay() >= law.pi.target / 3.0;
         if congested && self.unfair(packet.flow) {
             return Some(DropReason::Unfair);
         }
         let chance = !congested || *small_flows_use_p;
         let hit = chance && law.toss(&self.state, packet.length, || cx.uniform());
         hit.then_some(DropReason::Congestion)
+    }
+
+    /// The delay that congestion is judged by (`del_cur` of line 4), seconds.
+    #[inline]
+    fn qdelay(&self) -> f64 {
+        if self.settings.judge_departures { self.left_behind } else { self.state.qdelay() }
     }
 
     /// Eqs. 7 to 9 and line 12.
@@ -155,7 +167,11 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
     #[inline]
     fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         let packet = queue.pop()?;
-        self.settings.law.depart(&mut self.state, &packet, queue.backlog().bytes, cx.now);
+        let (law, bytes_left) = (&self.settings.law, queue.backlog().bytes);
+        law.depart(&mut self.state, &packet, bytes_left, cx.now);
+        if self.settings.judge_departures {
+            self.left_behind = law.estimate(&self.state, bytes_left);
+        }
         if !self.settings.count_on_arrival {
             if cx.now >= self.clear_at {
                 self.clear(cx.now);
@@ -171,6 +187,9 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
         }
         let before = core::mem::replace(&mut self.settings, settings(params, &self.link));
         self.settings.law.adopt(&mut self.state, &before.law, cx.now);
+        if self.settings.judge_departures && !before.judge_departures {
+            self.left_behind = self.state.qdelay();
+        }
         let (width, depth) = sketch_size(params);
         let resized = (width, depth) != self.sketch.size();
         if resized {
@@ -195,7 +214,7 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
     }
 
     fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
-        pie::probe(&self.state, sink);
+        pie::probe(&self.state, self.qdelay(), sink);
         sink("share_threshold", self.shares.threshold());
         sink("counted", self.shares.count() as f64);
     }

@@ -176,6 +176,49 @@ fn alpha_can_hold_the_delay_of_the_last_period_against_the_target() {
 }
 
 #[test]
+fn congestion_is_judged_by_the_last_period_or_by_what_the_last_departure_left_behind() {
+    for (spec, delay, dropped) in
+        [("s-pie gate_delay tick", 0.031, true), ("s-pie gate_delay departure", 0.006, false)]
+    {
+        let mut host = standing(spec, 10, 10);
+        // 31 packets wait at the update at 60 ms, and one leaves per millisecond. After that at 84 ms there are 6, which
+        // take less than a third of 20 ms.
+        (51..=84).for_each(|at| {
+            host.get(ms(at));
+        });
+        assert!((host.probe("qdelay") - delay).abs() < 0.0003, "{spec}: {}", host.probe("qdelay"));
+        let before = host.dropped().len();
+        host.put(ms(84), 0, 3, 1000);
+        assert_eq!(host.dropped().len() > before, dropped, "{spec}");
+    }
+}
+
+#[test]
+fn a_burst_between_two_periods_is_congestion_for_the_last_departure_alone() {
+    for (spec, dropped) in [("s-pie gate_delay tick", false), ("s-pie gate_delay departure", true)] {
+        let mut host = standing(spec, 10, 10);
+        // Empty at the update at 60 ms; then 40 packets at once, of which one leaves.
+        (51..=59).for_each(|at| while host.get(ms(at)).is_some() {});
+        host.wake_until(ms(61));
+        (0..40).for_each(|_| host.put(ms(62), 0, 3, 1000));
+        host.get(ms(63));
+        let before = host.dropped().len();
+        host.put(ms(63), 0, 3, 1000);
+        assert_eq!(host.dropped().len() > before, dropped, "{spec}: {}", host.probe("qdelay"));
+    }
+}
+
+#[test]
+fn until_a_packet_leaves_the_delay_of_the_last_period_serves() {
+    let mut host = standing("s-pie gate_delay tick", 10, 10);
+    let before = host.probe("qdelay");
+    host.qdisc.change(&[("gate_delay", "departure")], ms(51), &mut host.log).unwrap();
+    assert_eq!(host.probe("qdelay"), before);
+    host.get(ms(52));
+    assert!(host.probe("qdelay") < before);
+}
+
+#[test]
 fn below_the_threshold_the_controller_can_stand_still() {
     let after = |spec: &str| {
         let mut host = standing(spec, 0, 0);

@@ -105,7 +105,7 @@ class Options:
     clear_period: int = SECOND
     equal_drops: bool = False
     old_delay: bool = False
-    at_departure: bool = False
+    at_departure: bool = True
     above_threshold: bool = False
     at_dequeue: bool = False
     by_size: bool = False
@@ -244,21 +244,21 @@ CASES = {
     "s-pie limit 100p target 20ms ecn mark_threshold 0.5 small_flows_use_p": lambda: variant(
         ecn_threshold=0.5, target=20, small_flows_use_p=True
     ),
-    "s-pie limit 100p gate_delay departure": lambda: variant(target=20, at_departure=True),
-    "s-pie limit 100p target 5ms gate_delay departure": lambda: variant(at_departure=True),
-    "s-pie limit 100p target 5ms gate_delay departure noguard rule algorithm2": lambda: variant(
-        at_departure=True, guard=False, text=False
+    "s-pie limit 100p gate_delay tick": lambda: variant(target=20, at_departure=False),
+    "s-pie limit 100p target 5ms gate_delay tick": lambda: variant(at_departure=False),
+    "s-pie limit 100p target 5ms gate_delay tick noguard rule algorithm2": lambda: variant(
+        at_departure=False, guard=False, text=False
     ),
-    "s-pie limit 100p target 20ms gate_delay departure alpha_delay old small_flows_use_p": lambda: variant(
-        target=20, at_departure=True, old_delay=True, small_flows_use_p=True
+    "s-pie limit 100p target 20ms gate_delay tick alpha_delay old small_flows_use_p": lambda: variant(
+        target=20, at_departure=False, old_delay=True, small_flows_use_p=True
     ),
 }
 # Rows so narrow that the twelve flows of the workloads collide.
 NARROW = {
     "s-pie limit 100p target 5ms width 5 depth 1": lambda: variant(sketch=lambda: CountMin(5, 1)),
     "s-pie limit 100p target 5ms width 8 depth 4": lambda: variant(sketch=lambda: CountMin(8, 4)),
-    "s-pie limit 100p target 5ms width 4 depth 3 gate_delay departure count_unit bytes": lambda: variant(
-        sketch=lambda: CountMin(4, 3), at_departure=True, by_size=True
+    "s-pie limit 100p target 5ms width 4 depth 3 gate_delay tick count_unit bytes": lambda: variant(
+        sketch=lambda: CountMin(4, 3), at_departure=False, by_size=True
     ),
     "s-pie limit 100p target 5ms sketch conservative width 6 depth 2": lambda: variant(
         sketch=lambda: Conservative(6, 2)

@@ -28,7 +28,7 @@ const VARIANTS: [(&str, &str); 9] = [
     ("s-pie_equal_share", "s-pie:consistent equal_share drop"),
     ("s-pie_count_at_dequeue", "s-pie:consistent count_at dequeue count_unit bytes"),
     ("s-pie_eq_3", "s-pie:printed alpha_delay old small_flows_use_p"),
-    ("s-pie_gate_delay", "s-pie:consistent gate_delay departure"),
+    ("s-pie_gate_delay", "s-pie:consistent gate_delay tick"),
     ("s-pie_algorithm1", "s-pie:consistent updates above_dq_threshold small_flows_use_p"),
 ];
 

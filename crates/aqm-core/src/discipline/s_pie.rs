@@ -9,18 +9,19 @@
 //! # Parameters
 //! See `aqmlab aqm show s-pie`. What the paper leaves open or contradicts is a parameter: `rule` and `equal_share` (text
 //! and algorithm 2 compare the other way round; the text says both "reaches" and "exceeds"), `alpha_delay` (eq. 3
-//! against its text), `gate_delay` (when the delay of line 4 is obtained), `updates` (algorithm 1 against PIE's timer), `count_at` (text against algorithm 2), `count_unit`
-//! ("the number of occurrences or the size"), `small_flows_use_p`, `guard`, `clear_period`, and the sketch: its kind
-//! and its size.
+//! against its text), `gate_delay` (when the delay of line 4 is obtained), `updates` (algorithm 1 against PIE's timer),
+//! `count_at` (text against algorithm 2), `count_unit` ("the number of occurrences or the size"), `small_flows_use_p`,
+//! `guard`, `clear_period`, and the sketch: its kind and its size.
 //!
 //! # Deviations
 //! The readings that the defaults choose: eq. 3 weighs the current delay, as its text and PIE do; the controller runs on
 //! a timer; a packet is counted when it is accepted; an equal share passes, as does every packet while nothing is
-//! counted. Eq. 9 is the packet-weighted mean share, kept as a running sum. The burst allowance holds back PIE's
-//! probability, not the share rule. Counting starts anew at whole multiples of `clear_period`, at the first packet from
-//! then on. Queue and departure rate are in bytes (eqs. 4 to 6 say packets), as in ns-3: with packets of one size the
-//! delay is the same. The paper has no ECN: with `ecn`, both rules mark while the probability is at most
-//! `mark_threshold`.
+//! counted. Congestion is judged by eq. 4 at the last departure: its delay is "obtained when the packets are out of the
+//! queue", while the text calls periodic the probability alone; `gate_delay tick` is what ns-3.27's PIE would lend.
+//! Eq. 9 is the packet-weighted mean share, kept as a running sum. The burst allowance holds back PIE's probability, not
+//! the share rule. Counting starts anew at whole multiples of `clear_period`, at the first packet from then on. Queue
+//! and departure rate are in bytes (eqs. 4 to 6 say packets), as in ns-3: with packets of one size the delay is the
+//! same. The paper has no ECN: with `ecn`, both rules mark while the probability is at most `mark_threshold`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; with `guard`, no signal while at most two packets wait; memory fixed by
@@ -115,7 +116,7 @@ pub static INFO: Info = Info {
         quiet_packets: 2,
         flow_state_bytes: 0,
     },
-    deviations: "eq. 3 with the current delay; eq. 9 as a running sum; counted when accepted; queue and departure rate in bytes; the burst allowance does not hold back the share rule; ECN is ours",
+    deviations: "eq. 3 with the current delay; congestion by the delay at the last departure; eq. 9 as a running sum; counted when accepted; queue and departure rate in bytes; the burst allowance does not hold back the share rule; ECN is ours",
     build,
 };
 
@@ -149,9 +150,9 @@ const GUARD: ParamSpec = ParamSpec::flag(
 
 const GATE_DELAY: ParamSpec = ParamSpec::choice(
     "gate_delay",
-    &["tick", "departure"],
-    "Which delay congestion is judged by: that of the last period, or what the last departure left behind",
-    "ns-3.27 PIE: tick; Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"",
+    &["departure", "tick"],
+    "Which delay congestion is judged by: what the last departure left behind, or that of the last period",
+    "Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"; ns-3.27 PIE: tick",
 );
 
 const ALPHA_DELAY: ParamSpec = ParamSpec::choice(

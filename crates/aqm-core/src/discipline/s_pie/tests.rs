@@ -70,7 +70,7 @@ fn without_congestion_no_share_is_too_large() {
 fn two_packets_may_always_wait_unless_the_guard_is_off() {
     // The delay of the last period stays in force until the next one, 30 ms later.
     let after = |spec: &str| {
-        let mut host = congested(spec);
+        let mut host = congested(&alloc::format!("{spec} gate_delay tick"));
         let at = ms(500);
         while host.get(at).is_some() {}
         let before = host.dropped().len();
@@ -163,11 +163,11 @@ fn shares_can_be_of_bytes() {
 fn alpha_can_hold_the_delay_of_the_last_period_against_the_target() {
     // The first update that knows a delay d comes after one without: current weighs d - 20 ms, old 0 - 20 ms.
     let changes = |spec: &str| {
-        let mut host = standing(&alloc::format!("{spec} max_burst 0ms beta 0"), 0, 0);
+        let mut host = standing(&alloc::format!("{spec} max_burst 0ms beta 0 gate_delay tick"), 0, 0);
         host.wake_until(ms(59));
         host.probe("drop_probability")
     };
-    let mut known = standing("s-pie max_burst 0ms beta 0", 0, 0);
+    let mut known = standing("s-pie max_burst 0ms beta 0 gate_delay tick", 0, 0);
     known.wake_until(ms(59));
     // One update so far that knows: alpha (d - target) / 32 while the probability is below 0.001.
     let expected = 0.125 * (known.probe("qdelay") - 0.015) / 32.0;
@@ -221,7 +221,7 @@ fn until_a_packet_leaves_the_delay_of_the_last_period_serves() {
 #[test]
 fn below_the_threshold_the_controller_can_stand_still() {
     let after = |spec: &str| {
-        let mut host = standing(spec, 0, 0);
+        let mut host = standing(&alloc::format!("{spec} gate_delay tick"), 0, 0);
         // Ten packets, 10 000 bytes, are left: as much as the threshold, not more.
         (51..=80).for_each(|at| {
             host.get(ms(at));
@@ -311,8 +311,13 @@ fn a_shorter_period_of_the_controller_begins_at_once() {
 #[test]
 fn a_delay_of_exactly_a_third_of_the_reference_is_congestion() {
     // 40 packets of 1000 bytes at the measured rate; the reference is chosen as three times that delay.
-    let delay = standing("s-pie", 10, 10).probe("qdelay");
-    let reference = |nanos: f64| alloc::format!("s-pie target {}ns", nanos.round());
-    assert!(is_dropped(&mut standing(&reference(3e9 * delay), 10, 10), 3));
-    assert!(!is_dropped(&mut standing(&reference(3e9 * delay + 6.0), 10, 10), 3));
+    for gate_delay in ["departure", "tick"] {
+        let dropped = |more: f64| {
+            let mut host = standing(&alloc::format!("s-pie gate_delay {gate_delay}"), 10, 10);
+            let reference = alloc::format!("{}ns", (3e9 * host.probe("qdelay") + more).floor());
+            host.qdisc.change(&[("target", &reference)], ms(51), &mut host.log).unwrap();
+            is_dropped(&mut host, 3)
+        };
+        assert!(dropped(0.0) && !dropped(6.0), "{gate_delay}");
+    }
 }

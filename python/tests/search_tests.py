@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,9 @@ from aqmlab.papers import searching
 from aqmlab.papers.paper import Paper
 from aqmlab.scenario import load, resolve
 from aqmlab.search import Outcome, design
+from aqmlab.search.outcome import RECORDS
 from aqmlab.search.sensitivity import Effect
+from aqmlab.search.table import closest, conclusion, ratio
 
 SCENARIO = """
 aqm = ["fifo", "codel target $target interval $interval"]
@@ -37,7 +42,9 @@ own = "codel"
 settings = 24
 seeds = 2
 steps = 3
-quick = { settings = 12, seeds = 1, steps = 0 }
+best = 2
+fresh_seeds = 4
+quick = { settings = 12, seeds = 1, steps = 0, fresh_seeds = 1 }
 [presets]
 printed = { target = "20ms" }
 [[factor]]
@@ -96,13 +103,17 @@ class Simulator:
 
     def __call__(self, scenario_json: str, inputs: object, seed: int, monitor: object) -> FakeRun:
         self.asked.append((scenario_json, seed))
-        scenario = json.loads(scenario_json)
-        target = re.search(r"target (\d+)ms", scenario["aqm"])
         run = fake_run(scenario_json, inputs, seed, monitor)
-        rate_mbit = scenario["capacity"]["rate_bps"] / 1e6
-        run.metrics["qdelay_mean_ms"] = (float(target[1]) if target else 30.0) + rate_mbit
+        run.metrics["qdelay_mean_ms"] = self.answer(scenario_json, seed)
         run.metrics["loss_ratio"] = 0.25
         return run
+
+    def answer(self, scenario_json: str, seed: int) -> float:
+        """The delay."""
+        del seed
+        scenario = json.loads(scenario_json)
+        target = re.search(r"target (\d+)ms", scenario["aqm"])
+        return (float(target[1]) if target else 30.0) + scenario["capacity"]["rate_bps"] / 1e6
 
     def of(self, aqm: str) -> list[tuple[str, int]]:
         """What was asked of a discipline."""
@@ -146,6 +157,11 @@ def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
     """What a search finds in it."""
     del simulator
     return searching.conduct(paper, tmp_path / "out", jobs=2)
+
+
+def _chance(text: str, seed: int) -> float:
+    """Return a number between -1 and 1 that a run alone decides."""
+    return random.Random(f"{text} {seed}").uniform(-1.0, 1.0)
 
 
 def _effect(effects: list[Effect], factor: str, claim: str = "small-1") -> Effect:
@@ -198,8 +214,9 @@ def a_level_says_in_how_many_settings_a_claim_holds(outcome: Outcome) -> None:
 def runs_that_settings_share_are_made_once(outcome: Outcome, simulator: Simulator) -> None:
     assert len({*simulator.asked}) == len(simulator.asked)
     # Three rates, two seeds: the target is nothing to a plain queue.
-    assert len(simulator.of("fifo")) == 6
-    assert len(simulator.of("codel")) == 2 * len(outcome.scores)
+    rates = {setting[2] for setting in outcome.fresh}
+    assert len(simulator.of("fifo")) == 6 + 4 * len(rates)
+    assert len(simulator.of("codel")) == 2 * len(outcome.scores) + 4 * len(outcome.fresh)
 
 
 def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Simulator, tmp_path: Path) -> None:
@@ -214,6 +231,33 @@ def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Sim
     simulator.asked.clear()
     searching.conduct(paper, tmp_path / "out", jobs=2)
     assert not simulator.asked
+
+
+def the_closest_are_told_by_seeds_that_did_not_choose_them(
+    paper: Paper, simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No setting is nearer than another: what the seeds add alone makes one the closest.
+    monkeypatch.setattr(simulator, "answer", lambda text, seed: 30.0 * math.exp(_chance(text, seed)))
+    outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
+    best = outcome.closest[0]
+    typical = statistics.median(one.distance for one in outcome.scores.values())
+    fresh = outcome.fresh[best.setting]
+    assert best.distance < typical / 4
+    assert fresh.distance > typical / 2
+    assert {seed for _, seed in simulator.asked} == {1, 2, 3, 4, 5, 6}
+    assert (outcome.seeds, outcome.fresh_seeds) == (2, 4)
+    words = " ".join(conclusion(outcome))
+    assert f"The closest is {ratio(fresh.distance)} ({ratio(best.distance)}) away on average" in words
+    cells = dict(closest(outcome).rows)["typical ratio, all AQMs"]
+    assert f"{ratio(fresh.distance)} ({ratio(best.distance)})" in cells
+    entry = outcome.document()["closest"][0]
+    assert (entry["distance"], entry["fresh"]["distance"]) == (best.distance, fresh.distance)
+
+
+def presets_and_records_are_run_again_too(outcome: Outcome) -> None:
+    wanted = {one.setting for one in (*outcome.presets.values(), *outcome.closest[:2], *outcome.closest_own[:2])}
+    wanted |= {outcome.record(figure).setting for figure in RECORDS}
+    assert set(outcome.fresh) == wanted
 
 
 def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None:
@@ -241,8 +285,8 @@ def every_level_of_the_papers_can_be_simulated(name: str) -> None:
 
 def quick_tries_less(paper: Paper) -> None:
     full, quick = searching.load(paper), searching.load(paper, quick=True)
-    assert (full.settings, full.seeds, full.steps) == (24, 2, 3)
-    assert (quick.settings, quick.seeds, quick.steps) == (12, 1, 0)
+    assert (full.settings, full.seeds, full.steps, full.best, full.fresh_seeds) == (24, 2, 3, 2, 4)
+    assert (quick.settings, quick.seeds, quick.steps, quick.best, quick.fresh_seeds) == (12, 1, 0, 2, 1)
 
 
 @pytest.mark.usefixtures("simulator")
@@ -276,6 +320,7 @@ def the_command_shows_the_search_and_keeps_all_settings(
         ),
         ("search.toml", "settings = 24", "settings = 0", "search.toml: settings: '0' is out of range"),
         ("search.toml", "seeds = 2", "", "search.toml: seeds: is missing"),
+        ("search.toml", "best = 2", "best = 0", "search.toml: best: '0' is out of range"),
         ("search.toml", "steps = 0", "steps = -1", "search.toml: quick: steps: '-1' is out of range"),
         ("search.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is there twice"),
         ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them stand for the same"),

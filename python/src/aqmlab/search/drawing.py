@@ -55,14 +55,16 @@ def _levels(outcome: Outcome) -> Figure:
     own = outcome.search.own
     claims = tuple(name for name in table.columns if name not in FIXED)
     names = {name: float(place) for place, name in enumerate(short_names(claims))}
-    nearest = {"all AQMs": outcome.closest[0].distance, own: outcome.closest_own[0].own}
+    closest, closest_own = (outcome.fresh[one[0].setting] for one in (outcome.closest, outcome.closest_own))
+    nearest = {"all AQMs": closest.distance, own: closest_own.own}
     return Figure(
         name="search-levels",
         title="Claims and distance by level",
         caption=(
             f"(a): % of the settings with this level in which the claim's direction holds; (b): mean distance from the "
-            f"printed numbers as a factor (1: equal), all AQMs and {own} alone; dashed: the closest setting. "
-            f"{len(outcome.sample)} settings drawn from all combinations, {seeds(outcome)} each"
+            f"printed numbers as a factor (1: equal), all AQMs and {own} alone; dashed: the closest setting, "
+            f"with seeds that did not choose it. {len(outcome.sample)} settings drawn from all combinations, "
+            f"{seeds(outcome)} each"
         ),
         table=table,
         panels=[

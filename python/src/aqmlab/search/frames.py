@@ -23,6 +23,7 @@ def settings(outcome: Outcome) -> pl.DataFrame:
     rows = []
     for one in outcome.closest:
         chosen = zip(search.factors, one.setting, strict=True)
+        again = outcome.fresh.get(one.setting)
         rows.append(
             {
                 "name": names.get(one.setting, ""),
@@ -33,6 +34,9 @@ def settings(outcome: Outcome) -> pl.DataFrame:
                 "own_distance": one.own,
                 "numbers_within_10_percent": one.near,
                 "numbers": one.numbers,
+                "fresh_distance": again and again.distance,
+                "fresh_own_distance": again and again.own,
+                "fresh_numbers_within_10_percent": again and again.near,
                 **{name: grade.word for name, grade in one.grades.items()},
                 **{f"{claim} {side}": value for (claim, side), value in one.measured.items()},
             }

@@ -1,15 +1,21 @@
-"""A search conducted: what was tried, what comes closest, and what matters."""
+"""A search conducted: what was tried, what comes closest, and what matters.
+
+Of many settings that are as good, the closest is the one with the luckiest seeds. So the closest few are run again with
+seeds that chose nothing, and those runs say how near they come.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from aqmlab import runner
 from aqmlab.experiment import Watcher
+from aqmlab.measures import Measure
 from aqmlab.search import design, sensitivity
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
@@ -17,19 +23,29 @@ from aqmlab.search.scores import Score, score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.targets import Target
 
+# Figures of a score that are told of the setting in which they are highest.
+RECORDS = ("near", "holding", "reproduced")
+
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of a search.
 
-    ``sample`` are the settings that were drawn from all combinations.
+    Attributes:
+        scores: every setting with the seeds that choose the closest.
+        fresh: the presets and the closest few, with seeds that chose nothing.
+        sample: the settings that were drawn from all combinations.
+        seeds: runs of each setting and AQM, and with ``fresh_seeds`` those of ``fresh``.
+
     """
 
     search: Search
     targets: Sequence[Target]
     scores: Mapping[Setting, Score]
+    fresh: Mapping[Setting, Score]
     sample: Sequence[Setting]
     seeds: int
+    fresh_seeds: int
 
     @functools.cached_property
     def closest(self) -> list[Score]:
@@ -40,6 +56,10 @@ class Outcome:
     def closest_own(self) -> list[Score]:
         """All settings, the closest to the numbers of the search's own AQM first."""
         return sorted(self.scores.values(), key=lambda one: one.own)
+
+    def record(self, figure: str) -> Score:
+        """The setting in which one of the ``RECORDS`` is highest."""
+        return max(self.closest, key=attrgetter(figure))
 
     @property
     def presets(self) -> dict[str, Score]:
@@ -79,6 +99,7 @@ class Outcome:
             "settings": len(self.scores),
             "sample": len(self.sample),
             "seeds": self.seeds,
+            "fresh_seeds": self.fresh_seeds,
             "factors": {
                 factor.name: {"says": factor.says, "levels": dict(factor.levels)} for factor in self.search.factors
             },
@@ -102,13 +123,11 @@ class Outcome:
         }
 
     def _entry(self, one: Score) -> dict[str, Any]:
+        again = self.fresh.get(one.setting)
         return {
             "setting": dict(zip([factor.name for factor in self.search.factors], one.setting, strict=True)),
-            "distance": one.distance,
-            "own_distance": one.own,
-            "numbers_within_10_percent": one.near,
-            "numbers": one.numbers,
-            "claims": {name: grade.word for name, grade in one.grades.items()},
+            **_nearness(one),
+            "fresh": None if again is None else _nearness(again),
         }
 
 
@@ -129,13 +148,20 @@ def conduct(
         KeyboardInterrupt: if the user stopped it.
 
     """
-    runs = Runs(search, targets, folder, seeds)
+    runs = Runs(search, targets, folder)
+    first = runs.first_seeds(seeds)
+
+    def tried(settings: Sequence[Setting], numbers: range) -> dict[Setting, Score]:
+        def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
+            return runs.values(setting, numbers, aqm, measure)
+
+        runs.conduct(settings, numbers, runner.default_jobs() if jobs is None else jobs, watcher or Watcher())
+        return {setting: score(setting, targets, values, search.own) for setting in settings}
+
     scores: dict[Setting, Score] = {}
 
     def attempt(settings: Sequence[Setting]) -> None:
-        fresh = [setting for setting in dict.fromkeys(settings) if setting not in scores]
-        runs.conduct(fresh, runner.default_jobs() if jobs is None else jobs, watcher or Watcher())
-        scores.update({setting: score(setting, targets, runs.values, search.own) for setting in fresh})
+        scores.update(tried([setting for setting in dict.fromkeys(settings) if setting not in scores], first))
 
     sample = list(dict.fromkeys(design.hypercube(search.factors, search.settings)))
     near = design.neighbours(search.factors, search.base)
@@ -146,7 +172,17 @@ def conduct(
             attempt(design.neighbours(search.factors, best.setting))
             if min(scores.values(), key=aim) is best:
                 break
-    return Outcome(search, targets, scores, sample, _seeds(runs, search, targets))
+    fresh = tried(_chosen(search, scores), range(first.stop, first.stop + search.fresh_seeds))
+    return Outcome(search, targets, scores, fresh, sample, len(first), search.fresh_seeds)
+
+
+def _chosen(search: Search, scores: Mapping[Setting, Score]) -> list[Setting]:
+    """Return the settings of which something is told one by one: they are run again."""
+    by_distance = sorted(scores.values(), key=_distance)
+    by_own = sorted(scores.values(), key=_own)
+    records = [max(by_distance, key=attrgetter(figure)) for figure in RECORDS]
+    chosen = [*by_distance[: search.best], *by_own[: search.best], *records]
+    return list(dict.fromkeys([*search.presets.values(), *(one.setting for one in chosen)]))
 
 
 def _distance(one: Score) -> float:
@@ -157,9 +193,14 @@ def _own(one: Score) -> float:
     return one.own
 
 
-def _seeds(runs: Runs, search: Search, targets: Sequence[Target]) -> int:
-    wanted = [one for target in targets for one in target.quantities]
-    return max((len(runs.values(search.base, one.aqm, one.measure)) for one in wanted), default=0)
+def _nearness(one: Score) -> dict[str, Any]:
+    return {
+        "distance": one.distance,
+        "own_distance": one.own,
+        "numbers_within_10_percent": one.near,
+        "numbers": one.numbers,
+        "claims": {name: grade.word for name, grade in one.grades.items()},
+    }
 
 
 def _effect(one: Effect) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from aqmlab.errors import InputError
 
 # How much is tried, each with its smallest value.
 COUNTS = {"settings": 1, "seeds": 1, "steps": 0}
+# What is run again, where the file does not say.
+AGAIN = {"best": 3, "fresh_seeds": 10}
 
 # A level for each factor, in the order of the factors.
 Setting: TypeAlias = tuple[str, ...]
@@ -44,6 +46,8 @@ class Search:
         settings: how many settings are drawn from all combinations.
         seeds: runs of each setting and AQM.
         steps: how often a closer neighbour of the closest setting is looked for, at most.
+        best: how many of the closest are run again,
+        fresh_seeds: with so many seeds that chose nothing.
 
     """
 
@@ -55,6 +59,8 @@ class Search:
     settings: int
     seeds: int
     steps: int
+    best: int
+    fresh_seeds: int
 
     def values(self, setting: Setting) -> dict[str, str]:
         """Return what a setting puts in place of each ``$name``."""
@@ -76,9 +82,10 @@ def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> S
     """
     table = Table.read(path)
     counts = {key: table.count(key, least=least) for key, least in COUNTS.items()}
+    counts |= {key: table.count(key, usual, 1) for key, usual in AGAIN.items()}
     fewer = table.table("quick")
     if fewer is not None:
-        shorter = {key: fewer.count(key, counts[key], least) for key, least in COUNTS.items()}
+        shorter = {key: fewer.count(key, usual, COUNTS.get(key, 1)) for key, usual in counts.items()}
         fewer.done()
         counts = shorter if quick else counts
     factors = tuple(_factor(one) for one in table.tables("factor", "name"))

@@ -41,16 +41,15 @@ class Need:
 class Runs:
     """The runs of a search."""
 
-    def __init__(self, search: Search, targets: Sequence[Target], folder: Path, seeds: str | None) -> None:
+    def __init__(self, search: Search, targets: Sequence[Target], folder: Path) -> None:
         self._search = search
-        self._seeds = seeds or str(search.seeds)
         self._asked = _asked(targets, search)
         self._kept = folder / FILE
         self._values = _read(self._kept)
-        self._needs: dict[tuple[Setting, str], list[Need]] = {}
+        self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
 
-    def conduct(self, settings: Iterable[Setting], jobs: int, watcher: Watcher) -> None:
-        """Run what the settings need and is not there.
+    def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int, watcher: Watcher) -> None:
+        """Run what the settings need with these seeds and is not there.
 
         Raises:
             InputError: if a scenario is wrong.
@@ -59,7 +58,10 @@ class Runs:
 
         """
         needs = {
-            need.task.key: need for setting in settings for name in self._asked for need in self._of(setting, name)
+            need.task.key: need
+            for setting in settings
+            for name in self._asked
+            for need in self._of(setting, name, seeds)
         }
         missing = [need for key, need in needs.items() if not self._has(key, need.asked)]
         watcher.on_begin("searching")
@@ -80,34 +82,43 @@ class Runs:
                 raise CheckError("; ".join(outcome.failures))
             before_s += sum(need.task.duration_ns for need in batch) / 1e9
 
-    def values(self, setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
-        """Return what the runs of a setting gave for a measure, by seed."""
+    def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
+        """Return what the runs of a setting with these seeds gave for a measure, by seed."""
         if measure.scenario not in self._asked:
             return {}
         found = {
             need.task.seed: self._values[need.task.key].get(_name(measure))
-            for need in self._of(setting, measure.scenario)
+            for need in self._of(setting, measure.scenario, seeds)
             if need.aqm == aqm
         }
         return {seed: value for seed, value in found.items() if value is not None}
 
-    def _of(self, setting: Setting, name: str) -> list[Need]:
-        place = (setting, name)
+    def first_seeds(self, wanted: str | None) -> range:
+        """Return the seeds that settings are tried with, from what the user says of them, if anything."""
+        name = next(iter(self._search.scenarios))
+        plan = self._plan(self._search.base, name, wanted or str(self._search.seeds))
+        return range(1, len(plan.seeds) + 1)
+
+    def _of(self, setting: Setting, name: str, seeds: range) -> list[Need]:
+        place = (setting, name, seeds)
         if place not in self._needs:
-            self._needs[place] = list(self._resolved(setting, name))
+            self._needs[place] = list(self._resolved(setting, name, seeds))
         return self._needs[place]
 
-    def _resolved(self, setting: Setting, name: str) -> Iterator[Need]:
+    def _plan(self, setting: Setting, name: str, seeds: str) -> Plan:
         path = self._search.scenarios[name]
         named = scenario.load(path).points[0].named
         values = {key: value for key, value in self._search.values(setting).items() if key in named}
-        plan = scenario.resolve(scenario.load(path, {"seeds": self._seeds}, values=values).points[0])
+        return scenario.resolve(scenario.load(path, {"seeds": seeds}, values=values).points[0])
+
+    def _resolved(self, setting: Setting, name: str, seeds: range) -> Iterator[Need]:
+        plan = self._plan(setting, name, str(seeds[-1]))
         labels = {one.label: one for one in plan.contestants}
         for aqm, asked in self._asked[name].items():
             label = measures.label_of(_result(plan, from_runs([])), aqm)
             if label is None:
                 continue
-            for seed in plan.seeds:
+            for seed in seeds:
                 key = plan.key(labels[label], seed, code_version())
                 task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key, plan.inputs)
                 yield Need(task, aqm, plan, asked)

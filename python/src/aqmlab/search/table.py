@@ -1,4 +1,7 @@
-"""A search in words and as a table of its best settings, for terminal and page alike."""
+"""A search in words and as a table of its best settings, for terminal and page alike.
+
+What is told of single settings comes from seeds that chose nothing; in brackets what the seeds gave that chose them.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,14 @@ def closest(outcome: Outcome) -> Closest:
     figures: dict[str, Callable[[Score], str]] = {
         "typical ratio, all AQMs": lambda one: ratio(one.distance),
         f"typical ratio, {own}": lambda one: ratio(one.own),
-        "numbers within 10 %": lambda one: f"{one.near} of {one.numbers}",
-        "claims that hold": lambda one: f"{one.holding} of {len(one.grades)}",
+        f"numbers within 10 %, of {outcome.closest[0].numbers}": lambda one: str(one.near),
+        f"claims that hold, of {len(outcome.targets)}": lambda one: str(one.holding),
         "of these with their size": lambda one: str(one.reproduced),
     }
-    rows = [(name, tuple(write(one) for one in shown.values())) for name, write in figures.items()]
+    again = [(outcome.fresh[one.setting], one) for one in shown.values()]
+    rows = [
+        (name, tuple(f"{write(fresh)} ({write(chosen)})" for fresh, chosen in again)) for name, write in figures.items()
+    ]
     for place, factor in enumerate(outcome.search.factors):
         rows.append((factor.name, tuple(one.setting[place] for one in shown.values())))
     return Closest(tuple(shown), tuple(rows))
@@ -43,16 +49,21 @@ def conclusion(outcome: Outcome) -> list[str]:
     """Say what came of it."""
     scores = outcome.closest
     best = scores[0]
-    most_near = max(one.near for one in scores)
-    most_holding = max(one.holding for one in scores)
-    most_reproduced = max(one.reproduced for one in scores)
-    claims = len(best.grades)
     complete = sum(one.near == one.numbers for one in scores)
     every = f"{complete} of them come" if complete else "none of them comes"
+
+    def most(figure: str) -> str:
+        chosen = outcome.record(figure)
+        return f"{getattr(outcome.fresh[chosen.setting], figure)} ({getattr(chosen, figure)})"
+
     return [
         f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every printed number.",
-        f"In one setting at most {most_near} of {best.numbers} numbers are within 10 %, at most {most_holding} of "
-        f"{claims} claims hold, and at most {most_reproduced} of them with their size (judged by the means alone).",
+        f"Those told of here were run again with {outcome.fresh_seeds} seeds that chose nothing; in brackets what the "
+        "seeds gave that chose them.",
+        f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average. The "
+        f"setting with the most numbers within 10 % has {most('near')} of {best.numbers}, the one in which the most "
+        f"claims hold {most('holding')} of {len(best.grades)}, the one with the most that hold with their size "
+        f"{most('reproduced')} (judged by the means alone).",
     ]
 
 

@@ -42,7 +42,8 @@ struct Cubic {
     epoch_start: Option<Time>,
     w_est: f64,
     cwnd_prior: f64,
-    cwnd_epoch: f64,
+    /// The next stage of congestion avoidance is the first after a timeout.
+    after_timeout: bool,
     /// Window in segments, with the fraction that whole bytes would lose.
     cwnd: f64,
 }
@@ -85,11 +86,12 @@ impl Controller for Cubic {
         window.ssthresh = (self.cwnd * mss) as u64;
         window.cwnd = window.ssthresh;
         self.epoch_start = None;
+        self.after_timeout = false;
     }
 
-    /// After a timeout the curve starts over (section 4.8).
     fn on_timeout(&mut self, window: &mut Window) {
         self.epoch_start = None;
+        self.after_timeout = true;
         window.cwnd = window.mss;
     }
 }
@@ -98,10 +100,9 @@ impl Cubic {
     fn begin_epoch(&mut self, cwnd: f64, now: Time) -> Time {
         self.epoch_start = Some(now);
         self.cwnd = cwnd;
-        self.cwnd_epoch = cwnd;
         self.w_est = cwnd;
-        if self.w_max <= cwnd {
-            // The first epoch after slow start without loss, or a window beyond the last maximum.
+        if std::mem::take(&mut self.after_timeout) || self.w_max <= cwnd {
+            // Section 4.8: a timeout forgets the last maximum. Section 4.10: slow start without loss has none.
             self.w_max = cwnd;
             self.k = 0.0;
         } else {

@@ -1,9 +1,13 @@
 //! CUBIC's window (RFC 9438).
+//!
+//! Deviations: growth counts acknowledged segments, not acknowledgments (sections 4.4 and 4.5), so that delayed
+//! acknowledgments do not halve it; Linux does the same. No acknowledgment lowers the window, not even to W_est
+//! (section 4.3). A mark leaves two segments at least, as a loss does (section 4.6 allows one).
 
 use super::controller::{Controller, Info};
 use super::window::{Acked, Window};
 use aqm_core::params::{Preset, Value};
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 
 /// Its declaration.
 pub(super) static INFO: Info = Info {
@@ -39,7 +43,11 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 struct Cubic {
     w_max: f64,
     k: f64,
-    epoch_start: Option<Time>,
+    /// Time in this stage of congestion avoidance, but for spells in which the application limited the window.
+    t: Option<Span>,
+    /// When new data was acknowledged last, and how long after the time before.
+    last_ack: Time,
+    since_last: Span,
     w_est: f64,
     cwnd_prior: f64,
     /// The next stage of congestion avoidance is the first after a timeout.
@@ -49,14 +57,23 @@ struct Cubic {
 }
 
 impl Controller for Cubic {
+    fn observe(&mut self, _: &mut Window, acked: &Acked) {
+        if acked.sample > Span::ZERO {
+            self.since_last = acked.now.since(self.last_ack);
+            self.last_ack = acked.now;
+        }
+    }
+
     fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         let mss = window.mss as f64;
         let segments_acked = acked.bytes as f64 / mss;
-        let start = match self.epoch_start {
-            Some(start) => start,
-            None => self.begin_epoch(window.cwnd as f64 / mss, acked.now),
+        // Section 5.8: `t` stands still while the window is not used; then this is not called.
+        let elapsed = match self.t {
+            Some(t) => t + self.since_last,
+            None => self.begin_stage(window.cwnd as f64 / mss),
         };
-        let t = acked.now.since(start).as_secs_f64();
+        self.t = Some(elapsed);
+        let t = elapsed.as_secs_f64();
         let rtt = acked.rtt.as_secs_f64();
         // RFC 9438 figure 4 (the estimate of Reno's window). Once it reaches the window before the last decrease,
         // alpha becomes 1.
@@ -85,20 +102,26 @@ impl Controller for Cubic {
         self.cwnd = (flight * BETA).max(2.0);
         window.ssthresh = (self.cwnd * mss) as u64;
         window.cwnd = window.ssthresh;
-        self.epoch_start = None;
+        self.t = None;
         self.after_timeout = false;
     }
 
     fn on_timeout(&mut self, window: &mut Window) {
-        self.epoch_start = None;
+        self.t = None;
         self.after_timeout = true;
         window.cwnd = window.mss;
+    }
+
+    /// What follows idle time is a stage of its own.
+    fn on_idle(&mut self, window: &mut Window) {
+        self.t = None;
+        window.cwnd = window.cwnd.min(window.initial);
     }
 }
 
 impl Cubic {
-    fn begin_epoch(&mut self, cwnd: f64, now: Time) -> Time {
-        self.epoch_start = Some(now);
+    /// A stage of congestion avoidance begins.
+    fn begin_stage(&mut self, cwnd: f64) -> Span {
         self.cwnd = cwnd;
         self.w_est = cwnd;
         if std::mem::take(&mut self.after_timeout) || self.w_max <= cwnd {
@@ -108,14 +131,13 @@ impl Cubic {
         } else {
             self.k = libm::cbrt((self.w_max - cwnd) / C); // figure 2
         }
-        now
+        Span::ZERO
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm_core::units::Span;
 
     #[test]
     fn the_window_returns_to_its_maximum_after_k_seconds() {
@@ -127,8 +149,9 @@ mod tests {
         let rtt = Span::from_millis(100);
         for step in 0..43 {
             let now = Time::ZERO + Span::from_millis(100) * step;
-            let bytes = window.cwnd;
-            cubic.avoid_congestion(&mut window, &Acked::example(bytes, now, rtt));
+            let acked = Acked::example(window.cwnd, now, rtt);
+            cubic.observe(&mut window, &acked);
+            cubic.avoid_congestion(&mut window, &acked);
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - 100.0).abs() < 0.2, "{segments}");
@@ -153,8 +176,9 @@ mod tests {
         cubic.on_congestion(&mut window, 10_000);
         let rtt = Span::from_millis(1);
         for step in 0..4 {
-            let bytes = window.cwnd;
-            cubic.avoid_congestion(&mut window, &Acked::example(bytes, Time::ZERO + rtt * step, rtt));
+            let acked = Acked::example(window.cwnd, Time::ZERO + rtt * step, rtt);
+            cubic.observe(&mut window, &acked);
+            cubic.avoid_congestion(&mut window, &acked);
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - (7.0 + 4.0 * ALPHA)).abs() < 0.05, "{segments}");

@@ -17,6 +17,7 @@ pub(crate) mod flags {
     pub(crate) const CWR: u8 = 128;
 }
 
+mod alone;
 mod bbr;
 mod bbr1;
 mod bbr3;
@@ -48,6 +49,7 @@ mod testing;
 mod values;
 mod window;
 
+pub use alone::Alone;
 pub use controller::Info;
 pub use ecn::EcnMode;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};

@@ -55,6 +55,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("rtt_base_ms", "Base round-trip time", "ms", 2),
     Metric("loss_ratio", "Loss", "", 5, "lower"),
     Metric("path_loss_ratio", "Loss on the path", "", 5, "lower"),
+    Metric("undelivered_ratio", "Not delivered by the end", "", 5, "lower"),
     Metric("drops_early", "Drops (AQM)", "packets", 0),
     Metric("drops_overflow", "Drops (queue full)", "packets", 0),
     Metric("marks", "CE marks", "packets", 0),

@@ -19,10 +19,16 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { simulation, labels, links, warnings } = setup;
     let metrics = &simulation.metrics;
     let observers = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
+    let mut on_the_way = vec![0; metrics.groups.len()];
+    for packet in simulation.slab.iter().filter(|packet| packet.is_counted()) {
+        let flow = &metrics.flows[packet.flow as usize];
+        on_the_way[flow.group as usize] += u64::from(!flow.back);
+    }
     let run = Run {
         end,
         ports: observers.filter_map(|device| device.metrics.as_deref()).collect(),
         metrics,
+        on_the_way: &on_the_way,
         flows: &simulation.flows,
         users: &simulation.users,
         labels: &labels,
@@ -97,6 +103,8 @@ struct Run<'a> {
     /// What the observers of the measured ports have seen.
     ports: Vec<&'a PortMetrics>,
     metrics: &'a Metrics,
+    /// Packets that have neither arrived nor been lost, by group: what `lost` and `delivered` count, in the end.
+    on_the_way: &'a [u64],
     flows: &'a [Flow],
     users: &'a [User],
     labels: &'a [Label],
@@ -179,6 +187,9 @@ impl Run<'_> {
         put("goodput_mbit", mbit(received(FlowMetrics::payload)));
         put("packets_delivered", delivered as f64);
         put("path_loss_ratio", lost as f64 / (lost + delivered) as f64);
+        let waiting = self.on_the_way.iter().enumerate().filter(|(group, _)| chosen(*group));
+        let undelivered = lost + waiting.map(|(_, packets)| packets).sum::<u64>();
+        put("undelivered_ratio", undelivered as f64 / (undelivered + delivered) as f64);
         let owd_ns: u128 = forward().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
         put("owd_mean_ms", owd_ns as f64 / delivered as f64 / 1e6);
         put("owd_p99_ms", owd.quantile_ms(0.99).unwrap_or(f64::NAN));

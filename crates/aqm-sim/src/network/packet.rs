@@ -103,6 +103,13 @@ impl Slab {
         self.packets.iter().filter(|packet| packet.record.is_some()).count() == self.records.alive()
     }
 
+    /// The packets that are alive, in no order that means something.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let mut alive = vec![true; self.packets.len()];
+        self.free.iter().for_each(|id| alive[*id as usize] = false);
+        self.packets.iter().zip(alive).filter_map(|(packet, alive)| alive.then_some(packet))
+    }
+
     /// How many packets are alive.
     pub(crate) fn alive(&self) -> usize {
         self.packets.len() - self.free.len()

@@ -15,7 +15,7 @@ from aqmlab.statistics import Difference, Estimate, Reals
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
-SHARES = ("utilization", "loss_ratio", "path_loss_ratio")
+SHARES = ("utilization", "loss_ratio", "path_loss_ratio", "undelivered_ratio")
 
 
 @dataclass(frozen=True)

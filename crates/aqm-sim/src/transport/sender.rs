@@ -66,6 +66,8 @@ pub(crate) struct Sender {
     duplicates: usize,
     /// Window inflation of RFC 6582 section 3.2 (without SACK only).
     inflation: u64,
+    /// The last acknowledgment of new data was a partial one (without SACK only).
+    after_partial: bool,
     /// RFC 6582: no fast retransmit before this is acknowledged.
     recover: u64,
     /// RFC 3168: the window was reduced for everything sent before this.
@@ -136,6 +138,7 @@ impl Sender {
             window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
             duplicates: 0,
             inflation: 0,
+            after_partial: false,
             recover: 0,
             reduced_until: 0,
             retransmit_now: false,
@@ -285,8 +288,14 @@ impl Sender {
         self.rtt.sample(sample);
         self.rtt.restart();
         self.duplicates = 0;
-        // RFC 6298 (5.2), (5.3)
-        self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
+        // RFC 6582 section 3.2 step 3: of the partial acknowledgments of a recovery the first alone restarts the timer, so
+        // that many losses in one window end in slow start rather than in one repair a round trip.
+        let partial = !self.sack && matches!(self.phase, Phase::Recovery { point } if ack.ack < point);
+        if !(partial && self.after_partial) {
+            // RFC 6298 (5.2), (5.3)
+            self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
+        }
+        self.after_partial = partial;
         let acked = self.acked(ack, flight, sacked + delivered, sample, now);
         self.control.observe(&acked);
         if let Some(undo) = self.undo.take()

@@ -283,6 +283,29 @@ def every_level_of_the_papers_can_be_simulated(name: str) -> None:
             resolve(load(path, values=search.values(setting)).points[0])
 
 
+def a_claim_about_a_sweep_is_searched_point_by_point(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
+    del simulator
+    swept = SCENARIO.replace('rate = "$rate"\n', "").replace('rate = "5mbit"\n', "")
+    (folder / "search/line.toml").write_text(swept + '[sweep]\nrate = ["5mbit", "10mbit"]\n')
+    (folder / "search.toml").write_text(SEARCH.split('[[factor]]\nname = "rate"', maxsplit=1)[0])
+    claim = """
+[[claim]]
+id = "small-1"
+says = "CoDel's queue grows with the rate"
+where = "Figure 1"
+scenario = "line"
+measures.slow = { of = "qdelay_mean_ms", point.rate = "5mbit" }
+measures.fast = { of = "qdelay_mean_ms", point.rate = "10mbit" }
+paper = { "codel.slow" = 25, "codel.fast" = 30 }
+expect = ["codel.slow < codel.fast"]
+"""
+    (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
+    outcome = searching.conduct(folders.load(folder), tmp_path / "out", jobs=2)
+    closest = outcome.closest[0]
+    assert outcome.search.words(closest.setting).startswith("target 20ms")
+    assert dict(closest.measured) == {("small-1", "codel.slow"): 25.0, ("small-1", "codel.fast"): 30.0}
+
+
 def quick_tries_less(paper: Paper) -> None:
     full, quick = searching.load(paper), searching.load(paper, quick=True)
     assert (full.settings, full.seeds, full.steps, full.best, full.fresh_seeds) == (24, 2, 3, 2, 4)

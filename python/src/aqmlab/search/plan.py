@@ -115,11 +115,11 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
         raise table.error("there is no scenario to be searched")
     base: dict[str, str] = {}
     for path in scenarios.values():
-        points = scenario.load(path).points
-        if len(points) > 1:
-            raise InputError(f"{path}: sweep: a scenario that is searched cannot be swept")
+        first = scenario.load(path).points[0]
         for factor in factors:
-            value = points[0].named.get(factor.name)
+            if factor.name in first.point:
+                raise InputError(f"{path}: sweep: {factor.name} is a factor of the search already")
+            value = first.named.get(factor.name)
             if value is None:
                 continue
             level = next((name for name, own in factor.levels.items() if own == value), None)

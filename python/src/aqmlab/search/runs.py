@@ -36,6 +36,7 @@ class Need:
     aqm: str
     plan: Plan
     asked: tuple[Measure, ...]
+    point: Mapping[str, str]
 
 
 class Runs:
@@ -89,14 +90,14 @@ class Runs:
         found = {
             need.task.seed: self._values[need.task.key].get(_name(measure))
             for need in self._of(setting, measure.scenario, seeds)
-            if need.aqm == aqm
+            if need.aqm == aqm and all(need.point.get(key) == value for key, value in measure.point)
         }
         return {seed: value for seed, value in found.items() if value is not None}
 
     def first_seeds(self, wanted: str | None) -> range:
         """Return the seeds that settings are tried with, from what the user says of them, if anything."""
         name = next(iter(self._search.scenarios))
-        plan = self._plan(self._search.base, name, wanted or str(self._search.seeds))
+        _, plan = self._plans(self._search.base, name, wanted or str(self._search.seeds))[0]
         return range(1, len(plan.seeds) + 1)
 
     def _of(self, setting: Setting, name: str, seeds: range) -> list[Need]:
@@ -105,23 +106,25 @@ class Runs:
             self._needs[place] = list(self._resolved(setting, name, seeds))
         return self._needs[place]
 
-    def _plan(self, setting: Setting, name: str, seeds: str) -> Plan:
+    def _plans(self, setting: Setting, name: str, seeds: str) -> list[tuple[Mapping[str, str], Plan]]:
+        """Return the points of a scenario's sweep, each with its plan."""
         path = self._search.scenarios[name]
         named = scenario.load(path).points[0].named
         values = {key: value for key, value in self._search.values(setting).items() if key in named}
-        return scenario.resolve(scenario.load(path, {"seeds": seeds}, values=values).points[0])
+        points = scenario.load(path, {"seeds": seeds}, values=values).points
+        return [(options.point, scenario.resolve(options)) for options in points]
 
     def _resolved(self, setting: Setting, name: str, seeds: range) -> Iterator[Need]:
-        plan = self._plan(setting, name, str(seeds[-1]))
-        labels = {one.label: one for one in plan.contestants}
-        for aqm, asked in self._asked[name].items():
-            label = measures.label_of(_result(plan, from_runs([])), aqm)
-            if label is None:
-                continue
-            for seed in seeds:
-                key = plan.key(labels[label], seed, code_version())
-                task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key, plan.inputs)
-                yield Need(task, aqm, plan, asked)
+        for point, plan in self._plans(setting, name, str(seeds[-1])):
+            labels = {one.label: one for one in plan.contestants}
+            for aqm, asked in self._asked[name].items():
+                label = measures.label_of(_result(plan, from_runs([])), aqm)
+                if label is None:
+                    continue
+                for seed in seeds:
+                    key = plan.key(labels[label], seed, code_version())
+                    task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key, plan.inputs)
+                    yield Need(task, aqm, plan, asked, point)
 
     def _has(self, key: str, asked: Sequence[Measure]) -> bool:
         return key in self._values and all(_name(measure) in self._values[key] for measure in asked)

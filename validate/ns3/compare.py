@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare aqmlab with ns-3: TCP flows, bulk or ON/OFF, through a dumbbell, the same parameters on both sides.
 
-    validate/ns3/compare.py [--seeds N] [--flows 2,8,30,onoff] [--aqm fifo,codel,...] [--cc newreno|cubic]
+    validate/ns3/compare.py [--seeds N] [--flows 2,8,30,onoff,nosack] [--aqm fifo,codel,...] [--cc newreno|cubic]
 
 Builds `dumbbell.cc` against Debian's libns3-dev, runs both simulators over several seeds, prints both sets of
 parameters and one table of means over the seeds. Exit status 1 if a difference is larger than allowed.
@@ -49,12 +49,19 @@ class Case:
     metrics: tuple[str, ...]
 
 
-def bulk(flows: int, cc: str) -> Case:
-    """Bulk flows. The warm-up is long: with a FIFO the repair of the first slow start takes up to six seconds."""
+def bulk(flows: int, cc: str, *, sack: bool = True) -> Case:
+    """Bulk flows, with SACK or without.
+
+    The warm-up is long: with a FIFO the repair of the first slow start takes up to six seconds.
+    """
+    flow = f"{flows}*{cc}:sack={'on' if sack else 'off'}"
     return Case(
-        (f"--cc={cc}", f"--flows={flows}", "--limit=500", "--rate=20", "--rtt=40", "--warmup=10", "--duration=30"),
         (
-            *("--flows", f"{flows}*{cc}", "--buffer", "500p", "--rate", "20mbit", "--rtt", "40ms"),
+            *(f"--cc={cc}", f"--flows={flows}", "--limit=500", "--rate=20", "--rtt=40", "--warmup=10", "--duration=30"),
+            f"--ns3::TcpSocketBase::Sack={str(sack).lower()}",
+        ),
+        (
+            *("--flows", flow, "--buffer", "500p", "--rate", "20mbit", "--rtt", "40ms"),
             *("--warmup", "10s", "--duration", "30s"),
         ),
         SPECS,
@@ -82,6 +89,13 @@ def on_off() -> Case:
         ON_OFF_SPECS,
         ("goodput_mbit", "qdelay_mean_ms", "queue_mean_packets", "loss_ratio", "jain_index", "rtt_mean_ms"),
     )
+
+
+def case_of(name: str, cc: str) -> Case:
+    """Return the case of this name."""
+    if name == "onoff":
+        return on_off()
+    return bulk(8, cc, sack=False) if name == "nosack" else bulk(int(name), cc)
 
 
 # What may differ: relative, or absolute where it says so.
@@ -170,7 +184,7 @@ def row(aqm: str, flows: str, name: str, theirs: list[Metrics], own: list[Metric
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=6)
-    parser.add_argument("--flows", default="2,8,30,onoff", help="numbers of bulk flows; onoff is a case of its own")
+    parser.add_argument("--flows", default="2,8,30,onoff", help="numbers of bulk flows; onoff; nosack (8 bulk)")
     parser.add_argument("--aqm", default=",".join({**SPECS, **ON_OFF_SPECS}))
     parser.add_argument("--cc", choices=("newreno", "cubic"), default="newreno", help="of the bulk flows")
     arguments = parser.parse_args()
@@ -186,7 +200,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=2) as pool:
         program = build(Path(folder))
         for flows in arguments.flows.split(","):
-            case = on_off() if flows == "onoff" else bulk(int(flows), arguments.cc)
+            case = case_of(flows, arguments.cc)
             aqms = [aqm for aqm in wanted if aqm in case.specs]
             if not aqms:
                 continue

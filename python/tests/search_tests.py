@@ -280,7 +280,9 @@ def every_level_of_the_papers_can_be_simulated(name: str) -> None:
     search = searching.load(papers.find(name))
     for setting in design.neighbours(search.factors, search.base):
         for path in search.scenarios.values():
-            resolve(load(path, values=search.values(setting)).points[0])
+            named = load(path).points[0].named
+            values = {name: value for name, value in search.values(setting).items() if name in named}
+            resolve(load(path, values=values).points[0])
 
 
 def a_claim_about_a_sweep_is_searched_point_by_point(folder: Path, simulator: Simulator, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -405,6 +406,78 @@ def rows_that_were_deleted_are_made_again_and_none_is_there_twice(calls: Calls, 
         package.load(out)
 
 
+@pytest.mark.usefixtures("plain", "calls")
+@pytest.mark.parametrize("name", ["flows", "series", "histograms"])
+def rows_missing_beside_the_runs_are_noticed(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    rows = pl.read_parquet(out / f"{name}.parquet")
+    rows[1:].write_parquet(out / f"{name}.parquet")
+    wanted = rf"{name}\.parquet: is damaged: it holds {len(rows) - 1} rows, and {len(rows)} were written"
+    with pytest.raises(InputError, match=wanted):
+        package.load(out)
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_frame_in_the_place_of_another_is_noticed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    (out / "histograms.parquet").write_bytes((out / "series.parquet").read_bytes())
+    with pytest.raises(InputError, match=r"histograms\.parquet: is damaged: there is no column 'value_ns' of UInt64"):
+        package.load(out)
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def what_others_call_records_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    mine = out / "records" / "notes.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    os.mkfifo(out / "records" / "pipe.run")
+    _conduct(out, seeds=3)
+    assert [path.name for path in mine.parent.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_file_called_records_is_in_the_way(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    (out / "records").write_text("mine")
+    with pytest.raises(InputError, match=r"out: cannot be written: File exists"):
+        _conduct(out, seeds=3)
+    assert (out / "records").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("plain", "calls")
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("format_version",), 0),
+        (("format_version",), 1e400),
+        (("points",), {}),
+        (("points", 0, "scenario"), None),
+        (("points", 0, "scenario", "aqm"), ["fifo"]),
+        (("pages",), []),
+        (("pages", "files"), [1]),
+        (("failures",), None),
+        (("frames",), "../../etc/passwd"),
+        (("rows",), {"flows": "many"}),
+    ],
+)
+def an_edited_manifest_is_one_line(tmp_path: Path, keys: tuple[str | int, ...], value: object) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    edited = json.loads((out / "manifest.json").read_text())
+    place = edited
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    (out / "manifest.json").write_text(json.dumps(edited))
+    with pytest.raises(InputError, match=r"manifest\.json: is damaged: it is not the manifest of a result"):
+        package.load(out)
+
+
 # --- the disk --------------------------------------------------------------------------------------------------------
 
 
@@ -479,6 +552,37 @@ def a_record_that_is_not_whole_counts_for_nothing() -> None:
             record.decode(data[:place])
         with pytest.raises(record.DamagedError):
             record.decode(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
+    """Return a record that someone has edited, with a checksum that matches."""
+    body = record.encode(_done())[len(record.MAGIC) + 4 :]
+    at = 8 + int.from_bytes(body[:8], "little")
+    header = json.loads(body[8:at])
+    change(header)
+    text = json.dumps(header).encode()
+    body = len(text).to_bytes(8, "little") + text + body[at:]
+    return record.MAGIC + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header.clear(),
+        lambda header: header.update(task=[0, "fifo", -1, "key"]),
+        lambda header: header.update(task=[0, ["fifo"], 1, "key"]),
+        lambda header: header["plain"].update(metrics=[1.0]),
+        lambda header: header["plain"].update(metrics={"goodput_mbit": "much"}),
+        lambda header: header["plain"].update(more=1),
+        lambda header: header["tables"].update(series=[["time_s", False, ["<f8", 10**12]]]),
+        lambda header: header["tables"].update(series=[["time_s", False, ["|O", 1]]]),
+        lambda header: header["tables"].update(flows=[["a", True, ["x"]], ["b", True, ["x", "y"]]]),
+    ],
+)
+def a_forged_record_counts_for_nothing(change: Callable[[dict[str, Any]], object]) -> None:
+    record.decode(_forged(lambda header: None))
+    with pytest.raises(record.DamagedError):
+        record.decode(_forged(change))
 
 
 def an_unknown_engine_is_refused_with_the_nearest() -> None:

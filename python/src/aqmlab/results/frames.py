@@ -29,6 +29,14 @@ ABOUT_RUN: dict[str, Any] = {
 FRAMES = ("runs", "flows", "series", "queues", "histograms")
 _SERIES = {**RUN, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 _HISTOGRAMS = {**RUN, "name": pl.String, "value_ns": pl.UInt64, "count": pl.UInt64}
+# The columns that each frame has in every result.
+SCHEMAS: dict[str, Mapping[str, Any]] = {
+    "runs": {**RUN, **ABOUT_RUN},
+    "flows": RUN,
+    "series": _SERIES,
+    "queues": RUN,
+    "histograms": _HISTOGRAMS,
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import io
 import os
 import uuid
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import polars as pl
 
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
-from aqmlab.results.frames import ABOUT_RUN, FRAMES, RUN, Frames, from_runs
+from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
 from aqmlab.runner import Done
 from aqmlab.store import files, lock, manifest, record
 
@@ -130,14 +130,14 @@ class Folder:
         try:
             for name in FRAMES:
                 files.write(self.path / _hidden(name, number), _parquet(getattr(frames, name)))
-            written = {**head, "frames": number}
+            written = {**head, "frames": number, "rows": {name: len(getattr(frames, name)) for name in FRAMES}}
             self._write_manifest(written)
         except OSError:
             for name in FRAMES:
                 files.remove(self.path / _hidden(name, number))
             raise
         _settle(self.path, number)
-        files.remove(self.path / RECORDS)
+        _remove_records(self.path)
         return written
 
     def update(self, head: dict[str, Any]) -> None:
@@ -149,8 +149,8 @@ class Folder:
         if self.kept is not None:
             self.commit(self.kept.manifest, self.kept.frames)
             return
-        for name in (RECORDS, manifest.NAME):
-            files.remove(self.path / name)
+        _remove_records(self.path)
+        files.remove(self.path / manifest.NAME)
 
     def _write_manifest(self, head: dict[str, Any]) -> None:
         files.write(self.path / manifest.NAME, manifest.render(head))
@@ -178,17 +178,23 @@ def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
 
 
 def _read(folder: Path, head: dict[str, Any]) -> Kept:
-    frames = from_runs([]) if head["frames"] == "" else _frames(folder, head["frames"])
+    frames = from_runs([]) if head["frames"] == "" else _frames(folder, head["frames"], head.get("rows", {}))
     frames = _whole(frames)
     known = set(frames.runs.select(*RUN).rows())
-    done = [one for one in _records(folder) if (one.task.point, one.task.aqm, one.task.seed) not in known]
+    aqms = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
+    done = [
+        one
+        for one in _records(folder)
+        if (one.task.point, one.task.aqm, one.task.seed) not in known
+        and one.task.aqm in aqms
+        and one.task.point in range(len(head["points"]))
+    ]
     if done:
-        aqms = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
         frames = frames.joined(from_runs(done)).sorted(aqms)
     return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done))
 
 
-def _frames(folder: Path, number: str) -> Frames:
+def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
     found = {}
     for name in FRAMES:
         file = folder / f"{name}.parquet"
@@ -196,17 +202,16 @@ def _frames(folder: Path, number: str) -> Frames:
             found[name] = _either(folder / _hidden(name, number), file)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
-        missing = [column for column in RUN if column not in found[name].columns]
-        if missing:
-            raise InputError(f"{file}: is damaged: there is no column '{missing[0]}'")
-    runs = found["runs"]
-    if "engine" not in runs.columns:
-        found["runs"] = runs.with_columns(pl.lit("native").alias("engine"))
-    if runs.select(*RUN).is_duplicated().any():
+        if name == "runs" and "engine" not in found[name].columns:
+            found[name] = found[name].with_columns(pl.lit("native").alias("engine"))
+        for column, dtype in SCHEMAS[name].items():
+            if found[name].schema.get(column) != dtype:
+                raise InputError(f"{file}: is damaged: there is no column '{column}' of {dtype}")
+        # Rows that were deleted from `runs` or `queues` are runs to be made again; elsewhere nobody would see it.
+        if name in ("flows", "series", "histograms") and len(found[name]) != rows.get(name, len(found[name])):
+            raise InputError(f"{file}: is damaged: it holds {len(found[name])} rows, and {rows[name]} were written")
+    if found["runs"].select(*RUN).is_duplicated().any():
         raise InputError(f"{folder / 'runs.parquet'}: is damaged: it holds a run twice")
-    for name in ABOUT_RUN:
-        if name not in found["runs"].columns:
-            raise InputError(f"{folder / 'runs.parquet'}: is damaged: there is no column '{name}'")
     return Frames(**found)
 
 
@@ -237,10 +242,19 @@ def _records(folder: Path) -> list[Done]:
     found = []
     for path in sorted((folder / RECORDS).glob("*.run")):
         try:
-            found.append(record.decode(path.read_bytes()))
+            # A pipe would be waited for.
+            found.append(record.decode(path.read_bytes() if path.is_file() else b""))
         except (OSError, record.DamagedError):
             continue
     return found
+
+
+def _remove_records(folder: Path) -> None:
+    """Remove the records; what others put beside them, or in their place, stays."""
+    place = folder / RECORDS
+    for path in place.glob("*.run"):
+        files.remove(path)
+    files.discard_if_empty(place)
 
 
 def _recover(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,32 @@ def parse(folder: Path, text: bytes) -> dict[str, Any]:
         while version < FORMAT_VERSION:
             manifest = UPGRADES[version](manifest)
             version += 1
-        if not manifest.keys() >= _NEEDED or not manifest["points"]:
+        if not _is_whole(manifest):
             raise KeyError
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise InputError(f"{file}: is damaged: it is not the manifest of a result") from None
     return manifest
+
+
+def _is_whole(manifest: dict[str, Any]) -> bool:
+    """Whether what is read of a manifest is there and of its kind, whoever edited it."""
+    points, pages = manifest["points"], manifest["pages"]
+    scenarios = [point["scenario"] for point in points]
+    texts = [manifest["frames"], pages["of"], *(aqm["label"] for one in scenarios for aqm in one["aqm"])]
+    lists = [points, manifest["failures"], manifest["plan_warnings"], pages["files"], pages["warnings"]]
+    words = [word for one in lists[1:] for word in one]
+    return (
+        manifest.keys() >= _NEEDED
+        and len(points) > 0
+        and all(isinstance(one, list) for one in lists)
+        and all(isinstance(text, str) for text in [*texts, *words])
+        and re.fullmatch("[0-9a-f]*", manifest["frames"]) is not None
+        and isinstance(manifest["runs_expected"], int)
+        and all(isinstance(count, int) for count in manifest.get("rows", {}).values())
+        and all(isinstance(point["point"], dict) for point in points)
+    )
 
 
 def render(manifest: dict[str, Any]) -> bytes:

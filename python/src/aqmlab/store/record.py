@@ -53,9 +53,17 @@ def decode(data: bytes) -> Done:
     """Return the run that a record holds; its task says no more than which run it was.
 
     Raises:
-        DamagedError: if the record is not whole.
+        DamagedError: if the record is not whole, or is none.
 
     """
+    try:
+        return _decode(data)
+    # The checksum tells what a crash left unfinished, not what someone made up.
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise DamagedError(str(error)) from None
+
+
+def _decode(data: bytes) -> Done:
     start = len(MAGIC) + 4
     body = memoryview(data)[start:]
     if not data.startswith(MAGIC) or zlib.crc32(body).to_bytes(4, "little") != data[len(MAGIC) : start]:
@@ -66,6 +74,8 @@ def decode(data: bytes) -> Done:
     def array(entry: list[Any]) -> np.ndarray[Any, np.dtype[Any]]:
         nonlocal at
         dtype, count = np.dtype(entry[0]), entry[1]
+        if dtype.kind not in "biuf":
+            raise ValueError("a column holds no numbers")
         values = np.frombuffer(body, dtype, count, at)
         at += values.nbytes
         return values
@@ -78,4 +88,23 @@ def decode(data: bytes) -> Done:
     tables = {name: table(header["tables"][name]) for name in _TABLES}
     histograms = {name: (array(left), array(right)) for name, left, right in header["histograms"]}
     fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}
-    return Done(Task(point, aqm, seed, "", 0, key), Report(**fields))
+    done = Done(Task(point, aqm, seed, "", 0, key), Report(**fields))
+    _check(done)
+    return done
+
+
+def _check(done: Done) -> None:
+    task, report = done.task, done.report
+    texts = [task.aqm, task.key, report.engine, *report.warnings, *report.metrics]
+    counts = [task.point, task.seed, report.events, report.bottleneck_packets]
+    numbers = [report.cpu_s, *(value for value in report.metrics.values() if value is not None)]
+    pairs = [{"value": left, "count": right} for left, right in report.histograms.values()]
+    tables = [report.flows, report.series, report.queues, *pairs]
+    if (
+        not all(isinstance(text, str) for text in texts)
+        or not all(isinstance(count, int) and count >= 0 for count in counts)
+        or task.seed >= 2**32
+        or not all(isinstance(number, int | float) for number in numbers)
+        or any(len({len(column) for column in table.values()}) > 1 for table in tables)
+    ):
+        raise ValueError("it is no run")

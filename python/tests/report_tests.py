@@ -11,6 +11,7 @@ from browser import needs_browser, shown
 
 import aqmlab
 from aqmlab import InputError, Result, plots
+from aqmlab.store import files
 
 
 def _columns(kind: str) -> list[str]:
@@ -30,7 +31,7 @@ def every_figure_is_drawn_from_a_table_that_stands_beside_it(
     result: Result, tmp_path: Path, kind: str, column: str
 ) -> None:
     (figure,) = plots.figures(kind, [result], column)
-    svg, csv = plots.write([figure], tmp_path)
+    svg, csv = files.put_all(tmp_path, plots.contents([figure]))
     ElementTree.parse(svg)
     text = svg.read_text()
     for aqm in result.aqms:

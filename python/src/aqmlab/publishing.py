@@ -38,11 +38,7 @@ def publish(result: Result, folder: store.Folder) -> Result:
     from aqmlab import plots, report
 
     drawn, problems = plots.drawable(result)
-    contents = {
-        f"{FIGURES}/{figure.name}.{ending}": text.encode()
-        for figure in drawn
-        for ending, text in (("svg", figure.svg), ("csv", figure.table.write_csv()))
-    }
+    contents = {f"{FIGURES}/{name}": content for name, content in plots.contents(drawn).items()}
     head = result.manifest
     pages = {"of": head["frames"], "files": [*contents, REPORT], "warnings": problems}
     failures = head["failures"]

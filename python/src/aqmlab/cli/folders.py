@@ -32,12 +32,13 @@ def plot(
     """Draw a figure from one or more results, as SVG with its numbers beside it as CSV."""
     from aqmlab import plots, store
     from aqmlab.experiment import load
+    from aqmlab.store import files
 
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
     store.check_writable(out)
     figures = plots.figures(kind, [load(folder) for folder in folders], column)
-    for path in plots.write(figures, out):
+    for path in files.put_all(out, plots.contents(figures)):
         typer.echo(str(path))
 
 
@@ -52,16 +53,17 @@ def export(
     from aqmlab import store
     from aqmlab.experiment import load
     from aqmlab.results.frames import FRAMES
+    from aqmlab.store import files
 
     if not csv:
         raise InputError("export: name the format: --csv")
     result = load(folder)
     target = folder / "csv" if out is None else out
     store.check_writable(target)
-    target.mkdir(parents=True, exist_ok=True)
+    contents = {}
     for name in FRAMES:
         frame: pl.DataFrame = getattr(result.frames, name)
         lists = [column for column, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
-        path = target / f"{name}.csv"
-        frame.with_columns(pl.col(lists).list.join("; ")).write_csv(path)
+        contents[f"{name}.csv"] = frame.with_columns(pl.col(lists).list.join("; ")).write_csv().encode()
+    for path in files.put_all(target, contents):
         typer.echo(str(path))

@@ -68,22 +68,23 @@ def reproduce(
     bar = None if quiet or not sys.stderr.isatty() else show.Bars()
     found: list[Reproduction] = []
     try:
-        for one in chosen:
-            wanted = list(one.presets) if preset is None else [preset]
-            found.append(
-                papers.conduct(
-                    one,
-                    wanted,
-                    folder=folder,
-                    seeds=seeds,
-                    jobs=number,
-                    quick=quick,
-                    beyond=beyond,
-                    search=one in searched,
-                    watcher=bar,
+        with workspace.held(folder):
+            for one in chosen:
+                wanted = list(one.presets) if preset is None else [preset]
+                found.append(
+                    papers.conduct(
+                        one,
+                        wanted,
+                        folder=folder,
+                        seeds=seeds,
+                        jobs=number,
+                        quick=quick,
+                        beyond=beyond,
+                        search=one in searched,
+                        watcher=bar,
+                    )
                 )
-            )
-            pages.write(found, folder)
+                pages.write(found, folder)
     except KeyboardInterrupt:
         print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None

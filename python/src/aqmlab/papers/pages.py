@@ -14,6 +14,7 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import Cell, cell, claim_tables, counts
 from aqmlab.papers.verdicts import Verdict, by_chance
 from aqmlab.report import environment, inline
+from aqmlab.store import files
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,8 +42,7 @@ def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
     for reproduction in reproductions:
         write_page(reproduction, folder)
     workspace.write(folder, [claim for reproduction in reproductions for claim in reproduction.claims])
-    front = folder / FRONT
-    front.write_text(render_front(reproductions), encoding="utf-8")
+    [front] = files.put_all(folder, {FRONT: render_front(reproductions).encode()})
     return front
 
 
@@ -50,11 +50,11 @@ def write_page(reproduction: Reproduction, folder: Path) -> Path:
     """Write the page of a paper and its figures."""
     drawn = {preset: drawing.draw(reproduction, preset) for preset in reproduction.presets}
     for figures in drawn.values():
-        plots.write(figures, folder / reproduction.paper.name / "figures")
+        files.put_all(folder / reproduction.paper.name / "figures", plots.contents(figures))
     search = reproduction.search
     section = search_page.write(search, folder / reproduction.paper.name) if search else None
-    page = folder / f"{reproduction.paper.name}.html"
-    page.write_text(render_page(reproduction, drawn, section), encoding="utf-8")
+    text = render_page(reproduction, drawn, section)
+    [page] = files.put_all(folder, {f"{reproduction.paper.name}.html": text.encode()})
     return page
 
 

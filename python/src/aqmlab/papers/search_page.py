@@ -15,6 +15,7 @@ from aqmlab.search import drawing, frames
 from aqmlab.search.outcome import Outcome
 from aqmlab.search.plan import Factor
 from aqmlab.search.table import Closest, closest, conclusion
+from aqmlab.store import files
 
 SETTINGS = "search.csv"
 
@@ -33,11 +34,9 @@ def write(outcome: Outcome, folder: Path) -> Section:
     """Write all settings and the figures into the folder of a paper; return the section for its page."""
     from aqmlab.report import inline
 
-    place = folder / FOLDER
-    place.mkdir(parents=True, exist_ok=True)
-    frames.settings(outcome).write_csv(place / SETTINGS)
+    files.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
     figures = drawing.draw(outcome)
-    plots.write(figures, folder / "figures")
+    files.put_all(folder / "figures", plots.contents(figures))
     return Section(
         conclusion=conclusion(outcome),
         closest=closest(outcome),

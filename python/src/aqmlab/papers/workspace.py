@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from aqmlab import __version__, store
 from aqmlab.errors import InputError
+from aqmlab.store import files, lock
 
 CLAIMS = "claims.json"
 FORMAT_VERSION = 1
@@ -22,11 +24,11 @@ def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
 
     """
     store.check_writable(folder)
-    held = _held(folder)
-    if held is None:
+    there = _held(folder)
+    if there is None:
         store.check_new(folder)
         return
-    for paper, presets in held.items():
+    for paper, presets in there.items():
         lost = sorted(set(presets) - set(wanted.get(paper, ())))
         if lost:
             raise InputError(
@@ -35,12 +37,29 @@ def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
             )
 
 
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder, which is made: claims and pages are those of one reproduction at a time.
+
+    Raises:
+        InputError: if it cannot be made.
+        MachineError: if another process holds it.
+
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise files.failed(folder, error) from None
+    with lock.held(folder):
+        files.sweep(folder)
+        yield
+
+
 def begin(folder: Path, paper: str, presets: Sequence[str]) -> None:
     """Make the folder what it will be, so that an interrupted reproduction goes on in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    held = _held(folder) or {}
-    if set(presets) - set(held.get(paper, [])):
-        _write(folder, {**held, paper: list(presets)}, _document(folder).get("claims", []))
+    there = _held(folder) or {}
+    if set(presets) - set(there.get(paper, [])):
+        _write(folder, {**there, paper: list(presets)}, _document(folder).get("claims", []))
 
 
 def write(folder: Path, claims: list[dict[str, Any]]) -> None:
@@ -66,9 +85,4 @@ def _held(folder: Path) -> dict[str, list[str]] | None:
 def _write(folder: Path, papers: dict[str, list[str]], claims: list[dict[str, Any]]) -> None:
     head = {"format_version": FORMAT_VERSION, "command": "reproduce", "aqmlab": __version__}
     text = json.dumps({**head, "papers": papers, "claims": claims}, indent=1, ensure_ascii=False, allow_nan=False)
-    temporary = folder / f".{CLAIMS}.tmp"
-    try:
-        temporary.write_text(text + "\n", encoding="utf-8")
-        temporary.replace(folder / CLAIMS)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
+    files.put_all(folder, {CLAIMS: f"{text}\n".encode()})

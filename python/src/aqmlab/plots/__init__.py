@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from aqmlab.results import Result
 
-__all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "drawable", "figures", "write"]
+__all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "contents", "drawable", "figures"]
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
 
@@ -95,16 +94,13 @@ def _paint(figure: Figure) -> str:
         return " ".join(str(error).split()) or type(error).__name__
 
 
-def write(drawn: Sequence[Figure], folder: Path) -> list[Path]:
-    """Write figures as SVG, each with its table as CSV."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for figure in drawn:
-        svg, csv = (folder / f"{figure.name}.{ending}" for ending in ("svg", "csv"))
-        svg.write_text(figure.svg, encoding="utf-8")
-        figure.table.write_csv(csv)
-        paths += [svg, csv]
-    return paths
+def contents(drawn: Sequence[Figure]) -> dict[str, bytes]:
+    """Return the files of figures by their names: each as SVG, and its table as CSV."""
+    return {
+        f"{figure.name}.{ending}": text.encode()
+        for figure in drawn
+        for ending, text in (("svg", figure.svg), ("csv", figure.table.write_csv()))
+    }
 
 
 @dataclass(frozen=True)

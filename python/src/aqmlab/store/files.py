@@ -6,11 +6,12 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from aqmlab.errors import InputError, MachineError
+from aqmlab.store import lock
 
 # What says that the machine is at fault, not the name that was given.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -52,6 +53,23 @@ def put(path: Path, content: bytes) -> None:
     write(target, content, durable=False)
     if mode is not None:
         target.chmod(mode)
+
+
+def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
+    """Write files into a folder, which is made, each as `put` does; return their paths.
+
+    Raises:
+        InputError: naming the file that cannot be written.
+        MachineError: if the disk is full.
+
+    """
+    for name, content in contents.items():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            put(folder / name, content)
+        except OSError as error:
+            raise failed(folder / name, error) from None
+    return [folder / name for name in contents]
 
 
 def sync(path: Path) -> None:
@@ -117,7 +135,7 @@ def check_new(folder: Path) -> None:
 
     """
     check_writable(folder)
-    if folder.exists() and any(folder.iterdir()):
+    if folder.exists() and any(path.name != lock.NAME for path in folder.iterdir()):
         raise InputError(f"{folder}: holds files already, and results are never overwritten: name another folder")
 
 

@@ -76,8 +76,9 @@ def opened(path: Path) -> Iterator[Folder]:
         MachineError: if another process writes into it, or the disk is full.
 
     """
-    files.check_writable(path)
-    if not is_result(path) and path.exists() and any(one.name != lock.NAME for one in path.iterdir()):
+    if is_result(path):
+        files.check_writable(path)
+    else:
         files.check_new(path)
     is_made = not path.exists()
     try:

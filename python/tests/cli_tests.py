@@ -286,6 +286,41 @@ def the_program_leaves_with_the_statuses_of_the_contract(tmp_path: Path) -> None
     assert bad.stderr.count("\n") == 1
 
 
+def _shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    return subprocess.run(["sh", "-c", line], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("command", ["aqm list", "--help", "--version", "flows show voip"])
+def output_that_cannot_be_written_is_one_line(tmp_path: Path, command: str) -> None:
+    for redirection, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+        ended = _shell(f"aqmlab {command} {redirection}", tmp_path)
+        assert (ended.returncode, ended.stderr) == (1, f"aqmlab: standard output: {why}\n")
+
+
+def a_reader_that_leaves_and_a_closed_standard_error_do_no_harm(tmp_path: Path) -> None:
+    ended = _shell("aqmlab aqm list | head -1", tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert _shell(f"aqmlab compare {' '.join(BASE)} --aqm fifo --out out 2>&-", tmp_path).returncode == 0
+    assert _shell("aqmlab compare --aqm codle 2>&-", tmp_path).returncode == 2
+
+
+def what_plot_and_export_write_goes_through_links_and_keeps_its_mode(aqmlab: Command, tmp_path: Path) -> None:
+    aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
+    for name in ("cdf.csv", "runs.csv"):
+        (tmp_path / "elsewhere" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "elsewhere" / name).write_text("earlier")
+        (tmp_path / "elsewhere" / name).chmod(0o600)
+        (tmp_path / name).symlink_to(f"elsewhere/{name}")
+    assert aqmlab("plot", "cdf", "out").status == 0
+    assert aqmlab("export", "out", "--csv", "--out", ".").status == 0
+    for name in ("cdf.csv", "runs.csv"):
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "elsewhere" / name).stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / name).read_text() != "earlier"
+
+
 def a_failed_check_leaves_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fake import fake_run
 

@@ -187,7 +187,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
 
 
 @pytest.mark.timeout(100 + 40 * KILLS)
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
 def finished_runs_outlive_the_process_and_are_reused(
     whole: tuple[Path, float], tmp_path: Path, how: signal.Signals
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -54,11 +54,13 @@ def _root(
 
 def main() -> None:
     """Run the command line and leave with its status: 0 done, 1 a failed check or machine, 2 bad input."""
-    # Being told to end (kill, timeout) keeps what is finished, as Ctrl-C does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _take_signals()
+    _open_streams()
     try:
         # Errors come here instead of being printed in a box: one line each.
-        sys.exit(app(standalone_mode=False))
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status)
     except InputError as error:
         _leave(BAD_INPUT, error)
     except (CheckError, MachineError) as error:
@@ -69,8 +71,36 @@ def main() -> None:
         _leave(BAD_INPUT, _usage(error))
     except BrokenPipeError:
         # The reader (a pager, head) has left: nobody is there to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout)
         sys.exit(0)
+    except OSError as error:
+        # Whatever is read or written under a name says so itself.
+        if error.filename is None:
+            _discard(sys.stdout)
+        _leave(FAILED, f"{error.filename or 'standard output'}: {error.strerror or error}")
+
+
+def _take_signals() -> None:
+    """Let being told to end (kill, timeout, a terminal that closes) keep what is finished, as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # nohup has it ignored.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+
+
+def _open_streams() -> None:
+    """Put streams in the place of closed ones, so that no file takes their numbers; what is said there is lost.
+
+    A closed standard output refuses what is written, since that is what was asked for.
+    """
+    for name, mode in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w"))
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere, so that nothing complains when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage(error: typer.TyperException) -> str:
@@ -84,5 +114,8 @@ def _usage(error: typer.TyperException) -> str:
 def _leave(status: int, why: Exception | str) -> None:
     line = " ".join(str(why).split())
     if line:
-        print(f"aqmlab: {line}", file=sys.stderr)
+        try:
+            print(f"aqmlab: {line}", file=sys.stderr)
+        except OSError:
+            _discard(sys.stderr)
     sys.exit(status)

@@ -18,6 +18,7 @@ from aqmlab.errors import InputError
 from aqmlab.measures import label_of, values
 from aqmlab.names import short_names
 from aqmlab.papers import paper as folders
+from aqmlab.papers import workspace
 from aqmlab.papers.claims import Measure
 from aqmlab.results import Result
 
@@ -169,6 +170,17 @@ def a_folder_that_holds_something_else_is_left_alone(aqmlab: Command) -> None:
     assert ended.status == 2
     assert "holds files already" in ended.line
     assert {file.read_text() for file in Path("mine").iterdir()} == {"mine", '["mine"]'}
+
+
+@pytest.mark.usefixtures("small")
+def a_folder_that_another_reproduction_writes_is_left_alone(aqmlab: Command) -> None:
+    workspace.begin(Path("out"), "s-pie", ["printed"])
+    before = (Path("out") / "claims.json").read_bytes()
+    with workspace.held(Path("out")):
+        ended = aqmlab("reproduce", "s-pie", "--out", "out")
+    assert ended.status == 1
+    assert "is writing into it: wait, or name another folder" in ended.line
+    assert [(path.name, path.read_bytes()) for path in Path("out").iterdir()] == [("claims.json", before)]
 
 
 @pytest.mark.usefixtures("small")

@@ -26,7 +26,8 @@ def settings(result: Result) -> list[Setting]:
     swept = set(result.points[0])
     found = []
     for option in OPTIONS:
-        value = scenario[option.name]
+        # A folder that was written before there was an option has none.
+        value = scenario.get(option.name)
         if option.name == "aqm" or (value in (None, []) and option.name not in swept):
             continue
         name = option.name.replace("_", " ")

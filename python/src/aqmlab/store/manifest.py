@@ -17,7 +17,7 @@ NAME = "manifest.json"
 FORMAT_VERSION = 2
 _NEEDED = {
     *("command", "title", "aqmlab", "code", "created", "points", "runs_expected", "failures"),
-    *("plan_warnings", "pages", "frames"),
+    *("plan_warnings", "pages", "frames", "platform", "python"),
 }
 
 
@@ -73,7 +73,10 @@ def _is_whole(manifest: dict[str, Any]) -> bool:
         and re.fullmatch("[0-9a-f]*", manifest["frames"]) is not None
         and isinstance(manifest["runs_expected"], int)
         and all(isinstance(count, int) for count in manifest.get("rows", {}).values())
-        and all(isinstance(point["point"], dict) for point in points)
+        and all(isinstance(point["files"], dict) for point in points)
+        and all(isinstance(value, str) for point in points for value in point["point"].values())
+        and all(isinstance(one["rules"], dict) and isinstance(one["defaults"], list) for one in scenarios)
+        and all(isinstance(one["seeds"], list) and len(one["seeds"]) > 0 and len(one["aqm"]) > 0 for one in scenarios)
     )
 
 

@@ -306,6 +306,22 @@ def a_reader_that_leaves_and_a_closed_standard_error_do_no_harm(tmp_path: Path) 
     assert _shell("aqmlab compare --aqm codle 2>&-", tmp_path).returncode == 2
 
 
+def letters_that_the_terminal_lacks_cost_nothing(tmp_path: Path) -> None:
+    arguments = ("compare", *BASE, "--aqm", "fifo")
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for number, environment in enumerate((ascii_only, {"PYTHONIOENCODING": "ascii"})):
+        ended = _program(*arguments, "--out", f"out-{number}", cwd=tmp_path, **environment)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert " ? " in ended.stdout
+
+
+def a_name_that_is_too_long_is_one_line(aqmlab: Command) -> None:
+    for options in (("--out", "x" * 300), ("--json", "x" * 300)):
+        ended = aqmlab("compare", *BASE, "--aqm", "fifo", *options)
+        assert ended.status == 2
+        assert "File name too long" in ended.line
+
+
 def what_plot_and_export_write_goes_through_links_and_keeps_its_mode(aqmlab: Command, tmp_path: Path) -> None:
     aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
     for name in ("cdf.csv", "runs.csv"):

@@ -427,6 +427,16 @@ def a_frame_in_the_place_of_another_is_noticed(tmp_path: Path) -> None:
         package.load(out)
 
 
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("name", ["out[1]", "out?", "out*", os.fsdecode(b"out\xff"), "{out}", "out "])
+def a_folder_may_have_any_name(calls: Calls, tmp_path: Path, name: str) -> None:
+    _conduct(tmp_path / "out1", rate="1mbit")
+    _conduct(tmp_path / name)
+    assert len(_conduct(tmp_path / name, seeds=3).runs) == 6
+    assert package.load(tmp_path / name).scenarios[0]["rate"] == "10mbit"
+    assert len(calls) == 4 + 4 + 2
+
+
 @pytest.mark.usefixtures("plain", "calls")
 def what_others_call_records_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"

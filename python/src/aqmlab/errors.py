@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["Cancelled", "CheckError", "InputError", "MachineError", "did_you_mean", "unknown"]
+__all__ = ["FULL", "Cancelled", "CheckError", "InputError", "MachineError", "did_you_mean", "unknown"]
+
+# What says that the machine is at fault, not the name that was given.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class MachineError(RuntimeError):

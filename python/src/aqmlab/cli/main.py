@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ import typer
 
 from aqmlab import __version__
 from aqmlab.cli import aqm, compare, flows, folders, reproduce, schema
-from aqmlab.errors import CheckError, InputError, MachineError
+from aqmlab.errors import FULL, CheckError, InputError, MachineError
 
 app = typer.Typer(
     name="aqmlab",
@@ -74,10 +75,11 @@ def main() -> None:
         _discard(sys.stdout)
         sys.exit(0)
     except OSError as error:
-        # Whatever is read or written under a name says so itself.
-        if error.filename is None:
-            _discard(sys.stdout)
-        _leave(FAILED, f"{error.filename or 'standard output'}: {error.strerror or error}")
+        if error.filename is not None:
+            _leave(FAILED if error.errno in FULL else BAD_INPUT, f"{error.filename}: {error.strerror or error}")
+        # What is read or written under a name says so: this is a stream.
+        _discard(sys.stdout)
+        _leave(FAILED, f"standard output: {error.strerror or error}")
 
 
 def _take_signals() -> None:
@@ -89,13 +91,17 @@ def _take_signals() -> None:
 
 
 def _open_streams() -> None:
-    """Put streams in the place of closed ones, so that no file takes their numbers; what is said there is lost.
+    """Make streams that take what is written: all letters, and in the place of closed ones, which no file may take.
 
     A closed standard output refuses what is written, since that is what was asked for.
     """
     for name, mode in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names of files come out as they went in, and what ASCII lacks becomes a question mark.
+            stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "replace")
 
 
 def _discard(stream: TextIO) -> None:

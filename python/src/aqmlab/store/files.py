@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import errno
+import glob
 import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from aqmlab.errors import InputError, MachineError
+from aqmlab.errors import FULL, InputError, MachineError
 from aqmlab.store import lock
 
-# What says that the machine is at fault, not the name that was given.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _TEMPORARY = re.compile(r"\..*\.(?:tmp|old)-(?P<pid>[0-9]+)")
 
 
@@ -83,7 +81,7 @@ def sync(path: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove what writers that were killed left behind under temporary names, in a folder and beside it."""
-    beside = [path for path in folder.absolute().parent.glob(f".{folder.name}.*") if folder.name]
+    beside = [path for path in folder.absolute().parent.glob(f".{glob.escape(folder.name)}.*") if folder.name]
     for path in [*folder.glob(".*"), *(folder / "figures").glob(".*"), *beside]:
         match = _TEMPORARY.fullmatch(path.name)
         if match and not _is_alive(int(match["pid"])):

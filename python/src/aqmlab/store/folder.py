@@ -201,7 +201,9 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
         file = folder / f"{name}.parquet"
         try:
             found[name] = _either(folder / _hidden(name, number), file)
-        except (OSError, pl.exceptions.PolarsError) as error:
+        except OSError as error:
+            raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
+        except pl.exceptions.PolarsError as error:
             raise InputError(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
         if name == "runs" and "engine" not in found[name].columns:
             found[name] = found[name].with_columns(pl.lit("native").alias("engine"))
@@ -219,9 +221,11 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
 def _either(hidden: Path, file: Path) -> pl.DataFrame:
     # A writer may give the frame its own name at any moment.
     try:
-        return pl.read_parquet(hidden)
+        content = hidden.read_bytes()
     except FileNotFoundError:
-        return pl.read_parquet(file)
+        content = file.read_bytes()
+    # Polars would take a name such as `out[1]` for a pattern, and read the files of `out1`.
+    return pl.read_parquet(io.BytesIO(content))
 
 
 def _whole(frames: Frames) -> Frames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import aqmlab
 from aqmlab import scenario, shipped
 from aqmlab.experiment import conduct
 from aqmlab.registry import disciplines
@@ -33,3 +34,11 @@ def every_discipline_runs_on_both_graphs(graph: str) -> None:
     assert result.aqms == [discipline.name for discipline in disciplines()]
     assert not result.manifest["failures"]
     assert result.runs["goodput_mbit"].min() > 0.0
+
+
+def what_waits_at_the_end_is_not_delivered_although_it_is_not_lost() -> None:
+    options = {"rate": "1mbit", "rtt": "20ms", "duration": "4s", "warmup": "0s", "seeds": 1, "overhead": "0b"}
+    result = aqmlab.compare(aqm="fifo limit 1000p", flows=["1*cbr:rate=2mbit:start=0s"], **options)
+    # Half of what is sent is still in the queue.
+    assert result.runs["path_loss_ratio"][0] == 0.0
+    assert result.runs["undelivered_ratio"][0] == pytest.approx(0.5, abs=0.01)

@@ -62,6 +62,20 @@ def the_interval_decides_not_the_mean() -> None:
     assert _verdict(claim, a=dict.fromkeys(SEEDS, 9.9), b=b) is Verdict.REPRODUCED
 
 
+@pytest.mark.parametrize(("expected", "sign"), [("a < b beyond 20%", -1.0), ("a <= b within 20%", 1.0)])
+def a_margin_that_is_a_share_of_what_varies_varies_with_it(expected: str, sign: float) -> None:
+    # 20 % away in the mean of all runs that there could be: on the bound, where it neither holds nor is refuted.
+    verdicts = []
+    for salt in range(200):
+        chance = np.random.default_rng(salt)
+        b = dict(enumerate(chance.normal(10.0, 2.0, 10).tolist(), 1))
+        a = {seed: value + sign * 2.0 + float(chance.normal(0.0, 0.1)) for seed, value in b.items()}
+        verdicts.append(_verdict(_claim(expect=[expected]), a=a, b=b))
+    # 2.5 % of 200 are 5.
+    assert verdicts.count(Verdict.REPRODUCED) <= 12
+    assert verdicts.count(Verdict.NOT_REPRODUCED) <= 12
+
+
 def runs_are_paired_by_their_seeds() -> None:
     # The seeds differ far more than the AQMs do.
     b = {seed: 10.0 * seed for seed in SEEDS}

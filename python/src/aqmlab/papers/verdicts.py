@@ -16,6 +16,7 @@ tighten the factor.
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics as plain
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     base = sum(b) / len(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     spread = _spread(differences)
-    p_holds, p_fails = _chances(one, differences, _bound(one, base))
+    p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
     if p_holds <= CHANCE:
         return Check(one.text, point, *_size(claim, one, spread, base), p_holds, p_fails)
     if p_fails <= CHANCE:
@@ -168,28 +169,31 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails)
 
 
-def _chances(one: Expectation, differences: Sequence[float], bound: float) -> tuple[float, float]:
+def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[float]) -> tuple[float, float]:
     """Return how often chance alone would make the expectation hold so clearly, and how often it would refute it."""
 
-    def above(values: Sequence[float], margin: float) -> float:
-        return statistics.exceeds([value - margin for value in values])
+    def above(values: Sequence[float], margins: Sequence[float]) -> float:
+        return statistics.exceeds([value - margin for value, margin in zip(values, margins, strict=True)])
 
-    def below(values: Sequence[float], margin: float) -> float:
-        return above([-value for value in values], -margin)
+    def below(values: Sequence[float], margins: Sequence[float]) -> float:
+        return above(margins, values)
 
+    lower = [-bound for bound in bounds]
     if one.relation == "=":
         # Two one-sided tests (Schuirmann 1987); it is refuted on either side.
-        inside = max(_closed(above, differences, -bound), _closed(below, differences, bound))
-        return inside, min(above(differences, bound), below(differences, -bound))
+        inside = max(_closed(above, differences, lower), _closed(below, differences, bounds))
+        return inside, min(above(differences, bounds), below(differences, lower))
     oriented = [-value for value in differences] if one.relation in ("<", "<=") else list(differences)
     if one.relation in ("<", ">"):
-        return above(oriented, bound), _closed(below, oriented, bound)
-    return _closed(above, oriented, -bound), below(oriented, -bound)
+        return above(oriented, bounds), _closed(below, oriented, bounds)
+    return _closed(above, oriented, lower), below(oriented, lower)
 
 
-def _closed(test: Callable[[Sequence[float], float], float], values: Sequence[float], margin: float) -> float:
+def _closed(
+    test: Callable[[Sequence[float], Sequence[float]], float], values: Sequence[float], margins: Sequence[float]
+) -> float:
     """Return the chance of a bound that is itself allowed: runs that all lie on it keep it."""
-    return 0.0 if all(value == margin for value in values) else test(values, margin)
+    return 0.0 if list(values) == list(margins) else test(values, margins)
 
 
 def _refuted(one: Expectation, spread: Spread) -> str:
@@ -232,9 +236,13 @@ def _share(left: float | None, right: float | None) -> float | None:
     return None if left is None or not right else (left - right) / abs(right)
 
 
-def _bound(one: Expectation, base: float) -> float:
+def _bounds(one: Expectation, right: Sequence[float], base: float) -> list[float]:
+    """Return the bound of every run: a share of what is itself measured varies with it (a ratio's test, Fieller 1954).
+
+    Taken from the mean instead, as if that were known, chance alone would pass it far more often than it may.
+    """
     bound = one.bound or 0.0
-    return bound * abs(base) if one.bound_share else bound
+    return [bound * math.copysign(1.0, base) * value if one.bound_share else bound for value in right]
 
 
 def _spread(differences: Sequence[float]) -> Spread:

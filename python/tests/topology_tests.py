@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
+from rich.console import Console
 
 import aqmlab as package
+from aqmlab import Result
+from aqmlab.cli import show
 from aqmlab.errors import InputError
+from aqmlab.results.ports import port_cells
+from aqmlab.results.tables import application_cells
 from aqmlab.scenario import topologies
 from aqmlab.scenario.topologies import TESTED, Layout, read
 
@@ -134,6 +141,52 @@ def both_directions_of_an_asymmetric_line_are_measured_and_what_their_users_get(
     assert {"port.up.qdelay", "port.down.qdelay"} <= set(result.histograms["name"])
     percentile = [one for one in result.summary.iter_rows(named=True) if one["metric"] == "port.up.qdelay_p99_ms"]
     assert percentile[0]["mean"] > 0.0
+
+
+HOME_LINE: dict[str, Any] = {
+    "rate": "16mbit",
+    "topology": "asymmetric:up=1mbit",
+    "rtt": "40ms",
+    "buffer": "200p",
+    "flows": ["1*cubic:name=download", "1*cubic:name=upload:from=home:to=server", "1*voip", "2*web", "1*video"],
+}
+
+
+def an_upload_bloats_its_own_direction_and_flow_queues_keep_the_call() -> None:
+    result = package.compare(aqm=["fifo", "fq_codel"], seeds=2, **HOME_LINE)
+    mean = {(row.aqm, row.metric): row.estimate.value for row in result.rows}
+    # 200 packets of 1514 bytes take 2.42 s at 1 Mbit/s, and a sixteenth of it down.
+    assert 1000.0 < mean["fifo", "port.up.qdelay_p99_ms"] <= 2423.0
+    assert mean["fifo", "port.down.qdelay_p99_ms"] <= 152.0
+    assert mean["fq_codel", "port.up.qdelay_mean_ms"] < 30.0
+    assert mean["fifo", "mos_back_mean"] < 3.0
+    assert min(mean["fq_codel", "mos_mean"], mean["fq_codel", "mos_back_mean"]) > 4.0
+    assert mean["fq_codel", "page_load_mean_s"] < 2.0 < mean["fifo", "page_load_mean_s"]
+    for aqm in result.aqms:
+        unfinished = mean[aqm, "pages_requested"] - mean[aqm, "pages_completed"]
+        assert 0.0 <= unfinished <= 2.0  # one for each of two people
+
+    ports = port_cells(result, 0)
+    assert list(ports) == [(port, aqm) for port in ("down, 16mbit", "up, 1mbit") for aqm in ("fifo", "fq_codel")]
+    assert {(line["buffer"].value, line["buffer_ms"].value) for line in ports.values()} == {
+        ("200p", "151"),
+        ("200p", "2422"),
+    }
+    page = result.report()
+    terminal = io.StringIO()
+    Console(width=100, file=terminal, highlight=False).print(show.result(result, Path("folder"), 100))
+    text = terminal.getvalue()
+    assert all(len(line.rstrip()) <= 100 for line in text.splitlines())
+    for shown in (page, text):
+        for words in ("up, 1mbit", "2422", "MOS", "Page load", "requested", "stalled, s", "200p"):
+            assert words in shown
+    assert result.document()["scenario"]["ports"]["up"] == {"link": "modem->isp", "rate": "1mbit"}
+
+
+def without_ports_and_applications_their_tables_are_absent(result: Result) -> None:
+    assert port_cells(result, 0) == {}
+    assert application_cells(result.aqms, result.rows) == {}
+    assert "MOS" not in result.report()
 
 
 def any_port_can_be_measured_and_a_wrong_one_is_refused(tmp_path: Path, aqmlab: Command) -> None:

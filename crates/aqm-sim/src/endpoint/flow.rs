@@ -133,6 +133,8 @@ pub(crate) struct Label {
     pub(crate) rtt: Span,
     /// Whether it is speech that somebody listens to.
     pub(crate) voice: bool,
+    /// Whether it goes from the group's sink to its source.
+    pub(crate) back: bool,
 }
 
 #[cfg(test)]

@@ -234,18 +234,25 @@ impl Run<'_> {
 
     /// How long the users of the groups that `chosen` admits have waited for what they asked for.
     fn waits(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
-        let mut kinds: Vec<(&Waited, Durations)> = Vec::new();
+        let mut kinds: Vec<(&Waited, Durations, u64)> = Vec::new();
         for user in self.users.iter().filter(|user| chosen(user.group)) {
             let Some((waited, durations)) = user.application.waits() else { continue };
-            match kinds.iter_mut().find(|(known, _)| *known == waited) {
-                Some((_, all)) => all.merge(durations),
-                None => kinds.push((waited, durations.clone())),
+            let unfinished = u64::from(user.application.is_waiting());
+            match kinds.iter_mut().find(|(known, ..)| *known == waited) {
+                Some((_, all, waiting)) => {
+                    all.merge(durations);
+                    *waiting += unfinished;
+                }
+                None => kinds.push((waited, durations.clone(), unfinished)),
             }
         }
-        for (waited, durations) in kinds {
+        for (waited, durations, unfinished) in kinds {
             let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
             let in_unit = |name: &str, ms: f64| if name.ends_with("_s") { ms / 1e3 } else { ms };
             put(waited.completed, durations.count as f64);
+            if let Some(requested) = waited.requested {
+                put(requested, (durations.count + unfinished) as f64);
+            }
             put(waited.mean, in_unit(waited.mean, durations.mean_ms()));
             let Some(histogram) = durations.histogram() else { continue };
             let (name, quantile) = waited.high;
@@ -254,19 +261,25 @@ impl Run<'_> {
         }
     }
 
-    /// What the calls of the groups that `chosen` admits sound like.
+    /// What the calls of the groups that `chosen` admits sound like, to the callee and to the caller.
     fn calls(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
-        let calls = self.metrics.flows.iter().zip(self.labels);
-        let scores: Vec<f64> = calls
-            .filter(|(flow, label)| label.voice && chosen(flow.group as usize))
-            .map(|(flow, _)| voice::mean_opinion_score(flow.lost_share(), flow.delays()))
-            .collect();
-        if scores.is_empty() {
-            return;
+        let scores = |back: bool| -> Vec<f64> {
+            let calls = self.metrics.flows.iter().zip(self.labels);
+            calls
+                .filter(|(flow, label)| label.voice && label.back == back && chosen(flow.group as usize))
+                .map(|(flow, _)| voice::mean_opinion_score(flow.lost_share(), flow.delays()))
+                .collect()
+        };
+        for (scores, mean, min) in
+            [(scores(false), "mos_mean", "mos_min"), (scores(true), "mos_back_mean", "mos_back_min")]
+        {
+            if !scores.is_empty() {
+                let mut put =
+                    |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+                put(mean, scores.iter().sum::<f64>() / scores.len() as f64);
+                put(min, scores.iter().copied().fold(f64::INFINITY, f64::min));
+            }
         }
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-        put("mos_mean", scores.iter().sum::<f64>() / scores.len() as f64);
-        put("mos_min", scores.iter().copied().fold(f64::INFINITY, f64::min));
     }
 
     /// What the viewers of the groups that `chosen` admits got, on average.

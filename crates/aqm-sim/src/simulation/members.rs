@@ -247,8 +247,8 @@ impl Member<'_> {
             size: pipe.size,
         });
         let rtt: Span = pipe.path.rtt;
-        let voice = group.source == Source::Voip && !pipe.back;
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice });
+        let voice = group.source == Source::Voip;
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice, back: pipe.back });
         flow
     }
 }

@@ -22,4 +22,6 @@ pub(crate) struct Waited {
     pub(crate) high: (&'static str, f64),
     /// How often the wait ended.
     pub(crate) completed: &'static str,
+    /// How often it ended or was not over at the end of the run, where that can be told.
+    pub(crate) requested: Option<&'static str>,
 }

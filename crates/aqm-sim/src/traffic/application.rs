@@ -57,6 +57,14 @@ impl Application {
         }
     }
 
+    /// Whether the user waits for something now.
+    pub(crate) fn is_waiting(&self) -> bool {
+        match self {
+            Application::Client(client) => client.is_waiting(),
+            Application::Player(_) | Application::Dialogue(_) => false,
+        }
+    }
+
     /// What a viewer got until `now`.
     pub(crate) fn viewing(&self, now: Time) -> Option<Viewing> {
         match self {

@@ -106,24 +106,28 @@ const TRANSFER: Waited = Waited {
     mean: "transfer_mean_s",
     high: ("transfer_p99_s", 0.99),
     completed: "transfers_completed",
+    requested: Some("transfers_requested"),
 };
 const RPC: Waited = Waited {
     histogram: "rpc_latency",
     mean: "rpc_latency_mean_ms",
     high: ("rpc_latency_p99_ms", 0.99),
     completed: "rpcs_completed",
+    requested: Some("rpcs_requested"),
 };
 const PAGE: Waited = Waited {
     histogram: "page_load",
     mean: "page_load_mean_s",
     high: ("page_load_p95_s", 0.95),
     completed: "pages_completed",
+    requested: Some("pages_requested"),
 };
 const QUERY: Waited = Waited {
     histogram: "query",
     mean: "query_mean_ms",
     high: ("query_p99_ms", 0.99),
     completed: "queries_completed",
+    requested: Some("queries_requested"),
 };
 
 impl Client {
@@ -168,6 +172,11 @@ impl Client {
             self.done.record(now.since(self.started));
             actions.push(Action::Wake(now + self.round.pause.span(&mut self.random)));
         }
+    }
+
+    /// Whether a round is not over yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.outstanding > 0
     }
 
     /// Asks for the next object, if there is one. Its size is drawn here, so that the n-th object is the same however
@@ -237,7 +246,9 @@ mod tests {
         assert_eq!(actions(|out| client.arrived(1, at(20), out)), [request(1)]);
         assert_eq!(actions(|out| client.arrived(0, at(22), out)), []);
         assert_eq!(actions(|out| client.arrived(3, at(30), out)), [answer(1)]);
+        assert!(client.is_waiting());
         assert_eq!(actions(|out| client.arrived(1, at(40), out)), [Action::Wake(at(1040))]);
+        assert!(!client.is_waiting());
         assert_eq!((client.done.count, client.done.mean_ms()), (1, 40.0));
         assert_eq!(actions(|out| client.wake(at(1040), out)), [request(0), request(1)]);
     }

@@ -14,9 +14,22 @@ from rich.text import Text
 
 from aqmlab import experiment, runner
 from aqmlab.results import Result
+from aqmlab.results.ports import port_cells
 from aqmlab.results.settings import settings
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Cell, Column, Lines, cells, filled, group_cells
+from aqmlab.results.tables import (
+    APPLICATION_COLUMNS,
+    COLUMNS,
+    GROUP_COLUMNS,
+    PORT_COLUMNS,
+    Cell,
+    Column,
+    Lines,
+    application_cells,
+    cells,
+    filled,
+    group_cells,
+)
 
 WIDTH_ELSEWHERE = 130
 PADDING = 2
@@ -105,7 +118,7 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
         comparisons = [one for one in shown.comparisons if one.point == number]
         if point:
             parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
-        parts += [_table(shown.aqms, rows, width), ""]
+        parts += [_table(shown.aqms, rows, port_cells(shown, number), width), ""]
         if comparisons:
             parts += [*_differences(comparisons), ""]
     parts.append(_settings(shown))
@@ -114,13 +127,19 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
     return Group(*parts)
 
 
-def _table(aqms: Sequence[str], rows: Sequence[Row], width: int) -> RenderableType:
+def _table(aqms: Sequence[str], rows: Sequence[Row], ports: Lines, width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
+    if ports:
+        note += f"; the queue is that of port {next(iter(ports))[0]}"
     parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
-    groups = group_cells(aqms, rows)
-    if groups:
-        parts += ["", _aligned(("Flows", "AQM"), GROUP_COLUMNS, groups, width)]
+    for heads, columns, lines in (
+        (("Port", "AQM"), PORT_COLUMNS, ports),
+        (("AQM",), APPLICATION_COLUMNS, application_cells(aqms, rows)),
+        (("Flows", "AQM"), GROUP_COLUMNS, group_cells(aqms, rows)),
+    ):
+        if lines:
+            parts += ["", _aligned(heads, columns, lines, width)]
     return Group(*parts)
 
 

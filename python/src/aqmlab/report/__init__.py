@@ -12,8 +12,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aqmlab.plots import Figure, drawable, style
+from aqmlab.results.ports import port_cells
 from aqmlab.results.settings import settings
-from aqmlab.results.tables import COLUMNS, GROUP_COLUMNS, Column, Lines, cells, filled, group_cells
+from aqmlab.results.tables import (
+    APPLICATION_COLUMNS,
+    COLUMNS,
+    GROUP_COLUMNS,
+    PORT_COLUMNS,
+    Column,
+    Lines,
+    application_cells,
+    cells,
+    filled,
+    group_cells,
+)
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -57,15 +69,23 @@ def summary_table(result: Result, point: int = 0) -> str:
 
 def _point(result: Result, number: int) -> dict[str, Any]:
     rows = [row for row in result.rows if row.point == number]
-    lines = cells(result.aqms, rows)
-    groups = group_cells(result.aqms, rows)
+    more = (
+        (("Port", "AQM"), PORT_COLUMNS, port_cells(result, number)),
+        (("AQM",), APPLICATION_COLUMNS, application_cells(result.aqms, rows)),
+        (("Flows", "AQM"), GROUP_COLUMNS, group_cells(result.aqms, rows)),
+    )
     return {
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
-        "summary": _Table(("AQM",), filled(COLUMNS, lines), lines),
-        "groups": _Table(("Flows", "AQM"), filled(GROUP_COLUMNS, groups), groups),
+        "summary": _table(("AQM",), COLUMNS, cells(result.aqms, rows)),
+        "more": [_table(heads, columns, lines) for heads, columns, lines in more if lines],
+        "first_port": next(iter(more[0][2]), ("",))[0],
         "comparisons": [one for one in result.comparisons if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
     }
+
+
+def _table(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> _Table:
+    return _Table(heads, filled(columns, lines), lines)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,25 @@ GROUP_COLUMNS = (
     Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
     COLUMNS[-1],
 )
+# What is shown of each measured port where there are several: how long a full buffer takes to empty shows bufferbloat.
+PORT_COLUMNS = (
+    Column("buffer", "Buffer", "limit", 1.0, 0),
+    Column("buffer_ms", "Buffer", "ms, full", 1.0, 0),
+    *COLUMNS[2:3],
+    *COLUMNS[4:7],
+)
+# What the users of applications get, where there are any.
+APPLICATION_COLUMNS = (
+    Column("mos_mean", "MOS", "there", 1.0, 2),
+    Column("mos_back_mean", "MOS", "back", 1.0, 2),
+    Column("page_load_mean_s", "Page load", "mean, s", 1.0, 2),
+    Column("pages_completed", "Pages", "completed", 1.0, 1),
+    Column("pages_requested", "Pages", "requested", 1.0, 1),
+    Column("video_stalls", "Video", "stalls", 1.0, 1),
+    Column("video_stall_s", "Video", "stalled, s", 1.0, 2),
+    Column("rpc_latency_mean_ms", "RPC latency", "mean, ms", 1.0, 1),
+    Column("rpc_latency_p99_ms", "RPC latency", "99 %, ms", 1.0, 1),
+)
 ABSENT = Cell("-", "")
 
 
@@ -57,7 +76,13 @@ Lines: TypeAlias = Mapping[tuple[str, ...], Mapping[str, Cell]]
 
 def cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
     """Return the lines of one scenario, one per AQM; each has every column."""
-    return {(aqm,): _cells([row for row in rows if row.aqm == aqm], "", COLUMNS) for aqm in aqms}
+    return {(aqm,): line([row for row in rows if row.aqm == aqm], "", COLUMNS) for aqm in aqms}
+
+
+def application_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+    """Return what the users of applications get, one line per AQM; none if there are no applications."""
+    lines: Lines = {(aqm,): line([row for row in rows if row.aqm == aqm], "", APPLICATION_COLUMNS) for aqm in aqms}
+    return lines if filled(APPLICATION_COLUMNS, lines) else {}
 
 
 def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
@@ -66,7 +91,7 @@ def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
     if len(prefixes) < 2:
         return {}
     return {
-        (prefix.removeprefix("class.").removesuffix("."), aqm): _cells(
+        (prefix.removeprefix("class.").removesuffix("."), aqm): line(
             [row for row in rows if row.aqm == aqm], prefix, GROUP_COLUMNS
         )
         for prefix in prefixes
@@ -79,7 +104,8 @@ def filled(columns: Sequence[Column], lines: Lines) -> list[Column]:
     return [column for column in columns if any(line[column.metric] != ABSENT for line in lines.values())]
 
 
-def _cells(rows: Sequence[Row], prefix: str, columns: Sequence[Column]) -> dict[str, Cell]:
+def line(rows: Sequence[Row], prefix: str, columns: Sequence[Column]) -> dict[str, Cell]:
+    """Return the cells of one AQM's rows, of the metrics with this prefix."""
     by_metric = {row.metric: row for row in rows}
     return {column.metric: _cell(by_metric.get(f"{prefix}{column.metric}"), column) for column in columns}
 

@@ -133,6 +133,7 @@ def resolve(options: Options) -> Plan:
         "flows": [str(group) for group in groups],
         "topology": options.text("topology"),
         "measure": ports,
+        "ports": _measured(ports, layout, link) if len(ports) > 1 else {},
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
         "overhead": format_bytes(overhead),
@@ -218,6 +219,18 @@ def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:
         if given.count(name) > 1:
             raise options.error("measure", f"'{name}' is given twice")
     return given or (list(layout.measure) if layout else [])
+
+
+def _measured(ports: list[str], layout: topologies.Layout | None, link: _Link) -> dict[str, dict[str, str]]:
+    """The link behind each measured port and its rate; a recorded link has its mean rate."""
+    links = dict(zip(layout.ports, layout.links, strict=True)) if layout else {}
+    found = {}
+    for name in ports:
+        one = links.get(name, {})
+        # The dumbbell's way back is as fast as its bottleneck.
+        rate = format_rate(one.get("rate_bps") or link.rate_bps)
+        found[name] = {"link": f"{one['from']}->{one['to']}" if one else name, "rate": rate}
+    return found
 
 
 def _ends(options: Options, group: flows.Group, layout: topologies.Layout | None) -> dict[str, list[str]]:

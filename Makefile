@@ -39,6 +39,15 @@ bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py
 	$(PYTHON) benches/simulator.py
 
+bench-check: tools ## hold instructions per packet against benches/instructions.json (two minutes; needs valgrind)
+	$(PYTHON) benches/instructions.py
+
+bench-write: tools ## count instructions per packet anew and write them down
+	$(PYTHON) benches/instructions.py --write
+
+recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" to the letter in a copy (some minutes)
+	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
+
 scale: .venv/native ## what building and running a growing network costs, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
 

@@ -1,0 +1,117 @@
+"""Instructions per packet, held against those written down: what continuous integration can measure.
+
+    python benches/instructions.py [--write]
+
+Seconds depend on the machine and on what else it does; instructions, counted by callgrind as the difference of two run
+lengths, hardly do. Every discipline is counted under two loads, and the simulator in its speed case. The status is 1 if
+one takes more than the written count allows, or has none; `--write` renews the file, and its commit says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+WRITTEN = ROOT / "benches" / "instructions.json"
+# Other C libraries copy memory in other ways: what is beyond this share is ours.
+TOLERANCE = 0.05
+LOADS = ("1_flow", "1000_flows")
+FEW, MANY = 1_000, 4_000
+SIMULATED = (("100 flows, fifo", ("100", "fifo limit 1667p")), ("100 flows, fq_codel", ("100", "fq_codel")))
+SHORT, LONG = 2, 3
+
+
+def run(*words: str | Path) -> str:
+    """Return the standard output of a command that must succeed."""
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"failed: {' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def build(package: str, example: str) -> Path:
+    """Build an example and return the program."""
+    run("cargo", "build", "--quiet", "--locked", "--release", "--package", package, "--example", example)
+    return TARGET / "release" / "examples" / example
+
+
+def count(*command: str | Path) -> tuple[int, str]:
+    """Instructions that a command takes, and what it prints."""
+    with tempfile.NamedTemporaryFile() as out:
+        printed = run("valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out.name}", *command)
+        total = re.search(r"^(?:summary|totals): (\d+)", Path(out.name).read_text(), re.MULTILINE)
+    if total is None:
+        sys.exit("callgrind counted nothing")
+    return int(total.group(1)), printed
+
+
+def of_discipline(program: Path, name: str, load: str) -> float:
+    """Instructions for each packet that goes through a discipline."""
+    few, many = (count(program, name, load, str(steps))[0] for steps in (FEW, MANY))
+    return (many - few) / (MANY - FEW)
+
+
+def of_simulator(program: Path, flows: str, aqm: str) -> float:
+    """Instructions for each packet that leaves the bottleneck of the speed case, once start-up is over."""
+    ends = [count(program, flows, aqm, str(seconds)) for seconds in (SHORT, LONG)]
+    (few, before), (many, after) = ((total, json.loads(printed)["bottleneck_packets"]) for total, printed in ends)
+    return (many - few) / (after - before)
+
+
+def measure() -> dict[str, float]:
+    """Every count, by what was counted."""
+    steady, speed = build("aqm-core", "steady"), build("aqm-sim", "speed")
+    names = run(steady, "--list").split()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        simulated = {name: pool.submit(of_simulator, speed, *case) for name, case in SIMULATED}
+        counted = {
+            f"{name}, {load}": pool.submit(of_discipline, steady, name, load) for name in names for load in LOADS
+        }
+        return {name: round(one.result(), 1) for name, one in {**counted, **simulated}.items()}
+
+
+def complaints(found: dict[str, float], written: dict[str, float]) -> list[str]:
+    """What takes more than it may, in words."""
+    lines = []
+    for name, instructions in found.items():
+        if name not in written:
+            lines.append(f"{name}: {instructions:.0f} instructions, and none are written down")
+        elif instructions > written[name] * (1.0 + TOLERANCE) + 1.0:
+            more = instructions / written[name] - 1.0
+            lines.append(f"{name}: {instructions:.0f} instructions, {more:+.1%} against {written[name]:.0f}")
+    return lines
+
+
+def main() -> int:
+    """Measures, prints, compares or writes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the counts down instead of comparing them")
+    options = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        sys.exit("instructions are counted by valgrind: apt-get install valgrind")
+    found = measure()
+    if options.write:
+        WRITTEN.write_text(json.dumps(found, indent=0) + "\n")
+        print(f"{len(found)} counts written to {WRITTEN.relative_to(ROOT)}")
+        return 0
+    written = json.loads(WRITTEN.read_text())
+    for name, instructions in found.items():
+        print(f"{name:28}{instructions:10.0f}{instructions / written.get(name, instructions) - 1.0:+9.1%}")
+    wrong = complaints(found, written)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""The recipe of CONTRIBUTING.md, followed to the letter in a copy of the repository: a discipline that runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+RECIPE = "## Add an AQM"
+# Two builds, of the core's tests and of the extension.
+pytestmark = pytest.mark.timeout(1800)
+
+
+def _recipe() -> str:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    return text.split(RECIPE)[1].split("\n## ")[0]
+
+
+def _blocks(language: str) -> list[str]:
+    found = re.findall(rf"^ *```{language}\n(.*?)^ *```$", _recipe(), flags=re.M | re.S)
+    return [textwrap.dedent(block) for block in found]
+
+
+def _copy(folder: Path) -> None:
+    """Copy what git knows or would know of the working tree."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        source = ROOT / name
+        if source.is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def _environment(folder: Path) -> None:
+    """Make a .venv whose packages are those installed here: what `make setup` would fetch is there already."""
+    venv = folder / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    site = next((venv / "lib").glob("python*")) / "site-packages"
+    (site / "installed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for command, module in (("pip", "pip"), ("pytest", "pytest"), ("aqmlab", "aqmlab"), ("maturin", "maturin")):
+        script = venv / "bin" / command
+        script.write_text(f'#!/bin/sh\nexec "{venv}/bin/python" -m {module} "$@"\n')
+        script.chmod(0o755)
+    (venv / "packages").touch()
+
+
+def _insert(path: Path, before: str, line: str) -> None:
+    text = path.read_text()
+    assert text.count(before) == 1, f"{path}: {before}"
+    path.write_text(text.replace(before, line + before))
+
+
+@pytest.mark.skipif("AQMLAB_RECIPE" not in os.environ, reason="builds everything once more: make recipe")
+def the_recipe_ends_with_a_discipline_that_runs(tmp_path: Path) -> None:
+    _copy(tmp_path)
+    _environment(tmp_path)
+    core = tmp_path / "crates/aqm-core/src"
+    (rust,) = _blocks("rust")
+    (python,) = _blocks("python")
+    (commands,) = _blocks("console")
+    (core / "discipline/coin.rs").write_text(rust)
+    _insert(core / "discipline/mod.rs", "pub mod dctcp_step;", "pub mod coin;\n")
+    _insert(core / "registry.rs", " dctcp_step,", " coin,")
+    _insert(core / "registry.rs", "    &dctcp_step::INFO,", "    &coin::INFO,\n")
+    (tmp_path / "tests/oracles/coin.py").write_text(python)
+    oracles = tmp_path / "tests/oracles/test_oracles.py"
+    _insert(oracles, "import docsis_pie\n", "import coin\n")
+    _insert(oracles, "    fq_cobalt,\n", "    coin,\n")
+
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "COLUMNS": "120"}
+    lines = [line.removeprefix("$ ") for line in commands.splitlines() if line.startswith("$ ")]
+    assert len(lines) == 4
+    for line in lines:
+        ended = subprocess.run(
+            line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, f"{line}\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
+    assert "coin" in ended.stdout
+    assert "goodput" in ended.stdout
+    assert list((tmp_path / "crates/aqm-core/tests/snapshots").glob("coin__*.snap"))

@@ -313,7 +313,7 @@ def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
         (f"{GOOD}flows = '$n*cubic'", "flows: '$n*cubic': there is no $n"),
         (f"{GOOD}flows = '$n*cubic'\n[values]\nm = '1'\nn = '1'", "'m' is neither an option nor used anywhere as $m"),
         (f"{GOOD}flows = '$n*cubic'\n[values]\nn = 1", "values: n: '1' is not text"),
-        (f"{GOOD}flows = '$n*cubic'\n[values]\nn = '1'\n[sweep]\nn = ['2']", "sweep: 'n' is given outside"),
+        (f"{GOOD}flows = '$many*cubic'\n[values]\nmany = '1'\n[sweep]\nmany = ['2']", "sweep: 'many' is given outside"),
         (f"{GOOD}[quick]\nseed = 3", "quick: unknown key 'seed', did you mean 'seeds'?"),
         (f"{GOOD}quick = 3", "quick: is a table of what it names"),
     ],

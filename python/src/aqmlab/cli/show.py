@@ -131,7 +131,7 @@ def _table(aqms: Sequence[str], rows: Sequence[Row], ports: Lines, width: int) -
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
     if ports:
-        note += f"; the queue is that of port {next(iter(ports))[0]}"
+        note += f"; queue delay and loss, of flows too, are those at port {next(iter(ports))[0]}"
     parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
     for heads, columns, lines in (
         (("Port", "AQM"), PORT_COLUMNS, ports),

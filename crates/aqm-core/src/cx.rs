@@ -11,19 +11,30 @@ use crate::units::Time;
 pub struct Cx<'a> {
     /// The instant of the call.
     pub now: Time,
-    /// In a dequeue: the classes that may not send. A discipline that serves classes passes them over; what others give
-    /// out all the same, the shell holds until its class may send.
-    pub paused: PausedClasses,
     pub(crate) point: DropPoint,
-    pub(crate) random: &'a mut Random,
     pub(crate) observer: &'a mut dyn Observer,
-    pub(crate) counters: &'a mut Counters,
+    pub(crate) shell: &'a mut Shell,
+}
+
+/// What the shell keeps from call to call: one reference in the context of each, so that a call costs little.
+pub(crate) struct Shell {
+    pub(crate) random: Random,
+    pub(crate) counters: Counters,
+    /// The classes that may not send in the dequeue that is under way; none in any other call.
+    pub(crate) paused: PausedClasses,
 }
 
 impl Cx<'_> {
+    /// The classes that may not send in this dequeue. A discipline that serves classes passes them over; what others
+    /// give out all the same, the shell holds until its class may send.
+    #[inline]
+    pub fn paused(&self) -> PausedClasses {
+        self.shell.paused
+    }
+
     /// Drops `packet`: it is counted and handed back to the host.
     pub fn drop(&mut self, packet: Packet, reason: DropReason) {
-        self.counters.count_drop(&packet, reason);
+        self.shell.counters.count_drop(&packet, reason);
         self.observer.on_drop(packet, reason, self.point);
     }
 
@@ -36,7 +47,7 @@ impl Cx<'_> {
             Ecn::Ce => true,
             Ecn::Ect0 | Ecn::Ect1 => {
                 packet.ecn = Ecn::Ce;
-                self.counters.marked += 1;
+                self.shell.counters.marked += 1;
                 self.observer.on_mark(packet, reason);
                 true
             }
@@ -45,17 +56,17 @@ impl Cx<'_> {
 
     /// Asks the host to send a packet back to a source.
     pub fn emit(&mut self, emission: Emission) {
-        self.counters.emitted += 1;
+        self.shell.counters.emitted += 1;
         self.observer.on_emit(emission);
     }
 
     /// Uniform in [0, 1).
     pub fn uniform(&mut self) -> f64 {
-        self.random.uniform()
+        self.shell.random.uniform()
     }
 
     /// Uniform whole number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.random.below(bound)
+        self.shell.random.below(bound)
     }
 }

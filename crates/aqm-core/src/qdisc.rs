@@ -2,7 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::counters::Counters;
-use crate::cx::Cx;
+use crate::cx::{Cx, Shell};
 use crate::discipline::{Discipline, Info};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -62,8 +62,7 @@ pub struct Qdisc {
     params: Params,
     wakes: bool,
     link: Link,
-    random: Random,
-    counters: Counters,
+    shell: Shell,
     /// A peeked packet; it has left the discipline but not the shell.
     held: Option<Packet>,
 }
@@ -73,23 +72,17 @@ impl Qdisc {
     pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
         let discipline = (spec.info.build)(&spec.params, &link, registry::build)?;
         let (info, params, wakes) = (spec.info, spec.params.clone(), spec.wakes());
-        Ok(Qdisc { discipline, info, params, wakes, link, random, counters: Counters::default(), held: None })
+        let shell = Shell { random, counters: Counters::default(), paused: PausedClasses::NONE };
+        Ok(Qdisc { discipline, info, params, wakes, link, shell, held: None })
     }
 
     /// A packet arrives.
     #[inline]
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, observer: &mut dyn Observer) {
         packet.arrival = now;
-        self.counters.arrived += 1;
-        self.counters.arrived_bytes += u64::from(packet.length);
-        let mut cx = Cx {
-            now,
-            paused: PausedClasses::NONE,
-            point: DropPoint::Enqueue,
-            random: &mut self.random,
-            observer,
-            counters: &mut self.counters,
-        };
+        self.shell.counters.arrived += 1;
+        self.shell.counters.arrived_bytes += u64::from(packet.length);
+        let mut cx = Cx { now, point: DropPoint::Enqueue, observer, shell: &mut self.shell };
         self.discipline.enqueue(packet, &mut cx);
         debug_assert!(self.check().is_ok(), "{}", self.check().unwrap_err());
     }
@@ -99,17 +92,13 @@ impl Qdisc {
     #[inline]
     pub fn dequeue(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
         // Hardly any host peeks, and a packet that stays in its place need not be moved: both save time per packet.
-        let taken = if self.held.is_some() {
-            self.held.take()
-        } else {
-            self.take(now, PausedClasses::NONE, observer)
-        };
+        let taken = if self.held.is_some() { self.held.take() } else { self.take(now, observer) };
         if let Some(packet) = &taken {
             let sojourn = now.since(packet.arrival);
-            self.counters.departed += 1;
-            self.counters.departed_bytes += u64::from(packet.length);
-            self.counters.sojourn_sum += sojourn;
-            self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+            self.shell.counters.departed += 1;
+            self.shell.counters.departed_bytes += u64::from(packet.length);
+            self.shell.counters.sojourn_sum += sojourn;
+            self.shell.counters.sojourn_max = self.shell.counters.sojourn_max.max(sojourn);
             debug_assert!(self.check().is_ok(), "{}", self.check().unwrap_err());
         }
         taken
@@ -129,7 +118,9 @@ impl Qdisc {
         observer: &mut dyn Observer,
     ) -> Option<Packet> {
         if self.held.is_none() {
-            self.held = self.take(now, paused, observer);
+            self.shell.paused = paused;
+            self.held = self.take(now, observer);
+            self.shell.paused = PausedClasses::NONE;
         }
         if paused.contains(self.held.as_ref()?.class) {
             return None;
@@ -143,21 +134,14 @@ impl Qdisc {
     /// so the decision falls at this instant (as in Linux and ns-3).
     pub fn peek(&mut self, now: Time, observer: &mut dyn Observer) -> Option<&Packet> {
         if self.held.is_none() {
-            self.held = self.take(now, PausedClasses::NONE, observer);
+            self.held = self.take(now, observer);
         }
         self.held.as_ref()
     }
 
     #[inline]
-    fn take(&mut self, now: Time, paused: PausedClasses, observer: &mut dyn Observer) -> Option<Packet> {
-        let mut cx = Cx {
-            now,
-            paused,
-            point: DropPoint::Dequeue,
-            random: &mut self.random,
-            observer,
-            counters: &mut self.counters,
-        };
+    fn take(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+        let mut cx = Cx { now, point: DropPoint::Dequeue, observer, shell: &mut self.shell };
         self.discipline.dequeue(&mut cx)
     }
 
@@ -199,7 +183,7 @@ impl Qdisc {
 
     /// Draws random numbers from `random` from here on: for tests that feed two implementations alike.
     pub fn set_random(&mut self, random: Random) {
-        self.random = random;
+        self.shell.random = random;
     }
 
     /// Drops what waits and starts anew: parameters stay, counters and random numbers begin again.
@@ -210,8 +194,8 @@ impl Qdisc {
         }
         self.discipline = (self.info.build)(&self.params, &self.link, registry::build)
             .expect("parameters were accepted before");
-        self.random.restart();
-        self.counters = Counters::default();
+        self.shell.random.restart();
+        self.shell.counters = Counters::default();
     }
 
     fn with_cx<R>(
@@ -220,14 +204,7 @@ impl Qdisc {
         observer: &mut dyn Observer,
         call: impl FnOnce(&mut dyn Discipline, &mut Cx<'_>) -> R,
     ) -> R {
-        let mut cx = Cx {
-            now,
-            paused: PausedClasses::NONE,
-            point: DropPoint::Other,
-            random: &mut self.random,
-            observer,
-            counters: &mut self.counters,
-        };
+        let mut cx = Cx { now, point: DropPoint::Other, observer, shell: &mut self.shell };
         call(&mut *self.discipline, &mut cx)
     }
 
@@ -243,7 +220,7 @@ impl Qdisc {
 
     /// What happened so far.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.shell.counters
     }
 
     /// The parameters in force.
@@ -268,7 +245,7 @@ impl Qdisc {
 
     /// Every packet and every byte that arrived has departed, was dropped or waits.
     pub fn check(&self) -> Result<(), Box<Violation>> {
-        let (c, backlog) = (&self.counters, self.backlog());
+        let (c, backlog) = (&self.shell.counters, self.backlog());
         let packets = c.departed + c.dropped_total() + backlog.packets;
         let bytes = c.departed_bytes + c.dropped_bytes + backlog.bytes;
         if (packets, bytes) == (c.arrived, c.arrived_bytes) {

@@ -157,6 +157,18 @@ impl<S: Scheduler> Classful<S> {
         self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
     }
 
+    /// Counts all classes anew: every child that was asked may have dropped.
+    #[inline]
+    fn count_all(&mut self) {
+        let mut all = Backlog::default();
+        for class in &mut self.classes {
+            class.backlog = class.holds();
+            all.packets += class.backlog.packets;
+            all.bytes += class.backlog.bytes;
+        }
+        self.backlog = all;
+    }
+
     fn activate(&mut self, number: usize) {
         if self.classes[number].backlog.packets > 0 {
             self.scheduler.activate(number);
@@ -216,24 +228,47 @@ impl Class {
         backlog
     }
 
-    /// The length of the next packet, which the child gives out for it; `None` while it must not go.
+    /// The length of the next packet, which the child gives out for it.
     #[inline]
-    fn peek(&mut self, number: usize, last: usize, cx: &mut Cx<'_>) -> Option<u32> {
-        // All packets of a queue before the last are of its class: while that is paused, the law is not asked either.
-        if !cx.paused.is_empty() && number < last && cx.paused.contains(number as u16) {
-            return None;
-        }
+    fn peek(&mut self, cx: &mut Cx<'_>) -> Option<u32> {
         if self.head.is_none() {
             self.head = self.child.dequeue(cx);
         }
-        let head = self.head.as_ref()?;
-        (cx.paused.is_empty() || !cx.paused.contains(head.class)).then_some(head.length)
+        self.head.as_ref().map(|head| head.length)
+    }
+
+    /// The same where classes are paused: `None` while the head must not go.
+    fn peek_unpaused(&mut self, number: usize, last: usize, cx: &mut Cx<'_>) -> Option<u32> {
+        // All packets of a queue before the last are of its class: while that is paused, the law is not asked either.
+        if number < last && cx.paused().contains(number as u16) {
+            return None;
+        }
+        let length = self.peek(cx)?;
+        let paused = self.head.as_ref().is_some_and(|head| cx.paused().contains(head.class));
+        (!paused).then_some(length)
     }
 
     #[inline]
     fn take(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         self.head.take().or_else(|| self.child.dequeue(cx))
     }
+}
+
+/// The class whose turn it is among those that may send. Apart, and for any scheduler, so that a dequeue without pauses
+/// stays small.
+#[cold]
+fn select_unpaused(
+    scheduler: &mut dyn Scheduler,
+    classes: &mut [Class],
+    held_back: &mut bool,
+    cx: &mut Cx<'_>,
+) -> Option<usize> {
+    let last = classes.len() - 1;
+    scheduler.select(&mut |number| {
+        let length = classes[number].peek_unpaused(number, last, cx);
+        *held_back |= length.is_none();
+        length
+    })
 }
 
 impl<S: Scheduler + Send> Discipline for Classful<S> {
@@ -254,17 +289,19 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
             self.held_back = false;
             (0..self.classes.len()).for_each(|number| self.activate(number));
         }
-        let last = self.classes.len() - 1;
-        let (classes, held_back) = (&mut self.classes, &mut self.held_back);
-        let selected = self.scheduler.select(&mut |number| {
-            let class = &mut classes[number];
-            let length = class.peek(number, last, cx);
-            *held_back |= length.is_none() && class.holds().packets > 0;
-            length
-        });
+        let selected = if cx.paused().is_empty() {
+            let (classes, held_back) = (&mut self.classes, &mut self.held_back);
+            self.scheduler.select(&mut |number| {
+                let class = &mut classes[number];
+                let length = class.peek(cx);
+                *held_back |= length.is_none() && class.child.backlog().packets > 0;
+                length
+            })
+        } else {
+            select_unpaused(&mut self.scheduler, &mut self.classes, &mut self.held_back, cx)
+        };
         let packet = selected.and_then(|number| self.classes[number].head.take());
-        // Every child that was asked may have dropped.
-        (0..self.classes.len()).for_each(|number| self.count(number));
+        self.count_all();
         let (number, packet) = (selected?, packet?);
         self.scheduler.sent(number, packet.length, self.classes[number].backlog.packets == 0);
         Some(packet)
@@ -276,7 +313,7 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let changed = self.change_children(params, cx);
-        (0..self.classes.len()).for_each(|number| self.count(number));
+        self.count_all();
         changed?;
         self.limit = params.size("limit").expect("limit has no auto");
         (self.adopt)(&mut self.scheduler, params);

@@ -25,6 +25,7 @@ use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::paused::PausedClasses;
 use crate::queue::Fifo;
 use crate::scheduler::{Drr, Scheduler};
 use crate::signal::DropReason;
@@ -165,6 +166,7 @@ impl MqEcn {
 
     /// Classes that were paused are active again. Their part in the round begins anew: a round is the time in which the
     /// others send, not that of a pause.
+    #[cold]
     fn resume(&mut self, now: Time) {
         self.held_back = false;
         for (number, class) in self.classes.iter_mut().enumerate() {
@@ -173,6 +175,41 @@ impl MqEcn {
                 self.scheduler.activate(number);
             }
         }
+    }
+
+    /// The class whose turn it is. Every turn that ends on the way is a sample of the time of a round.
+    #[inline]
+    fn select(&mut self, now: Time) -> Option<usize> {
+        let (weight, round) = (self.settings.weight, &mut self.round);
+        // Two closures look at the classes: the turns that end are written down where both can reach them.
+        let classes = core::cell::RefCell::new(&mut self.classes);
+        self.scheduler.select_and_tell(
+            &mut |class| classes.borrow()[class].queue.head().map(|packet| packet.length),
+            &mut |class| {
+                let start = core::mem::replace(&mut classes.borrow_mut()[class].start, now);
+                average(round, weight, now.since(start).as_secs_f64());
+            },
+        )
+    }
+
+    /// The same among those that are not paused.
+    #[cold]
+    fn select_unpaused(&mut self, paused: PausedClasses, now: Time) -> Option<usize> {
+        let (weight, round, held_back) = (self.settings.weight, &mut self.round, &mut self.held_back);
+        let classes = core::cell::RefCell::new(&mut self.classes);
+        self.scheduler.select_and_tell(
+            &mut |number| {
+                let class = &mut classes.borrow_mut()[number];
+                let head = class.queue.head()?;
+                class.held_back = paused.contains(head.class);
+                *held_back |= class.held_back;
+                (!class.held_back).then_some(head.length)
+            },
+            &mut |class| {
+                let start = core::mem::replace(&mut classes.borrow_mut()[class].start, now);
+                average(round, weight, now.since(start).as_secs_f64());
+            },
+        )
     }
 
     /// The port was silent: rounds took no time, once per slot.
@@ -220,23 +257,9 @@ impl Discipline for MqEcn {
         if self.held_back {
             self.resume(cx.now);
         }
-        let (weight, round, now) = (self.settings.weight, &mut self.round, cx.now);
-        let (paused, held_back) = (cx.paused, &mut self.held_back);
-        // Two closures look at the classes: the turns that end are written down where both can reach them.
-        let classes = core::cell::RefCell::new(&mut self.classes);
-        let number = self.scheduler.select_and_tell(
-            &mut |number| {
-                let class = &mut classes.borrow_mut()[number];
-                let head = class.queue.head()?;
-                class.held_back = paused.contains(head.class);
-                *held_back |= class.held_back;
-                (!class.held_back).then_some(head.length)
-            },
-            &mut |class| {
-                let start = core::mem::replace(&mut classes.borrow_mut()[class].start, now);
-                average(round, weight, now.since(start).as_secs_f64());
-            },
-        )?;
+        let (weight, now) = (self.settings.weight, cx.now);
+        let number =
+            if cx.paused().is_empty() { self.select(now)? } else { self.select_unpaused(cx.paused(), now)? };
         let class = &mut self.classes[number];
         let packet = class.queue.pop().expect("only classes with a head are selected");
         self.backlog.packets -= 1;

@@ -22,6 +22,7 @@ use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::paused::PausedClasses;
 use crate::queue::Fifo;
 use crate::signal::DropReason;
 use crate::units::{Size, Time};
@@ -102,6 +103,15 @@ fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
     Ok(Box::new(PfifoFast { bands: Default::default(), limit, band_limit }))
 }
 
+impl PfifoFast {
+    /// A band is chosen by the DSCP: what stands behind a packet of a paused class waits with it.
+    #[cold]
+    fn dequeue_unpaused(&mut self, paused: PausedClasses) -> Option<Packet> {
+        let may_send = |band: &&mut Fifo| band.head().is_some_and(|head| !paused.contains(head.class));
+        self.bands.iter_mut().find(may_send).and_then(Fifo::pop)
+    }
+}
+
 impl Discipline for PfifoFast {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
@@ -116,12 +126,10 @@ impl Discipline for PfifoFast {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        if cx.paused.is_empty() {
-            return self.bands.iter_mut().find_map(Fifo::pop);
+        if !cx.paused().is_empty() {
+            return self.dequeue_unpaused(cx.paused());
         }
-        // A band is chosen by the DSCP: what stands behind a packet of a paused class waits with it.
-        let may_send = |band: &&mut Fifo| band.head().is_some_and(|head| !cx.paused.contains(head.class));
-        self.bands.iter_mut().find(may_send).and_then(Fifo::pop)
+        self.bands.iter_mut().find_map(Fifo::pop)
     }
 
     #[inline]

@@ -43,7 +43,8 @@ impl Drr {
     }
 
     /// [Selects](Scheduler::select), and tells of every turn that ends on the way because the quantum is used up.
-    #[inline]
+    // Where it is called twice, a hint is not enough: as a function of its own it calls its closures by pointer.
+    #[inline(always)]
     pub fn select_and_tell(
         &mut self,
         heads: &mut Heads<'_>,
@@ -92,7 +93,7 @@ impl Scheduler for Drr {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
         self.select_and_tell(heads, &mut |_| {})
     }

@@ -33,7 +33,9 @@ impl Discipline for Lanes {
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        (0..2).filter(|class| !cx.paused.contains(*class)).find_map(|class| self.0[usize::from(class)].pop())
+        (0..2)
+            .filter(|class| !cx.paused().contains(*class))
+            .find_map(|class| self.0[usize::from(class)].pop())
     }
 
     fn backlog(&self) -> Backlog {

@@ -83,10 +83,10 @@ impl Tin {
         let Control { law, floor, quantum } = &self.control;
         let queue = self.flows.select(*quantum, isolation)?;
         let early = DropReason::Congestion as usize;
-        let (drops, marks) = (cx.counters.dropped[early], cx.counters.marked);
+        let (drops, marks) = (cx.shell.counters.dropped[early], cx.shell.counters.marked);
         let packet = self.flows.dequeue(queue, law, *floor, cx);
-        self.drops += cx.counters.dropped[early] - drops;
-        self.marks += cx.counters.marked - marks;
+        self.drops += cx.shell.counters.dropped[early] - drops;
+        self.marks += cx.shell.counters.marked - marks;
         let packet = packet?;
         let bytes = settings.framing.bytes(packet.length);
         self.flows.charge(queue, bytes);

@@ -89,35 +89,45 @@ impl Simulation {
         }
         let (packet, first) = (&mut self.slab[id], port);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
-        while let Some(following) = ports.get_mut(self.routes[packet.next as usize] as usize)
-            && following.upstream == port as u32
-        {
-            at = following.serialise(packet.length, at) + following.delay;
-            port = self.routes[packet.next as usize] as usize;
-            packet.next += 1;
+        loop {
+            let next = self.routes[packet.next as usize] as PortId;
+            match ports.get_mut(next) {
+                Some(following) if following.upstream == port as u32 => {
+                    at = following.serialise(packet.length, at) + following.delay;
+                    port = next;
+                    packet.next += 1;
+                }
+                _ => break,
+            }
         }
         if port != first {
             ports[first].leave(packet.length);
             ports[port].enter(packet.length);
         }
-        let shared = ports[port].in_flight as usize;
-        let queue = if self.in_flight[shared].keeps_order(at) { shared } else { port };
-        if self.in_flight[queue].push(InFlight { at, id, port: port as u32 }) {
-            self.events.push(at, Target::new(Kind::Arrival, queue as u32));
+        let mut number = ports[port].in_flight as usize;
+        let mut queue = &mut self.in_flight[number];
+        if !queue.keeps_order(at) {
+            number = port;
+            queue = &mut self.in_flight[number];
+        }
+        if queue.push(InFlight { at, id, port: port as u32 }) {
+            self.events.push(at, Target::new(Kind::Arrival, number as u32));
         }
     }
 
     /// A packet arrives at a port with a discipline.
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.slab[id], self.now);
-        let mut metadata = self.metadata(id, packet);
-        if self.switches.is_some() && !self.admit(port, &mut metadata) {
-            return;
+        let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
+        if self.switches.is_some() {
+            match self.admit(port, id, metadata.class, metadata.length) {
+                Some(ingress) => metadata.ingress = ingress,
+                None => return,
+            }
         }
-        let packet = &self.slab[id];
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
         if let Some(metrics) = &mut device.metrics {
-            metrics.on_arrival(packet.flow, device.queued, now);
+            metrics.on_arrival(flow, device.queued, now);
         }
         let mut observer = PortObserver {
             slab: &mut self.slab,
@@ -223,7 +233,8 @@ impl Simulation {
             return None;
         }
         let (medium, ring, wakes) = (device.medium, device.ring_packets > 1, device.wakes);
-        let id = self.next_packet(port);
+        // Nothing else has anything in front of the discipline.
+        let id = if ring || self.switches.is_some() { self.next_packet(port) } else { self.dequeue(port) };
         let this = &mut self.ports[port];
         this.device_mut()?.busy = id.is_some();
         let id = id?;
@@ -330,7 +341,7 @@ impl Simulation {
         };
         let metadata = next?;
         if observer.switches.is_some() {
-            observer.release(&metadata, false);
+            observer.release(metadata.cookie as PacketId, metadata.class, metadata.length, false);
         }
         let queued = device.queued;
         device.queued.packets -= 1;

@@ -34,7 +34,7 @@ impl Observer for PortObserver<'_> {
         self.queued.packets -= 1;
         self.queued.bytes -= u64::from(packet.length);
         if self.switches.is_some() {
-            self.release(&packet, true);
+            self.release(packet.cookie as PacketId, packet.class, packet.length, true);
         }
         let id = packet.cookie as PacketId;
         let dropped = &self.slab[id];

@@ -9,7 +9,6 @@ use crate::network::records::Record;
 use crate::switch::installed::Switches;
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use aqm_core::backlog::Backlog;
-use aqm_core::packet::Packet as Metadata;
 use aqm_core::signal::DropReason;
 use aqm_core::units::Time;
 
@@ -36,30 +35,27 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether the switch that `port` belongs to has room for a packet; if not, it is dropped.
-    #[cold]
-    pub(super) fn admit(&mut self, port: PortId, packet: &mut Metadata) -> bool {
-        let Some(switches) = &mut self.switches else { return true };
-        let id = packet.cookie as PacketId;
+    /// The ingress port of a packet, if the switch that `port` belongs to has room for it; if not, it is dropped.
+    pub(super) fn admit(&mut self, port: PortId, id: PacketId, class: u16, length: u32) -> Option<u16> {
+        let switches = self.switches.as_mut()?;
         let from = came_from(&self.routes, self.slab[id].next);
-        packet.ingress = switches.ingress(from);
-        if switches.admit(port, from, packet.class, packet.length, self.now).is_ok() {
-            return true;
+        if switches.admit(port, from, class, length, self.now).is_ok() {
+            return Some(switches.ingress(from));
         }
         let (flow, now) = (self.slab[id].flow, self.now);
         if let Some(device) = self.ports[port].device_mut()
             && let Some(metrics) = &mut device.metrics
         {
             let Backlog { packets, bytes } = device.queued;
-            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
+            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(length) };
             metrics.on_arrival(flow, device.queued, now);
             metrics.on_drop(flow, DropReason::Overlimit, with_it, now);
         }
         self.metrics.on_loss(&self.slab[id]);
         self.slab.remove(id);
-        self.ports[port].leave(packet.length);
+        self.ports[port].leave(length);
         self.send_pauses(port);
-        false
+        None
     }
 
     /// Sends what the switch that `port` belongs to has to say upstream.
@@ -155,11 +151,11 @@ impl Simulation {
 impl PortObserver<'_> {
     /// Tells the switch that a packet has left the queue, or was dropped there.
     #[cold]
-    pub(super) fn release(&mut self, packet: &Metadata, dropped: bool) {
+    pub(super) fn release(&mut self, id: PacketId, class: u16, length: u32, dropped: bool) {
         let Some(switches) = self.switches else { return };
-        let next = self.slab[packet.cookie as PacketId].next;
+        let next = self.slab[id].next;
         let port = self.routes[next as usize - 1] as PortId;
         let from = came_from(self.routes, next);
-        switches.release(port, from, packet.class, packet.length, dropped);
+        switches.release(port, from, class, length, dropped);
     }
 }

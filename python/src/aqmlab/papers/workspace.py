@@ -39,20 +39,27 @@ def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder, which is made: claims and pages are those of one reproduction at a time.
+    """Hold a folder, which is made, and goes again if nothing came into it.
+
+    Claims and pages are those of one reproduction at a time.
 
     Raises:
         InputError: if it cannot be made.
         MachineError: if another process holds it.
 
     """
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise files.failed(folder, error) from None
-    with lock.held(folder):
-        files.sweep(folder)
-        yield
+    try:
+        with lock.held(folder):
+            files.sweep(folder)
+            yield
+    finally:
+        if is_new:
+            files.discard_if_empty(folder)
 
 
 def begin(folder: Path, paper: str, presets: Sequence[str]) -> None:

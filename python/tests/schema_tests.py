@@ -102,3 +102,6 @@ def a_key_of_newreno_alone_is_its_alone() -> None:
 def the_command_prints_both(aqmlab: Command) -> None:
     assert json.loads(aqmlab("schema").out) == schema.experiment()
     assert json.loads(aqmlab("schema", "scenario").out) == schema.scenario()
+    wrong = aqmlab("schema", "experimnt")
+    assert wrong.status == 2
+    assert wrong.line.startswith("unknown schema 'experimnt', did you mean 'experiment'?")

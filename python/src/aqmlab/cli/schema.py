@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-
-class Subject(StrEnum):
-    """What a schema is of."""
-
-    experiment = "experiment"
-    scenario = "scenario"
+from aqmlab.errors import unknown
 
 
 def schema(
-    of: Annotated[Subject, typer.Argument(help="An experiment file, or a scenario as the simulator takes it.")] = (
-        Subject.experiment
-    ),
+    of: Annotated[
+        str, typer.Argument(metavar="experiment|scenario", help="A file, or a scenario as the simulator takes it.")
+    ] = "experiment",
 ) -> None:
     """Print the JSON Schema of experiment files, or of resolved scenarios."""
     from aqmlab.scenario import schema as schemas
 
-    typer.echo(json.dumps(getattr(schemas, of.value)(), indent=2))
+    known = {"experiment": schemas.experiment, "scenario": schemas.scenario}
+    if of not in known:
+        raise unknown("schema", of, known)
+    typer.echo(json.dumps(known[of](), indent=2))

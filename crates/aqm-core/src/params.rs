@@ -1,5 +1,15 @@
 //! Parameters: declared once, and from that declaration read, checked, printed and documented everywhere.
 
+mod counts;
+mod error;
+mod kind;
+mod names;
+
+pub use counts::Counts;
+pub use error::ParamError;
+pub use kind::Kind;
+pub use names::{did_you_mean, same_name};
+
 use crate::brackets;
 use crate::units::{Bytes, Rate, Size, Span, parse};
 use alloc::borrow::ToOwned;
@@ -56,88 +66,6 @@ pub type ReadChild = fn(&str) -> Result<Child, String>;
 
 /// Most children that one parameter takes: one for each of the most classes.
 const MAX_CHILDREN: usize = 64;
-
-/// Up to 16 whole numbers, held in place so that values stay plain copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
-    numbers: [u32; 16],
-    length: usize,
-}
-
-impl Counts {
-    /// These numbers; `None` if there are none or too many.
-    pub const fn new(numbers: &[u32]) -> Option<Counts> {
-        let mut counts = Counts { numbers: [0; 16], length: numbers.len() };
-        if numbers.is_empty() || numbers.len() > counts.numbers.len() {
-            return None;
-        }
-        let mut index = 0;
-        while index < numbers.len() {
-            counts.numbers[index] = numbers[index];
-            index += 1;
-        }
-        Some(counts)
-    }
-
-    /// The numbers.
-    pub fn as_slice(&self) -> &[u32] {
-        &self.numbers[..self.length]
-    }
-
-    /// The number of class `class`: the last where the list is shorter.
-    pub fn of_class(&self, class: usize) -> u32 {
-        self.numbers[class.min(self.length - 1)]
-    }
-}
-
-/// What kind of value a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A length of time.
-    Span,
-    /// A bit rate.
-    Rate,
-    /// A number of bytes.
-    Bytes,
-    /// A queue size in packets or bytes.
-    Size,
-    /// A fraction or probability.
-    Fraction,
-    /// A plain number.
-    Number,
-    /// A whole number.
-    Count,
-    /// On or off.
-    Flag,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// Whole numbers, separated by commas.
-    Counts,
-    /// One discipline in brackets: `[codel target 10ms]`.
-    Child,
-    /// Disciplines in brackets, one for each class: `[codel target 10ms] [fifo]`.
-    Children,
-}
-
-impl Kind {
-    /// The unit as shown to users, empty where there is none.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Kind::Span => "time",
-            Kind::Rate => "rate",
-            Kind::Bytes => "bytes",
-            Kind::Size => "packets or bytes",
-            Kind::Fraction => "fraction",
-            Kind::Number => "number",
-            Kind::Count => "count",
-            Kind::Flag => "on/off",
-            Kind::Choice(_) => "choice",
-            Kind::Counts => "counts",
-            Kind::Child => "discipline",
-            Kind::Children => "disciplines",
-        }
-    }
-}
 
 /// The declaration of one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -450,56 +378,6 @@ pub struct Preset {
     pub values: &'static [(&'static str, Value)],
 }
 
-/// Why a parameter was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParamError {
-    /// Which parameter.
-    pub param: String,
-    /// The refused value as given.
-    pub value: String,
-    /// What is wrong and what is allowed.
-    pub problem: String,
-    /// Where the problem lies in a child of `param`: which child, counted from one where there can be several.
-    pub inside: Option<Option<usize>>,
-}
-
-impl ParamError {
-    /// A relation between parameters does not hold.
-    pub fn relation(param: &str, value: impl ToString, problem: impl ToString) -> ParamError {
-        ParamError {
-            param: param.to_owned(),
-            value: value.to_string(),
-            problem: problem.to_string(),
-            inside: None,
-        }
-    }
-
-    /// A child of `param` was refused, the `number`th if there can be several; `problem` begins with its name.
-    pub fn of_child(param: &str, number: Option<usize>, problem: impl ToString) -> ParamError {
-        let (param, problem) = (param.to_owned(), problem.to_string());
-        ParamError { param, value: String::new(), problem, inside: Some(number) }
-    }
-
-    /// The error in one line that begins with the discipline's name: `drr child [2:] pie: parameter 'target' ...`.
-    pub fn of(&self, discipline: &str) -> String {
-        let colon = if self.inside.is_some() { "" } else { ":" };
-        format!("{discipline}{colon} {self}")
-    }
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.inside {
-            Some(Some(number)) => write!(f, "{} {number}: {}", self.param, self.problem),
-            Some(None) => write!(f, "{}: {}", self.param, self.problem),
-            None if self.value.is_empty() => write!(f, "parameter '{}' {}", self.param, self.problem),
-            None => write!(f, "parameter '{}': '{}' {}", self.param, self.value, self.problem),
-        }
-    }
-}
-
-impl core::error::Error for ParamError {}
-
 /// The values of all declared parameters of one discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
@@ -723,40 +601,6 @@ impl Params {
 
 fn wrong_kind(name: &str, value: &Value) -> ! {
     panic!("parameter '{name}' is declared as another kind than {value:?}")
-}
-
-/// Whether two names are equal but for case, hyphens and underscores.
-pub fn same_name(left: &str, right: &str) -> bool {
-    let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
-    left.len() == right.len() && left.bytes().zip(right.bytes()).all(|(l, r)| plain(l) == plain(r))
-}
-
-/// `, did you mean 'target'?` for the nearest candidate within two edits (a third of a longer word), else nothing.
-pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let given = given.to_ascii_lowercase();
-    let allowed = (given.chars().count() / 3).max(2);
-    candidates
-        .map(|candidate| (edits(&given, &candidate.to_ascii_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
-        .min_by_key(|(distance, _)| *distance)
-        .map_or(String::new(), |(_, candidate)| format!(", did you mean '{candidate}'?"))
-}
-
-/// Levenshtein distance, hyphens and underscores counting as equal.
-fn edits(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, r) in right.iter().enumerate() {
-            let same = l == *r || (matches!(l, '-' | '_') && matches!(r, '-' | '_'));
-            let replaced = diagonal + usize::from(!same);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]

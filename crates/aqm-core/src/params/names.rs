@@ -1,0 +1,39 @@
+//! Names as people write them: what counts as the same, and which is the nearest.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Whether two names are equal but for case, hyphens and underscores.
+pub fn same_name(left: &str, right: &str) -> bool {
+    let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    left.len() == right.len() && left.bytes().zip(right.bytes()).all(|(l, r)| plain(l) == plain(r))
+}
+
+/// `, did you mean 'target'?` for the nearest candidate within two edits (a third of a longer word), else nothing.
+pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let given = given.to_ascii_lowercase();
+    let allowed = (given.chars().count() / 3).max(2);
+    candidates
+        .map(|candidate| (edits(&given, &candidate.to_ascii_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map_or(String::new(), |(_, candidate)| format!(", did you mean '{candidate}'?"))
+}
+
+/// Levenshtein distance, hyphens and underscores counting as equal.
+fn edits(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, l) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, r) in right.iter().enumerate() {
+            let same = l == *r || (matches!(l, '-' | '_') && matches!(r, '-' | '_'));
+            let replaced = diagonal + usize::from(!same);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}

@@ -257,6 +257,17 @@ def a_kill_between_any_two_writes_leaves_a_whole_folder(
     assert {path.name for path in out.iterdir()} == {"manifest.json", *(f"{name}.parquet" for name in FRAMES)}
 
 
+@pytest.mark.usefixtures("plain", "calls")
+def records_that_a_killed_writer_left_beside_their_frames_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(folder, "_remove_records", lambda path: None)
+        _conduct(out)
+    assert list((out / "records").iterdir())
+    _conduct(out)
+    assert not (out / "records").exists()
+
+
 def an_interrupt_during_the_figures_loses_nothing(
     calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

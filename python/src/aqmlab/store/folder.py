@@ -100,6 +100,9 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.kept: Kept | None = read(path) if is_result(path) else None
+        if self.kept is not None and self.kept.records == 0:
+            # Left by a writer that was killed after it had written their frames.
+            _remove_records(path)
 
     def begin(self, head: dict[str, Any], frames: Frames | None) -> None:
         """Make the folder what it will be; ``frames`` are the finished runs that belong to it."""

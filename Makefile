@@ -52,7 +52,7 @@ scale: .venv/native ## what building and running a growing network costs, up to 
 	$(BIN)/python benches/scale.py
 
 docs: .venv/native ## write the pages of docs anew, and the schemas (two minutes: every RFC 7567 card is measured)
-	$(BIN)/python scripts/flow_pages.py docs
+	$(BIN)/python scripts/reference_pages.py docs
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines
 
 laws: .venv/native ## hold the transports to the laws of the literature and draw docs/laws (five minutes)

@@ -44,10 +44,10 @@ def simulate(clients: int, milliseconds: int) -> dict[str, float]:
         }
     )
     plan = scenario.resolve(options)
-    run = _native.run(plan.engine(plan.contestants[0]), plan.inputs, 1, _native.Monitor())
-    links = plan.base["topology"]["links"]
+    run = _native.run(plan.scenarios[plan.contestants[0].label].json, plan.inputs, 1, _native.Monitor())
+    links = plan.base.topology.links
     return {
-        "nodes": len({link["from"] for link in links}),
+        "nodes": len({link.source for link in links}),
         "links": len(links),
         "events": run.events,
         "queued_packets": run.bottleneck_packets,

@@ -20,7 +20,7 @@ def what_was_planned_is_what_runs_although_the_file_changes(tmp_path: Path) -> N
     path.write_text("1\n")
     options = {"aqm": "fifo", "link_trace": str(path), "rtt": "10ms", "duration": "1s", "flows": "1*cubic"}
     plan = scenario.resolve(scenario.from_values(options))
-    task = plan.engine(plan.contestants[0])
+    task = plan.scenarios[plan.contestants[0].label].json
     before = _native.run(task, plan.inputs, 1, _native.Monitor()).metrics
     path.write_text("10\n")
     assert _native.run(task, plan.inputs, 1, _native.Monitor()).metrics == before

@@ -20,9 +20,9 @@ def graphs_have_the_nodes_of_the_papers_tables(graph: str, nodes: int, clients: 
     layout = topologies.read(f"graphs/{graph}-{preset}.toml", 1_500_000, 48_000_000, FOLDER)
     assert sorted(layout.nodes, key=lambda node: int(node[1:])) == [f"N{number}" for number in range(nodes)]
     assert len(layout.choose(CLIENTS[graph])) == clients
-    channels = [link for link in layout.links if link["rate_bps"] is None]
-    assert {link["queue"] for link in channels} == {"under_test"}
-    assert {link["delay_ns"] for link in channels} == {20_000_000}
+    channels = [link for link in layout.links if link.rate_bps is None]
+    assert {link.queue for link in channels} == {"under_test"}
+    assert {link.delay_ns for link in channels} == {20_000_000}
     if preset == "printed":
         assert channels == layout.links
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -248,9 +249,7 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
     from aqmlab import scenario
 
     plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo"}))
-    engine = json.loads(plan.engine(plan.contestants[0]))
-    engine["duration_ns"] = duration_ns
-    return Task(0, "fifo", seed, json.dumps(engine), duration_ns, str(seed))
+    return Task(0, "fifo", seed, str(seed), replace(plan.scenarios["fifo"], duration_ns=duration_ns))
 
 
 @pytest.fixture
@@ -271,7 +270,7 @@ def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
 
     outcome = runner.execute(tasks, 1, on_done=interrupt_after_the_first)
     assert outcome.interrupted
-    assert [one.task.seed for one in outcome.done] == [1]
+    assert [one.run.seed for one in outcome.done] == [1]
 
 
 TELLING = """

@@ -36,7 +36,7 @@ def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
         "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
         "series", "seeds",
     ]  # fmt: skip
-    assert json.loads(plan.engine(plan.contestants[0])) == {
+    assert json.loads(plan.scenarios[plan.contestants[0].label].json) == {
         "aqm": "fifo:tail limit 34p",
         "capacity": {"rate_bps": 10_000_000},
         "rtt_ns": 40_000_000,
@@ -49,7 +49,7 @@ def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
         "flow_series": True,
         "loss": 0.0,
         "jitter_ns": 0,
-        "flows": json.loads(plan.engine(plan.contestants[0]))["flows"],
+        "flows": json.loads(plan.scenarios[plan.contestants[0].label].json)["flows"],
         "captures": [],
     }
 
@@ -253,7 +253,7 @@ def a_sweep_is_the_cross_product_of_its_lists(tmp_path: Path) -> None:
         {"rate": "10mbit", "flows": "1*cubic"},
         {"rate": "10mbit", "flows": "1*cubic + 2*newreno"},
     ]
-    assert len(scenario.resolve(experiment.points[1]).base["flows"]) == 2
+    assert len(scenario.resolve(experiment.points[1]).base.flows) == 2
 
 
 VALUES = """
@@ -275,7 +275,7 @@ sweep.target = ["5ms"]
 def values_are_named_once_swept_and_filled_in(tmp_path: Path) -> None:
     path = _file(tmp_path, VALUES)
     plans = [scenario.resolve(point) for point in scenario.load(path, values={"count": "7"}).points]
-    assert [plan.base["flows"][0]["count"] for plan in plans] == [7, 7]
+    assert [plan.base.flows[0].count for plan in plans] == [7, 7]
     assert [plan.contestants[1].spec.params["target"] for plan in plans] == ["5ms", "15ms"]
     # The name stays over the sweep: it says which lines belong together.
     assert {plan.contestants[1].label for plan in plans} == {"pie target $target"}
@@ -340,6 +340,6 @@ def every_experiment_of_the_project_resolves(path: Path) -> None:
 
 def groups_of_one_kind_are_told_apart() -> None:
     plan = _plan(flows=["3*cubic", "1*cubic:rtt=160ms", "2*cubic"])
-    assert [group["name"] for group in plan.base["flows"]] == ["cubic", "cubic-2", "cubic-3"]
+    assert [group.name for group in plan.base.flows] == ["cubic", "cubic-2", "cubic-3"]
     with pytest.raises(InputError, match="another group is called 'x'"):
         _plan(flows=["3*cubic:name=x", "1*newreno:name=x"])

@@ -14,6 +14,8 @@ from aqmlab import scenario
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import parse
 from aqmlab.scenario.kinds import KINDS, Kind
+from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
+from aqmlab.scenario.topologies import Kind as Topology
 
 EXPERIMENT = Draft202012Validator(schema.experiment())
 SCENARIO = Draft202012Validator(schema.scenario())
@@ -23,7 +25,7 @@ EXAMPLES = {"rate": "3mbit", "rates": "1mbit", "window": "20p", "size": "10kb", 
 
 
 def _pages() -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location("flow_pages", ROOT / "scripts/flow_pages.py")
+    spec = importlib.util.spec_from_file_location("reference_pages", ROOT / "scripts/reference_pages.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -74,7 +76,7 @@ def a_wrong_experiment_is_not_valid(change: dict[str, Any]) -> None:
 
 def _resolved(flows: str, **options: Any) -> dict[str, Any]:
     plan = scenario.resolve(scenario.from_values({**PLAIN, **options, "flows": flows}))
-    resolved: dict[str, Any] = json.loads(plan.engine(plan.contestants[0]))
+    resolved: dict[str, Any] = plan.scenarios[plan.contestants[0].label].data()
     return resolved
 
 
@@ -83,6 +85,15 @@ def what_is_resolved_is_valid_whatever_is_sent(kind: Kind) -> None:
     examples = {**EXAMPLES, "file": str(ROOT / "data/captures/aqmlab-lan.pcap")}
     given = [f"{name}={examples[name]}" for name in kind.must]
     SCENARIO.validate(_resolved(":".join([kind.name, *given])))
+
+
+@pytest.mark.parametrize("kind", TOPOLOGIES, ids=lambda kind: kind.name)
+def what_is_resolved_is_valid_on_every_topology(kind: Topology) -> None:
+    resolved = _resolved("1*cubic", topology=kind.name)
+    SCENARIO.validate(resolved)
+    for key, value in {"rate_bps": 0, "delay_ns": "5ms", "queue": "test", "rate": 5}.items():
+        link = {**resolved["topology"]["links"][0], key: value}
+        assert not SCENARIO.is_valid({**resolved, "topology": {"links": [link], "measured": 0}}), key
 
 
 def a_wrong_scenario_is_not_valid() -> None:
@@ -95,8 +106,8 @@ def a_wrong_scenario_is_not_valid() -> None:
 
 
 def a_key_of_newreno_alone_is_its_alone() -> None:
-    assert "abc" in parse("1*newreno").engine()["transport"]["tcp"]
-    assert "abc" not in parse("1*cubic").engine()["transport"]["tcp"]
+    assert "abc" in parse("1*newreno").resolved().data()["transport"]["tcp"]
+    assert "abc" not in parse("1*cubic").resolved().data()["transport"]["tcp"]
 
 
 def the_command_prints_both(aqmlab: Command) -> None:

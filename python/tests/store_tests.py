@@ -558,7 +558,7 @@ def json_goes_through_links_and_into_devices(tmp_path: Path) -> None:
 
 def _done() -> Done:
     plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo", "flows": ["2*cubic", "1*voip"]}))
-    task = engine.Task(0, "fifo", 1, plan.engine(plan.contestants[0]), 0, "key")
+    task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
     return Done(task, native.Native().run(task, native.Native().monitor()))
 
 

@@ -27,7 +27,7 @@ def _file(folder: Path, switch: str) -> Layout:
 def a_generator_takes_the_options_of_its_switches_as_keys() -> None:
     layout = read("star:hosts=3:buffer=9mb:alpha=0.5:reserve=2kb:xoff=96kb:priorities=3", RATE, RTT)
     assert layout.switches == {"switch": {"buffer": BUFFER, "pfc": PFC}}
-    assert layout.engine()["switches"] == layout.switches
+    assert layout.topology().switches == layout.switches
     assert set(read("leaf_spine:buffer=9mb", RATE, RTT).switches) == {"leaf0", "leaf1", "spine0", "spine1"}
     assert set(read("many_to_one:xoff=96kb", RATE, RTT).switches) == {"router"}
 
@@ -35,7 +35,7 @@ def a_generator_takes_the_options_of_its_switches_as_keys() -> None:
 def without_options_a_topology_is_as_it_was() -> None:
     layout = read("star", RATE, RTT)
     assert layout.switches == {}
-    assert set(layout.engine()) == {"links", "measured"}
+    assert set(layout.topology().data()) == {"links", "measured"}
 
 
 def a_file_says_the_same_in_a_table(tmp_path: Path) -> None:

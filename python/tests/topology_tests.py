@@ -18,7 +18,8 @@ from aqmlab.errors import InputError
 from aqmlab.results.ports import port_cells
 from aqmlab.results.tables import application_cells
 from aqmlab.scenario import topologies
-from aqmlab.scenario.topologies import TESTED, Layout, read
+from aqmlab.scenario.model import UNDER_TEST, Discipline
+from aqmlab.scenario.topologies import Layout, read
 
 RATE, RTT = 10_000_000, 40_000_000
 
@@ -28,15 +29,15 @@ def _longest_way_ns(layout: Layout, start: str, end: str) -> int:
     reached = {start: 0}
     while end not in reached:
         for link in layout.links:
-            if link["from"] in reached and link["to"] not in reached:
-                reached[link["to"]] = reached[link["from"]] + link["delay_ns"]
+            if link.source in reached and link.target not in reached:
+                reached[link.target] = reached[link.source] + link.delay_ns
     return reached[end]
 
 
 @pytest.mark.parametrize("kind", topologies.KINDS, ids=lambda kind: kind.name)
 def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topologies.Kind) -> None:
     layout = read(kind.name, RATE, RTT)
-    assert layout.links[layout.measured]["queue"] == TESTED
+    assert layout.links[layout.measured].queue == UNDER_TEST
     assert set(layout.sources) | set(layout.sinks) <= set(layout.nodes)
     there = _longest_way_ns(layout, layout.sources[0], layout.sinks[0])
     back = _longest_way_ns(layout, layout.sinks[0], layout.sources[0])
@@ -61,7 +62,7 @@ def a_campus_grows_by_sites_and_nearly_all_its_traffic_crosses_the_core() -> Non
     layout = read("campus:clients=64", RATE, RTT)
     assert len(layout.nodes) == 4 * 25 + 1
     assert [layout.sinks[client] for client in (0, 15, 16, 63)] == ["server1.0", "server1.3", "server2.0", "server0.3"]
-    assert sum(link["queue"] == TESTED for link in layout.links) == 16
+    assert sum(link.queue == UNDER_TEST for link in layout.links) == 16
     assert len(read("campus", RATE, RTT).nodes) == 25
 
 
@@ -102,11 +103,11 @@ def a_file_says_links_queues_and_ends(tmp_path: Path, aqmlab: Command) -> None:
     """
     (tmp_path / "chain.toml").write_text(text)
     layout = read("chain.toml", RATE, RTT, tmp_path)
-    assert [link["queue"] for link in layout.links] == [
-        TESTED,
+    assert [link.queue for link in layout.links] == [
+        UNDER_TEST,
         "plain",
-        {"discipline": "codel"},
-        {"discipline": "fifo limit 100p"},
+        Discipline("codel"),
+        Discipline("fifo limit 100p"),
     ]
     ended = aqmlab(
         *("compare", "--rate", "10mbit", "--rtt", "20ms", "--topology", "chain.toml", "--aqm", "pie", "--seeds", "1"),

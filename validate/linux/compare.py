@@ -71,7 +71,7 @@ def collect(files: Sequence[Path], settings: Sequence[str], seeds: int, jobs: in
         own = _by_cell(simulator)
         for (point, label), values in own.items():
             plan = next(one.plan for tag, one in asked[settings[0]][number] if json.dumps(tag) == point)
-            flows = " + ".join(f"{group['count']} {group['name']}" for group in plan.base["flows"])
+            flows = " + ".join(f"{group.count} {group.name}" for group in plan.base.flows)
             link = f"{plan.echo['rate'].removesuffix('bit')} {plan.echo['rtt']}"
             kernel_values = {setting: found[setting][point, label] for setting in settings}
             cells.append(Cell(label.split(":")[0].split()[0], flows, link, kernel_values, values))

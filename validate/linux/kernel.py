@@ -17,6 +17,7 @@ import tc
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import Plan
+from aqmlab.scenario.model import Flows, Scenario, Trace
 from aqmlab.scenario.resolve import Contestant
 
 HERE = Path(__file__).resolve().parent
@@ -64,28 +65,28 @@ class Run:
             InputError: naming what the guest cannot do.
 
         """
-        base = self.plan.base
-        _check(base)
-        tcps = [group["transport"]["tcp"] for group in base["flows"]]
-        rate = base["capacity"]["rate_bps"]
+        scenario = self.plan.base
+        _check(scenario)
+        tcps = [group.transport[1] for group in scenario.flows]
+        rate = scenario.capacity.rate_bps
         setting = SETTINGS[self.setting]
         switches = f"net.ipv4.tcp_sack={int(tcps[0]['sack'])} net.ipv4.tcp_ecn={int(tcps[0]['ecn'] == 'classic')}"
         # The guest's packets take no time on any wire. What they take in the simulator is added to the base RTT.
-        wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (base["access_rate_bps"] or 10 * rate))
+        wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (scenario.access_rate_bps or 10 * rate))
         draw = random.Random(self.seed)
         flows = []
-        for group in base["flows"]:
-            flows += [(_control(group), draw.randint(*group["start_ns"])) for _ in range(group["count"])]
+        for group in scenario.flows:
+            flows += [(_control(group), draw.randint(*group.start_ns)) for _ in range(group.count)]
         return {
             "RATE_BPS": rate,
-            "DELAY_US": (base["rtt_ns"] + round(wires_ns)) / 1000,
+            "DELAY_US": (scenario.rtt_ns + round(wires_ns)) / 1000,
             "QDISC": tc.qdisc(self.contestant.spec, rate),
             "SHAPER": "own" if self.contestant.spec.name in tc.SHAPERS else "htb",
             "INITIAL_WINDOW": tcps[0]["iw"],
             "SYSCTLS": f"{switches} {setting.sysctls}".strip(),
             "HYSTART": setting.hystart,
-            "WARM_NS": base["warmup_ns"],
-            "END_NS": base["duration_ns"],
+            "WARM_NS": scenario.warmup_ns,
+            "END_NS": scenario.duration_ns,
             "flows": flows,
         }
 
@@ -126,9 +127,7 @@ class Run:
                 logs = [(folder / log).read_text() for log in ("console", "log") if (folder / log).exists()]
                 raise RuntimeError(f"the guest failed: {self.contestant.label}\n{''.join(logs)[-3000:]}")
             starts_s = [start / 1e9 for _, start in flows]
-            kinds = [group["transport"]["tcp"]["congestion_control"] for group in self.plan.base["flows"]]
-            counts = [group["count"] for group in self.plan.base["flows"]]
-            names = [kind for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
+            names = [group.congestion_control for group in self.plan.base.flows for _ in range(group.count)]
             summary = taps.summarise(folder, self.plan.base, starts_s, names)
             release, counters = [(folder / name).read_text().strip() for name in ("kernel", "qdisc")]
         run = {"aqm": self.contestant.label, "seed": self.seed, **summary}
@@ -159,36 +158,36 @@ def _boot(folder: Path) -> None:
         )
 
 
-def _control(group: dict[str, Any]) -> str:
+def _control(group: Flows) -> str:
     """Linux's name of a congestion control."""
-    control: str = group["transport"]["tcp"]["congestion_control"]
+    control = group.congestion_control
     if control not in CONTROLS:
         raise InputError(f"validate/linux: '{control}' is not one of {', '.join(CONTROLS)}")
     return CONTROLS[control]
 
 
-def _check(base: dict[str, Any]) -> None:
+def _check(scenario: Scenario) -> None:
     """Refuse what the guest does not do."""
 
     def refuse(what: str) -> None:
         raise InputError(f"validate/linux: {what}")
 
-    if "trace" in base["capacity"] or base["captures"]:
+    if isinstance(scenario.capacity, Trace) or scenario.captures:
         refuse("recorded links and traffic are not for the kernel")
-    if base["overhead_bytes"] != 14 or base["device_ring_packets"] != 1 or base["loss"] or base["jitter_ns"]:
+    if scenario.overhead_bytes != 14 or scenario.device_ring_packets != 1 or scenario.loss or scenario.jitter_ns:
         refuse("overhead is 14b, device_ring 1p, and there is no loss and no jitter")
     fixed = {"mss_bytes": 1448, "delack_ns": 40_000_000, "minrto_ns": 200_000_000}
     shared = ("iw", "sack", "ecn")
-    for group in base["flows"]:
-        tcp = group["transport"].get("tcp")
-        if tcp is None or "bulk" not in group["source"] or group["source"]["bulk"]["size_bytes"] is not None:
+    for group in scenario.flows:
+        (carrier, tcp), (form, source) = group.transport, group.source
+        if carrier != "tcp" or form != "bulk" or source["size_bytes"] is not None:
             refuse("flows are TCP and without end")
-        if group["rtt_ns"] is not None or tcp["window_bytes"] is not None or tcp["ipv6"]:
+        if group.rtt_ns is not None or tcp["window_bytes"] is not None or tcp["ipv6"]:
             refuse("flows share one RTT, IPv4, and no window is capped")
         for name, value in fixed.items():
             if tcp[name] != value:
                 refuse(f"{name} is {value}, as in Linux, not {tcp[name]}")
-        first = base["flows"][0]["transport"]["tcp"]
+        _, first = scenario.flows[0].transport
         for name in shared:
             if tcp[name] != first[name]:
                 refuse(f"{name} is the same for all flows")

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab.scenario.model import Scenario
+
 # As `struct seen` in guest/watch.c.
 SEEN = np.dtype(
     [("time", "u8"), ("seq", "u4"), ("port", "u2"), ("id", "u2"), ("length", "u2"), ("ecn", "u1"), ("unused", "u1", 5)]
@@ -49,10 +51,10 @@ def read_csv(path: Path) -> np.ndarray[Any, Any]:
     return np.atleast_2d(np.genfromtxt(path, delimiter=",", skip_header=1, dtype=np.int64))
 
 
-def summarise(folder: Path, base: dict[str, Any], starts_s: list[float], kinds: list[str]) -> dict[str, Any]:
+def summarise(folder: Path, scenario: Scenario, starts_s: list[float], kinds: list[str]) -> dict[str, Any]:
     """Return `metrics`, `flows` and `tcp` of a finished run, with the contract's names."""
     start = int((folder / "start").read_text())
-    warm, end = start + base["warmup_ns"], start + base["duration_ns"]
+    warm, end = start + scenario.warmup_ns, start + scenario.duration_ns
     seconds = (end - warm) / 1e9
     arrived, left, ecn = read_taps(folder)
     came = (arrived["time"] >= warm) & (arrived["time"] < end)
@@ -89,14 +91,14 @@ def summarise(folder: Path, base: dict[str, Any], starts_s: list[float], kinds: 
     metrics = {
         "goodput_mbit": goodputs.sum(),
         "throughput_mbit": sent_bytes * 8 / 1e6 / seconds,
-        "utilization": sent_bytes * 8 / seconds / base["capacity"]["rate_bps"],
+        "utilization": sent_bytes * 8 / seconds / scenario.capacity.rate_bps,
         "qdelay_mean_ms": sojourn_ms.mean(),
         **{f"qdelay_{name}_ms": np.percentile(sojourn_ms, q) for name, q in QUANTILES.items()},
         "loss_ratio": lost.sum() / came.sum(),
         "marks": marked.sum(),
         "jain_index": goodputs.sum() ** 2 / (len(goodputs) * (goodputs**2).sum()),
         "packets_arrived": came.sum(),
-        "rtt_base_ms": base["rtt_ns"] / 1e6,
+        "rtt_base_ms": scenario.rtt_ns / 1e6,
     }
     first, last = netstat(folder, "netstat.warm"), netstat(folder, "netstat.end")
     return {

@@ -193,7 +193,7 @@ def _conduct(
         place.begin(manifest, earlier)
 
     def each(done: Done) -> list[Done]:
-        return [Done(task, done.report) for task in alike[done.task.key]]
+        return [Done(task, done.report) for task in alike[done.run.key]]
 
     def keep(done: Done) -> None:
         if place:
@@ -239,9 +239,8 @@ def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:
             point=point,
             aqm=contestant.label,
             seed=seed,
-            scenario=plan.engine(contestant),
-            duration_ns=plan.base["duration_ns"],
             key=plan.key(contestant, seed, version),
+            scenario=plan.scenarios[contestant.label],
             inputs=plan.inputs,
         )
         for point, plan in enumerate(plans)

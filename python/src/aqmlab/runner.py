@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Task, find
+from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Run, Task, find
 from aqmlab.errors import Cancelled, CheckError
 
 POLL_S = 0.1
@@ -20,7 +20,7 @@ AHEAD = 2
 class Done:
     """A finished run."""
 
-    task: Task
+    run: Run
     report: Report
 
 
@@ -98,7 +98,7 @@ class _Batch:
 
     def run(self, pool: ThreadPoolExecutor, most: int, on_progress: Callable[[Progress], None]) -> None:
         self._engine.prepare(self._tasks)
-        total_s = sum(task.duration_ns for task in self._tasks) / 1e9
+        total_s = sum(task.scenario.duration_ns for task in self._tasks) / 1e9
         waiting = iter(enumerate(self._tasks))
         told = time.monotonic()
         while True:
@@ -111,7 +111,7 @@ class _Batch:
             finished, _ = wait(self._running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             for future in finished:
                 place, _ = self._running.pop(future)
-                self._finished_ns += self._tasks[place].duration_ns
+                self._finished_ns += self._tasks[place].scenario.duration_ns
                 future.result()
             if not self._running or time.monotonic() - told >= POLL_S:
                 told = time.monotonic()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import Capabilities, Engine, Monitor, Report, Table, Task
+from aqmlab.engine.protocol import Capabilities, Engine, Monitor, Report, Run, Table, Task
 from aqmlab.errors import unknown
 
-__all__ = ["DEFAULT", "ENGINES", "Capabilities", "Engine", "Monitor", "Report", "Table", "Task", "find"]
+__all__ = ["DEFAULT", "ENGINES", "Capabilities", "Engine", "Monitor", "Report", "Run", "Table", "Task", "find"]
 
 DEFAULT = "native"
 

@@ -39,7 +39,7 @@ class Native:
     def run(self, task: Task, monitor: Monitor) -> Report:
         """Simulate a task, with Python's lock released."""
         before = time.thread_time()
-        run = simulate(task.scenario, task.inputs, task.seed, monitor)
+        run = simulate(task.scenario.json, task.inputs, task.seed, monitor)
         cpu_s = time.thread_time() - before
         return Report(
             metrics=run.metrics,

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from aqmlab._native import Inputs
+from aqmlab.scenario.model import Scenario
 
 # Columns of equal length: numbers as an array, text as a list.
 Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | list[str]"
@@ -16,18 +17,20 @@ Table: TypeAlias = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
-class Task:
-    """One run: which scenario (point), AQM and seed, what the engine gets, and the key that its result is kept by.
-
-    ``inputs`` holds the captures and link traces that the scenario names, parsed.
-    """
+class Run:
+    """Which run: its scenario (point), the label of its AQM, its seed, and the key that its result is kept by."""
 
     point: int
     aqm: str
     seed: int
-    scenario: str
-    duration_ns: int
     key: str
+
+
+@dataclass(frozen=True)
+class Task(Run):
+    """A run that is to be made: its scenario, and the captures and link traces that the scenario names, parsed."""
+
+    scenario: Scenario
     inputs: Inputs = field(default_factory=Inputs)
 
 

@@ -97,7 +97,7 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
         "bottleneck_packets": [one.report.bottleneck_packets for one in done],
         "cpu_s": [one.report.cpu_s for one in done],
         "warnings": [one.report.warnings for one in done],
-        "key": [one.task.key for one in done],
+        "key": [one.run.key for one in done],
     }
     return pl.DataFrame(
         {
@@ -162,9 +162,9 @@ def _long(done: Sequence[Done], runs: Sequence[_Parts], schema: Mapping[str, typ
 def _tags(done: Sequence[Done], rows: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, pl.Series]:
     """Return for each row which run it belongs to."""
     return {
-        "point": pl.Series(np.repeat(np.array([one.task.point for one in done], dtype=np.uint32), rows)),
-        "aqm": _repeated([one.task.aqm for one in done], rows),
-        "seed": pl.Series(np.repeat(np.array([one.task.seed for one in done], dtype=np.uint32), rows)),
+        "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), rows)),
+        "aqm": _repeated([one.run.aqm for one in done], rows),
+        "seed": pl.Series(np.repeat(np.array([one.run.seed for one in done], dtype=np.uint32), rows)),
     }
 
 

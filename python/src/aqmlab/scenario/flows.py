@@ -10,6 +10,7 @@ from typing import Any
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import values as notation
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.model import Flows
 from aqmlab.units import Size, format_bytes, format_span
 
 LARGEST_COUNT = 100_000
@@ -62,19 +63,24 @@ class Group:
         told = [key for key in keys if self.values[key.name] is not None and not _is_usual_stack(key, self.values)]
         return ":".join([f"{self.count}*{self.kind}", *(_pair(key, self.values[key.name]) for key in told)])
 
-    def engine(self) -> dict[str, Any]:
-        """Return the group as the simulator takes it."""
+    def resolved(self) -> Flows:
+        """Return the group in base units; where its flows begin and end is for the topology to say."""
         kind, transport = KINDS[self.kind], self.transport
-        common = {key.field: value for key, value in self._fields(COMMON).items() if key.name not in ("from", "to")}
+        common = {key.field: value for key, value in self._fields(COMMON).items()}
         settings = {key.field: value for key, value in self._fields(transport.keys).items()}
         source = {key.field: value for key, value in self._fields(kind.keys).items()} | kind.constants
         tcp = {"congestion_control": transport.name, **settings}
-        return {
-            "count": self.count,
-            **common,
-            "transport": {"tcp": tcp} if transport.reacts else {"udp": settings},
-            "source": {kind.form: source} if source else kind.form,
-        }
+        earliest, latest = common["start_ns"]
+        return Flows(
+            name=common["name"],
+            count=self.count,
+            start_ns=(earliest, latest),
+            rtt_ns=common["rtt_ns"],
+            traffic_class=common["class"],
+            dscp=common["dscp"],
+            transport=("tcp", tcp) if transport.reacts else ("udp", settings),
+            source=(kind.form, source),
+        )
 
     def _fields(self, keys: tuple[Key, ...]) -> dict[Key, Any]:
         segment = self.values.get("mss", 0)

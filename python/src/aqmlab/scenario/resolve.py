@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -16,6 +17,7 @@ from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.registry import Spec, find, marks
 from aqmlab.scenario import flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
+from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
 from aqmlab.scenario.options import OPTIONS, Options
 from aqmlab.units import (
     Size,
@@ -60,19 +62,20 @@ class Plan:
 
     contestants: tuple[Contestant, ...]
     seeds: tuple[int, ...]
-    base: dict[str, Any]
+    base: Scenario
     files: dict[str, str]
     inputs: Inputs
     echo: dict[str, Any]
     warnings: tuple[str, ...]
 
-    def engine(self, contestant: Contestant) -> str:
-        """Return the scenario as the simulator takes it."""
-        return json.dumps({"aqm": contestant.spec.canonical, **self.base})
+    @functools.cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        """The scenario of each contestant, by its label."""
+        return {one.label: replace(self.base, aqm=one.spec.canonical) for one in self.contestants}
 
     def key(self, contestant: Contestant, seed: int, code: str) -> str:
         """Return the hash of everything that decides a run: scenario, files by their content, code, seed."""
-        parts = [self.engine(contestant), json.dumps(self.files, sort_keys=True), str(seed), code]
+        parts = [self.scenarios[contestant.label].json, json.dumps(self.files, sort_keys=True), str(seed), code]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -107,23 +110,24 @@ def resolve(options: Options) -> Plan:
     warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
     warnings += [] if captures else _idle_ecn(contestants, groups)
 
-    base: dict[str, Any] = {
-        "capacity": {"trace": link.trace.name} if link.trace else {"rate_bps": link.rate_bps},
-        "rtt_ns": rtt_ns,
-        "overhead_bytes": overhead,
-        "device_ring_packets": ring,
-        "access_rate_bps": access_rate,
-        "duration_ns": duration_ns,
-        "warmup_ns": warmup_ns,
-        "sample_ns": sample_ns,
-        "flow_series": _choice(options, "series", ("flows", "groups")) == "flows",
-        "loss": loss,
-        "jitter_ns": jitter_ns,
-        **({"measure": ports} if ports else {}),
-        **({"topology": layout.engine()} if layout else {}),
-        "flows": [{**group.engine(), **_ends(options, group, layout)} for group in groups],
-        "captures": [capture.name for capture in captures],
-    }
+    base = Scenario(
+        aqm="",
+        capacity=Trace(link.trace.name) if link.trace else Rate(link.rate_bps),
+        rtt_ns=rtt_ns,
+        overhead_bytes=overhead,
+        device_ring_packets=ring,
+        access_rate_bps=access_rate,
+        duration_ns=duration_ns,
+        warmup_ns=warmup_ns,
+        sample_ns=sample_ns,
+        flow_series=_choice(options, "series", ("flows", "groups")) == "flows",
+        loss=loss,
+        jitter_ns=jitter_ns,
+        measure=tuple(ports),
+        topology=layout.topology() if layout else None,
+        flows=tuple(_placed(options, group, layout) for group in groups),
+        captures=tuple(capture.name for capture in captures),
+    )
     echo = {
         "rate": None if link.trace else format_rate(link.rate_bps),
         "link_trace": link.trace.name if link.trace else None,
@@ -201,12 +205,9 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     if text == "dumbbell":
         return None
     try:
-        layout = topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".")
+        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".")
     except ValueError as error:
         raise options.error("topology", error) from None
-    # The measured link is the bottleneck, recorded or not.
-    layout.links[layout.measured]["rate_bps"] = None
-    return layout
 
 
 def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:
@@ -226,27 +227,32 @@ def _measured(ports: list[str], layout: topologies.Layout | None, link: _Link) -
     links = dict(zip(layout.ports, layout.links, strict=True)) if layout else {}
     found = {}
     for name in ports:
-        one = links.get(name, {})
-        # The dumbbell's way back is as fast as its bottleneck.
-        rate = format_rate(one.get("rate_bps") or link.rate_bps)
-        found[name] = {"link": f"{one['from']}->{one['to']}" if one else name, "rate": rate}
+        one = links.get(name)
+        # The dumbbell's way back is as fast as its bottleneck; so is the measured link of a topology.
+        is_bottleneck = layout is None or one is layout.links[layout.measured]
+        rate = (one.rate_bps if one and not is_bottleneck else None) or link.rate_bps
+        found[name] = {"link": f"{one.source}->{one.target}" if one else name, "rate": format_rate(rate)}
     return found
 
 
-def _ends(options: Options, group: flows.Group, layout: topologies.Layout | None) -> dict[str, list[str]]:
-    """Where the flows of a group begin and end."""
-    given = {end: group.values[end] for end in ("from", "to")}
+def _placed(options: Options, group: flows.Group, layout: topologies.Layout | None) -> Flows:
+    """Return a group with the nodes where its flows begin and end."""
+    sources, sinks = (_ends(options, group, key, layout) for key in ("from", "to"))
+    return replace(group.resolved(), sources=sources, sinks=sinks)
+
+
+def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Layout | None) -> tuple[str, ...]:
+    text = group.values[key]
     if layout is None:
-        return {end: text.split("|") for end, text in given.items() if text}
-    usual = {"from": layout.sources, "to": layout.sinks}
+        return tuple(text.split("|")) if text else ()
+    usual = {"from": layout.sources, "to": layout.sinks}[key]
     try:
-        ends = {end: layout.choose(text) if text else usual[end] for end, text in given.items()}
+        names = layout.choose(text) if text else usual
     except ValueError as error:
         raise options.error("flows", f"'{group.name}': {error}") from None
-    for end, names in ends.items():
-        if not names:
-            raise options.error("flows", f"'{group.name}': {end}= is missing: the topology says none")
-    return ends
+    if not names:
+        raise options.error("flows", f"'{group.name}': {key}= is missing: the topology says none")
+    return tuple(names)
 
 
 def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:

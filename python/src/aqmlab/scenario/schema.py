@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.options import OPTIONS, Option
 from aqmlab.scenario.values import WITHOUT_BOUND, takes
 
@@ -82,7 +83,10 @@ def scenario() -> Schema:
         "loss": share,
         "jitter_ns": time,
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},
-        "topology": {"type": ["object", "null"], "description": "nodes and links in place of the dumbbell"},
+        "topology": {
+            "anyOf": [_topology(), {"type": "null"}],
+            "description": "nodes and links in place of the dumbbell",
+        },
         "flows": {"type": "array", "items": {"$ref": "#/$defs/flows"}},
         "captures": {"type": "array", "items": _TEXT},
     }
@@ -92,6 +96,17 @@ def scenario() -> Schema:
         **_object({**fixed, **usual}, required=fixed),
         "$defs": {"flows": _flows(), "distribution": _distribution()},
     }
+
+
+def _topology() -> Schema:
+    rate = {"type": ["integer", "null"], "minimum": 1, "description": "bit/s; null means the scenario's capacity"}
+    queue = {"oneOf": [{"enum": [PLAIN, UNDER_TEST]}, _object({"discipline": _TEXT})]}
+    ends = {"from": _TEXT, "to": _TEXT, "delay_ns": _COUNT}
+    link = _object({**ends, "rate_bps": rate, "queue": queue, "name": _TEXT, "medium": _TEXT}, required=ends)
+    links = {"links": {"type": "array", "items": link, "minItems": 1}, "measured": _COUNT}
+    return _object(
+        {**links, "switches": {"type": "object", "additionalProperties": {"type": "object"}}}, required=links
+    )
 
 
 def _option(option: Option) -> Schema:

@@ -67,7 +67,7 @@ class Runs:
         missing = [need for key, need in needs.items() if not self._has(key, need.asked)]
         watcher.on_begin("searching")
         watcher.on_plan(len(missing), len(needs) - len(missing))
-        total_s = sum(need.task.duration_ns for need in missing) / 1e9
+        total_s = sum(need.task.scenario.duration_ns for need in missing) / 1e9
         before_s = 0.0
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
@@ -81,7 +81,7 @@ class Runs:
                 raise KeyboardInterrupt
             if outcome.failures:
                 raise CheckError("; ".join(outcome.failures))
-            before_s += sum(need.task.duration_ns for need in batch) / 1e9
+            before_s += sum(need.task.scenario.duration_ns for need in batch) / 1e9
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
         """Return what the runs of a setting with these seeds gave for a measure, by seed."""
@@ -123,7 +123,7 @@ class Runs:
                     continue
                 for seed in seeds:
                     key = plan.key(labels[label], seed, code_version())
-                    task = Task(0, label, seed, plan.engine(labels[label]), plan.base["duration_ns"], key, plan.inputs)
+                    task = Task(0, label, seed, key, plan.scenarios[label], plan.inputs)
                     yield Need(task, aqm, plan, asked, point)
 
     def _has(self, key: str, asked: Sequence[Measure]) -> bool:
@@ -133,15 +133,15 @@ class Runs:
         self._kept.parent.mkdir(parents=True, exist_ok=True)
         with self._kept.open("a", encoding="utf-8") as file:
             for one in finished:
-                need = needs[one.task.key]
+                need = needs[one.run.key]
                 result = _result(need.plan, from_runs([one]))
                 found = {
-                    _name(measure): measures.values(result, measure, need.aqm, 0).get(one.task.seed)
+                    _name(measure): measures.values(result, measure, need.aqm, 0).get(one.run.seed)
                     for measure in need.asked
                 }
-                self._values[one.task.key] = found
+                self._values[one.run.key] = found
                 # The line before may be unfinished, from a crash.
-                file.write("\n" + json.dumps({"key": one.task.key, "values": found}))
+                file.write("\n" + json.dumps({"key": one.run.key, "values": found}))
 
 
 def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:

@@ -120,9 +120,9 @@ class Folder:
             MachineError: if the disk is full.
 
         """
-        aqm = zlib.crc32(done.task.aqm.encode())
+        aqm = zlib.crc32(done.run.aqm.encode())
         # AQMs that mean the same have runs of the same key, and so have points that do not matter to an AQM.
-        name = f"{done.task.key}-{done.task.point}-{aqm:08x}.run"
+        name = f"{done.run.key}-{done.run.point}-{aqm:08x}.run"
         try:
             files.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
         except OSError as error:
@@ -189,9 +189,9 @@ def _read(folder: Path, head: dict[str, Any]) -> Kept:
     done = [
         one
         for one in _records(folder)
-        if (one.task.point, one.task.aqm, one.task.seed) not in known
-        and one.task.aqm in aqms
-        and one.task.point in range(len(head["points"]))
+        if (one.run.point, one.run.aqm, one.run.seed) not in known
+        and one.run.aqm in aqms
+        and one.run.point in range(len(head["points"]))
     ]
     if done:
         frames = frames.joined(from_runs(done)).sorted(aqms)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.engine import Report, Task
+from aqmlab.engine import Report, Run
 from aqmlab.engine.protocol import Column, Table
 from aqmlab.runner import Done
 
@@ -37,9 +37,9 @@ def encode(done: Done) -> bytes:
     def table(columns: Table) -> list[Any]:
         return [[name, isinstance(values, list), column(values)] for name, values in columns.items()]
 
-    task, report = done.task, done.report
+    run, report = done.run, done.report
     header = {
-        "task": [task.point, task.aqm, task.seed, task.key],
+        "task": [run.point, run.aqm, run.seed, run.key],
         "plain": {name: getattr(report, name) for name in _PLAIN},
         "tables": {name: table(getattr(report, name)) for name in _TABLES},
         "histograms": [[name, column(left), column(right)] for name, (left, right) in report.histograms.items()],
@@ -50,7 +50,7 @@ def encode(done: Done) -> bytes:
 
 
 def decode(data: bytes) -> Done:
-    """Return the run that a record holds; its task says no more than which run it was.
+    """Return the run that a record holds.
 
     Raises:
         DamagedError: if the record is not whole, or is none.
@@ -88,22 +88,22 @@ def _decode(data: bytes) -> Done:
     tables = {name: table(header["tables"][name]) for name in _TABLES}
     histograms = {name: (array(left), array(right)) for name, left, right in header["histograms"]}
     fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}
-    done = Done(Task(point, aqm, seed, "", 0, key), Report(**fields))
+    done = Done(Run(point, aqm, seed, key), Report(**fields))
     _check(done)
     return done
 
 
 def _check(done: Done) -> None:
-    task, report = done.task, done.report
-    texts = [task.aqm, task.key, report.engine, *report.warnings, *report.metrics]
-    counts = [task.point, task.seed, report.events, report.bottleneck_packets]
+    run, report = done.run, done.report
+    texts = [run.aqm, run.key, report.engine, *report.warnings, *report.metrics]
+    counts = [run.point, run.seed, report.events, report.bottleneck_packets]
     numbers = [report.cpu_s, *(value for value in report.metrics.values() if value is not None)]
     pairs = [{"value": left, "count": right} for left, right in report.histograms.values()]
     tables = [report.flows, report.series, report.queues, *pairs]
     if (
         not all(isinstance(text, str) for text in texts)
         or not all(isinstance(count, int) and count >= 0 for count in counts)
-        or task.seed >= 2**32
+        or run.seed >= 2**32
         or not all(isinstance(number, int | float) for number in numbers)
         or any(len({len(column) for column in table.values()}) > 1 for table in tables)
     ):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write the pages about transports and sources, and the schemas.
+"""Write the pages about transports, sources and topologies, and the schemas.
 
-    scripts/flow_pages.py docs
+    scripts/reference_pages.py docs
 
 All of it comes from what the simulator declares (`aqmlab flows show`). The same sources give the same bytes.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import of_stack
 from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
 
 HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
     return {
         "transports.md": transports(),
         "sources.md": sources(),
+        "topologies.md": topologies(),
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
         "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
     }
@@ -92,6 +94,19 @@ def _own(one: Transport, everywhere: list[Key]) -> list[str]:
 
 def _shared(transports: list[Transport]) -> list[Key]:
     return [key for key in transports[0].keys if all(key in one.keys for one in transports)]
+
+
+def topologies() -> str:
+    """Return the page about topologies, and the keys of their switches."""
+    lines = ["# Topologies", "", "Written by `make docs`. `--topology NAME[:key=value]...` chooses one; the name of a"]
+    lines += ["TOML file with a list of links is one too (`experiments/switches/graphs` has examples).", ""]
+    dumbbell = ("`dumbbell`", "senders and receivers on either side of one bottleneck with the AQM; the default", "")
+    rows = ((f"`{one.name}`", one.help, "yes" if one.has_switches else "") for one in KINDS_OF_TOPOLOGY)
+    lines += _table(("Name", "What it is", "Takes keys of switches"), (dumbbell, *rows))
+    for one in KINDS_OF_TOPOLOGY:
+        keys = ((f"`{key.name}`", key.default, key.takes, key.help) for key in one.keys)
+        lines += ["", f"## {one.name}", "", *_table(HEAD[:4], keys)]
+    return "\n".join(lines) + "\n"
 
 
 def _keys(keys: Iterable[Key], kind: Kind | None = None) -> list[str]:

@@ -1,0 +1,207 @@
+"""A resolved scenario as typed data: base units, every default filled in, one AQM under test.
+
+This is what an engine gets. Its JSON form is published (``aqmlab schema scenario``) and read by the simulator.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+# Settings by the names of declared keys, in base units.
+Settings: TypeAlias = dict[str, Any]
+Data: TypeAlias = dict[str, Any]
+
+PLAIN: Final = "plain"
+UNDER_TEST: Final = "under_test"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A constant capacity."""
+
+    rate_bps: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A recorded capacity: the link trace of this name among the inputs."""
+
+    trace: str
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """What waits in front of a link whose queue is not under test."""
+
+    discipline: str
+
+
+Queue: TypeAlias = Literal["plain", "under_test"] | Discipline
+
+
+@dataclass(frozen=True)
+class Link:
+    """A one-way link of a topology.
+
+    ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
+    ``name``; links on one ``medium`` share its time.
+    """
+
+    source: str
+    target: str
+    rate_bps: int | None
+    delay_ns: int
+    queue: Queue = PLAIN
+    medium: str = ""
+    name: str = ""
+
+    @property
+    def port(self) -> str:
+        """The name of the port in front of it."""
+        return self.name or f"{self.source}->{self.target}"
+
+    def data(self) -> Data:
+        """Return it as JSON data."""
+        queue = {"discipline": self.queue.discipline} if isinstance(self.queue, Discipline) else self.queue
+        fixed = {
+            "from": self.source,
+            "to": self.target,
+            "rate_bps": self.rate_bps,
+            "delay_ns": self.delay_ns,
+            "queue": queue,
+        }
+        return fixed | _given({"medium": self.medium, "name": self.name})
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Nodes and links in place of the dumbbell, the number of the measured link, and the options of switches."""
+
+    links: tuple[Link, ...]
+    measured: int
+    switches: dict[str, Settings] = field(default_factory=dict)
+
+    def data(self) -> Data:
+        """Return it as JSON data."""
+        links = [link.data() for link in self.links]
+        return {"links": links, "measured": self.measured} | _given({"switches": self.switches})
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows that are alike.
+
+    ``rtt_ns`` is ``None`` where the scenario's applies. ``transport`` is ``tcp`` or ``udp`` with its settings;
+    ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
+    nodes where the flows begin and end; without any, each flow has hosts of its own.
+    """
+
+    name: str
+    count: int
+    start_ns: tuple[int, int]
+    rtt_ns: int | None
+    traffic_class: int
+    dscp: int
+    transport: tuple[Literal["tcp", "udp"], Settings]
+    source: tuple[str, Settings]
+    sources: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
+
+    @property
+    def congestion_control(self) -> str | None:
+        """The congestion control, if TCP carries the data."""
+        form, settings = self.transport
+        return str(settings["congestion_control"]) if form == "tcp" else None
+
+    def data(self) -> Data:
+        """Return it as JSON data."""
+        (carrier, carried), (form, said) = self.transport, self.source
+        fixed = {
+            "count": self.count,
+            "name": self.name,
+            "start_ns": list(self.start_ns),
+            "rtt_ns": self.rtt_ns,
+            "class": self.traffic_class,
+            "dscp": self.dscp,
+            "transport": {carrier: carried},
+            "source": {form: said} if said else form,
+        }
+        return fixed | _given({"from": list(self.sources), "to": list(self.sinks)})
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is simulated. Times are in nanoseconds, rates in bit/s.
+
+    Args:
+        aqm: the discipline under test in tc's notation, its limit included.
+        capacity: of the bottleneck.
+        rtt_ns: base round-trip time of flows that do not have their own.
+        overhead_bytes: link-layer bytes added to every IP packet.
+        device_ring_packets: packets that the device takes ahead of the wire, the one on the wire included.
+        access_rate_bps: rate of access links; ``None`` means ten times the bottleneck's.
+        duration_ns: simulated time.
+        warmup_ns: time at the start that is not measured.
+        sample_ns: spacing of the time series.
+        flow_series: whether each flow has a time series.
+        loss: probability of random loss behind the bottleneck's queue.
+        jitter_ns: largest random extra delay there.
+        measure: names of the measured ports; none means the bottleneck.
+        topology: nodes and links; ``None`` means the dumbbell.
+        flows: groups of flows.
+        captures: names of captures that are replayed through the bottleneck.
+
+    """
+
+    aqm: str
+    capacity: Rate | Trace
+    rtt_ns: int
+    overhead_bytes: int
+    device_ring_packets: int
+    access_rate_bps: int | None
+    duration_ns: int
+    warmup_ns: int
+    sample_ns: int
+    flow_series: bool
+    loss: float
+    jitter_ns: int
+    measure: tuple[str, ...]
+    topology: Topology | None
+    flows: tuple[Flows, ...]
+    captures: tuple[str, ...]
+
+    def data(self) -> Data:
+        """Return it as JSON data."""
+        capacity = (
+            {"trace": self.capacity.trace} if isinstance(self.capacity, Trace) else {"rate_bps": self.capacity.rate_bps}
+        )
+        fixed = {
+            "aqm": self.aqm,
+            "capacity": capacity,
+            "rtt_ns": self.rtt_ns,
+            "overhead_bytes": self.overhead_bytes,
+            "device_ring_packets": self.device_ring_packets,
+            "access_rate_bps": self.access_rate_bps,
+            "duration_ns": self.duration_ns,
+            "warmup_ns": self.warmup_ns,
+            "sample_ns": self.sample_ns,
+            "flow_series": self.flow_series,
+            "loss": self.loss,
+            "jitter_ns": self.jitter_ns,
+        }
+        topology = self.topology.data() if self.topology else {}
+        lists = {"flows": [group.data() for group in self.flows], "captures": list(self.captures)}
+        return fixed | _given({"measure": list(self.measure), "topology": topology}) | lists
+
+    @functools.cached_property
+    def json(self) -> str:
+        """Its published JSON form: the same bytes for the same scenario."""
+        return json.dumps(self.data())
+
+
+def _given(values: Data) -> Data:
+    """Leave out what is empty: keys that older scenarios do not have."""
+    return {key: value for key, value in values.items() if value}

@@ -1,0 +1,98 @@
+"""Topologies from TOML files: a list of links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from aqmlab import toml
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario import switches
+from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Queue
+from aqmlab.scenario.topologies.layout import Layout
+from aqmlab.units import format_rate, parse_rate, parse_span
+
+
+def read(path: Path) -> Layout:
+    """Read a topology from a file.
+
+    Raises:
+        InputError: naming file, link, key, value, what is allowed and the nearest name.
+
+    """
+    place = f"{path}: "
+    table = toml.read(path)
+    _known(place, table, ("link", "measured", "sources", "sinks", "switch"))
+    layout = Layout(sources=_names(place, table, "sources"), sinks=_names(place, table, "sinks"))
+    entries = table.get("link")
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f"{place}has no [[link]]")
+    for number, entry in enumerate(entries):
+        _add(layout, entry, f"{place}link {number}: ")
+    measured = table.get("measured", "")
+    names = [f"{link.source}->{link.target}" for link in layout.links]
+    tested = [name for name, link in zip(names, layout.links, strict=True) if link.queue == UNDER_TEST]
+    if measured and measured not in tested:
+        raise InputError(f"{place}measured: {unknown('link under test', str(measured), tested)}")
+    if not tested:
+        raise InputError(f'{place}no link has queue = "test"')
+    layout.measured = names.index(measured or tested[0])
+    _equip(layout, table.get("switch", {}), f"{place}switch: ")
+    return layout
+
+
+def _equip(layout: Layout, table: Any, place: str) -> None:
+    """Give the switches of a file what its ``[switch]`` says."""
+    if not isinstance(table, dict):
+        raise InputError(f"{place}is not a table")
+    nodes = "|".join(_names(place, table, "nodes"))
+    values = {key: value for key, value in table.items() if key != "nodes"}
+    try:
+        layout.equip(switches.options(switches.from_table(values)), nodes)
+    except ValueError as error:
+        raise InputError(f"{place}{error}") from None
+
+
+def _add(layout: Layout, entry: Any, place: str) -> None:
+    if not isinstance(entry, dict):
+        raise InputError(f"{place}is not a table")
+    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "name"))
+    for key in ("from", "to", "delay"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise InputError(f"{place}{key} is missing")
+    if not isinstance(entry.get("both", True), bool):
+        raise InputError(f"{place}both: '{entry['both']}' is neither true nor false")
+    try:
+        rate = parse_rate(str(entry["rate"])) if "rate" in entry else None
+        delay = parse_span(str(entry["delay"]))
+    except ValueError as error:
+        raise InputError(f"{place}{error}") from None
+    if rate == 0:
+        raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
+    medium = str(entry.get("medium", ""))
+    name = str(entry.get("name", ""))
+    if name in layout.ports:
+        raise InputError(f"{place}name: another link is called '{name}'")
+    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name)
+    if entry.get("both", True):
+        layout.link(entry["to"], entry["from"], rate, delay, _queue(entry.get("back", PLAIN)), medium)
+
+
+def _queue(text: object) -> Queue:
+    if text == PLAIN:
+        return PLAIN
+    return UNDER_TEST if text == "test" else Discipline(str(text))
+
+
+def _known(place: str, table: dict[str, Any], keys: Sequence[str]) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{place}{unknown('key', key, keys)}")
+
+
+def _names(place: str, table: dict[str, Any], key: str) -> list[str]:
+    names = table.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{place}{key}: is a list of names")
+    return list(names)

@@ -1,0 +1,229 @@
+"""Topologies by name, as in ``parking_lot:hops=3``: each with the keys that it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from aqmlab.errors import InputError
+from aqmlab.scenario.model import PLAIN, UNDER_TEST
+from aqmlab.scenario.topologies.layout import Layout
+from aqmlab.units import parse_rate
+
+LARGEST_COUNT = 10_000
+# Hosts' links are this much faster than the bottleneck where they shall not be one.
+ACCESS_FACTOR = 10
+CLIENTS_OF_ROUTER, CLIENTS_OF_SITE, SERVERS_OF_SITE = 4, 16, 4
+
+
+@dataclass(frozen=True)
+class Count:
+    """A key that takes a whole number from 1 to 10 000."""
+
+    name: str
+    default: str
+    help: str
+    takes: str = f"a whole number from 1 to {LARGEST_COUNT}"
+
+    def read(self, text: str) -> int:
+        """Read its value.
+
+        Raises:
+            InputError: naming key, value and what is allowed.
+
+        """
+        if not re.fullmatch("[0-9]+", text) or not 1 <= int(text) <= LARGEST_COUNT:
+            raise InputError(f"{self.name}: '{text}' is not {self.takes}")
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A key that takes a rate; without one it is zero."""
+
+    name: str
+    help: str
+    default: str = ""
+    takes: str = "a rate such as 1mbit"
+
+    def read(self, text: str) -> int:
+        """Read its value, in bit/s.
+
+        Raises:
+            InputError: naming key, value and what is allowed.
+
+        """
+        rate = parse_rate(text) if text else 0
+        if text and rate == 0:
+            raise InputError(f"{self.name}: '{text}' is zero")
+        return rate
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A topology by name: what it is, its keys, and how it is built from rate, round-trip time and their values."""
+
+    name: str
+    help: str
+    keys: tuple[Count | Rate, ...]
+    build: Callable[[int, int, Mapping[str, int]], Layout]
+    has_switches: bool = False
+
+
+def _parking_lot(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    hops = keys["hops"]
+    layout, delay = Layout(sources=["src"], sinks=["dst"]), rtt // (2 * (hops + 2))
+    fast = rate * ACCESS_FACTOR
+    layout.both("src", "r0", fast, delay, PLAIN, PLAIN)
+    for hop in range(hops):
+        layout.both(f"r{hop}", f"r{hop + 1}", rate, delay, UNDER_TEST, PLAIN)
+        layout.both(f"cross{hop}.src", f"r{hop}", fast, delay, PLAIN, PLAIN)
+        layout.both(f"r{hop + 1}", f"cross{hop}.dst", fast, delay, PLAIN, PLAIN)
+    layout.both(f"r{hops}", "dst", fast, delay, PLAIN, PLAIN)
+    layout.measured = 2
+    return layout
+
+
+def _star(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    hosts = [f"h{number}" for number in range(keys["hosts"])]
+    layout = Layout(sources=hosts[1:] or hosts, sinks=hosts[:1])
+    for host in hosts:
+        layout.both("switch", host, rate, rtt // 4, UNDER_TEST, PLAIN)
+    return layout
+
+
+def _many_to_one(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    senders = [f"s{number}" for number in range(keys["senders"])]
+    layout = Layout(sources=senders, sinks=["server"])
+    layout.both("router", "server", rate, rtt // 4, UNDER_TEST, PLAIN)
+    for sender in senders:
+        layout.both(sender, "router", rate * ACCESS_FACTOR, rtt // 4, PLAIN, PLAIN)
+    return layout
+
+
+def _many_to_many(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    senders = [f"s{number}" for number in range(keys["senders"])]
+    servers = [f"server{number}" for number in range(keys["servers"])]
+    layout, delay = Layout(sources=senders, sinks=servers), rtt // 6
+    layout.both("router", "switch", rate, delay, UNDER_TEST, PLAIN)
+    for sender in senders:
+        layout.both(sender, "router", rate * ACCESS_FACTOR, delay, PLAIN, PLAIN)
+    for server in servers:
+        layout.both("switch", server, rate, delay, UNDER_TEST, PLAIN)
+    return layout
+
+
+def _campus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    """Sites as in the large-network evaluation: four clients to a router, four routers and four servers to a switch."""
+    layout = Layout(sources=[f"c{number}" for number in range(keys["clients"])])
+    sites = -(-keys["clients"] // CLIENTS_OF_SITE)
+    # Client, router, switch (core, switch), server.
+    delay, fast = rtt // (6 if sites == 1 else 10), rate * ACCESS_FACTOR
+    for number, client in enumerate(layout.sources):
+        router, site = number // CLIENTS_OF_ROUTER, number // CLIENTS_OF_SITE
+        if number % CLIENTS_OF_ROUTER == 0:
+            layout.both(f"r{router}", f"switch{site}", rate, delay, UNDER_TEST, PLAIN)
+        layout.both(client, f"r{router}", fast, delay, PLAIN, PLAIN)
+        # To the servers of the next site in turn: nearly all traffic crosses the core.
+        layout.sinks.append(f"server{(site + 1) % sites}.{number % SERVERS_OF_SITE}")
+    for site in range(sites):
+        for server in range(SERVERS_OF_SITE):
+            layout.both(f"switch{site}", f"server{site}.{server}", fast, delay, PLAIN, PLAIN)
+        if sites > 1:
+            layout.both(f"switch{site}", "core", fast, delay, PLAIN, PLAIN)
+    return layout
+
+
+def _leaf_spine(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    layout, delay = Layout(), rtt // 8
+    for leaf in range(keys["leaves"]):
+        hosts = [f"h{leaf}.{number}" for number in range(keys["hosts"])]
+        (layout.sinks if leaf == 0 else layout.sources).extend(hosts)
+        for host in hosts:
+            layout.both(f"leaf{leaf}", host, rate, delay, UNDER_TEST, PLAIN)
+        for spine in range(keys["spines"]):
+            layout.both(f"leaf{leaf}", f"spine{spine}", rate, delay, UNDER_TEST, UNDER_TEST)
+    layout.sources = layout.sources or layout.sinks[1:]
+    return layout
+
+
+def _shared_medium(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    stations = [f"station{number}" for number in range(keys["stations"])]
+    layout, delay = Layout(sources=["server"], sinks=stations), rtt // 4
+    for station in stations:
+        layout.link("ap", station, rate, delay, UNDER_TEST, "air")
+        layout.link(station, "ap", rate, delay, UNDER_TEST, "air")
+    layout.both("server", "ap", rate * ACCESS_FACTOR, delay, PLAIN, PLAIN)
+    return layout
+
+
+def _asymmetric(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    layout, delay, fast = Layout(sources=["server"], sinks=["home"]), rtt // 6, rate * ACCESS_FACTOR
+    layout.link("isp", "modem", rate, delay, UNDER_TEST, name="down")
+    layout.link("modem", "isp", keys["up"] or max(rate // 10, 1), delay, UNDER_TEST, name="up")
+    layout.measure = ("down", "up")
+    layout.both("server", "isp", fast, delay, PLAIN, PLAIN)
+    layout.both("modem", "home", fast, delay, PLAIN, PLAIN)
+    return layout
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        "parking_lot",
+        "hops in a row, each with the AQM; cross traffic from cross0.src to cross0.dst and so on",
+        (Count("hops", "3", "bottlenecks in a row"),),
+        _parking_lot,
+    ),
+    Kind(
+        "star",
+        "hosts around a switch, the AQM on its ports; to h0 unless told",
+        (Count("hosts", "8", "hosts around the switch"),),
+        _star,
+        has_switches=True,
+    ),
+    Kind(
+        "many_to_one",
+        "senders behind a router, one server",
+        (Count("senders", "8", "senders"),),
+        _many_to_one,
+        has_switches=True,
+    ),
+    Kind(
+        "many_to_many",
+        "senders, router, switch, servers",
+        (Count("senders", "8", "senders"), Count("servers", "4", "servers")),
+        _many_to_many,
+        has_switches=True,
+    ),
+    Kind(
+        "campus",
+        "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's way to its "
+        "switch; to the servers of the next site",
+        (Count("clients", "16", "clients in all"),),
+        _campus,
+    ),
+    Kind(
+        "leaf_spine",
+        "leaves and spines with equal routes between them, the AQM on every port of a switch",
+        (
+            Count("leaves", "2", "leaf switches"),
+            Count("spines", "2", "spine switches"),
+            Count("hosts", "4", "hosts of each leaf"),
+        ),
+        _leaf_spine,
+        has_switches=True,
+    ),
+    Kind(
+        "shared_medium",
+        "stations that share the time of one medium with their access point",
+        (Count("stations", "4", "stations"),),
+        _shared_medium,
+    ),
+    Kind(
+        "asymmetric",
+        "a slow way up beside the way down, the AQM on both; both are measured",
+        (Rate("up", "rate of the way up; a tenth of the way down unless given"),),
+        _asymmetric,
+    ),
+)

@@ -1,0 +1,90 @@
+"""A topology while it is built: links, usual ends of flows, measured ports, options of switches."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, field, replace
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.model import PLAIN, Link, Queue, Settings, Topology
+
+
+@dataclass
+class Layout:
+    """Links, the number of the bottleneck among them, the usual ends of flows, and the measured ports.
+
+    Without measured ports the bottleneck's is measured.
+    """
+
+    links: list[Link] = field(default_factory=list)
+    measured: int = 0
+    measure: tuple[str, ...] = ()
+    sources: list[str] = field(default_factory=list)
+    sinks: list[str] = field(default_factory=list)
+    switches: dict[str, Settings] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of the nodes, in the order of their appearance."""
+        return list(dict.fromkeys(end for link in self.links for end in (link.source, link.target)))
+
+    @property
+    def ports(self) -> list[str]:
+        """The names of the ports, one in front of each link."""
+        return [link.port for link in self.links]
+
+    def link(
+        self,
+        start: str,
+        end: str,
+        rate_bps: int | None,
+        delay_ns: int,
+        queue: Queue = PLAIN,
+        medium: str = "",
+        name: str = "",
+    ) -> None:
+        """Add a one-way link; its port is called ``start->end`` unless it has a name."""
+        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name))
+
+    def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
+        """Add a link each way, with the queues in front of them."""
+        self.link(start, end, rate_bps, delay_ns, there)
+        self.link(end, start, rate_bps, delay_ns, back)
+
+    def topology(self) -> Topology:
+        """Return the topology; its measured link has the scenario's capacity, recorded or not."""
+        links = [*self.links]
+        links[self.measured] = replace(links[self.measured], rate_bps=None)
+        return Topology(tuple(links), self.measured, self.switches)
+
+    def equip(self, options: Settings | None, pattern: str = "") -> None:
+        """Give switches their options: the nodes that a pattern names, or all with more than one neighbour.
+
+        Raises:
+            InputError: if the pattern names nothing.
+
+        """
+        if options is None:
+            return
+        neighbours: dict[str, set[str]] = {node: set() for node in self.nodes}
+        for link in self.links:
+            neighbours[link.source].add(link.target)
+            neighbours[link.target].add(link.source)
+        between = [node for node, others in neighbours.items() if len(others) > 1]
+        self.switches = dict.fromkeys(self.choose(pattern) if pattern else between, options)
+
+    def choose(self, pattern: str) -> list[str]:
+        """Return the nodes that a pattern names: names and globs, separated by ``|``.
+
+        Raises:
+            InputError: if a part names nothing.
+
+        """
+        nodes = self.nodes
+        chosen: list[str] = []
+        for part in pattern.split("|"):
+            found = [node for node in nodes if fnmatch.fnmatchcase(node, part)]
+            if not found:
+                raise InputError(unknown("node", part, nodes[:30]))
+            chosen += found
+        return chosen

@@ -9,6 +9,7 @@ mod files;
 mod flows;
 mod inputs;
 mod measure;
+mod pmqecn;
 mod run;
 mod units;
 
@@ -29,6 +30,8 @@ mod _native {
     use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]
     use crate::measure::{cost, sketch_stream};
+    #[pymodule_export]
+    use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
     #[pymodule_export]

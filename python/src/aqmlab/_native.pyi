@@ -29,6 +29,8 @@ __all__ = [
     "parse_size",
     "parse_span",
     "parse_spec",
+    "pmqecn_queue",
+    "pmqecn_solve",
     "run",
     "sketch",
     "version",
@@ -97,6 +99,27 @@ def sketch(kind: str, width: int, depth: int, keys: bytes) -> tuple[bytes, bytes
 
     Returns the estimate before each arrival (64-bit integers), S-PIE's running threshold after it (64-bit floats), both
     little-endian, and the bytes of counters. Raises `InputError`.
+    """
+
+def pmqecn_queue(rate: float, service: float, capacity: int) -> list[float]:
+    """Return the steady state of an M/M/1/N queue: P_0, P_N, packets carried and lost per second, L_s, L_q, W_s, W_q.
+
+    Raises `InputError`.
+    """
+
+def pmqecn_solve(
+    classes: list[tuple[str, float, float]],
+    service: float,
+    capacity: int,
+    link: float,
+    links: int,
+    objective: str,
+    seed: int,
+) -> tuple[list[float], list[int], list[float], str | None, list[float]]:
+    """Solve PMQECN's programme for classes of (kind, packets per second, seconds waited).
+
+    Returns service rates, thresholds, arrival rates, why the first layer has no solution, and the costs of both layers.
+    Raises `InputError`.
     """
 
 def cost(spec: str, rate_bps: int, flows: int, standing_packets: int, packets: int) -> tuple[float, float, int]:

@@ -10,6 +10,7 @@ pub(crate) mod installed;
 pub mod options;
 pub mod pause;
 pub mod pipeline;
+pub mod pmqecn;
 pub mod shared_buffer;
 
 use aqm_core::units::Time;

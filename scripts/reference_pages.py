@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the pages about transports, sources and topologies, and the schemas.
+"""Write the pages about transports, sources, topologies and metrics, and the schemas.
 
     scripts/reference_pages.py docs
 
@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from aqmlab.metrics import METRICS
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import of_stack
 from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
@@ -38,6 +39,7 @@ def pages() -> dict[str, str]:
         "transports.md": transports(),
         "sources.md": sources(),
         "topologies.md": topologies(),
+        "metrics.md": metrics(),
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
         "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
     }
@@ -106,6 +108,18 @@ def topologies() -> str:
     for one in KINDS_OF_TOPOLOGY:
         keys = ((f"`{key.name}`", key.default, key.takes, key.help) for key in one.keys)
         lines += ["", f"## {one.name}", "", *_table(HEAD[:4], keys)]
+    return "\n".join(lines) + "\n"
+
+
+def metrics() -> str:
+    """Return the page about metrics."""
+    lines = ["# Metrics", "", "Written by `make docs`. Metrics are measured after the warm-up, at the bottleneck in"]
+    lines += [
+        "its forward direction unless they say otherwise. A run has those that apply to it. `class.NAME.` in front"
+    ]
+    lines += ["of a name means a group of flows, `port.NAME.` a measured port.", ""]
+    rows = ((f"`{one.name}`", one.label, one.unit, one.better, one.about) for one in METRICS)
+    lines += _table(("Name", "Label", "Unit", "Better", "What it is"), rows)
     return "\n".join(lines) + "\n"
 
 

@@ -19,6 +19,7 @@ from conftest import ROOT
 
 import aqmlab
 from aqmlab import registry
+from aqmlab.metrics import METRICS, split
 
 FILE = Path(__file__).parent / "golden" / "runs.json"
 TAGS = ("point", "aqm", "seed")
@@ -137,6 +138,11 @@ def a_run_answers_as_it_did(name: str) -> None:
         if found[part].get(key) != value
     ]
     assert not changed
+
+
+def every_metric_that_a_run_answers_is_declared() -> None:
+    answered = {split(name)[1] for run in _golden().values() for name in run["metrics"]}
+    assert answered - {"engine", "events", "bottleneck_packets"} <= {metric.name for metric in METRICS}
 
 
 def every_golden_run_is_still_made() -> None:

@@ -52,7 +52,7 @@ pub(crate) fn add(
             start: Time::ZERO,
             size: None,
         });
-        simulation.metrics.flows[number as usize].recorded = true;
+        simulation.shared.metrics.flows[number as usize].recorded = true;
         let kind = match flow.five_tuple.protocol {
             TCP => "capture-tcp",
             UDP => "capture-udp",

@@ -11,8 +11,8 @@ const LARGEST_MESSAGE: u64 = 16 << 20;
 impl Simulation {
     /// A datagram has arrived.
     pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
-        self.metrics.on_delivery(packet.flow, self.now.since(packet.stamp));
-        self.metrics.flows[number].payload_total += u64::from(packet.payload);
+        self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
+        self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
     }
 
     /// Sends a message in as many datagrams as it takes; `None` is one full datagram.
@@ -41,7 +41,7 @@ impl Simulation {
             next: self.flows[datagram.flow as usize].forward,
             length: datagram.ip_length + self.overhead,
             payload: datagram.payload,
-            stamp: self.now,
+            stamp: self.shared.now,
             number: tcp.map_or(0, |tcp| u64::from(tcp.seq)),
             // A recorded segment's acknowledgment number has no other place: its blocks are not replayed.
             sack: [(tcp.map_or(0, |tcp| tcp.ack), 0), (0, 0), (0, 0)],
@@ -51,7 +51,7 @@ impl Simulation {
             ecn: datagram.ecn,
             ..Packet::default()
         };
-        let id = self.slab.insert(packet);
+        let id = self.shared.slab.insert(packet);
         self.forward(id);
     }
 }

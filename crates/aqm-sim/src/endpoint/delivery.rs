@@ -8,13 +8,13 @@ use aqm_core::units::Time;
 impl Simulation {
     /// A packet has reached the end of its route.
     pub(crate) fn deliver(&mut self, id: PacketId) {
-        match self.slab[id].role {
+        match self.shared.slab[id].role {
             Role::Feedback => return self.deliver_feedback(id),
             Role::Pause => return self.on_pause(id),
             Role::Data | Role::Ack | Role::Datagram => {}
         }
-        let packet = self.slab[id];
-        self.slab.remove(id);
+        let packet = self.shared.slab[id];
+        self.shared.slab.remove(id);
         let number = packet.flow as usize;
         match self.flows[number].endpoints {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
@@ -31,7 +31,7 @@ impl Simulation {
                 Some(user) => self.on_application_wake(user),
             };
         }
-        let now = self.now;
+        let now = self.shared.now;
         let flow = &mut self.flows[index];
         let Some(source) = &mut flow.session.source else {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints {

@@ -9,13 +9,13 @@ impl Simulation {
     /// A packet that a discipline has emitted reaches the host that it is for.
     #[cold]
     pub(super) fn deliver_feedback(&mut self, id: PacketId) {
-        let packet = self.slab[id];
-        let record = packet.record.map(|record| self.slab.records[record]);
-        self.slab.remove(id);
+        let packet = self.shared.slab[id];
+        let record = packet.record.map(|record| self.shared.slab.records[record]);
+        self.shared.slab.remove(id);
         let Some(Record::Feedback(feedback)) = record else { return };
-        self.metrics.feedback.delivered += 1;
-        if self.now < feedback.earliest {
-            self.metrics.too_fast = Some(packet.flow);
+        self.shared.metrics.feedback.delivered += 1;
+        if self.shared.now < feedback.earliest {
+            self.shared.metrics.too_fast = Some(packet.flow);
         }
         let flow = &mut self.flows[packet.flow as usize];
         flow.session.feedback += 1;

@@ -13,7 +13,7 @@ const SYN_OPTIONS: u32 = 8;
 impl Simulation {
     /// A segment or an acknowledgment has arrived.
     pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
-        let now = self.now;
+        let now = self.shared.now;
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
         match (packet.role, packet.flags & flags::SYN != 0) {
             (Role::Ack, true) => {
@@ -39,8 +39,8 @@ impl Simulation {
 
     /// The receiver takes a segment with data.
     fn receive_segment(&mut self, number: usize, packet: &Packet) {
-        let now = self.now;
-        self.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+        let now = self.shared.now;
+        self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
         if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
             self.acknowledge(number, &earlier);
@@ -58,7 +58,7 @@ impl Simulation {
         };
         let answer = receiver.on_segment(&segment, now);
         let delivered = receiver.delivered();
-        self.metrics.flows[number].payload_total = delivered;
+        self.shared.metrics.flows[number].payload_total = delivered;
         let complete = delivered >= flow.notify_at;
         match answer {
             Some(ack) => self.acknowledge(number, &ack),
@@ -71,7 +71,7 @@ impl Simulation {
 
     /// Sends what the sender may send now.
     pub(crate) fn pump(&mut self, number: usize) {
-        let now = self.now;
+        let now = self.shared.now;
         loop {
             let flow = &mut self.flows[number];
             let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -90,7 +90,7 @@ impl Simulation {
                 ecn: if syn { flow.identity.ecn } else { sent.ecn },
                 ..Packet::default()
             };
-            let id = self.slab.insert(packet);
+            let id = self.shared.slab.insert(packet);
             self.forward(id);
         }
         let flow = &mut self.flows[number];
@@ -99,13 +99,13 @@ impl Simulation {
             && !connection.paced
         {
             connection.paced = true;
-            self.events.push(until, Target::new(Kind::Pace, number as u32));
+            self.shared.events.push(until, Target::new(Kind::Pace, number as u32));
         }
         if let Some(deadline) = connection.sender.deadline()
             && deadline < connection.sender_timer
         {
             connection.sender_timer = deadline;
-            self.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+            self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
         }
     }
 
@@ -122,7 +122,7 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        let id = self.slab.insert(packet);
+        let id = self.shared.slab.insert(packet);
         self.forward(id);
     }
 
@@ -144,7 +144,7 @@ impl Simulation {
             flags: flags::ACK | if ack.ece { flags::ECE } else { 0 },
             ..Packet::default()
         };
-        let id = self.slab.insert(packet);
+        let id = self.shared.slab.insert(packet);
         self.forward(id);
     }
 
@@ -156,17 +156,17 @@ impl Simulation {
             && deadline < connection.receiver_timer
         {
             connection.receiver_timer = deadline;
-            self.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
+            self.shared.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
         }
     }
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
-        if connection.sender_timer != self.now {
+        if connection.sender_timer != self.shared.now {
             return None;
         }
         connection.sender_timer = Time::MAX;
-        connection.sender.on_timer(self.now);
+        connection.sender.on_timer(self.shared.now);
         self.pump(number);
         None
     }
@@ -180,11 +180,11 @@ impl Simulation {
 
     pub(crate) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
-        if connection.receiver_timer != self.now {
+        if connection.receiver_timer != self.shared.now {
             return None;
         }
         connection.receiver_timer = Time::MAX;
-        match connection.receiver.on_timer(self.now) {
+        match connection.receiver.on_timer(self.shared.now) {
             Some(ack) => self.acknowledge(number, &ack),
             None => self.arm_receiver(number),
         }

@@ -17,16 +17,16 @@ use aqm_core::units::Time;
 /// Answers with everything that the run has measured, and checks it against what cannot be.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { simulation, labels, links, warnings } = setup;
-    let metrics = &simulation.metrics;
+    let metrics = &simulation.shared.metrics;
     let observers = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
     let mut on_the_way = vec![0; metrics.groups.len()];
-    for packet in simulation.slab.iter().filter(|packet| packet.is_counted()) {
+    for packet in simulation.shared.slab.iter().filter(|packet| packet.is_counted()) {
         let flow = &metrics.flows[packet.flow as usize];
         on_the_way[flow.group as usize] += u64::from(!flow.back);
     }
     let run = Run {
         end,
-        ports: observers.filter_map(|device| device.metrics.as_deref()).collect(),
+        ports: observers.filter_map(|device| device.observed.metrics.as_deref()).collect(),
         metrics,
         on_the_way: &on_the_way,
         flows: &simulation.flows,
@@ -52,7 +52,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.flows = run.rows();
     report.metrics.retain(|_, value| value.is_finite());
-    if let Some(switches) = &simulation.switches {
+    if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| links[port].0.as_str();
         report.metrics.extend(switches.metrics(name, end));
         report.warnings.extend(switches.deadlock().map(|(at, circle)| {
@@ -65,8 +65,12 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         if let Some(device) = port.device() {
             let counters = device.qdisc.counters();
             // What the switch refused never came to the discipline, but it came to the port.
-            let refused =
-                simulation.switches.as_ref().map(|switches| switches.refused(number)).unwrap_or_default();
+            let refused = simulation
+                .shared
+                .switches
+                .as_ref()
+                .map(|switches| switches.refused(number))
+                .unwrap_or_default();
             report.queues.push(QueueRow {
                 link: name,
                 discipline: discipline.unwrap_or_default(),
@@ -83,7 +87,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
     check(&report)?;
-    report.series = simulation.metrics.series;
+    report.series = simulation.shared.metrics.series;
     Ok(report)
 }
 

@@ -57,8 +57,8 @@ pub(crate) struct Impairment {
 /// What lies between a discipline and the wire.
 pub(crate) struct Device {
     pub(crate) qdisc: Qdisc,
-    /// What waits in the discipline, counted from outside, and the most that has waited after an arrival.
-    pub(crate) queued: Backlog,
+    pub(crate) observed: Observed,
+    /// The most that has waited after an arrival.
     pub(crate) longest: Backlog,
     /// Whether the discipline asks for wake-ups, and the one that stands in the event queue.
     pub(crate) wakes: bool,
@@ -69,11 +69,18 @@ pub(crate) struct Device {
     pub(crate) ring_packets: u32,
     /// Whether an event stands for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
-    /// The observer of this port, if it is measured.
-    pub(crate) metrics: Option<Box<PortMetrics>>,
     pub(crate) trace: Option<TraceDevice>,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
+}
+
+/// What is known of a discipline from outside.
+#[derive(Default)]
+pub(crate) struct Observed {
+    /// What waits in it.
+    pub(crate) queued: Backlog,
+    /// The observer of its port, if that is measured.
+    pub(crate) metrics: Option<Box<PortMetrics>>,
 }
 
 impl Device {
@@ -81,11 +88,11 @@ impl Device {
     #[inline]
     pub(crate) fn note_longest(&mut self) {
         // Most arrivals are no record: comparing costs less than storing.
-        if self.queued.packets > self.longest.packets {
-            self.longest.packets = self.queued.packets;
+        if self.observed.queued.packets > self.longest.packets {
+            self.longest.packets = self.observed.queued.packets;
         }
-        if self.queued.bytes > self.longest.bytes {
-            self.longest.bytes = self.queued.bytes;
+        if self.observed.queued.bytes > self.longest.bytes {
+            self.longest.bytes = self.observed.queued.bytes;
         }
     }
 }
@@ -134,14 +141,13 @@ impl Port {
             extras.device = Some(Device {
                 wakes: qdisc.wakes(),
                 qdisc,
-                queued: Backlog::default(),
+                observed: Observed::default(),
                 longest: Backlog::default(),
                 ring: VecDeque::new(),
                 ring_packets: *ring_packets,
                 busy: false,
                 wake_at: Time::MAX,
                 trace,
-                metrics: None,
                 medium: *medium,
             });
         }

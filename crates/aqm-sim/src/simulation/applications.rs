@@ -25,7 +25,7 @@ impl Simulation {
 
     fn wake_later(&mut self, user: usize, at: Time) {
         let index = self.flows.len() + self.replays.len() + user;
-        self.events.push(at, Target::new(Kind::Source, index as u32));
+        self.shared.events.push(at, Target::new(Kind::Source, index as u32));
     }
 
     pub(crate) fn on_application_wake(&mut self, user: usize) -> Option<Time> {
@@ -39,7 +39,7 @@ impl Simulation {
         let flow = &mut self.flows[number];
         flow.notify_at = ENDLESS;
         match flow.session.user {
-            None => flow.session.finished = Some(self.now),
+            None => flow.session.finished = Some(self.shared.now),
             Some((user, pipe)) => self.ask(user as usize, |application, now, actions| {
                 application.arrived(pipe as usize, now, actions);
             }),
@@ -49,7 +49,7 @@ impl Simulation {
     /// Tells an application something, and does what it asks for.
     fn ask(&mut self, user: usize, tell: impl FnOnce(&mut Application, Time, &mut Vec<Action>)) {
         let mut actions = std::mem::take(&mut self.actions);
-        tell(&mut self.users[user].application, self.now, &mut actions);
+        tell(&mut self.users[user].application, self.shared.now, &mut actions);
         for action in actions.drain(..) {
             match action {
                 Action::Wake(at) => self.wake_later(user, at),

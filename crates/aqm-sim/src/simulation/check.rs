@@ -22,7 +22,7 @@ impl Simulation {
         self.check_queues()?;
         let mut there = vec![Backlog::default(); self.ports.len()];
         for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
-            add(&mut there[packet.port as usize], 1, self.slab[packet.id].length.into());
+            add(&mut there[packet.port as usize], 1, self.shared.slab[packet.id].length.into());
         }
         let mut alive = 0;
         for (number, (port, mut there)) in self.ports.iter().zip(there).enumerate() {
@@ -31,11 +31,12 @@ impl Simulation {
                 let jittered = extras.impairment.as_ref().map_or(Backlog::default(), |one| one.jittered);
                 add(&mut there, jittered.packets, jittered.bytes);
                 if let Some(device) = &extras.device {
-                    add(&mut there, device.queued.packets, device.queued.bytes);
+                    add(&mut there, device.observed.queued.packets, device.observed.queued.bytes);
                     let sending = device.trace.as_ref().and_then(|trace| trace.sending);
-                    let pauses = self.switches.iter().flat_map(|switches| switches.frames(number)).copied();
+                    let pauses =
+                        self.shared.switches.iter().flat_map(|switches| switches.frames(number)).copied();
                     for id in device.ring.iter().copied().chain(sending.map(|(id, _)| id)).chain(pauses) {
-                        add(&mut there, 1, self.slab[id].length.into());
+                        add(&mut there, 1, self.shared.slab[id].length.into());
                     }
                     let counters = device.qdisc.counters();
                     dropped = Backlog { packets: counters.dropped_total(), bytes: counters.dropped_bytes };
@@ -47,21 +48,21 @@ impl Simulation {
                 return Err(self.failed(&self.network.link_name(number), &unbalanced(port, dropped)));
             }
         }
-        if alive != self.slab.alive() as u64 {
-            let what = format!("{} packets exist, but {alive} are at ports", self.slab.alive());
+        if alive != self.shared.slab.alive() as u64 {
+            let what = format!("{} packets exist, but {alive} are at ports", self.shared.slab.alive());
             return Err(self.failed("all ports", &what));
         }
-        if !self.slab.owns_records() {
+        if !self.shared.slab.owns_records() {
             return Err(self.failed("all ports", "a record has no packet"));
         }
-        match self.metrics.too_fast {
+        match self.shared.metrics.too_fast {
             Some(flow) => Err(self.failed(&format!("flow {flow}"), "a packet was faster than propagation")),
             None => Ok(()),
         }
     }
 
     fn failed(&self, place: &str, what: &str) -> RunError {
-        RunError::Check(format!("at {}: {place}: {what}", self.now))
+        RunError::Check(format!("at {}: {place}: {what}", self.shared.now))
     }
 }
 
@@ -72,7 +73,7 @@ fn add(sum: &mut Backlog, packets: u64, bytes: u64) {
 
 fn check_queue(device: &Device) -> Result<(), String> {
     device.qdisc.check().map_err(|violation| violation.to_string())?;
-    let (queued, said, longest) = (device.queued, device.qdisc.backlog(), device.longest);
+    let (queued, said, longest) = (device.observed.queued, device.qdisc.backlog(), device.longest);
     if queued != said {
         return Err(format!("the discipline says that {said:?} waits, but {queued:?} does"));
     }

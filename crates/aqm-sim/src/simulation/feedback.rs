@@ -16,26 +16,26 @@ impl Simulation {
     /// Sends what disciplines have asked for at this instant.
     #[cold]
     pub(super) fn send_emissions(&mut self) -> Option<Time> {
-        while let Some((port, emission)) = self.emissions.pending.pop_front() {
+        while let Some((port, emission)) = self.shared.emissions.pending.pop_front() {
             match self.address(port, &emission) {
                 Some((flow, next, propagation)) => {
                     let values = emission.values;
-                    let earliest = self.now + propagation;
+                    let earliest = self.shared.now + propagation;
                     let record = Record::Feedback(Feedback { class: emission.class, values, earliest });
                     let packet = Packet {
                         flow,
                         next,
                         length: emission.length.max(self.overhead),
-                        stamp: self.now,
+                        stamp: self.shared.now,
                         role: Role::Feedback,
-                        record: Some(self.slab.records.insert(record)),
+                        record: Some(self.shared.slab.records.insert(record)),
                         ..Packet::default()
                     };
-                    self.metrics.feedback.sent += 1;
-                    let id = self.slab.insert(packet);
+                    self.shared.metrics.feedback.sent += 1;
+                    let id = self.shared.slab.insert(packet);
                     self.forward(id);
                 }
-                None => self.metrics.feedback.unaddressed += 1,
+                None => self.shared.metrics.feedback.unaddressed += 1,
             }
         }
         None
@@ -44,7 +44,7 @@ impl Simulation {
     /// The flow that an emission is about, and the route from the port's node to the host that it is for: where the flow
     /// begins, or where it ends if an acknowledgment was the cause. `None` if it is for neither.
     fn address(&mut self, port: PortId, emission: &Emission) -> Option<(u32, u32, Span)> {
-        let directory = self.emissions.directory.get_or_insert_with(|| {
+        let directory = self.shared.emissions.directory.get_or_insert_with(|| {
             let mut flows = BTreeMap::new();
             for (number, flow) in self.flows.iter().enumerate() {
                 let hash = flow.identity.hash;
@@ -70,11 +70,11 @@ impl Simulation {
         } else {
             self.network.links[*links.first()?].from
         };
-        let directory = self.emissions.directory.as_mut()?;
+        let directory = self.shared.emissions.directory.as_mut()?;
         let route = directory.routes.route(&self.network, from, to, emission.flow | 1)?;
         let propagation = route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].delay);
-        let next = self.routes.len() as u32;
-        self.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
+        let next = self.shared.routes.len() as u32;
+        self.shared.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
         directory.known.insert(key, (next, propagation));
         Some((number, next, propagation))
     }
@@ -85,7 +85,8 @@ impl Simulation {
         let identity = &self.flows[packet.flow as usize].identity;
         let mut metadata = Metadata::new(u64::from(id), !identity.hash, packet.length);
         metadata.destination = identity.source;
-        if let Some(Record::Feedback(feedback)) = packet.record.map(|record| self.slab.records[record]) {
+        if let Some(Record::Feedback(feedback)) = packet.record.map(|record| self.shared.slab.records[record])
+        {
             metadata.class = feedback.class;
         }
         metadata
@@ -94,7 +95,11 @@ impl Simulation {
     /// The links of a flow's route forward.
     fn path_of(&self, flow: u32) -> Vec<LinkId> {
         let start = self.flows[flow as usize].forward as usize;
-        self.routes[start..].iter().take_while(|&&port| port != END).map(|&port| port as LinkId).collect()
+        self.shared.routes[start..]
+            .iter()
+            .take_while(|&&port| port != END)
+            .map(|&port| port as LinkId)
+            .collect()
     }
 
     /// Whether emitted packets may reach `port` other than by way of `upstream`: from a discipline at its node, or through

@@ -26,7 +26,7 @@ impl Simulation {
 
     /// A packet has arrived over a wire that may reorder.
     pub(super) fn on_jittered_arrival(&mut self, id: PacketId) -> Option<Time> {
-        let port = self.routes[self.slab[id].next as usize - 1] as usize;
+        let port = self.shared.routes[self.shared.slab[id].next as usize - 1] as usize;
         let (next, length) = self.next_hop(id);
         self.ports[port].leave(length);
         if let Some(impairment) = self.ports[port].impairment_mut() {
@@ -46,8 +46,8 @@ impl Simulation {
     /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.
     #[inline]
     fn next_hop(&mut self, id: PacketId) -> (u32, u32) {
-        let packet = &mut self.slab[id];
-        let next = self.routes[packet.next as usize];
+        let packet = &mut self.shared.slab[id];
+        let next = self.shared.routes[packet.next as usize];
         packet.next += 1;
         (next, packet.length)
     }
@@ -64,7 +64,7 @@ impl Simulation {
         if this.device().is_some() {
             return self.enqueue(port, id);
         }
-        let out = this.serialise(length, self.now);
+        let out = this.serialise(length, self.shared.now);
         self.depart(port, id, out);
     }
 
@@ -75,22 +75,22 @@ impl Simulation {
         let mut at = out + this.delay;
         if let Some(impairment) = this.impairment_mut() {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
-                let lost = &self.slab[id];
+                let lost = &self.shared.slab[id];
                 this.leave(lost.length);
-                self.metrics.on_loss(lost);
-                return self.slab.remove(id);
+                self.shared.metrics.on_loss(lost);
+                return self.shared.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
                 at += Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
                 impairment.jittered.packets += 1;
-                impairment.jittered.bytes += u64::from(self.slab[id].length);
-                return self.events.push(at, Target::new(Kind::JitteredArrival, id));
+                impairment.jittered.bytes += u64::from(self.shared.slab[id].length);
+                return self.shared.events.push(at, Target::new(Kind::JitteredArrival, id));
             }
         }
-        let (packet, first) = (&mut self.slab[id], port);
+        let (packet, first) = (&mut self.shared.slab[id], port);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         loop {
-            let next = self.routes[packet.next as usize] as PortId;
+            let next = self.shared.routes[packet.next as usize] as PortId;
             match ports.get_mut(next) {
                 Some(following) if following.upstream == port as u32 => {
                     at = following.serialise(packet.length, at) + following.delay;
@@ -111,47 +111,36 @@ impl Simulation {
             queue = &mut self.in_flight[number];
         }
         if queue.push(InFlight { at, id, port: port as u32 }) {
-            self.events.push(at, Target::new(Kind::Arrival, number as u32));
+            self.shared.events.push(at, Target::new(Kind::Arrival, number as u32));
         }
     }
 
     /// A packet arrives at a port with a discipline.
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
-        let (packet, now) = (&self.slab[id], self.now);
+        let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
-        if self.switches.is_some() {
+        if self.shared.switches.is_some() {
             match self.admit(port, id, metadata.class, metadata.length) {
                 Some(ingress) => metadata.ingress = ingress,
                 None => return,
             }
         }
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
-        if let Some(metrics) = &mut device.metrics {
-            metrics.on_arrival(flow, device.queued, now);
+        if let Some(metrics) = &mut device.observed.metrics {
+            metrics.on_arrival(flow, device.observed.queued, now);
         }
-        let mut observer = PortObserver {
-            slab: &mut self.slab,
-            metrics: &mut self.metrics,
-            queued: &mut device.queued,
-            emissions: &mut self.emissions,
-            events: &mut self.events,
-            port,
-            switches: &mut self.switches,
-            routes: &self.routes,
-            at_port: device.metrics.as_deref_mut(),
-            now,
-        };
-        observer.queued.packets += 1;
-        observer.queued.bytes += u64::from(metadata.length);
-        device.qdisc.enqueue(metadata, now, &mut observer);
+        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
+        observer.observed.queued.packets += 1;
+        observer.observed.queued.bytes += u64::from(metadata.length);
+        qdisc.enqueue(metadata, now, &mut observer);
         let wakes = device.wakes;
         device.note_longest();
-        if let Some(metrics) = &mut device.metrics {
-            metrics.after_arrival(device.queued);
+        if let Some(metrics) = &mut device.observed.metrics {
+            metrics.after_arrival(device.observed.queued);
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
-                self.events.push(free, Target::new(Kind::PortReady, port as u32));
+                self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
             }
         } else if device.ring_packets > 1 {
             self.fill_ring(port);
@@ -159,7 +148,7 @@ impl Simulation {
         if wakes {
             self.arm_wakeup(port);
         }
-        if self.switches.is_some() {
+        if self.shared.switches.is_some() {
             self.send_pauses(port);
         }
     }
@@ -175,7 +164,7 @@ impl Simulation {
         Metadata {
             cookie: u64::from(id),
             flow: if back { !identity.hash } else { identity.hash },
-            arrival: self.now,
+            arrival: self.shared.now,
             source: if back { identity.destination } else { identity.source },
             destination: if back { identity.source } else { identity.destination },
             length: packet.length,
@@ -203,7 +192,7 @@ impl Simulation {
         self.media[medium as usize].waiting.push_back(port as u32);
         while let Some(next) = self.media[medium as usize].waiting.pop_front() {
             if let Some(free) = self.serve(next as PortId) {
-                self.events.push(free, Target::new(Kind::PortReady, next));
+                self.shared.events.push(free, Target::new(Kind::PortReady, next));
                 break;
             }
         }
@@ -213,7 +202,7 @@ impl Simulation {
     /// The port can send a packet; answers when it can send the next one.
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
         let again = self.send_next(port);
-        if self.switches.is_some() {
+        if self.shared.switches.is_some() {
             self.send_pauses(port);
         }
         again
@@ -234,11 +223,12 @@ impl Simulation {
         }
         let (medium, ring, wakes) = (device.medium, device.ring_packets > 1, device.wakes);
         // Nothing else has anything in front of the discipline.
-        let id = if ring || self.switches.is_some() { self.next_packet(port) } else { self.dequeue(port) };
+        let id =
+            if ring || self.shared.switches.is_some() { self.next_packet(port) } else { self.dequeue(port) };
         let this = &mut self.ports[port];
         this.device_mut()?.busy = id.is_some();
         let id = id?;
-        let out = self.now + this.serialisation(self.slab[id].length);
+        let out = self.shared.now + this.serialisation(self.shared.slab[id].length);
         if let Some(medium) = medium {
             self.media[medium as usize].busy = true;
         }
@@ -254,7 +244,7 @@ impl Simulation {
 
     /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
     pub(super) fn serve_opportunity(&mut self, port: PortId) -> Option<Time> {
-        let now = self.now;
+        let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         let trace = device.trace.as_mut()?;
         if !device.busy {
@@ -269,7 +259,7 @@ impl Simulation {
             let sending = self.ports[port].device_mut()?.trace.as_mut()?.sending.take();
             let next = sending.or_else(|| {
                 let id = self.next_packet(port)?;
-                Some((id, u64::from(self.slab[id].length - self.overhead)))
+                Some((id, u64::from(self.shared.slab[id].length - self.overhead)))
             });
             let trace = self.ports[port].device_mut()?.trace.as_mut()?;
             let Some((id, left)) = next else {
@@ -293,7 +283,7 @@ impl Simulation {
 
     /// The next packet for the wire: from the ring, else from the discipline.
     pub(super) fn next_packet(&mut self, port: PortId) -> Option<PacketId> {
-        if self.switches.is_some()
+        if self.shared.switches.is_some()
             && let Some(pause) = self.next_pause(port)
         {
             return Some(pause);
@@ -320,36 +310,25 @@ impl Simulation {
 
     /// Takes a packet from the discipline.
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        let now = self.now;
+        let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
-        let mut observer = PortObserver {
-            slab: &mut self.slab,
-            metrics: &mut self.metrics,
-            queued: &mut device.queued,
-            emissions: &mut self.emissions,
-            events: &mut self.events,
-            port,
-            switches: &mut self.switches,
-            routes: &self.routes,
-            at_port: device.metrics.as_deref_mut(),
-            now,
-        };
-        let paused = observer.switches.as_ref().map(|switches| switches.paused_classes(port));
+        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
+        let paused = observer.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
         let next = match paused {
-            None | Some(PausedClasses::NONE) => device.qdisc.dequeue(now, &mut observer),
-            Some(paused) => device.qdisc.dequeue_unpaused(now, paused, &mut observer),
+            None | Some(PausedClasses::NONE) => qdisc.dequeue(now, &mut observer),
+            Some(paused) => qdisc.dequeue_unpaused(now, paused, &mut observer),
         };
         let metadata = next?;
-        if observer.switches.is_some() {
+        if observer.shared.switches.is_some() {
             observer.release(metadata.cookie as PacketId, metadata.class, metadata.length, false);
         }
-        let queued = device.queued;
-        device.queued.packets -= 1;
-        device.queued.bytes -= u64::from(metadata.length);
+        let queued = device.observed.queued;
+        device.observed.queued.packets -= 1;
+        device.observed.queued.bytes -= u64::from(metadata.length);
         let id = metadata.cookie as PacketId;
-        let packet = &mut self.slab[id];
+        let packet = &mut self.shared.slab[id];
         packet.ecn = metadata.ecn;
-        if let Some(metrics) = &mut device.metrics {
+        if let Some(metrics) = &mut device.observed.metrics {
             let (flow, length) = (packet.flow, metadata.length);
             let (ip_length, sojourn) = (length - self.overhead, now.since(metadata.arrival));
             metrics.on_departure(Departure { flow, length, ip_length, sojourn }, queued, now);
@@ -358,33 +337,22 @@ impl Simulation {
     }
 
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {
-        let now = self.now;
+        let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         if device.wake_at != now {
             return None;
         }
         device.wake_at = Time::MAX;
-        let mut observer = PortObserver {
-            slab: &mut self.slab,
-            metrics: &mut self.metrics,
-            queued: &mut device.queued,
-            emissions: &mut self.emissions,
-            events: &mut self.events,
-            port,
-            switches: &mut self.switches,
-            routes: &self.routes,
-            at_port: device.metrics.as_deref_mut(),
-            now,
-        };
-        device.qdisc.wake(now, &mut observer);
+        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
+        qdisc.wake(now, &mut observer);
         if !device.busy
             && device.qdisc.backlog().packets > 0
             && let Some(free) = self.serve(port)
         {
-            self.events.push(free, Target::new(Kind::PortReady, port as u32));
+            self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
         }
         self.arm_wakeup(port);
-        if self.switches.is_some() {
+        if self.shared.switches.is_some() {
             self.send_pauses(port);
         }
         None
@@ -399,8 +367,8 @@ impl Simulation {
         if let Some(at) = device.qdisc.next_wakeup()
             && at < device.wake_at
         {
-            device.wake_at = at.max(self.now);
-            self.events.push(device.wake_at, Target::new(Kind::QdiscWake, port as u32));
+            device.wake_at = at.max(self.shared.now);
+            self.shared.events.push(device.wake_at, Target::new(Kind::QdiscWake, port as u32));
         }
     }
 }

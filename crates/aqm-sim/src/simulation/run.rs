@@ -30,27 +30,27 @@ impl Simulation {
         self.merge_stages();
         self.sample_period = sample;
         for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
-            self.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
+            self.shared.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
         }
         for (index, replay) in self.replays.iter().enumerate() {
             if let Some(first) = replay.packets.first() {
                 let target = Target::new(Kind::Source, (self.flows.len() + index) as u32);
-                self.events.push(replay.start + first.at, target);
+                self.shared.events.push(replay.start + first.at, target);
             }
         }
         self.start_users();
         for port in 0..self.ports.len() {
             self.arm_wakeup(port);
         }
-        self.events.push(Time::ZERO + sample, Target::new(Kind::Clock, SAMPLE));
+        self.shared.events.push(Time::ZERO + sample, Target::new(Kind::Clock, SAMPLE));
         if warmup > Time::ZERO {
-            self.events.push(warmup, Target::new(Kind::Clock, WARMUP));
+            self.shared.events.push(warmup, Target::new(Kind::Clock, WARMUP));
         }
-        while let Some((time, target)) = self.events.peek() {
+        while let Some((time, target)) = self.shared.events.peek() {
             if time > end {
                 break;
             }
-            self.now = time;
+            self.shared.now = time;
             self.handled += 1;
             if self.handled.is_multiple_of(MONITOR_PERIOD) && !monitor.report(time.as_nanos()) {
                 return Err(RunError::Cancelled);
@@ -71,11 +71,11 @@ impl Simulation {
                 Kind::PauseEnd => self.on_pause_end(index),
             };
             match again {
-                Some(time) => self.events.replace(time, target),
-                None => self.events.pop(),
+                Some(time) => self.shared.events.replace(time, target),
+                None => self.shared.events.pop(),
             }
         }
-        self.now = end;
+        self.shared.now = end;
         for port in 0..self.measured.len() {
             if let Some((metrics, queued)) = self.port_metrics(port) {
                 metrics.advance(queued, end);
@@ -112,17 +112,17 @@ impl Simulation {
 
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
-            let now = self.now;
-            self.metrics.restart(now);
+            let now = self.shared.now;
+            self.shared.metrics.restart(now);
             for port in 0..self.measured.len() {
                 if let Some((metrics, queued)) = self.port_metrics(port) {
                     metrics.restart(queued, now);
                 }
             }
-            if let Some(switches) = &mut self.switches {
+            if let Some(switches) = &mut self.shared.switches {
                 switches.restart(now);
             }
-            self.users.iter_mut().for_each(|user| user.application.forget(self.now));
+            self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
             for flow in &mut self.flows {
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
@@ -131,12 +131,12 @@ impl Simulation {
             self.check()?;
             return Ok(None);
         }
-        if let Some(switches) = &mut self.switches {
-            switches.look_for_deadlock(self.now);
+        if let Some(switches) = &mut self.shared.switches {
+            switches.look_for_deadlock(self.shared.now);
         }
-        let (now, period) = (self.now, self.sample_period);
+        let (now, period) = (self.shared.now, self.sample_period);
         let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
-        self.metrics.sample(now, period, &senders);
+        self.shared.metrics.sample(now, period, &senders);
         let several = self.measured.len() > 1;
         for number in 0..self.measured.len() {
             let mut probes = Vec::new();
@@ -149,9 +149,9 @@ impl Simulation {
             prefixes.extend((number == 0).then(String::new));
             prefixes.extend(several.then(|| metrics.prefix()));
             let sample = PortSample { queued, ewma: metrics.ewma().0, sums: metrics.take_sample(), probes };
-            self.metrics.sample_port(&prefixes, &sample, period);
+            self.shared.metrics.sample_port(&prefixes, &sample, period);
         }
         self.check_queues()?;
-        Ok(Some(self.now + self.sample_period))
+        Ok(Some(self.shared.now + self.sample_period))
     }
 }

@@ -22,28 +22,33 @@ pub(crate) const END: u32 = u32::MAX;
 /// Upstream of a port that takes packets from a host, or from several ports.
 const MANY: u32 = NONE - 1;
 
-/// A running simulation.
-pub(crate) struct Simulation {
+/// What every port works with.
+pub(crate) struct Shared {
     pub(crate) now: Time,
     pub(crate) events: EventQueue,
     pub(crate) slab: Slab,
+    /// Routes one after the other, each with [`END`] behind it.
+    pub(crate) routes: Vec<u32>,
+    pub(crate) emissions: Emissions,
+    /// What switches have beside their ports, if any has anything.
+    pub(crate) switches: Option<Box<Switches>>,
+    pub(crate) metrics: Metrics,
+}
+
+/// A running simulation.
+pub(crate) struct Simulation {
+    pub(crate) shared: Shared,
     pub(crate) ports: Vec<Port>,
     /// What the ports and their wires were made from.
     pub(crate) network: Network,
-    pub(crate) emissions: Emissions,
     /// One queue for each port, then those that ports share.
     pub(crate) in_flight: Vec<InFlightQueue>,
-    /// Routes one after the other, each with [`END`] behind it.
-    pub(crate) routes: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) media: Vec<Medium>,
-    /// What switches have beside their ports, if any has anything.
-    pub(crate) switches: Option<Box<Switches>>,
     pub(crate) users: Vec<User>,
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
-    pub(crate) metrics: Metrics,
     pub(crate) handled: u64,
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
@@ -85,25 +90,27 @@ impl Simulation {
             if let Some(device) = ports[port].device_mut() {
                 let name = network.port_name(port);
                 let observer = PortMetrics::new(name, capacity, metrics.groups.len(), full_packet);
-                device.metrics = Some(Box::new(observer));
+                device.observed.metrics = Some(Box::new(observer));
             }
         }
         Ok(Simulation {
-            now: Time::ZERO,
-            events: EventQueue::default(),
-            slab: Slab::default(),
+            shared: Shared {
+                now: Time::ZERO,
+                events: EventQueue::default(),
+                slab: Slab::default(),
+                routes: Vec::new(),
+                emissions: Emissions::default(),
+                switches: None,
+                metrics,
+            },
             ports,
             network,
-            emissions: Emissions::default(),
             in_flight: Vec::new(),
-            routes: Vec::new(),
             flows: Vec::new(),
             replays: Vec::new(),
             media,
-            switches: None,
             users: Vec::new(),
             actions: Vec::new(),
-            metrics,
             handled: 0,
             overhead,
             sample_period: Span::MAX,
@@ -114,14 +121,14 @@ impl Simulation {
     /// What the observer of a measured port has seen, and what waits there.
     pub(crate) fn port_metrics(&mut self, number: usize) -> Option<(&mut PortMetrics, Backlog)> {
         let device = self.ports[self.measured[number]].device_mut()?;
-        Some((device.metrics.as_deref_mut()?, device.queued))
+        Some((device.observed.metrics.as_deref_mut()?, device.observed.queued))
     }
 
     /// Adds a flow.
     pub(crate) fn add_flow(&mut self, setup: FlowSetup<'_>) -> u32 {
         let forward = self.add_route(setup.forward);
         let reverse = self.add_route(setup.reverse);
-        self.metrics.add_flow(setup.group, setup.propagation, setup.back);
+        self.shared.metrics.add_flow(setup.group, setup.propagation, setup.back);
         for number in 0..self.measured.len() {
             if let Some((metrics, _)) = self.port_metrics(number) {
                 metrics.add_flow(setup.group as u32);
@@ -155,14 +162,14 @@ impl Simulation {
 
     /// Adds a route; answers where it begins in the table.
     pub(super) fn add_route(&mut self, links: &[LinkId]) -> u32 {
-        let start = self.routes.len() as u32;
+        let start = self.shared.routes.len() as u32;
         for (position, &port) in links.iter().enumerate() {
             let before = if position == 0 { MANY } else { links[position - 1] as u32 };
             let upstream = &mut self.ports[port].upstream;
             *upstream = if *upstream == NONE || *upstream == before { before } else { MANY };
-            self.routes.push(port as u32);
+            self.shared.routes.push(port as u32);
         }
-        self.routes.push(END);
+        self.shared.routes.push(END);
         start
     }
 }

@@ -31,28 +31,28 @@ impl Simulation {
                 switches.set_frame_route(port, self.add_route(&[port]));
             }
         }
-        self.switches = Some(Box::new(switches));
+        self.shared.switches = Some(Box::new(switches));
         Ok(())
     }
 
     /// The ingress port of a packet, if the switch that `port` belongs to has room for it; if not, it is dropped.
     pub(super) fn admit(&mut self, port: PortId, id: PacketId, class: u16, length: u32) -> Option<u16> {
-        let switches = self.switches.as_mut()?;
-        let from = came_from(&self.routes, self.slab[id].next);
-        if switches.admit(port, from, class, length, self.now).is_ok() {
+        let switches = self.shared.switches.as_mut()?;
+        let from = came_from(&self.shared.routes, self.shared.slab[id].next);
+        if switches.admit(port, from, class, length, self.shared.now).is_ok() {
             return Some(switches.ingress(from));
         }
-        let (flow, now) = (self.slab[id].flow, self.now);
+        let (flow, now) = (self.shared.slab[id].flow, self.shared.now);
         if let Some(device) = self.ports[port].device_mut()
-            && let Some(metrics) = &mut device.metrics
+            && let Some(metrics) = &mut device.observed.metrics
         {
-            let Backlog { packets, bytes } = device.queued;
+            let Backlog { packets, bytes } = device.observed.queued;
             let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(length) };
-            metrics.on_arrival(flow, device.queued, now);
+            metrics.on_arrival(flow, device.observed.queued, now);
             metrics.on_drop(flow, DropReason::Overlimit, with_it, now);
         }
-        self.metrics.on_loss(&self.slab[id]);
-        self.slab.remove(id);
+        self.shared.metrics.on_loss(&self.shared.slab[id]);
+        self.shared.slab.remove(id);
         self.ports[port].leave(length);
         self.send_pauses(port);
         None
@@ -61,27 +61,27 @@ impl Simulation {
     /// Sends what the switch that `port` belongs to has to say upstream.
     #[cold]
     pub(super) fn send_pauses(&mut self, port: PortId) {
-        if let Some(switch) = self.switches.as_ref().and_then(|switches| switches.owner(port)) {
+        if let Some(switch) = self.shared.switches.as_ref().and_then(|switches| switches.owner(port)) {
             self.send_pauses_of(switch);
         }
     }
 
     fn send_pauses_of(&mut self, switch: usize) {
-        while let Some(switches) = &mut self.switches
+        while let Some(switches) = &mut self.shared.switches
             && let Some((port, frame)) = switches.next_frame(switch)
         {
             self.send_pause(port, frame);
         }
-        if let Some(at) = self.switches.as_mut().and_then(|switches| switches.arm(switch)) {
-            self.events.push(at, Target::new(Kind::SwitchTimer, switch as u32));
+        if let Some(at) = self.shared.switches.as_mut().and_then(|switches| switches.arm(switch)) {
+            self.shared.events.push(at, Target::new(Kind::SwitchTimer, switch as u32));
         }
     }
 
     /// Sends a PAUSE frame, before everything that waits and behind what is being sent.
     fn send_pause(&mut self, port: PortId, frame: PauseFrame) {
-        let Some(switches) = &mut self.switches else { return };
-        let record = Some(self.slab.records.insert(Record::Pause(frame)));
-        let id = self.slab.insert(Packet {
+        let Some(switches) = &mut self.shared.switches else { return };
+        let record = Some(self.shared.slab.records.insert(Record::Pause(frame)));
+        let id = self.shared.slab.insert(Packet {
             // The port of its route is this one; behind it the route ends.
             next: switches.frame_route(port) + 1,
             length: FRAME_BYTES,
@@ -99,33 +99,34 @@ impl Simulation {
         if self.ports[port].device().is_some_and(|device| !device.busy)
             && let Some(free) = self.serve(port)
         {
-            self.events.push(free, Target::new(Kind::PortReady, port as u32));
+            self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
         }
     }
 
     /// A PAUSE frame has reached the other end of the wire.
     #[cold]
     pub(crate) fn on_pause(&mut self, id: PacketId) {
-        let (packet, now) = (self.slab[id], self.now);
-        let record = packet.record.map(|record| self.slab.records[record]);
-        self.slab.remove(id);
-        let (Some(Record::Pause(frame)), Some(out)) = (record, came_from(&self.routes, packet.next)) else {
+        let (packet, now) = (self.shared.slab[id], self.shared.now);
+        let record = packet.record.map(|record| self.shared.slab.records[record]);
+        self.shared.slab.remove(id);
+        let (Some(Record::Pause(frame)), Some(out)) = (record, came_from(&self.shared.routes, packet.next))
+        else {
             return;
         };
-        let Some(switches) = &mut self.switches else { return };
+        let Some(switches) = &mut self.shared.switches else { return };
         let Some(port) = switches.receive(out, frame, now) else { return };
         if let Some(at) = switches.arm_expiry(port) {
-            self.events.push(at, Target::new(Kind::PauseEnd, port as u32));
+            self.shared.events.push(at, Target::new(Kind::PauseEnd, port as u32));
         }
         self.start(port);
     }
 
     /// A pause ends by itself, unless it was prolonged.
     pub(super) fn on_pause_end(&mut self, port: PortId) -> Option<Time> {
-        let switches = self.switches.as_mut()?;
-        switches.expire(port, self.now);
+        let switches = self.shared.switches.as_mut()?;
+        switches.expire(port, self.shared.now);
         if let Some(at) = switches.arm_expiry(port) {
-            self.events.push(at, Target::new(Kind::PauseEnd, port as u32));
+            self.shared.events.push(at, Target::new(Kind::PauseEnd, port as u32));
         }
         self.start(port);
         None
@@ -133,9 +134,9 @@ impl Simulation {
 
     /// A switch has something to say again.
     pub(super) fn on_switch_timer(&mut self, switch: usize) -> Option<Time> {
-        let switches = self.switches.as_mut()?;
-        if switches.disarm(switch, self.now) {
-            switches.refresh(switch, self.now);
+        let switches = self.shared.switches.as_mut()?;
+        if switches.disarm(switch, self.shared.now) {
+            switches.refresh(switch, self.shared.now);
             self.send_pauses_of(switch);
         }
         None
@@ -144,7 +145,7 @@ impl Simulation {
     /// The next PAUSE frame that a port sends, before all else.
     #[cold]
     pub(super) fn next_pause(&mut self, port: PortId) -> Option<PacketId> {
-        self.switches.as_mut()?.frames_mut(port).pop_front()
+        self.shared.switches.as_mut()?.frames_mut(port).pop_front()
     }
 }
 
@@ -152,10 +153,10 @@ impl PortObserver<'_> {
     /// Tells the switch that a packet has left the queue, or was dropped there.
     #[cold]
     pub(super) fn release(&mut self, id: PacketId, class: u16, length: u32, dropped: bool) {
-        let Some(switches) = self.switches else { return };
-        let next = self.slab[id].next;
-        let port = self.routes[next as usize - 1] as PortId;
-        let from = came_from(self.routes, next);
+        let Some(switches) = &mut self.shared.switches else { return };
+        let next = self.shared.slab[id].next;
+        let port = self.shared.routes[next as usize - 1] as PortId;
+        let from = came_from(&self.shared.routes, next);
         switches.release(port, from, class, length, dropped);
     }
 }

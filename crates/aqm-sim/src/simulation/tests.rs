@@ -200,9 +200,9 @@ fn an_emission_takes_the_time_of_three_links_back() {
     assert!(is_told(build, 15_300));
     let mut simulation = build();
     run(&mut simulation, 20_000).unwrap();
-    let feedback = &simulation.metrics.feedback;
+    let feedback = &simulation.shared.metrics.feedback;
     assert_eq!((feedback.sent, feedback.delivered, feedback.lost, feedback.unaddressed), (1, 1, 0, 0));
-    assert_eq!((simulation.slab.alive(), simulation.slab.records.alive()), (0, 0));
+    assert_eq!((simulation.shared.slab.alive(), simulation.shared.slab.records.alive()), (0, 0));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn an_emission_delays_the_packets_behind_it_and_queues_in_disciplines() {
     assert_eq!((counters.arrived, counters.arrived_bytes), (2, 1100));
     // The emission is at s2 at 12.1 ms and keeps the wire for 0.1 ms, all but a microsecond of which the other packet waits:
     // 12.2 + 1 + 2 ms to s1, 1 + 1 ms to a.
-    let owd = simulation.metrics.flows[1].owd_sum;
+    let owd = simulation.shared.metrics.flows[1].owd_sum;
     assert_eq!(owd, Span::from_micros(17_200 - 12_101));
 }
 
@@ -237,11 +237,11 @@ fn an_emission_is_lost_where_a_link_loses_it_and_nothing_leaks() {
     network.links[reverse[2]].loss = 1.0;
     let mut simulation = simulation(network, &[(&forward, &reverse, &[0, 2000, 4000])]);
     run(&mut simulation, 30_000).unwrap();
-    let feedback = &simulation.metrics.feedback;
+    let feedback = &simulation.shared.metrics.feedback;
     assert_eq!((feedback.sent, feedback.delivered, feedback.lost), (3, 0, 3));
-    assert_eq!((simulation.slab.alive(), simulation.slab.records.alive()), (0, 0));
+    assert_eq!((simulation.shared.slab.alive(), simulation.shared.slab.records.alive()), (0, 0));
     assert_eq!(simulation.flows[0].session.feedback, 0);
-    assert_eq!(simulation.metrics.flows[0].lost, 0);
+    assert_eq!(simulation.shared.metrics.flows[0].lost, 0);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn an_emission_about_another_emission_is_for_nobody() {
     network.links[reverse[1]].queue = queue(spec(&TELLER));
     let mut simulation = simulation(network, &[(&forward, &reverse, &[0])]);
     run(&mut simulation, 30_000).unwrap();
-    let feedback = &simulation.metrics.feedback;
+    let feedback = &simulation.shared.metrics.feedback;
     assert_eq!((feedback.sent, feedback.delivered, feedback.unaddressed), (1, 1, 1));
 }
 

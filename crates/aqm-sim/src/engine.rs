@@ -31,9 +31,9 @@ pub(crate) enum Kind {
     Clock = 7,
     /// A sender that spaces its segments may send the next.
     Pace = 8,
-    /// Disciplines have asked for packets to be sent.
+    /// Disciplines or programs have asked for packets to be sent.
     Emission = 9,
-    /// A switch has a pause to say again.
+    /// A switch has a pause to say again, or its control plane has something to do.
     SwitchTimer = 10,
     /// A pause of a port ends by itself.
     PauseEnd = 11,

@@ -14,6 +14,9 @@ impl Simulation {
             Role::Data | Role::Ack | Role::Datagram => {}
         }
         let packet = self.shared.slab[id];
+        if packet.record.is_some() {
+            self.read_telemetry(id);
+        }
         self.shared.slab.remove(id);
         let number = packet.flow as usize;
         match self.flows[number].endpoints {

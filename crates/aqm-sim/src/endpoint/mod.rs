@@ -7,3 +7,4 @@ pub(crate) mod flow;
 pub(crate) mod recorded;
 pub(crate) mod replay;
 pub(crate) mod tcp;
+pub(crate) mod telemetry;

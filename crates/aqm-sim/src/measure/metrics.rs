@@ -4,6 +4,7 @@
 use super::port::Sample;
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
+use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
@@ -16,6 +17,7 @@ pub(crate) struct Metrics {
     pub(crate) flows: Vec<FlowMetrics>,
     pub(crate) groups: Vec<GroupMetrics>,
     pub(crate) feedback: FeedbackMetrics,
+    pub(crate) telemetry: TelemetryMetrics,
     pub(crate) series: Series,
     each_flow: bool,
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
@@ -58,7 +60,7 @@ pub(crate) struct GroupMetrics {
     sampled_payload: u64,
 }
 
-/// Packets that disciplines have emitted.
+/// Packets that disciplines and programs have emitted.
 #[derive(Default)]
 pub(crate) struct FeedbackMetrics {
     pub(crate) sent: u64,
@@ -66,6 +68,26 @@ pub(crate) struct FeedbackMetrics {
     pub(crate) lost: u64,
     /// For no end of the flow that they are about: not sent.
     pub(crate) unaddressed: u64,
+}
+
+/// What endpoints have read in the INT headers of packets.
+#[derive(Default)]
+pub(crate) struct TelemetryMetrics {
+    /// Packets with at least one entry, their entries, and the longest queue that one names.
+    pub(crate) packets: u64,
+    pub(crate) hops: u64,
+    pub(crate) longest_queue: u32,
+}
+
+impl TelemetryMetrics {
+    /// A packet with these entries has reached its endpoint.
+    pub(crate) fn note(&mut self, hops: &Hops) {
+        self.packets += 1;
+        for entry in hops.as_slice() {
+            self.hops += 1;
+            self.longest_queue = self.longest_queue.max(entry.queue_packets);
+        }
+    }
 }
 
 /// What a sample of the series wants to know about a port.
@@ -95,6 +117,7 @@ impl Metrics {
             flows: Vec::new(),
             groups: groups.collect(),
             feedback: FeedbackMetrics::default(),
+            telemetry: TelemetryMetrics::default(),
             series: Series::default(),
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
@@ -121,6 +144,7 @@ impl Metrics {
         }
         self.sampled_rtt = (Span::ZERO, 0);
         self.feedback = FeedbackMetrics::default();
+        self.telemetry = TelemetryMetrics::default();
     }
 
     /// A packet is lost, in any queue or on any wire.

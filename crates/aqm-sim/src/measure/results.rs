@@ -38,6 +38,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
     run.flow_metrics(&mut report, "", |_| true);
     run.feedback_metrics(&mut report);
+    run.telemetry_metrics(&mut report);
     for (number, port) in run.ports.iter().enumerate() {
         if number == 0 {
             run.queue_metrics(&mut report, "", port);
@@ -64,23 +65,20 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     for (number, (port, (name, discipline))) in simulation.ports.iter().zip(links).enumerate() {
         if let Some(device) = port.device() {
             let counters = device.qdisc.counters();
-            // What the switch refused never came to the discipline, but it came to the port.
-            let refused = simulation
-                .shared
-                .switches
-                .as_ref()
-                .map(|switches| switches.refused(number))
-                .unwrap_or_default();
+            // What the switch kept back never came to the discipline, but it came to the port.
+            let switches = simulation.shared.switches.as_ref();
+            let refused = switches.map(|switches| switches.refused(number)).unwrap_or_default();
+            let filtered = switches.map(|switches| switches.filtered(number)).unwrap_or_default();
             report.queues.push(QueueRow {
                 link: name,
                 discipline: discipline.unwrap_or_default(),
-                arrived: counters.arrived + refused.packets,
-                arrived_bytes: counters.arrived_bytes + refused.bytes,
+                arrived: counters.arrived + refused.packets + filtered.packets,
+                arrived_bytes: counters.arrived_bytes + refused.bytes + filtered.bytes,
                 departed: counters.departed,
                 departed_bytes: counters.departed_bytes,
-                dropped_early: counters.dropped_early(),
+                dropped_early: counters.dropped_early() + filtered.packets,
                 dropped_overflow: counters.dropped_total() - counters.dropped_early() + refused.packets,
-                marked: counters.marked,
+                marked: counters.marked + switches.map_or(0, |switches| switches.marked(number)),
                 backlog: device.qdisc.backlog().packets,
             });
         }
@@ -116,7 +114,19 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What disciplines have emitted, if anything.
+    /// What endpoints have read in INT headers, if anything.
+    fn telemetry_metrics(&self, report: &mut Report) {
+        let telemetry = &self.metrics.telemetry;
+        if telemetry.packets == 0 {
+            return;
+        }
+        let mut put = |name: &str, value: u64| report.metrics.insert(name.to_owned(), value as f64);
+        put("telemetry_packets", telemetry.packets);
+        put("telemetry_hops", telemetry.hops);
+        put("telemetry_queue_max_packets", telemetry.longest_queue.into());
+    }
+
+    /// What disciplines and programs have emitted, if anything.
     fn feedback_metrics(&self, report: &mut Report) {
         let feedback = &self.metrics.feedback;
         if feedback.sent + feedback.delivered + feedback.unaddressed == 0 {

@@ -7,16 +7,16 @@
 //!
 //! Where a switch takes part (`simulation/forwarding.rs` has all of these):
 //!
-//! - `hand_over`: a packet is at a node and about to enter its next port. A pipeline sees it here. It came in by the port
-//!   before in its route, `routes[next - 2]`, unless its host is here.
-//! - `enqueue`: before the discipline sees it. A shared buffer admits it here, and `metadata` tells by which port it came.
-//! - `dequeue`: when the device takes it. Paused classes are passed over here, and the shared buffer is given back what it
-//!   took; dropped packets pass `PortObserver::on_drop`.
+//! - `enqueue`: before the discipline sees it. The ingress of a program and then the shared buffer have it here
+//!   (`Simulation::admit`), and `metadata` tells by which port it came: the one before in its route, `routes[next - 2]`,
+//!   unless its host is here.
+//! - `dequeue`: when the device takes it. Paused classes are passed over here, the shared buffer is given back what it
+//!   took, and the egress of the program has the packet; dropped packets pass `PortObserver::on_drop`.
 //! - `depart`: its last bit leaves. A packet for the neighbour alone (a pause frame) starts here, with a route of one port
 //!   and a [`records::Record`]; `deliver` hands it over at the other end.
-//! - `Kind` in `engine.rs` has room for the timer of a control plane.
+//! - `Kind::SwitchTimer` stands for a pause that must be said again, or for the timer of a control plane.
 //!
-//! What disciplines emit is addressed and routed in `simulation/feedback.rs`.
+//! What disciplines and programs emit is addressed and routed in `simulation/feedback.rs`.
 
 pub(crate) mod dumbbell;
 pub(crate) mod emissions;

@@ -1,6 +1,7 @@
 //! Packets of the simulator, kept in a slab: links and queues pass numbers around.
 
 use super::records::{RecordId, Records};
+use crate::switch::pipeline::Telemetry;
 use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
@@ -96,6 +97,14 @@ impl Slab {
             self.records.remove(record);
         }
         self.free.push(id);
+    }
+
+    /// A packet says one thing more about a hop; answers by how many bytes it has grown.
+    pub(crate) fn add_telemetry(&mut self, id: PacketId, entry: Telemetry) -> u32 {
+        let packet = &mut self.packets[id as usize];
+        let grown = self.records.add_telemetry(&mut packet.record, entry);
+        packet.length += grown;
+        grown
     }
 
     /// Whether every record belongs to a packet.

@@ -173,6 +173,11 @@ impl Port {
         self.inside_bytes = self.inside_bytes.wrapping_add(u64::from(length));
     }
 
+    /// A packet inside has become longer.
+    pub(crate) fn grow(&mut self, bytes: u32) {
+        self.inside_bytes = self.inside_bytes.wrapping_add(u64::from(bytes));
+    }
+
     /// A packet has arrived at the far end, or is lost on the wire.
     #[inline]
     pub(crate) fn leave(&mut self, length: u32) {

@@ -1,21 +1,23 @@
 //! What few packets carry: a packet has the number of its record, and stays one cache line.
 
 use crate::switch::pause::PauseFrame;
+use crate::switch::pipeline::{Hops, Telemetry};
 use aqm_core::units::Time;
 use std::num::NonZeroU32;
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 
 /// Number of a record, from one: a packet without one takes no more room.
 pub(crate) type RecordId = NonZeroU32;
 
-/// What a packet carries beside its headers. Another kind (telemetry, a congestion notification) is
-/// another variant.
+/// What a packet carries beside its headers. Another kind is another variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// What a discipline tells an endpoint.
     Feedback(Feedback),
     /// What a PAUSE frame says.
     Pause(PauseFrame),
+    /// What the switches behind it say about their queues.
+    Telemetry(Hops),
 }
 
 /// What a discipline tells an endpoint.
@@ -51,6 +53,16 @@ impl Records {
         self.free.push(id);
     }
 
+    /// Adds an entry to what a packet with `record` says about its hops; answers by how many bytes the packet grows. A
+    /// packet that carries something else says nothing.
+    pub(crate) fn add_telemetry(&mut self, record: &mut Option<RecordId>, entry: Telemetry) -> u32 {
+        let id = *record.get_or_insert_with(|| self.insert(Record::Telemetry(Hops::default())));
+        match &mut self[id] {
+            Record::Telemetry(hops) => hops.push(entry),
+            Record::Feedback(_) | Record::Pause(_) => 0,
+        }
+    }
+
     /// How many records are in use.
     pub(crate) fn alive(&self) -> usize {
         self.records.len() - self.free.len()
@@ -66,5 +78,11 @@ impl Index<RecordId> for Records {
 
     fn index(&self, id: RecordId) -> &Record {
         &self.records[place(id)]
+    }
+}
+
+impl IndexMut<RecordId> for Records {
+    fn index_mut(&mut self, id: RecordId) -> &mut Record {
+        &mut self.records[place(id)]
     }
 }

@@ -1,4 +1,4 @@
-//! What disciplines emit, as packets: routed from the port's node to the host that they are for.
+//! What disciplines and programs emit, as packets: routed from the port's node to the host that they are for.
 
 use super::state::{END, Simulation};
 use crate::network::emissions::Directory;
@@ -105,8 +105,12 @@ impl Simulation {
     /// Whether emitted packets may reach `port` other than by way of `upstream`: from a discipline at its node, or through
     /// another node that is no host.
     pub(super) fn emissions_may_enter(&self, port: PortId, upstream: PortId) -> bool {
-        let emits = |link: &LinkId| self.ports[*link].device().is_some_and(|device| device.qdisc.emits());
-        if !self.ports.iter().any(|port| port.device().is_some_and(|device| device.qdisc.emits())) {
+        let programs = self.shared.switches.as_ref();
+        let emits = |link: &LinkId| {
+            self.ports[*link].device().is_some_and(|device| device.qdisc.emits())
+                || programs.is_some_and(|switches| switches.has_program(*link))
+        };
+        if !(0..self.ports.len()).any(|link| emits(&link)) {
             return false;
         }
         let node = self.network.links[port].from;

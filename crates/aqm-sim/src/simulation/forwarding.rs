@@ -120,8 +120,8 @@ impl Simulation {
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
         if self.shared.switches.is_some() {
-            match self.admit(port, id, metadata.class, metadata.length) {
-                Some(ingress) => metadata.ingress = ingress,
+            match self.admit(port, id, metadata) {
+                Some(admitted) => metadata = admitted,
                 None => return,
             }
         }
@@ -318,20 +318,23 @@ impl Simulation {
             None | Some(PausedClasses::NONE) => qdisc.dequeue(now, &mut observer),
             Some(paused) => qdisc.dequeue_unpaused(now, paused, &mut observer),
         };
-        let metadata = next?;
+        let metadata = next.as_ref()?;
+        let (id, mut ecn, mut grown) = (metadata.cookie as PacketId, metadata.ecn, 0);
         if observer.shared.switches.is_some() {
-            observer.release(metadata.cookie as PacketId, metadata.class, metadata.length, false);
+            (ecn, grown) = observer.release(metadata);
         }
         let queued = device.observed.queued;
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
-        let id = metadata.cookie as PacketId;
         let packet = &mut self.shared.slab[id];
-        packet.ecn = metadata.ecn;
+        packet.ecn = ecn;
         if let Some(metrics) = &mut device.observed.metrics {
-            let (flow, length) = (packet.flow, metadata.length);
+            let (flow, length) = (packet.flow, metadata.length + grown);
             let (ip_length, sojourn) = (length - self.overhead, now.since(metadata.arrival));
             metrics.on_departure(Departure { flow, length, ip_length, sojourn }, queued, now);
+        }
+        if grown > 0 {
+            self.ports[port].grow(grown);
         }
         Some(id)
     }

@@ -9,6 +9,8 @@ pub(crate) mod feedback;
 pub(crate) mod forwarding;
 pub(crate) mod members;
 pub(crate) mod observer;
+#[cfg(test)]
+mod program_tests;
 pub(crate) mod run;
 pub(crate) mod setup;
 pub(crate) mod state;

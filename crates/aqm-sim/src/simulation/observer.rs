@@ -34,7 +34,7 @@ impl Observer for PortObserver<'_> {
         self.observed.queued.packets -= 1;
         self.observed.queued.bytes -= u64::from(packet.length);
         if self.shared.switches.is_some() {
-            self.release(packet.cookie as PacketId, packet.class, packet.length, true);
+            self.release_dropped(&packet);
         }
         let id = packet.cookie as PacketId;
         let dropped = &self.shared.slab[id];

@@ -39,6 +39,7 @@ impl Simulation {
             }
         }
         self.start_users();
+        self.start_switches();
         for port in 0..self.ports.len() {
             self.arm_wakeup(port);
         }

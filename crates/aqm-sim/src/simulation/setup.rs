@@ -48,7 +48,7 @@ impl Setup {
         };
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
-        simulation.install_switches(largest_packet(scenario)).map_err(input)?;
+        simulation.install_switches(largest_packet(scenario), seed).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);

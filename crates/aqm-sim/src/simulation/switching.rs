@@ -1,4 +1,5 @@
-//! Switches in the event loop: admission before a port's queue, PAUSE frames, and pauses that end.
+//! Switches in the event loop: programs and admission before a port's queue, programs behind it, PAUSE frames and pauses
+//! that end, timers of control planes.
 
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
@@ -8,8 +9,10 @@ use crate::network::port::PortId;
 use crate::network::records::Record;
 use crate::switch::installed::Switches;
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
+use crate::switch::pipeline::{Egress, Ingress, QueueView};
 use aqm_core::backlog::Backlog;
-use aqm_core::signal::DropReason;
+use aqm_core::packet::{Ecn, Packet as Metadata};
+use aqm_core::signal::{DropReason, MarkReason, Observer};
 use aqm_core::units::Time;
 
 /// The port that a packet came from, while it is at a port; `next` is its place in the table of routes.
@@ -20,12 +23,12 @@ pub(super) fn came_from(routes: &[u32], next: u32) -> Option<PortId> {
 }
 
 impl Simulation {
-    /// Gives switches what their options say; packets have at most `packet` bytes.
+    /// Gives switches what their options say; packets have at most `packet` bytes, programs draw from streams of `seed`.
     ///
     /// # Errors
     /// One line about what cannot be.
-    pub(super) fn install_switches(&mut self, packet: u32) -> Result<(), String> {
-        let Some(mut switches) = Switches::of(&self.network, packet)? else { return Ok(()) };
+    pub(super) fn install_switches(&mut self, packet: u32, seed: u64) -> Result<(), String> {
+        let Some(mut switches) = Switches::of(&self.network, packet, seed)? else { return Ok(()) };
         for port in 0..self.ports.len() {
             if switches.owner(port).is_some() {
                 switches.set_frame_route(port, self.add_route(&[port]));
@@ -35,27 +38,58 @@ impl Simulation {
         Ok(())
     }
 
-    /// The ingress port of a packet, if the switch that `port` belongs to has room for it; if not, it is dropped.
-    pub(super) fn admit(&mut self, port: PortId, id: PacketId, class: u16, length: u32) -> Option<u16> {
-        let switches = self.shared.switches.as_mut()?;
+    /// A packet comes to a port, with what its discipline will know of it; the switch that `port` belongs to lets its
+    /// program see it, and has room for it. `None` if it is dropped.
+    #[cold]
+    pub(super) fn admit(&mut self, port: PortId, id: PacketId, mut packet: Metadata) -> Option<Metadata> {
+        let now = self.shared.now;
+        let Some(switches) = &mut self.shared.switches else { return Some(packet) };
         let from = came_from(&self.shared.routes, self.shared.slab[id].next);
-        if switches.admit(port, from, class, length, self.shared.now).is_ok() {
-            return Some(switches.ingress(from));
+        packet.ingress = switches.ingress(from);
+        let mut refusal = None;
+        if let Some(Ingress { class, mark, drop, emit }) = switches.on_ingress(port, &packet, now) {
+            packet.class = class.unwrap_or(packet.class);
+            if drop {
+                refusal = Some(DropReason::Congestion);
+            } else if mark && packet.ecn.is_capable() {
+                packet.ecn = Ecn::Ce;
+                switches.note_mark(port);
+                if let Some(device) = self.ports[port].device_mut()
+                    && let Some(metrics) = &mut device.observed.metrics
+                {
+                    metrics.on_mark(self.shared.slab[id].flow);
+                }
+            }
+            if let Some(emission) = emit {
+                self.shared.emit(port, emission);
+            }
         }
-        let (flow, now) = (self.shared.slab[id].flow, self.shared.now);
+        let Some(switches) = &mut self.shared.switches else { return Some(packet) };
+        if refusal.is_none() && switches.admit(port, from, packet.class, packet.length, now).is_err() {
+            switches.on_drop(port, &packet, now);
+            refusal = Some(DropReason::Overlimit);
+        }
+        let Some(reason) = refusal else { return Some(packet) };
+        let flow = self.shared.slab[id].flow;
         if let Some(device) = self.ports[port].device_mut()
             && let Some(metrics) = &mut device.observed.metrics
         {
             let Backlog { packets, bytes } = device.observed.queued;
-            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(length) };
+            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
             metrics.on_arrival(flow, device.observed.queued, now);
-            metrics.on_drop(flow, DropReason::Overlimit, with_it, now);
+            metrics.on_drop(flow, reason, with_it, now);
         }
         self.shared.metrics.on_loss(&self.shared.slab[id]);
         self.shared.slab.remove(id);
-        self.ports[port].leave(length);
+        self.ports[port].leave(packet.length);
         self.send_pauses(port);
         None
+    }
+
+    /// Lets the timers of all switches begin.
+    pub(super) fn start_switches(&mut self) {
+        let count = self.shared.switches.as_ref().map_or(0, |switches| switches.len());
+        (0..count).for_each(|switch| self.send_pauses_of(switch));
     }
 
     /// Sends what the switch that `port` belongs to has to say upstream.
@@ -132,7 +166,7 @@ impl Simulation {
         None
     }
 
-    /// A switch has something to say again.
+    /// A switch has a pause to say again, or its control plane has something to do.
     pub(super) fn on_switch_timer(&mut self, switch: usize) -> Option<Time> {
         let switches = self.shared.switches.as_mut()?;
         if switches.disarm(switch, self.shared.now) {
@@ -150,13 +184,46 @@ impl Simulation {
 }
 
 impl PortObserver<'_> {
-    /// Tells the switch that a packet has left the queue, or was dropped there.
+    /// Tells the switch, and its program, that a packet in the queue was dropped.
     #[cold]
-    pub(super) fn release(&mut self, id: PacketId, class: u16, length: u32, dropped: bool) {
+    pub(super) fn release_dropped(&mut self, packet: &Metadata) {
+        let (port, from) = self.whence(packet);
         let Some(switches) = &mut self.shared.switches else { return };
-        let next = self.shared.slab[id].next;
-        let port = self.shared.routes[next as usize - 1] as PortId;
-        let from = came_from(&self.shared.routes, next);
-        switches.release(port, from, class, length, dropped);
+        switches.release(port, from, packet.class, packet.length, true);
+        switches.on_drop(port, packet, self.shared.now);
+    }
+
+    /// Tells the switch, and its program, that a packet has left the queue; answers with its ECN field from now on, and by
+    /// how many bytes it has grown.
+    #[cold]
+    pub(super) fn release(&mut self, packet: &Metadata) -> (Ecn, u32) {
+        let (port, from) = self.whence(packet);
+        let now = self.shared.now;
+        let Some(switches) = &mut self.shared.switches else { return (packet.ecn, 0) };
+        switches.release(port, from, packet.class, packet.length, false);
+        let Backlog { packets, bytes } = self.observed.queued;
+        let queue = QueueView {
+            packets: packets - 1,
+            bytes: bytes - u64::from(packet.length),
+            sojourn: now.since(packet.arrival),
+        };
+        let verdict = switches.on_egress(port, packet, &queue, now);
+        let Some(Egress { mark, emit, telemetry }) = verdict else { return (packet.ecn, 0) };
+        let marked = mark && packet.ecn.is_capable();
+        if marked {
+            switches.note_mark(port);
+            self.on_mark(packet, MarkReason::Unspecified);
+        }
+        if let Some(emission) = emit {
+            self.shared.emit(port, emission);
+        }
+        let add = |entry| self.shared.slab.add_telemetry(packet.cookie as PacketId, entry);
+        (if marked { Ecn::Ce } else { packet.ecn }, telemetry.map_or(0, add))
+    }
+
+    /// The port that a packet is at, and the one that it came from.
+    fn whence(&self, packet: &Metadata) -> (PortId, Option<PortId>) {
+        let next = self.shared.slab[packet.cookie as PacketId].next;
+        (self.shared.routes[next as usize - 1] as PortId, came_from(&self.shared.routes, next))
     }
 }

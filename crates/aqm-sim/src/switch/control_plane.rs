@@ -1,7 +1,7 @@
 //! The control plane of a switch: on a timer of its own it reads what the data plane counted, and what it decides is in
 //! force after a delay of its own.
 
-use super::pipeline::{Pipeline, RegisterId, State, TableId};
+use super::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId};
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -42,10 +42,8 @@ pub enum Write {
 
 /// A data-plane program with its state and, if it has one, its control plane.
 pub struct Program {
-    /// The data plane.
-    pub pipeline: Box<dyn Pipeline>,
-    /// Registers and tables.
-    pub state: State,
+    pipeline: Box<dyn Pipeline>,
+    state: State,
     control: Option<Box<dyn ControlPlane>>,
     next_timer: Time,
     /// Writes that are not yet in force, with the time from which they are.
@@ -57,6 +55,26 @@ impl Program {
     pub fn new(pipeline: Box<dyn Pipeline>, state: State, control: Option<Box<dyn ControlPlane>>) -> Program {
         let next_timer = control.as_ref().map_or(Time::MAX, |control| Time::ZERO + control.period());
         Program { pipeline, state, control, next_timer, pending: VecDeque::new() }
+    }
+
+    /// A packet has come in.
+    pub fn on_ingress(&mut self, packet: &PacketView<'_>) -> Ingress {
+        self.pipeline.on_ingress(packet, &mut self.state)
+    }
+
+    /// A packet leaves its queue.
+    pub fn on_egress(&mut self, packet: &PacketView<'_>, queue: &QueueView) -> Egress {
+        self.pipeline.on_egress(packet, queue, &mut self.state)
+    }
+
+    /// A packet that has come in is dropped.
+    pub fn on_drop(&mut self, packet: &PacketView<'_>) {
+        self.pipeline.on_drop(packet, &mut self.state);
+    }
+
+    /// Registers and tables.
+    pub fn state(&self) -> &State {
+        &self.state
     }
 
     /// When [`advance`](Program::advance) has something to do next.
@@ -95,7 +113,6 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipeline::{Ingress, PacketView};
     use super::*;
     use aqm_core::packet::Packet;
 
@@ -113,6 +130,12 @@ mod tests {
             let mark = arrived > state.lookup(self.threshold, view.egress as u64);
             Ingress { mark, ..Ingress::default() }
         }
+
+        fn on_egress(&mut self, _: &PacketView<'_>, _: &QueueView, _: &mut State) -> Egress {
+            Egress::default()
+        }
+
+        fn on_drop(&mut self, _: &PacketView<'_>, _: &mut State) {}
     }
 
     /// Every millisecond halves the threshold of a port on which anything arrived; that takes 300 us.
@@ -149,7 +172,7 @@ mod tests {
         let packet = Packet::new(0, 1, 1500);
         let marked_at = |program: &mut Program, micros: u64| {
             let view = PacketView { packet: &packet, ingress: Some(0), egress: 1, now: us(micros) };
-            program.pipeline.on_ingress(&view, &mut program.state).mark
+            program.on_ingress(&view).mark
         };
         assert!(!marked_at(&mut program, 100));
         assert_eq!(program.next_event(), Some(us(1000)));

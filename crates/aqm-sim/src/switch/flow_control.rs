@@ -3,6 +3,10 @@
 //! Bytes are counted where they came in, per ingress port and priority, from the packet's arrival until it goes to the
 //! wire. Beyond XOFF the upstream port is paused; what is on its way meanwhile goes into headroom, which belongs to this
 //! port and priority alone. At XON or below, with no headroom in use, the upstream port may go on.
+//!
+//! The priority is that of the packet's class behind the ingress program, if there is one: a program that chooses classes
+//! on a switch with flow control must leave lossless packets in their own. What is simpler than the standard says
+//! [`pause`](super::pause).
 
 use super::pause::{FRAME_BYTES, PauseFrame, pause_time};
 use aqm_core::units::{Bytes, Rate, Span, Time};

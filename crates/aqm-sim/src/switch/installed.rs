@@ -1,17 +1,26 @@
-//! Switches in their network: which ports are theirs, which ports obey their PAUSE frames, and what came of it.
+//! Switches in their network: which ports are theirs, which ports obey their PAUSE frames, what programs they run, and
+//! what came of it.
 
+use super::control_plane::Program;
 use super::deadlock;
 use super::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
 use super::options::{PfcOptions, SwitchOptions};
 use super::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
+use super::pipeline::{Egress, Ingress, PacketView, QueueView};
+use super::program::{ProgramSpec, Site};
 use super::shared_buffer::SharedBuffer;
 use super::{Refusal, Switch, Transit};
 use crate::network::graph::{LinkId, Network, NodeId};
 use crate::network::packet::PacketId;
 use crate::network::port::PortId;
+use aqm_core::packet::Packet as Metadata;
 use aqm_core::paused::PausedClasses;
-use aqm_core::units::Time;
+use aqm_core::random::Random;
+use aqm_core::units::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The port of packets that came in by none: the switch itself sends them.
+const NO_INGRESS: u16 = u16::MAX;
 
 /// The switches of a network that have options.
 pub(crate) struct Switches {
@@ -26,7 +35,9 @@ pub(crate) struct Switches {
 struct Installed {
     switch: Switch,
     ports: Vec<Pair>,
-    /// The event that stands for its next refresh, [`Time::MAX`] for none.
+    /// The program in its data plane, with its control plane.
+    program: Option<Program>,
+    /// The event that stands for its next refresh or the program's next timer, [`Time::MAX`] for none.
     timer: Time,
 }
 
@@ -52,11 +63,15 @@ struct Attachment {
     frames: VecDeque<PacketId>,
     frame_route: u32,
     refused: Refused,
+    /// What the program dropped on its way in, of that before the warm-up's end, and what it marked.
+    filtered: Refused,
+    filtered_before: u64,
+    marked: u64,
     /// Flow-controlled packets that were dropped by disciplines behind it.
     dropped: u64,
 }
 
-/// Packets for which the switch had no room in front of a port, and their bytes; the whole run's.
+/// Packets that the switch kept from a port, and their bytes; the whole run's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) packets: u64,
@@ -64,11 +79,12 @@ pub(crate) struct Refused {
 }
 
 impl Switches {
-    /// The switches of a network whose packets have at most `packet` bytes; `None` if none has options.
+    /// The switches of a network whose packets have at most `packet` bytes; `None` if none has options. Their programs
+    /// draw from streams of `seed`.
     ///
     /// # Errors
     /// One line about what cannot be.
-    pub(crate) fn of(network: &Network, packet: u32) -> Result<Option<Switches>, String> {
+    pub(crate) fn of(network: &Network, packet: u32, seed: u64) -> Result<Option<Switches>, String> {
         if network.switches.is_empty() {
             return Ok(None);
         }
@@ -76,6 +92,18 @@ impl Switches {
         let mut all = Switches { switches: Vec::new(), ports: ports.collect(), deadlock: None };
         for (&node, options) in &network.switches {
             all.install(network, node, options, packet)?;
+            if let Some(text) = &options.program
+                && let Some(installed) = all.switches.last_mut()
+            {
+                let name = network.node_name(node);
+                let rate = |pair: &Pair| {
+                    pair.out.map_or(Rate::from_bits_per_sec(0), |out| network.links[out].capacity.mean_rate())
+                };
+                let rates = installed.ports.iter().map(rate).collect();
+                let random = Random::stream(seed, &format!("{name} program"));
+                let program = ProgramSpec::parse(text).and_then(|spec| spec.build(Site { rates, random }));
+                installed.program = Some(program.map_err(|problem| format!("{name}: program: {problem}"))?);
+            }
         }
         Ok(Some(all))
     }
@@ -114,7 +142,7 @@ impl Switches {
             None => FlowControl::default(),
         };
         let switch = Switch::new(buffer, flow_control);
-        self.switches.push(Installed { switch, ports: pairs, timer: Time::MAX });
+        self.switches.push(Installed { switch, ports: pairs, program: None, timer: Time::MAX });
         Ok(())
     }
 
@@ -166,9 +194,9 @@ impl Switches {
         Some((switch, Transit { ingress, egress, priority: priority_of(class), length }))
     }
 
-    /// The port of a switch that a packet came in by, from 0; the largest number for none.
+    /// The port of a switch that a packet came in by, from 0; [`NO_INGRESS`] for none.
     pub(crate) fn ingress(&self, from: Option<PortId>) -> u16 {
-        from.and_then(|from| self.ports[from].next).map_or(u16::MAX, |(_, ingress)| ingress as u16)
+        from.and_then(|from| self.ports[from].next).map_or(NO_INGRESS, |(_, ingress)| ingress as u16)
     }
 
     /// A packet has come to `port`, if that is a switch's; `from` is the port that sent it there.
@@ -188,6 +216,70 @@ impl Switches {
             refused.bytes += u64::from(length);
         }
         admitted
+    }
+
+    /// The program that runs where `port` is, and the number of that port in its switch.
+    fn program(&mut self, port: PortId) -> Option<(&mut Program, usize)> {
+        let (switch, egress) = self.ports[port].owner?;
+        Some((self.switches[switch].program.as_mut()?, egress))
+    }
+
+    /// The registers and tables of a switch's program.
+    #[cfg(test)]
+    pub(crate) fn program_state(&self, switch: usize) -> Option<&super::pipeline::State> {
+        self.switches[switch].program.as_ref().map(Program::state)
+    }
+
+    /// Lets a switch run a program that no list has.
+    #[cfg(test)]
+    pub(crate) fn set_program(&mut self, switch: usize, program: Program) {
+        self.switches[switch].program = Some(program);
+    }
+
+    /// Whether a program runs where `port` is.
+    pub(crate) fn has_program(&self, port: PortId) -> bool {
+        self.ports[port].owner.is_some_and(|(switch, _)| self.switches[switch].program.is_some())
+    }
+
+    /// What the program makes of a packet that comes in and will leave by `port`; `None` if there is no program.
+    pub(crate) fn on_ingress(&mut self, port: PortId, packet: &Metadata, now: Time) -> Option<Ingress> {
+        let (program, egress) = self.program(port)?;
+        let verdict = program.on_ingress(&view(packet, egress, now));
+        if verdict.drop {
+            let filtered = &mut self.ports[port].filtered;
+            filtered.packets += 1;
+            filtered.bytes += u64::from(packet.length);
+        }
+        Some(verdict)
+    }
+
+    /// What the program makes of a packet that leaves the queue of `port`; `None` if there is no program.
+    pub(crate) fn on_egress(
+        &mut self,
+        port: PortId,
+        packet: &Metadata,
+        queue: &QueueView,
+        now: Time,
+    ) -> Option<Egress> {
+        let (program, egress) = self.program(port)?;
+        Some(program.on_egress(&view(packet, egress, now), queue))
+    }
+
+    /// A packet that had come in is dropped in front of `port`.
+    pub(crate) fn on_drop(&mut self, port: PortId, packet: &Metadata, now: Time) {
+        if let Some((program, egress)) = self.program(port) {
+            program.on_drop(&view(packet, egress, now));
+        }
+    }
+
+    /// The program has marked a packet at `port`.
+    pub(crate) fn note_mark(&mut self, port: PortId) {
+        self.ports[port].marked += 1;
+    }
+
+    /// Packets that programs marked at a port, the whole run's.
+    pub(crate) fn marked(&self, port: PortId) -> u64 {
+        self.ports[port].marked
     }
 
     /// A packet that was admitted has left the queue of `port`, or was dropped there.
@@ -222,15 +314,26 @@ impl Switches {
         Some((installed.ports[port].out?, frame))
     }
 
-    /// Says again the pauses of a switch that would expire.
+    /// Says again the pauses of a switch that would expire, and lets its control plane do what is due.
     pub(crate) fn refresh(&mut self, switch: usize, now: Time) {
-        self.switches[switch].switch.refresh(now);
+        let installed = &mut self.switches[switch];
+        installed.switch.refresh(now);
+        if let Some(program) = &mut installed.program {
+            program.advance(now);
+        }
+    }
+
+    /// How many switches have options.
+    pub(crate) fn len(&self) -> usize {
+        self.switches.len()
     }
 
     /// The time for which a switch needs an event, if none stands for it yet; from here on one does.
     pub(crate) fn arm(&mut self, switch: usize) -> Option<Time> {
         let installed = &mut self.switches[switch];
-        let at = installed.switch.next_refresh().filter(|at| *at < installed.timer)?;
+        let program = installed.program.as_ref().and_then(Program::next_event);
+        let next = installed.switch.next_refresh().into_iter().chain(program).min();
+        let at = next.filter(|at| *at < installed.timer)?;
         installed.timer = at;
         Some(at)
     }
@@ -330,11 +433,17 @@ impl Switches {
         self.ports[port].refused
     }
 
+    /// Packets that the program dropped on their way to a port, the whole run's.
+    pub(crate) fn filtered(&self, port: PortId) -> Refused {
+        self.ports[port].filtered
+    }
+
     /// The warm-up is over: counts anew.
     pub(crate) fn restart(&mut self, now: Time) {
         self.switches.iter_mut().for_each(|installed| installed.switch.restart());
         for attachment in &mut self.ports {
             attachment.dropped = 0;
+            attachment.filtered_before = attachment.filtered.packets;
             if let Some(pause) = &mut attachment.pause {
                 pause.restart(now);
             }
@@ -382,6 +491,10 @@ impl Switches {
         if let Some((at, _)) = &self.deadlock {
             put("pfc_deadlock_s", at.as_secs_f64());
         }
+        if self.switches.iter().any(|installed| installed.program.is_some()) {
+            let filtered = |port: &Attachment| port.filtered.packets - port.filtered_before;
+            put("program_drops", self.ports.iter().map(filtered).sum::<u64>() as f64);
+        }
         let buffers: Vec<_> =
             self.switches.iter().filter_map(|installed| installed.switch.buffer()).collect();
         if !buffers.is_empty() {
@@ -392,6 +505,12 @@ impl Switches {
         }
         metrics
     }
+}
+
+/// A packet as the program of its switch sees it.
+fn view(packet: &Metadata, egress: usize, now: Time) -> PacketView<'_> {
+    let ingress = (packet.ingress != NO_INGRESS).then_some(packet.ingress.into());
+    PacketView { packet, ingress, egress, now }
 }
 
 /// The ports of a node: each link out of it with the link back, in order where there are several to a neighbour; then

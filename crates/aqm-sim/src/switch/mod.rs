@@ -11,6 +11,8 @@ pub mod options;
 pub mod pause;
 pub mod pipeline;
 pub mod pmqecn;
+pub mod program;
+pub mod programs;
 pub mod shared_buffer;
 
 use aqm_core::units::Time;

@@ -1,10 +1,11 @@
 //! The options of a switch as a scenario names them.
 
 use super::pause::PRIORITIES;
+use super::program::ProgramSpec;
 use serde::{Deserialize, Serialize};
 
 /// What a switch has beside its ports.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchOptions {
     /// Memory that all its queues share; `None` leaves every port to the limit of its discipline.
@@ -13,6 +14,9 @@ pub struct SwitchOptions {
     /// Priority flow control towards all its neighbours.
     #[serde(default)]
     pub pfc: Option<PfcOptions>,
+    /// The program in its data plane and control plane, as [`ProgramSpec`] reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
 }
 
 /// Shared memory with dynamic thresholds.
@@ -64,6 +68,9 @@ impl SwitchOptions {
                 return Err(format!("buffer.alpha is {}: it must be greater than zero", buffer.alpha));
             }
         }
+        if let Some(program) = &self.program {
+            ProgramSpec::parse(program).map_err(|problem| format!("program: {problem}"))?;
+        }
         let Some(pfc) = &self.pfc else { return Ok(()) };
         if pfc.priorities.is_empty() {
             return Err("pfc.priorities is empty: name at least one".to_owned());
@@ -113,6 +120,7 @@ mod tests {
         let pfc = |rest: &str| format!(r#"{{"pfc": {{"priorities": [3], "xoff_bytes": 9, {rest}}}}}"#);
         for (text, wanted) in [
             (r#"{"bufer": null}"#.to_owned(), "unknown field `bufer`"),
+            (r#"{"program": "dscq"}"#.to_owned(), "program: unknown program 'dscq', did you mean 'dscp'?"),
             (r#"{"buffer": {"size_bytes": 0, "alpha": 1.0}}"#.to_owned(), "buffer.size_bytes is 0"),
             (r#"{"buffer": {"size_bytes": 1, "alpha": 0.0}}"#.to_owned(), "buffer.alpha is 0"),
             (pfc(r#""xon_bytes": 10"#), "pfc.xon_bytes is 10: it must be at most xoff_bytes, 9"),

@@ -1,4 +1,14 @@
-//! PAUSE frames of priority flow control (IEEE 802.1Qbb), and what they do to the port that receives them.
+//! PAUSE frames of priority flow control (IEEE 802.1Qbb, now clause 36 of IEEE 802.1Q), and what they do to the port that
+//! receives them.
+//!
+//! Simpler than the standard:
+//!
+//! - A port obeys at once. IEEE 802.1Q-2018, 36.1.3.3, gives it 614.4 ns; the headroom that annex N adds for that, and for
+//!   the delays of interfaces and cables beyond propagation, is not needed here. Real switches need it.
+//! - A frame speaks of one priority. That of IEEE 802.3 annex 31D has a vector of eight times; who pauses several
+//!   priorities at once sends several frames here.
+//! - XOFF is a fixed number of bytes. The standard leaves open when a port pauses; many switches take a threshold that
+//!   shrinks with what is free in the shared buffer.
 
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Bytes, Rate, Span, Time};
@@ -18,7 +28,7 @@ pub fn priority_of(class: u16) -> u8 {
     class.min(PRIORITIES as u16 - 1) as u8
 }
 
-/// What a PAUSE frame says. A frame of the standard has a time for each priority; ours speak of one.
+/// What a PAUSE frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseFrame {
     /// The priority.

@@ -57,26 +57,67 @@ pub struct Egress {
     pub telemetry: Option<Telemetry>,
 }
 
-/// What a packet says about a hop: an entry of its INT header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a packet says about a hop: an entry of its INT header, three words of 32 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Telemetry {
-    /// When it left the queue.
-    pub at: Time,
-    /// Packets and bytes behind it.
+    /// Packets behind it when it left the queue.
     pub queue_packets: u32,
-    /// Their bytes.
-    pub queue_bytes: u32,
+    /// What else; the program documents the meaning.
+    pub values: [u32; 2],
 }
 
-/// A data-plane program.
+impl Telemetry {
+    /// Bytes of an entry on the link.
+    pub const BYTES: u32 = 12;
+    /// Bytes of the header before its first entry: an IP option with its type, its length, and how many entries.
+    pub const HEADER_BYTES: u32 = 4;
+
+    /// An entry; what does not fit its word says the most that does.
+    pub fn new(queue_packets: u64, values: [u64; 2]) -> Telemetry {
+        let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        Telemetry { queue_packets: word(queue_packets), values: values.map(word) }
+    }
+}
+
+/// What a packet says about the hops behind it, the first of them first: its INT header.
+///
+/// IPv4 has 40 bytes for options (RFC 791 section 3.1), and so there is room for three. Further hops add nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hops {
+    entries: [Telemetry; Hops::MOST],
+    count: u8,
+}
+
+impl Hops {
+    /// Most entries.
+    pub const MOST: usize = 3;
+
+    /// The entries.
+    pub fn as_slice(&self) -> &[Telemetry] {
+        &self.entries[..usize::from(self.count)]
+    }
+
+    /// Adds an entry; answers by how many bytes the packet grows.
+    pub fn push(&mut self, entry: Telemetry) -> u32 {
+        let Some(place) = self.entries.get_mut(usize::from(self.count)) else { return 0 };
+        *place = entry;
+        self.count += 1;
+        Telemetry::BYTES + if self.count == 1 { Telemetry::HEADER_BYTES } else { 0 }
+    }
+}
+
+/// A data-plane program. What has come in and was not dropped by the program itself either leaves or is dropped by the
+/// traffic manager: each packet has one `on_ingress`, and then one `on_egress` or one `on_drop`. Counters of what waits
+/// add at the first and take away at the others.
 pub trait Pipeline: Send {
     /// A packet has come in; its way out is known.
     fn on_ingress(&mut self, packet: &PacketView<'_>, state: &mut State) -> Ingress;
 
     /// A packet leaves its queue for the wire.
-    fn on_egress(&mut self, _packet: &PacketView<'_>, _queue: &QueueView, _state: &mut State) -> Egress {
-        Egress::default()
-    }
+    fn on_egress(&mut self, packet: &PacketView<'_>, queue: &QueueView, state: &mut State) -> Egress;
+
+    /// The traffic manager drops a packet that has come in: there is no room, or the discipline decides so.
+    fn on_drop(&mut self, packet: &PacketView<'_>, state: &mut State);
 }
 
 /// What outlasts a packet: the program's registers and tables, shared with the control plane.
@@ -119,7 +160,12 @@ impl State {
         &self.registers[id.0]
     }
 
-    /// The same, to write.
+    /// All arrays, in the order in which they were added.
+    pub fn arrays(&self) -> impl Iterator<Item = &[u64]> {
+        self.registers.iter().map(Vec::as_slice)
+    }
+
+    /// The registers of an array, to write.
     pub fn registers_mut(&mut self, id: RegisterId) -> &mut [u64] {
         &mut self.registers[id.0]
     }
@@ -140,49 +186,13 @@ impl State {
 mod tests {
     use super::*;
 
-    /// Bands by DSCP, and the bytes of each counted.
-    struct Classifier {
-        bands: TableId,
-        bytes: RegisterId,
-    }
-
-    impl Pipeline for Classifier {
-        fn on_ingress(&mut self, view: &PacketView<'_>, state: &mut State) -> Ingress {
-            let band = state.lookup(self.bands, view.packet.dscp.into());
-            state.registers_mut(self.bytes)[band as usize] += u64::from(view.packet.length);
-            Ingress { class: Some(band as u16), ..Ingress::default() }
-        }
-
-        fn on_egress(&mut self, view: &PacketView<'_>, queue: &QueueView, _state: &mut State) -> Egress {
-            let (queue_packets, queue_bytes) = (queue.packets as u32, queue.bytes as u32);
-            Egress {
-                telemetry: Some(Telemetry { at: view.now, queue_packets, queue_bytes }),
-                ..Egress::default()
-            }
-        }
-    }
-
     #[test]
-    fn a_program_classifies_by_dscp_counts_bytes_and_reports_the_queue() {
-        let mut state = State::default();
-        let (bands, bytes) = (state.add_table(2), state.add_registers(3));
-        state.set_entry(bands, 46, 0); // EF
-        state.set_entry(bands, 26, 1); // AF31
-        let mut program = Classifier { bands, bytes };
-        let mut classes = Vec::new();
-        for (dscp, length) in [(46, 200), (0, 1500), (26, 1000), (46, 200)] {
-            let mut packet = Packet::new(0, 1, length);
-            packet.dscp = dscp;
-            let view = PacketView { packet: &packet, ingress: Some(0), egress: 1, now: Time::ZERO };
-            classes.push(program.on_ingress(&view, &mut state).class.unwrap());
-        }
-        assert_eq!(classes, [0, 2, 1, 0]);
-        assert_eq!(state.registers(bytes), [400, 1000, 1500]);
-
-        let packet = Packet::new(0, 1, 1500);
-        let view = PacketView { packet: &packet, ingress: None, egress: 1, now: Time::from_nanos(7) };
-        let queue = QueueView { packets: 3, bytes: 2700, sojourn: Span::from_micros(20) };
-        let telemetry = program.on_egress(&view, &queue, &mut state).telemetry.unwrap();
-        assert_eq!((telemetry.at, telemetry.queue_packets, telemetry.queue_bytes), (view.now, 3, 2700));
+    fn a_header_has_room_for_three_hops_and_grows_with_each() {
+        let mut hops = Hops::default();
+        let entry = |queue| Telemetry::new(queue, [7, u64::MAX]);
+        let grown: Vec<u32> = (0..5).map(|queue| hops.push(entry(queue))).collect();
+        assert_eq!(grown, [16, 12, 12, 0, 0]);
+        assert_eq!(hops.as_slice(), [entry(0), entry(1), entry(2)]);
+        assert_eq!(hops.as_slice()[1], Telemetry { queue_packets: 1, values: [7, u32::MAX] });
     }
 }

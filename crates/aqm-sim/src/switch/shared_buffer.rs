@@ -3,6 +3,9 @@
 //! A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM
 //! Transactions on Networking 6(2), 1998: every queue may hold alpha times what is free. Few busy queues get much, many
 //! get equal shares, and some memory always stays free for a queue that becomes busy.
+//!
+//! Simpler than a chip: a packet takes its bytes, not whole cells; alpha is one number for all queues; a queue is a port and
+//! a priority; multicast is not modelled.
 
 /// Bytes of memory, and how much of them each queue holds.
 #[derive(Clone, Debug)]

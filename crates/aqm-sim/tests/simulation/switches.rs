@@ -64,11 +64,12 @@ fn equip(scenario: &mut Scenario, switches: &[&str], options: &SwitchOptions) {
 fn pfc(xoff_bytes: u64, headroom_bytes: Option<u64>) -> SwitchOptions {
     let xon_bytes = xoff_bytes - 2 * u64::from(PACKET);
     let pfc = PfcOptions { priorities: vec![0], xoff_bytes, xon_bytes, headroom_bytes, quanta: 65535 };
-    SwitchOptions { buffer: None, pfc: Some(pfc) }
+    SwitchOptions { pfc: Some(pfc), ..SwitchOptions::default() }
 }
 
 fn shared(size_bytes: u64, alpha: f64) -> SwitchOptions {
-    SwitchOptions { buffer: Some(BufferOptions { size_bytes, alpha, reserve_bytes: 0 }), pfc: None }
+    let buffer = Some(BufferOptions { size_bytes, alpha, reserve_bytes: 0 });
+    SwitchOptions { buffer, ..SwitchOptions::default() }
 }
 
 fn run(scenario: &Scenario) -> Report {

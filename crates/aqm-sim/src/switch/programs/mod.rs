@@ -1,0 +1,8 @@
+//! The programs that a scenario can name on a switch. Files, Python and documentation follow from the list.
+
+mod dscp;
+
+use super::program::Info;
+
+/// Every program, one word each, as listed to users.
+pub static PROGRAMS: &[&Info] = &[&dscp::INFO];

@@ -6,6 +6,7 @@
 
 pub mod inputs;
 pub mod overflow;
+pub mod rate_control;
 pub mod report;
 pub mod scenario;
 pub mod switch;

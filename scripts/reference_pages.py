@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the pages about transports, sources, topologies and metrics, and the schemas.
+"""Write the pages about transports, sources, topologies, programs and metrics, and the schemas.
 
     scripts/reference_pages.py docs
 
@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from aqmlab import _native
 from aqmlab.metrics import METRICS
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import of_stack
@@ -39,6 +40,7 @@ def pages() -> dict[str, str]:
         "transports.md": transports(),
         "sources.md": sources(),
         "topologies.md": topologies(),
+        "programs.md": programs(),
         "metrics.md": metrics(),
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
         "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
@@ -108,6 +110,36 @@ def topologies() -> str:
     for one in KINDS_OF_TOPOLOGY:
         keys = ((f"`{key.name}`", key.default, key.takes, key.help) for key in one.keys)
         lines += ["", f"## {one.name}", "", *_table(HEAD[:4], keys)]
+    return "\n".join(lines) + "\n"
+
+
+def programs() -> str:
+    """Return the page about the programs of switches."""
+    lines = [
+        "# Programs of switches",
+        "",
+        'Written by `make docs`. `program = "NAME[:PRESET] [PARAMETER VALUE]..."` in',
+    ]
+    lines += [
+        "`[switch]` of a topology's file runs one on its switches, `:program=NAME` on those of a generator. It sees"
+    ]
+    lines += ["packets before and behind the queue of each port; see `crates/aqm-sim/src/switch/pipeline.rs`.", ""]
+    known = json.loads(_native.programs())
+    lines += _table(
+        ("Name", "What it is", "Defined by"), ((f"`{p['name']}`", p["summary"], p["reference"]) for p in known)
+    )
+    for one in known:
+        lines += ["", f"## {one['name']}", ""]
+        params = ((f"`{p['name']}`", p["default"], p["allowed"], p["help"], p["reference"]) for p in one["params"])
+        lines += _table(("Parameter", *HEAD[1:]), params)
+        lines += [""]
+        for preset in one["presets"]:
+            values = ", ".join(f"{key} {value}" for key, value in preset["values"].items()) or "the defaults"
+            lines.append(f"- `{one['name']}:{preset['name']}`: {values} ({preset['source']})")
+        if one["telemetry"]:
+            lines.append(f"- Telemetry, behind the packets of the queue: {one['telemetry']}.")
+        if one["feedback"]:
+            lines.append(f"- What sources are told: {one['feedback']}.")
     return "\n".join(lines) + "\n"
 
 

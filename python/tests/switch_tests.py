@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,35 @@ def the_headroom_experiment_needs_no_more_than_is_computed(aqmlab: Command) -> N
     assert losses[-1] == 0
     last = json.loads(ended.out)["runs"][-1]["metrics"]
     assert 25_000 <= last["pfc_headroom_bytes"] <= 25_000 + 64 + 3 * 1514 + 1
+
+
+def a_switch_runs_a_program_by_its_name(tmp_path: Path) -> None:
+    star = read("star:hosts=3:program=dscp codepoints 46,26 int", RATE, RTT)
+    assert star.switches == {"switch": {"program": "dscp:plain codepoints 46,26 int"}}
+    table = '[switch]\nbuffer = "9mb"\nprogram = "dscp threshold 10kb"'
+    both = _file(tmp_path, table).switches["s"]
+    assert both["program"] == "dscp:plain threshold 10kb"
+    assert both["buffer"]["size_bytes"] == 9 << 20
+    for program, problem in (
+        ("dspc", "program: unknown program 'dspc', did you mean 'dscp'?"),
+        ("dscp treshold 1kb", "'treshold' is unknown, did you mean 'threshold'?"),
+        ("dscp threshold 1", "threshold"),
+    ):
+        with pytest.raises(InputError, match=re.escape(problem)):
+            _file(tmp_path, f'[switch]\nprogram = "{program}"')
+
+
+def packets_carry_telemetry_and_marks_of_a_program() -> None:
+    flows = "2*cbr:rate=10mbit:start=0s:ecn=classic"
+    runs = package.compare(
+        aqm="fifo limit 10mb",
+        rate="10mbit",
+        rtt="4ms",
+        duration="2s",
+        seeds=1,
+        flows=flows,
+        topology="many_to_one:senders=2:program=dscp threshold 100kb int",
+    ).runs
+    assert runs["telemetry_packets"][0] == runs["telemetry_hops"][0] > 1000
+    assert runs["marks"][0] > 1000
+    assert runs["program_drops"][0] == 0

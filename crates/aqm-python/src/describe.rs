@@ -9,6 +9,8 @@ use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
 use aqm_core::units::Rate;
 use aqm_sim::overflow::{Victim, victim};
+use aqm_sim::switch::program::{self, ProgramSpec};
+use aqm_sim::switch::programs::PROGRAMS;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -67,6 +69,29 @@ pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {
 pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
     let spec = Spec::parse(text).map_err(input)?;
     victim(&spec).map(Victim::name).map_err(input)
+}
+
+/// The programs that switches can run, as JSON.
+#[pyfunction]
+pub(crate) fn programs() -> String {
+    let program = |info: &&program::Info| {
+        json!({
+            "name": info.name,
+            "summary": info.summary,
+            "reference": info.reference,
+            "telemetry": info.telemetry,
+            "feedback": info.feedback,
+            "params": info.params.iter().map(param).collect::<Value>(),
+            "presets": info.presets.iter().map(preset).collect::<Value>(),
+        })
+    };
+    PROGRAMS.iter().map(program).collect::<Value>().to_string()
+}
+
+/// Reads a program of a switch; gives its canonical form.
+#[pyfunction]
+pub(crate) fn parse_program(text: &str) -> PyResult<String> {
+    ProgramSpec::parse(text).map(|spec| spec.to_string()).map_err(input)
 }
 
 fn discipline(info: &Info) -> Value {

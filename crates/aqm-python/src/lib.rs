@@ -19,7 +19,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::describe::{build_info, check_spec, disciplines, overflow_victim, parse_spec, version};
+    use crate::describe::{
+        build_info, check_spec, disciplines, overflow_victim, parse_program, parse_spec, programs, version,
+    };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]

@@ -25,12 +25,14 @@ __all__ = [
     "overflow_victim",
     "parse_bytes",
     "parse_fraction",
+    "parse_program",
     "parse_rate",
     "parse_size",
     "parse_span",
     "parse_spec",
     "pmqecn_queue",
     "pmqecn_solve",
+    "programs",
     "run",
     "sketch",
     "version",
@@ -60,6 +62,12 @@ def flows() -> str:
 
 def parse_spec(text: str) -> str:
     """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""
+
+def programs() -> str:
+    """Return every program that switches can run, as JSON."""
+
+def parse_program(text: str) -> str:
+    """Read a program of a switch, such as ``dscp codepoints 46,26 int``; return its canonical form."""
 
 def check_spec(text: str, rate_bps: int) -> None:
     """Build the discipline for a link once, so that relations between parameters are checked too."""

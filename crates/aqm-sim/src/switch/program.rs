@@ -90,6 +90,11 @@ impl ProgramSpec {
         Ok(ProgramSpec { info, preset, params })
     }
 
+    /// Which program.
+    pub fn info(&self) -> &'static Info {
+        self.info
+    }
+
     /// Makes the program for a switch.
     ///
     /// # Errors

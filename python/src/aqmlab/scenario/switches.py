@@ -1,4 +1,4 @@
-"""What the switches of a topology have beside their ports: shared memory and priority flow control."""
+"""What the switches of a topology have beside their ports: shared memory, priority flow control, a program."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from aqmlab import _native
 from aqmlab.errors import InputError, unknown
 from aqmlab.units import parse_bytes
 
 # The keys of a generator, as in ``star:buffer=9mb:xoff=96kb:priorities=3``, and in [switch] of a file.
 BUFFER_KEYS = {"buffer": "", "alpha": "1", "reserve": "0b"}
 PFC_KEYS = {"xoff": "", "xon": "", "headroom": "auto", "priorities": "0", "quanta": "65535"}
-KEYS = {**BUFFER_KEYS, **PFC_KEYS}
+# A program stands for itself: ``program=dscp codepoints 46,26 int``.
+PROGRAM = "program"
+KEYS = {**BUFFER_KEYS, **PFC_KEYS, PROGRAM: ""}
 
 PRIORITIES = 8
 LONGEST_PAUSE = 65535
@@ -48,6 +51,7 @@ def options(values: Mapping[str, str]) -> dict[str, Any] | None:
     return {
         **({"buffer": buffer} if "buffer" in values else {}),
         **({"pfc": _pfc(texts)} if "xoff" in values else {}),
+        **({PROGRAM: _program(texts[PROGRAM])} if PROGRAM in values else {}),
     }
 
 
@@ -58,7 +62,7 @@ def from_table(table: Mapping[str, Any]) -> dict[str, str]:
         InputError: for an unknown key, or a value that is neither text, a number nor (priorities) a list of them.
 
     """
-    known = [*BUFFER_KEYS, "pfc"]
+    known = [*BUFFER_KEYS, "pfc", PROGRAM]
     pfc = table.get("pfc", {})
     if not isinstance(pfc, dict):
         raise InputError(f"pfc: '{pfc}' is not a table such as {{ xoff = \"96kb\" }}")
@@ -78,6 +82,13 @@ def _text(key: str, value: Any) -> str:
     ):
         raise InputError(f"{key}: '{value}' is not one value")
     return "|".join(str(entry) for entry in entries)
+
+
+def _program(text: str) -> str:
+    try:
+        return _native.parse_program(text)
+    except _native.InputError as error:
+        raise InputError(f"{PROGRAM}: {error}") from None
 
 
 def _pfc(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import choke
 import classful
 import cobalt
 import codel
+import daqm
 import docsis_pie
 import dualpi2
 import fq_cobalt
@@ -175,6 +176,7 @@ for module in (
     choke,
     classful,
     cobalt,
+    daqm,
     dualpi2,
     fq_cobalt,
     fq_pie,

@@ -2,9 +2,9 @@
 //! all follow from it.
 
 use crate::discipline::{
-    Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, dctcp_step, docsis_pie, drr, dualpi2,
-    ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo,
-    qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
+    Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie, drr,
+    dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie,
+    pifo, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
 };
 use crate::link::Link;
 use crate::params::{Child, same_name};
@@ -30,6 +30,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &pi2::INFO,
     &dualpi2::INFO,
     &tcn::INFO,
+    &daqm::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,
     &fq_pie::INFO,

@@ -19,11 +19,13 @@ pub enum DropReason {
     Reconfigured = 4,
     /// A later acknowledgment of the flow says all that this one says.
     Redundant = 5,
+    /// The law took the packet out of the queue to look at it, and lost it.
+    Inspected = 6,
 }
 
 impl DropReason {
     /// How many reasons there are; numbers run from zero.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
     /// Every reason, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -33,11 +35,13 @@ impl DropReason {
         DropReason::Unfair,
         DropReason::Reconfigured,
         DropReason::Redundant,
+        DropReason::Inspected,
     ];
 
     /// Whether the AQM chose to drop, rather than running out of room.
     pub const fn is_early(self) -> bool {
-        matches!(self, DropReason::Congestion | DropReason::Unfair | DropReason::Redundant)
+        use DropReason::{Congestion, Inspected, Redundant, Unfair};
+        matches!(self, Congestion | Unfair | Redundant | Inspected)
     }
 
     /// The name in files.
@@ -49,6 +53,7 @@ impl DropReason {
             DropReason::Unfair => "unfair",
             DropReason::Reconfigured => "reconfigured",
             DropReason::Redundant => "redundant",
+            DropReason::Inspected => "inspected",
         }
     }
 }

@@ -20,7 +20,10 @@ const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
 
 /// What a discipline does with other parameters, in bursts.
-const VARIANTS: [(&str, &str); 9] = [
+const VARIANTS: [(&str, &str); 12] = [
+    ("daqm_strict", "daqm:daqm3 drop_duration 50ms"),
+    ("daqm_jerk", "daqm:only_s3 noagain smoothing 5ms update_step 0.5"),
+    ("daqm_artifact", "daqm:daqm2 reading artifact"),
     ("s-pie_narrow", "s-pie:consistent width 4 depth 2"),
     ("s-pie_conservative", "s-pie:consistent sketch conservative width 4 depth 2"),
     ("s-pie_count_sketch", "s-pie:consistent sketch count_sketch width 4 depth 2"),

@@ -11,6 +11,7 @@ pub mod choke;
 mod classful;
 pub mod cobalt;
 pub mod codel;
+pub mod daqm;
 pub mod dctcp_step;
 pub mod docsis_pie;
 pub mod drr;

@@ -10,6 +10,7 @@ mod flows;
 mod inputs;
 mod measure;
 mod pmqecn;
+mod rates;
 mod run;
 mod units;
 
@@ -34,6 +35,8 @@ mod _native {
     use crate::measure::{cost, sketch_stream};
     #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
+    #[pymodule_export]
+    use crate::rates::rate_steps;
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
     #[pymodule_export]

@@ -33,6 +33,7 @@ __all__ = [
     "pmqecn_queue",
     "pmqecn_solve",
     "programs",
+    "rate_steps",
     "run",
     "sketch",
     "version",
@@ -128,6 +129,15 @@ def pmqecn_solve(
 
     Returns service rates, thresholds, arrival rates, why the first layer has no solution, and the costs of both layers.
     Raises `InputError`.
+    """
+
+def rate_steps(
+    control: str, line_bps: float, events: list[tuple[int, str, float, float]], seed: int
+) -> list[tuple[float, float]]:
+    """Play events to a rate control: nanoseconds, kind and up to two numbers. Return rate and target after each, bit/s.
+
+    Kinds are ``sent`` (bytes), ``notified``, ``quantised`` (Fb), ``rates`` (lambda and lambda*) and ``wait``. Timers
+    that are due go off before the event. Raises `InputError`.
     """
 
 def cost(spec: str, rate_bps: int, flows: int, standing_packets: int, packets: int) -> tuple[float, float, int]:

@@ -41,6 +41,17 @@ impl Settings {
         hyper: 50e6,
         bounds: Bounds { least: 10e6, most: 10e9 },
     };
+
+    /// For another link: increases and bounds in proportion to its rate.
+    pub fn scaled(self, line: f64) -> Settings {
+        let scale = line / self.bounds.most;
+        Settings {
+            active: self.active * scale,
+            hyper: self.hyper * scale,
+            bounds: Bounds { least: self.bounds.least * scale, most: line },
+            ..self
+        }
+    }
 }
 
 /// The reaction point of a flow.

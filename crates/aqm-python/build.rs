@@ -1,6 +1,7 @@
-//! The source version: a hash of everything that decides results, so that a rebuild of the same source keeps them.
+//! The source version: a hash of everything that decides results, so that a rebuild of the same source keeps stored
+//! runs.
 //!
-//! It covers the sources of every crate, what they include from `data`, and the versions of all dependencies.
+//! It covers the sources of every crate, the data that they include, and the versions of all dependencies.
 
 use std::fs;
 use std::io;
@@ -40,7 +41,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a with 128 bits: enough to tell sources apart, and stable over compilers.
+/// FNV-1a with 128 bits: enough to tell sources apart, and the same with every compiler.
 struct Fnv(u128);
 
 impl Fnv {

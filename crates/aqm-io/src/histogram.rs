@@ -1,6 +1,6 @@
-//! Delays in buckets of about one percent: small enough to have one for each flow, and mergeable.
+//! Histograms of delays with buckets of about one percent: small enough for one per flow, and mergeable.
 
-/// Buckets for each doubling.
+/// Buckets per doubling.
 const STEPS: u64 = 64;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Values are counted in units of 1.024 microseconds.
@@ -39,12 +39,12 @@ impl Histogram {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.counts.fill(0);
     }
 
-    /// Buckets that hold something: the middle of each, in nanoseconds, and its count.
+    /// The buckets that are not empty: the middle of each, in nanoseconds, and its count.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
         self.counts
             .iter()
@@ -65,7 +65,7 @@ impl Histogram {
     }
 }
 
-/// Linear below two times [`STEPS`] units, then [`STEPS`] buckets for each doubling.
+/// Linear up to twice [`STEPS`] units, then [`STEPS`] buckets per doubling.
 #[inline]
 fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_BITS;

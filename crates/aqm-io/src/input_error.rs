@@ -1,25 +1,25 @@
-//! What is wrong with an input from outside.
+//! Errors in inputs from outside.
 
 use std::fmt;
 
 /// A file that cannot be used. It reads as one line: `lte.down, line 3: 'abc' is not ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputError {
-    /// The file as the user named it.
+    /// The file name as given by the user.
     pub file: String,
     /// Where in the file (`line 3`, `byte 24`); `None` for the file as a whole.
     pub place: Option<String>,
-    /// What is wrong and what would be right.
+    /// What is wrong and what is allowed.
     pub problem: String,
 }
 
 impl InputError {
-    /// A problem of the whole file.
+    /// A problem with the whole file.
     pub fn new(file: &str, problem: impl Into<String>) -> InputError {
         InputError { file: file.to_string(), place: None, problem: problem.into() }
     }
 
-    /// A problem at one place of the file.
+    /// A problem at one place in the file.
     pub fn at(file: &str, place: impl Into<String>, problem: impl Into<String>) -> InputError {
         InputError { file: file.to_string(), place: Some(place.into()), problem: problem.into() }
     }
@@ -37,7 +37,7 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// `value` in quotes as it may stand in a message: control characters escaped, cut to a readable length.
+/// `value` in quotes for a message: control characters escaped, cut to a readable length.
 pub(crate) fn quoted(value: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown = one_line(&value.chars().take(LONGEST).collect::<String>());

@@ -1,7 +1,7 @@
-//! From bytes to what was recorded, and back: captures, link traces, histograms.
+//! Formats of recorded data, read and written: captures, link traces, histograms.
 //!
-//! What comes in is hostile until parsed: any bytes give what they hold or one line that says why not. Nothing here
-//! opens a file; the caller brings the bytes, and the name by which errors call them.
+//! Input is hostile until parsed: any bytes give a result or one line that says why not. Nothing here opens a file;
+//! the caller passes the bytes, and a name for errors.
 //!
 //! - [`capture`]: recorded traffic, read from pcap and pcapng and written to them.
 //! - [`link_trace`]: recorded capacity of a link.

@@ -1,16 +1,16 @@
-//! Link capacity recorded from a real (cellular) link, in mahimahi's format.
+//! Link capacity recorded on a real (cellular) link, in mahimahi's format.
 //!
 //! One number per line: the millisecond, counted from the start of the trace, of an opportunity to deliver
-//! [`OPPORTUNITY_BYTES`] bytes. Several opportunities may share a millisecond; numbers never decrease.
-//! The trace repeats for ever, and its period is its last number, as in mahimahi's `link_queue.cc`. The last
-//! opportunity of one round and those at millisecond 0 of the next therefore fall on the same instant, and
-//! both count; at the very start of a run only those at 0 are there.
+//! [`OPPORTUNITY_BYTES`] bytes. Several opportunities may share a millisecond; numbers never decrease. The trace
+//! repeats without end, and its period is its last number, as in mahimahi's `link_queue.cc`. So the last opportunity
+//! of one round and those at millisecond 0 of the next are at the same time, and both count; at the very start of a
+//! run there are only those at 0.
 
 use crate::input_error::{InputError, quoted};
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use std::sync::Arc;
 
-/// What one opportunity can carry.
+/// Capacity of one opportunity.
 pub const OPPORTUNITY_BYTES: Bytes = Bytes::new(1500);
 
 /// Longest trace: one day.
@@ -18,7 +18,7 @@ const LONGEST_MS: u32 = 24 * 60 * 60 * 1000;
 const NANOS_PER_MS: u64 = 1_000_000;
 const FORMAT: &str = "a link trace holds one whole number of milliseconds per line, in mahimahi's format";
 
-/// Delivery opportunities of a link, repeating for ever. Cheap to clone: the numbers are shared.
+/// Delivery opportunities of a link, repeated without end. Cheap to clone: the numbers are shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkTrace {
     /// Milliseconds, ascending; never empty, and the last is not zero.
@@ -52,7 +52,7 @@ impl LinkTrace {
         }
         let text =
             str::from_utf8(bytes).map_err(|_| InputError::new(name, format!("is not text: {FORMAT}")))?;
-        // `trim_end`: editors leave blank lines at the end. `lines` takes \n and \r\n alike.
+        // `trim_end`: editors leave blank lines at the end. `lines` accepts both \n and \r\n.
         let mut opportunities: Vec<u32> = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
             let at_line = |problem| InputError::at(name, format!("line {}", index + 1), problem);
@@ -72,7 +72,7 @@ impl LinkTrace {
         }
     }
 
-    /// After how long the trace repeats: its last number.
+    /// The period of the trace: its last number.
     pub fn period(&self) -> Span {
         Span::from_nanos(self.period_nanos())
     }
@@ -93,7 +93,7 @@ impl LinkTrace {
         self.count_before(to).saturating_sub(self.count_before(from))
     }
 
-    /// Walks through the opportunities, from time zero, for ever.
+    /// An iterator over the opportunities, from time zero, without end.
     pub fn cursor(&self) -> Cursor {
         Cursor { opportunities: Arc::clone(&self.opportunities), round: 0, index: 0 }
     }
@@ -102,7 +102,7 @@ impl LinkTrace {
         period_nanos(&self.opportunities)
     }
 
-    /// Opportunities before `time`. Of two rounds that meet at one instant each contributes its own.
+    /// Opportunities before `time`. Where two rounds meet at one time, both count.
     fn count_before(&self, time: Time) -> u64 {
         let per_round = self.opportunities.len() as u64;
         let (round, into) = (time.as_nanos() / self.period_nanos(), time.as_nanos() % self.period_nanos());
@@ -112,13 +112,13 @@ impl LinkTrace {
         let this_round = before(into);
         match round {
             0 => this_round,
-            // The end of the round before is this round's start: over only once we are past it.
+            // The end of the previous round is this round's start: it is over only after that time.
             _ => (round - 1) * per_round + before(self.period_nanos() + into) + this_round,
         }
     }
 }
 
-/// A place in an endlessly repeating [`LinkTrace`].
+/// A position in a repeating [`LinkTrace`].
 #[derive(Clone, Debug)]
 pub struct Cursor {
     opportunities: Arc<[u32]>,
@@ -127,13 +127,13 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The instant of the next opportunity, without taking it.
+    /// The time of the next opportunity, without taking it.
     pub fn peek(&self) -> Time {
         let start = self.round.saturating_mul(period_nanos(&self.opportunities));
         Time::from_nanos(start.saturating_add(u64::from(self.opportunities[self.index]) * NANOS_PER_MS))
     }
 
-    /// Takes the next opportunity and says when it is. Successive ones may share an instant.
+    /// Takes the next opportunity and returns its time. Successive ones may have the same time.
     pub fn next_opportunity(&mut self) -> Time {
         let time = self.peek();
         self.index += 1;
@@ -144,12 +144,12 @@ impl Cursor {
         time
     }
 
-    /// Passes over every opportunity before `time` and says how many those were. Never moves back.
+    /// Skips every opportunity before `time` and returns how many there were. Never moves back.
     pub fn skip_to(&mut self, time: Time) -> u64 {
         let period = period_nanos(&self.opportunities);
         let per_round = self.opportunities.len() as u64;
         let before = self.round * per_round + self.index as u64;
-        // The round before the one `time` lies in may still have opportunities at its very end.
+        // The previous round may still have opportunities at its very end.
         let round = (time.as_nanos() / period).saturating_sub(1);
         if round > self.round {
             (self.round, self.index) = (round, 0);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_is_told() {
+    fn a_file_that_is_not_text_is_refused() {
         let error = LinkTrace::parse("t.down", &[0xff, b'1']).unwrap_err().to_string();
         assert!(error.starts_with("t.down: is not text: a link trace holds"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Captures and link traces from files: those of the project, and others where they are present.
 //!
-//! The others are sought in `$AQMLAB_SHARED/data`, or `../shared/data` beside the repository.
+//! The others are looked for in `$AQMLAB_SHARED/data`, or in `../shared/data` beside the repository.
 #![allow(clippy::disallowed_methods, reason = "a test may open files")]
 
 use aqm_core::units::{Rate, Span, Time};
@@ -52,7 +52,7 @@ fn line(capture: &Capture, packet: &CapturedPacket) -> String {
     format!("{} {length} {protocol} {ends} {} {ecn} {tcp}", packet.time.as_nanos(), packet.dscp)
 }
 
-/// Compares what we read of a file with what `read_capture.py` reads of it.
+/// Compares our reading of a file with that of `read_capture.py`.
 fn is_read_alike(path: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_capture.py");
     let output = Command::new("python3").arg(script).arg(path).output().expect("python3 is needed");
@@ -74,7 +74,7 @@ fn captures_are_read_as_an_independent_reader_reads_them() {
 }
 
 #[test]
-fn what_is_written_is_read_by_an_independent_reader() {
+fn written_captures_are_read_by_an_independent_reader() {
     // UDP in IPv4: 192.0.2.1 port 5 to 192.0.2.2 port 6, CE, four bytes of payload.
     let mut packet = vec![0x45, 3, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
     packet.extend([0, 5, 0, 6, 0, 12, 0, 0, 1, 2, 3, 4]);
@@ -147,7 +147,7 @@ fn the_capture_of_the_project_holds_what_its_readme_says() {
 }
 
 #[test]
-fn link_traces_are_read_whole() {
+fn link_traces_are_read_completely() {
     for path in files("link-traces") {
         let name = path.display();
         let trace = link_trace(&path);

@@ -1,4 +1,4 @@
-//! What there is: the registry, specs and this build itself, as JSON.
+//! The registry, specs and this build, described as JSON.
 
 use crate::error::input;
 use aqm_core::discipline::Info;
@@ -35,7 +35,7 @@ pub(crate) fn disciplines() -> String {
     DISCIPLINES.iter().map(|info| discipline(info)).collect::<Value>().to_string()
 }
 
-/// Reads a discipline in tc's notation; gives name, preset, canonical form and parameters as JSON.
+/// Parses a discipline in tc's notation; returns name, preset, canonical form and parameters as JSON.
 #[pyfunction]
 pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
     let spec = Spec::parse(text).map_err(input)?;

@@ -13,7 +13,7 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(aqmlab, Cancelled, PyException, "The run was stopped through its monitor.");
 
-/// What the user can mend.
+/// An error that the user can correct.
 pub(crate) fn input(error: impl ToString) -> PyErr {
     InputError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! What kinds of flow there are, over what transports, with what keys: their declarations, as JSON.
+//! The declarations of kinds of flow, transports and keys, as JSON.
 
 use aqm_core::params::{Kind as Unit, ParamSpec, Preset, Value as Declared};
 use aqm_core::units::Span;
@@ -139,7 +139,7 @@ fn texts(pairs: &[(&str, &str)]) -> Map<String, Value> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
 }
 
-/// A value in the notation that flow specs have: no time at all is `off`.
+/// A value in the notation of flow specs: a time of zero is `off`.
 fn written(value: &Declared) -> String {
     match value {
         Declared::Span(Span::ZERO) => "off".to_owned(),

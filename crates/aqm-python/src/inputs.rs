@@ -1,4 +1,4 @@
-//! What a scenario names: captures and link traces, parsed once from the bytes that Python read.
+//! The inputs of a scenario: captures and link traces, parsed once from bytes read by Python.
 
 use crate::error::input;
 use aqm_io::capture;
@@ -21,7 +21,7 @@ impl Capture {
         Ok(Capture(Arc::new(parsed)))
     }
 
-    /// The capture in figures, and what to know before trusting it, as JSON.
+    /// Statistics and warnings, as JSON.
     fn summary(&self) -> String {
         let summary = self.0.summary();
         let figures = json!({

@@ -1,4 +1,4 @@
-//! The Python module `aqmlab._native`: what Python calls in the core and in the simulator, and nothing else.
+//! The Python module `aqmlab._native`: the calls from Python into the core and the simulator, and nothing else.
 //!
 //! Plain data goes in and columns come out. The package `aqmlab` gives them their final form and documents them.
 #![forbid(unsafe_code)]

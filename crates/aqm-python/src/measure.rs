@@ -1,4 +1,5 @@
-//! Parts of the core measured alone: what a sketch makes of a stream of keys, and what a packet costs a discipline.
+//! Measurements of parts of the core: the estimates of a sketch for a stream of keys, and the cost of a packet in a
+//! discipline.
 
 use crate::error::input;
 use aqm_core::law::Shares;
@@ -18,8 +19,8 @@ use std::hint::black_box;
 /// Estimates before and thresholds after each arrival, and the bytes of counters.
 type Estimates<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize);
 
-/// Adds `keys` (64-bit whole numbers, little-endian) to a sketch, one after the other. Gives the estimate before each
-/// arrival (64-bit whole numbers), S-PIE's running threshold after it (64-bit floats) and the bytes of counters.
+/// Adds `keys` (64-bit integers, little-endian) to a sketch, one by one. Returns the estimate before each arrival
+/// (64-bit integers), S-PIE's running threshold after it (64-bit floats) and the bytes of counters.
 #[pyfunction]
 #[pyo3(name = "sketch")]
 pub(crate) fn sketch_stream<'py>(
@@ -55,13 +56,13 @@ pub(crate) fn sketch_stream<'py>(
 
 /// Bytes of every packet of the measurement.
 const LENGTH: u32 = 1500;
-/// The median of so many rounds is told, so that what else the machine does is left out.
+/// The result is the median of this many rounds, which excludes most other load of the machine.
 const ROUNDS: u64 = 9;
 
-/// What one packet of 1500 bytes costs `spec`: enqueue and dequeue while `standing_packets` of `flows` flows wait, time
-/// passing at the link's rate. Gives nanoseconds per packet, those of a push and a pop on a plain ring, and the bytes of
-/// state that the discipline holds at the end, queued packets not counted. What the law drops comes again: up to two
-/// packets arrive for one that leaves.
+/// The cost of one packet of 1500 bytes in `spec`: enqueue and dequeue while `standing_packets` of `flows` flows are
+/// queued, as time passes at the link's rate. Returns nanoseconds per packet, those of a push and a pop on a plain
+/// ring, and the discipline's bytes of state at the end, queued packets not counted. Packets that the law drops are
+/// replaced: up to two packets arrive for one that leaves.
 #[pyfunction]
 pub(crate) fn cost(
     py: Python<'_>,
@@ -89,7 +90,7 @@ pub(crate) fn cost(
         (0..standing_packets).for_each(|_| queue.arrive());
         ring.extend((0..standing_packets).map(|_| source.packet()));
         let steps = packets / ROUNDS;
-        // Warm: every flow has been met, every table touched.
+        // Warm-up: every flow is seen, every table is touched.
         (0..flows.max(steps)).for_each(|_| queue.step());
         let (mut costs, mut yardsticks) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -132,7 +133,7 @@ impl Queue {
     }
 }
 
-/// Packets of the flows in turn.
+/// A source of packets, its flows in turn.
 struct Source {
     flows: u64,
     next: u64,

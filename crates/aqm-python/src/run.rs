@@ -1,4 +1,4 @@
-//! One run of the simulator, with Python's lock released, and its report as columns.
+//! One run of the simulator, without Python's global lock, and its report as columns.
 
 use crate::error::{CheckError, input, of_run};
 use crate::inputs::Inputs;
@@ -33,7 +33,7 @@ impl Monitor {
     }
 }
 
-/// Runs a scenario (JSON) with the inputs that it names and a seed.
+/// Runs a scenario (JSON) with its inputs and a seed.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -58,7 +58,7 @@ pub(crate) fn run(
     }
 }
 
-/// What a run answered.
+/// The result of a run.
 #[pyclass(frozen, module = "aqmlab._native")]
 pub(crate) struct Run(Report);
 
@@ -114,7 +114,7 @@ impl Run {
         Ok(columns)
     }
 
-    /// Histogram name to the middles of its buckets (nanoseconds) and counts, each as the bytes of 64-bit whole numbers,
+    /// Histogram name to the middles of its buckets (nanoseconds) and counts, each as the bytes of 64-bit integers,
     /// little-endian.
     #[getter]
     fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -145,7 +145,7 @@ impl Run {
         Ok(columns)
     }
 
-    /// What the user should know about this run.
+    /// Warnings for the user about this run.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings.clone()

@@ -1,35 +1,35 @@
-//! tc's notation, as numbers in base units and back.
+//! tc's notation to numbers in base units, and back.
 
 use crate::error::input;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
 use pyo3::prelude::*;
 
-/// Reads a rate; gives bit/s.
+/// Parses a rate; returns bit/s.
 #[pyfunction]
 pub(crate) fn parse_rate(text: &str) -> PyResult<u64> {
     parse::rate(text).map(Rate::as_bits_per_sec).map_err(input)
 }
 
-/// Reads a length of time; gives nanoseconds.
+/// Parses a length of time; returns nanoseconds.
 #[pyfunction]
 pub(crate) fn parse_span(text: &str) -> PyResult<u64> {
     parse::span(text).map(Span::as_nanos).map_err(input)
 }
 
-/// Reads a number of bytes.
+/// Parses a number of bytes.
 #[pyfunction]
 pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
     parse::bytes(text).map(Bytes::as_u64).map_err(input)
 }
 
-/// Reads a queue size; gives the number and whether it counts packets (rather than bytes).
+/// Parses a queue size; returns the number and whether it counts packets (rather than bytes).
 #[pyfunction]
 pub(crate) fn parse_size(text: &str) -> PyResult<(u64, bool)> {
     let size = parse::size(text).map_err(input)?;
     Ok((size.count(), matches!(size, Size::Packets(_))))
 }
 
-/// Reads a fraction such as `0.1` or `10%`.
+/// Parses a fraction such as `0.1` or `10%`.
 #[pyfunction]
 pub(crate) fn parse_fraction(text: &str) -> PyResult<f64> {
     parse::fraction(text).map_err(input)

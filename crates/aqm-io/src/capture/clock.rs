@@ -1,35 +1,35 @@
-//! From recorded instants to times fit for replay: from zero, never decreasing, without the years between
-//! recordings that were joined in one file.
+//! From recorded times to times for replay: from zero, never decreasing, and without long gaps between recordings
+//! that were joined in one file.
 
 use super::oddities::Oddities;
 use aqm_core::units::{Span, Time};
 
-/// Farther back than this the clock was set, or another recording begins; less far, packets were overtaken on
-/// their way into the file.
+/// A larger step back means that the clock was set or another recording begins. A smaller one means that packets were
+/// stored out of order.
 const FARTHEST_BACK: Span = Span::from_secs(1);
-/// Farther ahead than this another recording begins.
+/// A larger step ahead means that another recording begins.
 const FARTHEST_AHEAD: Span = Span::from_secs(60 * 60);
-/// How long after the last packet of one recording the next begins.
+/// Time from the last packet of one recording to the first of the next.
 const PAUSE: Span = Span::from_secs(1);
 
-/// Turns the instants of successive packets into time since the first.
+/// Turns the times of successive packets into times since the first.
 #[derive(Default)]
 pub(super) struct Clock {
-    /// Start of the current recording, as recorded and in the result.
+    /// Start of the current recording: recorded time and resulting time.
     start: Option<(Time, Span)>,
-    /// The result for the packet before.
+    /// Resulting time of the previous packet.
     before: Span,
 }
 
 impl Clock {
-    /// Time of the next packet; a packet without a time gets that of the packet before.
+    /// Time of the next packet; a packet without a time gets that of the previous packet.
     pub(super) fn relative(&mut self, recorded: Option<Time>, oddities: &mut Oddities) -> Span {
         let Some(recorded) = recorded else {
             oddities.untimed += 1;
             return self.before;
         };
         let (start, offset) = *self.start.get_or_insert((recorded, self.before));
-        // Where the packet before lies on the recorded clock.
+        // The previous packet's time on the recorded clock.
         let expected = start + self.before.saturating_sub(offset);
         let (back, ahead) = (expected.since(recorded), recorded.since(expected));
         if back > FARTHEST_BACK || ahead > FARTHEST_AHEAD {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_were_overtaken_wait_for_the_one_in_front() {
+    fn packets_out_of_order_get_the_time_of_the_previous_packet() {
         let (times, oddities) = relative(&[5_000, 4_000, 5_010, 5_005, 5_020]);
         assert_eq!(times, [0.0, 0.0, 10.0, 10.0, 20.0]);
         assert_eq!(oddities, Oddities { backward: 2, ..Oddities::default() });

@@ -1,7 +1,7 @@
-//! The file formats: pcap and pcapng, by way of `pcap-parser`.
+//! The file formats pcap and pcapng, read with `pcap-parser`.
 //!
-//! The library finds blocks; here lies what it leaves open: telling damage from the end, telling
-//! the user what a file is instead of a capture, link types and times.
+//! The library finds blocks. Here is the rest: telling damage from the end of the file, telling the user what a file
+//! that is no capture seems to be, link types and times.
 
 use super::link::LinkType;
 use super::pcapng::Section;
@@ -11,26 +11,26 @@ use aqm_core::units::Time;
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, LegacyPcapReader, PcapBlockOwned, PcapError, PcapHeader, PcapNGReader};
 
-/// Holds any packet record; larger pcapng blocks (names, secrets) make the buffer grow up to [`LARGEST_BLOCK`].
+/// Holds any packet record. Larger pcapng blocks (names, secrets) make the buffer grow up to [`LARGEST_BLOCK`].
 const BUFFER: usize = 1 << 20;
 const LARGEST_BLOCK: usize = 16 << 20;
-/// What a file is shows in its first bytes: a pcap header has so many.
+/// Bytes that identify a format: the length of a pcap header.
 const LONGEST_MAGIC: usize = 24;
-/// The most that libpcap captures of one packet (`MAXIMUM_SNAPLEN`); a record that claims more is damaged.
+/// The most that libpcap captures of one packet (`MAXIMUM_SNAPLEN`); a record with more is damaged.
 const MAXIMUM_SNAPLEN: u32 = 262_144;
 
 /// How reading ended.
 pub(super) enum End {
-    /// At the end of the file, or because the caller had enough.
+    /// At the end of the file, or because the caller stopped.
     Complete,
     /// In the middle of a record.
     Cut { byte: usize },
-    /// At a record that makes no sense.
+    /// At an invalid record.
     Damaged { byte: usize },
 }
 
 impl End {
-    /// The damage in words, if there is any; `packets` is how many IP packets came before it.
+    /// Describes the damage, if there is any; `packets` is how many IP packets came before it.
     pub(super) fn damage(&self, packets: usize) -> Option<String> {
         match self {
             End::Complete => None,
@@ -44,10 +44,10 @@ impl End {
     }
 }
 
-/// Reads every frame of a file, until `take` says no.
+/// Reads every frame of a file, until `take` returns false.
 ///
 /// # Errors
-/// If it is no capture: what is wrong with it, as a sentence without its subject.
+/// If it is no capture: what is wrong with it, as a sentence without a subject.
 pub(super) fn read_records(bytes: &[u8], take: &mut dyn FnMut(Record<'_>) -> bool) -> Result<End, String> {
     let format = Format::of(&bytes[..bytes.len().min(LONGEST_MAGIC)])?;
     Ok(read_blocks(format.blocks(bytes)?.as_mut(), take))
@@ -122,7 +122,7 @@ enum Format {
 }
 
 impl Format {
-    /// Tells the format by the first bytes; for anything else what the file seems to be.
+    /// Identifies the format by the first bytes; otherwise says what the file seems to be.
     fn of(head: &[u8]) -> Result<Format, String> {
         const WANTED: &str = "give a pcap or pcapng file";
         const OTHERS: &[(&[u8], &str)] = &[
@@ -157,7 +157,7 @@ impl Format {
         Err(format!("is not a capture (it begins with the bytes {}): {WANTED}", bytes.join(" ")))
     }
 
-    /// The library's reader, once it has found a sound file header.
+    /// The library's reader, if the file header is valid.
     fn blocks(self, bytes: &[u8]) -> Result<Box<dyn PcapReaderIterator + '_>, String> {
         let damaged = |name| format!("begins like a {name} file, but its header is cut off or damaged");
         match self {

@@ -1,4 +1,4 @@
-//! From a captured frame to what a queue can see of an IP packet.
+//! From a captured frame to the fields of an IP packet that a queue can see.
 
 use super::flow::FiveTuple;
 use super::record::Record;
@@ -21,9 +21,9 @@ pub(super) struct Decoded {
     pub(super) tcp: Option<TcpView>,
     pub(super) dscp: u8,
     pub(super) ecn: Ecn,
-    /// The transport header was not captured whole.
+    /// The transport header was not captured completely.
     pub(super) cut_transport: bool,
-    /// The IP header tells of more bytes than the frame had.
+    /// The length in the IP header exceeds the frame.
     pub(super) beyond_frame: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Decoded {
 pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
     let offset = record.link?.ip_offset(record.data)?;
     let captured = &record.data[offset.min(record.data.len())..];
-    // A file may claim fewer bytes on the wire than it holds.
+    // A file may state fewer bytes on the wire than it holds.
     let on_wire = (record.wire_length as usize).max(record.data.len()).saturating_sub(offset);
     let (ip, extension_error) = LaxIpSlice::from_slice(captured).map_err(|error| match error {
         LaxHeaderSliceError::Len(_) => SkipReason::CutHeader,
@@ -45,7 +45,7 @@ pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
         }
     };
     let payload = ip.payload();
-    // Where the transport header begins, extension headers and all.
+    // Offset of the transport header, behind extension headers.
     let headers = payload.payload.as_ptr().addr() - captured.as_ptr().addr();
     let transport = transport(payload, length.saturating_sub(headers));
     Ok(Decoded {
@@ -64,14 +64,14 @@ pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
     })
 }
 
-/// Total length of an IPv4 packet. Zero stands for a packet that the sending host's offload has yet to cut up:
-/// then the frame is all there is to go by.
+/// Total length of an IPv4 packet. Zero means that the sending host's offload will still segment the packet: then the
+/// length of the frame is used.
 fn ipv4_length(header: &[u8], on_wire: usize) -> Result<usize, SkipReason> {
     let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
     plausible(if total == 0 { on_wire } else { total }, header.len())
 }
 
-/// The same for IPv6, where zero also announces a jumbogram (RFC 2675).
+/// The same for IPv6, where zero may also mean a jumbogram (RFC 2675).
 fn ipv6_length(header: &[u8], on_wire: usize) -> Result<usize, SkipReason> {
     let payload = usize::from(u16::from_be_bytes([header[4], header[5]]));
     let unknown = payload == 0 && header[6] != IPV6_NO_NEXT_HEADER;
@@ -94,8 +94,8 @@ struct Transport {
 
 /// Reads ports and TCP header; `length` is the transport's share of the packet on the wire.
 ///
-/// Only the first fragment of a datagram has ports. As in Linux's flow dissector all fragments go without, so
-/// that they stay together.
+/// Only the first fragment of a datagram has ports. As in Linux's flow dissector, no fragment gets any, so that all
+/// belong to one flow.
 fn transport(payload: &LaxIpPayloadSlice<'_>, length: usize) -> Transport {
     let with_ports = matches!(
         payload.ip_number,

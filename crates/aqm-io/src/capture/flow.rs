@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 
-/// What makes a flow: one direction of a conversation. Ports are zero where there are none.
+/// The key of a flow: one direction of a conversation. Ports are zero where there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FiveTuple {
     /// Sender.
@@ -22,7 +22,7 @@ pub struct FiveTuple {
 pub struct CapturedFlow {
     /// Addresses, protocol and ports.
     pub five_tuple: FiveTuple,
-    /// The flow in the opposite direction, if that came first: then this one holds the replies.
+    /// The flow in the opposite direction, if that came first: then this flow holds the replies.
     pub reply_to: Option<u32>,
     /// Hash of the 5-tuple, the same in every run and on every machine.
     pub hash: u64,
@@ -61,13 +61,13 @@ pub(super) struct FlowTable {
 }
 
 impl FlowTable {
-    /// The number of the flow of a packet of `length` bytes, which is added to its account.
+    /// The number of the flow of a packet; adds its `length` to the flow's bytes.
     pub(super) fn number(&mut self, five_tuple: &FiveTuple, length: u32) -> u32 {
         let reply_to = self.numbers.get(&five_tuple.reversed()).copied();
         let number = match self.numbers.entry(*five_tuple) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                // At most one flow per packet, and packets are capped well below u32::MAX.
+                // There is at most one flow per packet, and fewer packets than u32::MAX.
                 let number = *new.insert(self.flows.len() as u32);
                 self.flows.push(CapturedFlow {
                     five_tuple: *five_tuple,
@@ -92,7 +92,7 @@ impl FlowTable {
     }
 }
 
-/// FNV-1a with 64 bits, and MurmurHash3's finaliser so that every bit of the result depends on every byte.
+/// FNV-1a with 64 bits, then MurmurHash3's finaliser, so that every bit of the result depends on every byte.
 struct Hash(u64);
 
 impl Hash {

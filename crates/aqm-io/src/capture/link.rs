@@ -29,7 +29,7 @@ impl LinkType {
         }
     }
 
-    /// The number that stands for it in files; of several the usual one.
+    /// The number that stands for it in files; of several, the usual one.
     pub(super) fn number(self) -> u16 {
         match self {
             LinkType::Loopback => 0,
@@ -45,8 +45,8 @@ impl LinkType {
         match self {
             LinkType::RawIp => Ok(0),
             LinkType::Loopback => match *frame.first_chunk::<4>().ok_or(SkipReason::CutHeader)? {
-                // The address family is in the byte order of the capturing host: 2 is AF_INET everywhere,
-                // AF_INET6 is 24, 28 or 30 on the BSDs and 10 on Linux.
+                // The address family is in the byte order of the capturing host: AF_INET is 2 everywhere, AF_INET6 is
+                // 24, 28 or 30 on the BSDs and 10 on Linux.
                 [0, 0, 0, 2 | 10 | 24 | 28 | 30] | [2 | 10 | 24 | 28 | 30, 0, 0, 0] => Ok(4),
                 _ => Err(SkipReason::NotIp),
             },
@@ -57,14 +57,14 @@ impl LinkType {
     }
 }
 
-/// Follows the EtherType at `at`, whose header ends at `end`, through VLAN tags to the IP header.
+/// Skips VLAN tags from the EtherType at `at`, whose header ends at `end`, to the IP header.
 fn behind_ether_type(frame: &[u8], mut at: usize, mut end: usize) -> Result<usize, SkipReason> {
     loop {
         let ether_type =
             frame.get(at..).and_then(|rest| rest.first_chunk::<2>()).ok_or(SkipReason::CutHeader)?;
         match u16::from_be_bytes(*ether_type) {
             0x0800 | 0x86dd => return Ok(end),
-            // IEEE 802.1Q, 802.1ad and the older way to stack tags.
+            // IEEE 802.1Q, 802.1ad and the older type for stacked tags.
             0x8100 | 0x88a8 | 0x9100 => (at, end) = (end + 2, end + 4),
             0x0806 => return Err(SkipReason::Arp),
             _ => return Err(SkipReason::NotIp),

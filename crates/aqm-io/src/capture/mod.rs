@@ -1,13 +1,12 @@
-//! Recorded traffic: pcap and pcapng as packets that can be replayed.
+//! Recorded traffic: packets from pcap and pcapng files that can be replayed.
 //!
 //! [`Capture::parse`] keeps what a queue can see of every IPv4 and IPv6 packet and counts everything else
-//! ([`Skipped`]). A damaged or cut-off file gives the packets before the damage and a warning; no input may
-//! make it panic.
+//! ([`Skipped`]). A damaged or cut-off file gives the packets before the damage and a warning; no input may cause a
+//! panic.
 //!
-//! One file, one job: `container` reads the file formats, `pcapng` what is particular to that one, `link` finds the IP
-//! packet in a frame, `decode` reads its headers, `clock` makes times fit for replay, `flow` numbers flows, `reader`
-//! puts them together; `packets` is what comes of it, `summary` tells the user what was found. `writer` goes the other
-//! way.
+//! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
+//! packet in a frame, `decode` reads its headers, `clock` makes times for replay, `flow` numbers flows, `reader`
+//! combines them; `packets` is the result, `summary` describes it to the user. `writer` writes captures.
 
 mod clock;
 mod container;

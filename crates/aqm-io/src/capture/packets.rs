@@ -1,4 +1,4 @@
-//! What a capture holds: IP packets with their times, and the flows that they belong to.
+//! The contents of a capture: IP packets with their times, and their flows.
 
 use super::flow::CapturedFlow;
 use super::oddities::Oddities;
@@ -13,9 +13,9 @@ pub struct CapturedPacket {
     pub time: Span,
     /// Bytes of the IP packet on the wire, IP header included, link layer not.
     pub length: u32,
-    /// Number of its flow: an index into [`Capture::flows`].
+    /// Index of its flow in [`Capture::flows`].
     pub flow: u32,
-    /// The TCP header, if it is TCP, is no fragment and was captured whole.
+    /// The TCP header, if the packet is TCP, not a fragment, and was captured completely.
     pub tcp: Option<TcpView>,
     /// DiffServ code point.
     pub dscp: u8,
@@ -35,7 +35,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// The file as it was named.
+    /// The file name as given by the user.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -60,12 +60,12 @@ impl Capture {
         self.packets.last().map_or(Span::ZERO, |last| last.time)
     }
 
-    /// What the file held beside IP packets.
+    /// Counts of everything that is not an IP packet.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
     }
 
-    /// What was kept although something about it is unusual.
+    /// Counts of unusual things that were kept.
     pub fn oddities(&self) -> &Oddities {
         &self.oddities
     }

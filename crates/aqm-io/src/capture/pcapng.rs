@@ -23,7 +23,7 @@ impl Section {
         Section { big_endian: header.big_endian(), interfaces: Vec::new() }
     }
 
-    /// Takes the next block: the frame in it, if it holds one.
+    /// Reads the next block: the frame in it, if it holds one.
     pub(super) fn record<'a>(&mut self, block: &'a Block<'_>) -> Option<Record<'a>> {
         match block {
             Block::InterfaceDescription(description) => {
@@ -89,7 +89,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// The instant of a counter value, rounded down to the nanosecond and kept within what [`Time`] holds.
+    /// The time of a counter value, rounded down to the nanosecond and limited to the range of [`Time`].
     fn time(&self, ticks: u64) -> Time {
         let exponent = u32::from(self.resolution & 0x7f);
         let nanos = i128::from(ticks) * NANOS_PER_SEC;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_cannot_be_stay_within_bounds() {
+    fn impossible_clocks_stay_within_bounds() {
         for resolution in 0..=u8::MAX {
             for offset in [i64::MIN, -1, 0, i64::MAX] {
                 for ticks in [0, 1, u64::MAX] {

@@ -10,7 +10,7 @@ use super::record::Record;
 use super::skipped::Skipped;
 use crate::input_error::InputError;
 
-/// Packets kept at most: 1.6 GB of memory.
+/// Most packets that are kept: 1.6 GB of memory.
 const MOST_PACKETS: usize = 50_000_000;
 /// The largest IP packet on plain Ethernet.
 const ETHERNET_MTU: u32 = 1500;
@@ -57,7 +57,7 @@ impl Capture {
     }
 }
 
-/// Turns records into packets, one after the other.
+/// Turns records into packets, one by one.
 #[derive(Default)]
 struct Builder {
     packets: Vec<CapturedPacket>,
@@ -69,7 +69,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Takes one record; false to stop reading.
+    /// Adds one record; returns false to stop reading.
     fn add(&mut self, record: &Record<'_>) -> bool {
         let decoded = match decode::packet(record) {
             Ok(decoded) => decoded,

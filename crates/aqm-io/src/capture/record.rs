@@ -1,4 +1,4 @@
-//! A frame as a capture file holds it.
+//! A frame in a capture file.
 
 use super::link::LinkType;
 use super::skipped::SkipReason;
@@ -6,7 +6,7 @@ use aqm_core::units::Time;
 
 /// One captured frame, or why it cannot be used.
 pub(super) struct Record<'a> {
-    /// What the frame begins with.
+    /// Type of its link layer.
     pub(super) link: Result<LinkType, SkipReason>,
     /// When it was captured; pcapng's Simple Packet Blocks do not say.
     pub(super) time: Option<Time>,

@@ -1,4 +1,4 @@
-//! What a capture holds beside IP packets.
+//! Contents of a capture other than IP packets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +11,13 @@ pub enum SkipReason {
     Arp,
     /// Another protocol that is not IP.
     NotIp,
-    /// A link type, by its number, that this program does not read.
+    /// A link type, by its number, that is not supported.
     UnsupportedLink(u16),
     /// Too little was captured to hold the IP header.
     CutHeader,
     /// The IP header contradicts itself.
     Malformed,
-    /// The IP packet's length cannot be: shorter than its header, or longer than any host builds.
+    /// An impossible IP length: shorter than the header, or longer than any host builds.
     BadLength,
     /// A pcapng packet of an interface that was not described.
     NoInterface,

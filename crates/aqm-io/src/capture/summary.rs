@@ -1,4 +1,4 @@
-//! A capture in figures.
+//! Statistics of a capture.
 
 use super::packets::Capture;
 use super::skipped::Skipped;
@@ -6,7 +6,7 @@ use aqm_core::units::{Rate, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A capture in figures; `Display` writes a few lines for the user.
+/// Statistics of a capture; `Display` writes a few lines for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// IP packets.
@@ -21,17 +21,17 @@ pub struct Summary {
     pub duration: Span,
     /// Flows (5-tuples, each direction its own) by protocol: `TCP`, `UDP`, `protocol 47`.
     pub flows: BTreeMap<String, u64>,
-    /// What the file held beside IP packets.
+    /// Counts of everything that is not an IP packet.
     pub skipped: Skipped,
 }
 
 impl Capture {
-    /// The capture in figures, for the user.
+    /// The statistics.
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
 
-    /// What a user should know before trusting results from this capture, one line each.
+    /// Warnings about results from this capture, one line each.
     pub fn warnings(&self) -> Vec<String> {
         warnings(self)
     }

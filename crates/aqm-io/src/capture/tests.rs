@@ -5,7 +5,7 @@ use aqm_core::packet::{Ecn, TcpView};
 use aqm_core::units::Rate;
 use proptest::prelude::*;
 
-/// Which end comes first.
+/// Byte order.
 #[derive(Clone, Copy)]
 enum Endian {
     Little,
@@ -168,7 +168,7 @@ fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
 }
 
 #[test]
-fn the_link_type_may_carry_the_length_of_the_checksum() {
+fn the_link_type_field_may_hold_the_length_of_the_checksum() {
     let file = pcap(Endian::Little, MICROS, 0x5400_0000 | ETHERNET, &[(0, 0, dns())]);
     assert_eq!(read(&file).packets().len(), 1);
 }
@@ -289,7 +289,7 @@ fn fragments_of_a_datagram_stay_together() {
 }
 
 #[test]
-fn packets_that_offloads_have_yet_to_cut_are_kept_and_counted() {
+fn packets_that_offloads_still_segment_are_kept_and_counted() {
     let mut joined = ipv4(6, 0, 0, &tcp(0x10, &[], 9000));
     assert_eq!(only(ETHERNET, ethernet(0x0800, &joined)).0.length, 9040);
     joined[2..4].fill(0);
@@ -326,7 +326,7 @@ fn other_link_layers_are_read() {
 }
 
 #[test]
-fn what_is_no_ip_packet_is_counted_by_kind() {
+fn everything_but_ip_packets_is_counted_by_kind() {
     let ip = ipv4(17, 0, 0, &udp(1, 2, 10));
     assert_eq!(skipped(ethernet(0x0806, &[0; 28])), [(SkipReason::Arp, 1)]);
     assert_eq!(skipped(ethernet(0x88cc, &[0; 28])), [(SkipReason::NotIp, 1)]);
@@ -340,7 +340,7 @@ fn what_is_no_ip_packet_is_counted_by_kind() {
 }
 
 #[test]
-fn a_header_that_tells_of_more_than_the_frame_is_believed() {
+fn an_ip_length_beyond_the_frame_is_used() {
     let mut ip = ipv4(17, 0, 0, &udp(1, 2, 10));
     ip[2..4].copy_from_slice(&1000u16.to_be_bytes());
     let capture = read(&pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, ethernet(0x0800, &ip))]));
@@ -367,7 +367,7 @@ fn time_starts_at_the_first_ip_packet() {
 }
 
 #[test]
-fn a_cut_off_file_gives_what_came_before() {
+fn a_cut_off_file_gives_the_packets_before() {
     let file = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns()), (0, 1, dns()), (0, 2, dns())]);
     let record = 16 + dns().len();
     for cut in 1..record {
@@ -397,7 +397,7 @@ fn a_damaged_record_ends_the_capture() {
     let second = 24 + 16 + dns().len();
     for length in [0x0004_0001_u32, 0x7fff_ffff, u32::MAX] {
         file[second + 8..second + 12].copy_from_slice(&length.to_le_bytes());
-        // Enough behind it that the record would even fit.
+        // There are enough bytes behind it that the record would even fit.
         let mut file = file.clone();
         file.resize(400_000, 0);
         let capture = read(&file);
@@ -411,7 +411,7 @@ fn a_damaged_record_ends_the_capture() {
 }
 
 #[test]
-fn large_blocks_are_passed_over() {
+fn large_blocks_are_skipped() {
     let e = Endian::Little;
     let secrets =
         block(e, 10, &[&e.u32(0x544c_534b)[..], &e.u32(3_000_000), &vec![b'x'; 3_000_000]].concat());
@@ -420,7 +420,7 @@ fn large_blocks_are_passed_over() {
 }
 
 #[test]
-fn what_is_no_capture_is_told_by_its_looks() {
+fn a_file_that_is_no_capture_is_refused_with_what_it_seems_to_be() {
     assert_eq!(refusal(b""), "hand.pcap: is empty: give a pcap or pcapng file");
     assert_eq!(
         refusal(b"[scenario]\nrate = 3\n"),
@@ -466,7 +466,7 @@ fn the_summary_has_the_figures() {
     );
 }
 
-/// Valid files of both formats to damage.
+/// Valid files of both formats, to be damaged.
 fn sound_files() -> Vec<Vec<u8>> {
     let frames = [
         dns(),
@@ -525,7 +525,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_behind_a_magic_number_never_panics(
+    fn random_bytes_after_a_magic_number_never_panic(
         magic in prop::sample::select(vec![MICROS, NANOS, 0xa1b2_cd34, 0x0a0d_0d0a]),
         noise in prop::collection::vec(any::<u8>(), 0..400),
     ) {

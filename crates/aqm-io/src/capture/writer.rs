@@ -1,7 +1,7 @@
-//! Captures written: pcap with nanoseconds, and pcapng (draft-ietf-opsawg-pcapng) with comments.
+//! Writing captures: pcap with nanosecond times, and pcapng (draft-ietf-opsawg-pcapng) with comments.
 //!
-//! A writer gathers bytes; [`PcapWriter::take`] and [`PcapngWriter::take`] hand over what has come together, at the end
-//! or as often as the caller likes.
+//! A writer collects bytes; [`PcapWriter::take`] and [`PcapngWriter::take`] return them, at the end or as often as
+//! the caller likes.
 
 use super::link::LinkType;
 use aqm_core::units::Time;
@@ -16,9 +16,9 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 pub struct Frame<'a> {
     /// When it was seen, since 1970.
     pub time: Time,
-    /// Its bytes from the link layer on. What lies beyond 262144 is left out, as libpcap does.
+    /// Its bytes from the link layer on. Bytes beyond 262144 are left out, as in libpcap.
     pub data: &'a [u8],
-    /// How many it had on the wire, if not all are there.
+    /// Its length on the wire, if not all bytes are there.
     pub wire_length: u32,
 }
 
@@ -28,7 +28,7 @@ impl Frame<'_> {
     }
 }
 
-/// A time beyond what pcap can say: its seconds have 32 bits and end in 2106. pcapng has room.
+/// A time that pcap cannot hold: its seconds have 32 bits and end in 2106. pcapng has larger ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLate(pub Time);
 
@@ -51,7 +51,7 @@ pub struct PcapWriter {
 }
 
 impl PcapWriter {
-    /// Begins a file of frames of one link type.
+    /// Starts a file of frames of one link type.
     pub fn new(link: LinkType) -> PcapWriter {
         let mut bytes = Vec::new();
         bytes.extend(0xa1b2_3c4d_u32.to_le_bytes());
@@ -77,7 +77,7 @@ impl PcapWriter {
         Ok(())
     }
 
-    /// What was written since the last time.
+    /// The bytes written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -96,10 +96,10 @@ impl PcapngWriter {
     const OPT_COMMENT: u16 = 1;
     const IF_TSRESOL: u16 = 9;
 
-    /// Begins a file of frames of one link type.
+    /// Starts a file of frames of one link type.
     pub fn new(link: LinkType) -> PcapngWriter {
         let mut writer = PcapngWriter { bytes: Vec::new() };
-        // The byte-order magic, version 1.0, and a length of the section that is not known yet.
+        // The byte-order magic, version 1.0, and a section length that is unknown as yet.
         let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
         section.extend([1, 0, 0, 0]);
         section.extend([0xff; 8]);
@@ -114,7 +114,7 @@ impl PcapngWriter {
         writer
     }
 
-    /// Adds a frame, and a comment on it that Wireshark shows. Of a comment beyond 65535 bytes the rest is left out.
+    /// Adds a frame, and a comment on it that Wireshark shows. A comment is cut to 65535 bytes.
     pub fn add(&mut self, frame: &Frame<'_>, comment: Option<&str>) {
         let (nanos, captured) = (frame.time.as_nanos(), frame.captured());
         let mut body = Vec::with_capacity(captured.len() + 32);
@@ -131,7 +131,7 @@ impl PcapngWriter {
         self.block(Self::ENHANCED_PACKET, &body);
     }
 
-    /// What was written since the last time.
+    /// The bytes written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pcap_record_is_what_the_format_says_byte_by_byte() {
+    fn a_pcap_record_equals_the_format_byte_by_byte() {
         let mut writer = PcapWriter::new(LinkType::Ethernet);
         writer.add(&Frame { wire_length: 60, ..frame(1_000_000_002, &[7, 8]) }).unwrap();
         let mut expected = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pcapng_block_is_padded_and_says_its_length_twice() {
+    fn a_pcapng_block_is_padded_and_holds_its_length_twice() {
         let mut writer = PcapngWriter::new(LinkType::RawIp);
         assert_eq!(writer.take().len(), 28 + 32);
         writer.add(&frame(1 << 32, &[7]), Some("ab"));

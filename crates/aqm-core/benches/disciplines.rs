@@ -1,5 +1,5 @@
-//! Time per packet through the public interface, every discipline under every load, beside a plain ring; and per key
-//! through each kind of sketch.
+//! Time per packet through the public interface, for every discipline under every load and for a plain ring; and time
+//! per key for each kind of sketch.
 
 mod common;
 

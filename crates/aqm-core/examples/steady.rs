@@ -1,7 +1,7 @@
-//! Takes a number of steps under a load, for instruction counts: `steady SPEC LOAD STEPS`, or `steady plain_ring ...`.
-//! `steady --list` prints the names of all disciplines.
+//! Takes a number of steps under a load, for instruction counts: `steady SPEC LOAD STEPS`, or `steady plain_ring
+//! ...`. `steady --list` prints the names of all disciplines.
 //!
-//! Prints what the discipline keeps: `state_bytes N flow_state_bytes N`.
+//! Prints the state of the discipline: `state_bytes N flow_state_bytes N`.
 
 #[path = "../benches/common/mod.rs"]
 mod common;

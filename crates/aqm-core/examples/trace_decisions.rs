@@ -1,6 +1,6 @@
-//! Plays a trace through one discipline and writes every decision: the Rust half of the oracle tests.
+//! Replays a trace through one discipline and writes every decision: the Rust half of the oracle tests.
 //!
-//! Standard input, one word per space, times in nanoseconds that never run backwards:
+//! Standard input, words separated by spaces, times in nanoseconds that never decrease:
 //!
 //! ```text
 //! spec codel target 5ms ecn          the discipline, as on the command line
@@ -13,10 +13,10 @@
 //! probe 4000
 //! ```
 //!
-//! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly, unless a sixth word gives
-//! the code point; two more make it an acknowledgment: its number and its TCP flags. Four flows each share a source, and
-//! every third a destination. Standard output: `enqueued P`, `dropped P REASON`, `marked P`, `departed P`, `empty`,
-//! `changed`, `probe NAME VALUE`.
+//! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly, unless a sixth word
+//! gives the code point; two more words make it an acknowledgment, with its number and TCP flags. Four flows share
+//! each source, and every third flow a destination. Standard output: `enqueued P`, `dropped P REASON`, `marked P`,
+//! `departed P`, `empty`, `changed`, `probe NAME VALUE`.
 //! Wake-ups that are due are delivered before each line.
 
 use aqm_core::link::Link;
@@ -30,7 +30,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Read as _;
 
-/// Decisions in the order in which they fall.
+/// Decisions, in order.
 #[derive(Default)]
 struct Log {
     text: String,
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays one line.
+/// Replays one line.
 fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [op, time, rest @ ..] = words.as_slice() else { return Err("too short".into()) };

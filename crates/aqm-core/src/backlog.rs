@@ -1,9 +1,9 @@
-//! What waits, counted in packets and in bytes.
+//! The backlog, in packets and in bytes.
 
 use crate::packet::Packet;
 use crate::units::Size;
 
-/// Packets and bytes that wait.
+/// Queued packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -13,7 +13,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Counts `packet` in.
+    /// Adds `packet`.
     pub(crate) const fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += packet.length as u64;
@@ -27,7 +27,7 @@ impl Backlog {
         }
     }
 
-    /// Whether a packet of `length` bytes would go beyond `limit`.
+    /// Whether another packet of `length` bytes would exceed `limit`.
     pub const fn would_exceed(self, limit: Size, length: u32) -> bool {
         match limit {
             Size::Packets(packets) => self.packets + 1 > packets,
@@ -35,7 +35,7 @@ impl Backlog {
         }
     }
 
-    /// Whether the backlog is beyond `limit` as it stands.
+    /// Whether the backlog already exceeds `limit`.
     pub const fn exceeds(self, limit: Size) -> bool {
         self.in_unit_of(limit) > limit.count()
     }

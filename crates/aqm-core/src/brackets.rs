@@ -1,15 +1,15 @@
-//! Words of a spec, where brackets hold a spec of their own: `drr child [pie target 15ms] quantum 3000`.
+//! The words of a spec; brackets hold the spec of a child: `drr child [pie target 15ms] quantum 3000`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How deep brackets may stand in brackets.
+/// How deep brackets may be nested.
 const MAX_DEPTH: usize = 8;
 
-/// The words of `text`, split at white space outside brackets, or what is wrong with its brackets. A word with brackets
-/// keeps them.
+/// The words of `text`, split at white space outside brackets, or what is wrong with its brackets. A word with
+/// brackets keeps them.
 pub(crate) fn words(text: &str) -> Result<Vec<&str>, String> {
     let (mut words, mut depth, mut start) = (Vec::new(), 0, None);
     for (at, character) in text.char_indices() {
@@ -43,7 +43,7 @@ pub(crate) fn words(text: &str) -> Result<Vec<&str>, String> {
     Ok(words)
 }
 
-/// What stands in the brackets of `word`, if it has brackets.
+/// The text in the brackets of `word`, if it has brackets.
 pub(crate) fn inside(word: &str) -> Option<&str> {
     word.strip_prefix('[')?.strip_suffix(']')
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_hold_words_together_to_any_allowed_depth() {
+    fn brackets_keep_words_together_to_any_allowed_depth() {
         assert_eq!(words(" a  [b [c d]] e[").unwrap_err(), "has no space before '['");
         assert_eq!(words(" a  [b [c d]] e\t[][f]"), Ok(alloc::vec!["a", "[b [c d]]", "e", "[]", "[f]"]));
         assert_eq!(inside("[b [c d]]"), Some("b [c d]"));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_that_do_not_match_or_stand_too_deep_are_refused() {
+    fn brackets_that_do_not_match_or_are_nested_too_deep_are_refused() {
         assert_eq!(words("a [b [c]").unwrap_err(), "has a '[' without its ']'");
         assert_eq!(words("a [b]]").unwrap_err(), "has a ']' without its '['");
         let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);

@@ -1,10 +1,10 @@
-//! The books of a discipline: what came in, went out, was dropped and marked.
+//! The counters of a discipline: packets and bytes that arrived, departed, were dropped and marked.
 
 use crate::packet::Packet;
 use crate::signal::DropReason;
 use crate::units::Span;
 
-/// What happened so far.
+/// Counts since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets handed to the discipline.

@@ -1,4 +1,4 @@
-//! What each call into a discipline brings in: time, chance, the observer and the books.
+//! The context of a call into a discipline: time, random numbers, the observer and the counters.
 
 use crate::counters::Counters;
 use crate::packet::{Ecn, Packet};
@@ -7,26 +7,26 @@ use crate::random::Random;
 use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use crate::units::Time;
 
-/// The context of one call. Nothing else may supply time or chance, and no packet may leave by another way.
+/// The context of one call. Time and random numbers come from nowhere else, and no packet leaves in another way.
 pub struct Cx<'a> {
-    /// The instant of the call.
+    /// The time of the call.
     pub now: Time,
     pub(crate) point: DropPoint,
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) shell: &'a mut Shell,
 }
 
-/// What the shell keeps from call to call: one reference in the context of each, so that a call costs little.
+/// What the shell keeps between calls: one reference in each context, so that a call is cheap.
 pub(crate) struct Shell {
     pub(crate) random: Random,
     pub(crate) counters: Counters,
-    /// The classes that may not send in the dequeue that is under way; none in any other call.
+    /// The classes that may not send in the current dequeue; none in other calls.
     pub(crate) paused: PausedClasses,
 }
 
 impl Cx<'_> {
-    /// The classes that may not send in this dequeue. A discipline that serves classes passes them over; what others
-    /// give out all the same, the shell holds until its class may send.
+    /// The classes that may not send in this dequeue. A discipline that serves classes skips them; from any other,
+    /// the shell holds such a packet until its class may send.
     #[inline]
     pub fn paused(&self) -> PausedClasses {
         self.shell.paused
@@ -40,7 +40,7 @@ impl Cx<'_> {
 
     /// Marks `packet` CE if it is ECN-capable; `false` means that the law must drop instead.
     ///
-    /// A packet that already carries CE counts as marked: another hop has said what this one would say.
+    /// A packet that already carries CE counts as marked: another hop has already signalled.
     pub fn mark(&mut self, packet: &mut Packet, reason: MarkReason) -> bool {
         match packet.ecn {
             Ecn::NotEct => false,
@@ -54,7 +54,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Asks the host to send a packet back to a source.
+    /// Asks the host to send a packet to a source.
     pub fn emit(&mut self, emission: Emission) {
         self.shell.counters.emitted += 1;
         self.observer.on_emit(emission);

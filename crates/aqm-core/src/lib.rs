@@ -1,23 +1,24 @@
-//! The disciplines of the laboratory, and what they are made of.
+//! The disciplines of the laboratory, and their parts.
 //!
-//! Dependencies point one way, `units -> packet -> law -> queue -> discipline -> registry -> spec -> qdisc`, and no file
-//! imports another in a circle. Who reads and builds a discipline inside another comes in with the call: parameters
-//! and disciplines do not know the registry.
+//! Dependencies point one way, `units -> packet -> law -> queue -> discipline -> registry -> spec -> qdisc`, and
+//! there are no circular imports. The functions that parse and build a child are passed in: parameters and
+//! disciplines do not know the registry.
 //!
 //! - [`units`]: time, rates, sizes and probabilities as types, with tc's notation as their text form.
-//! - [`packet`]: what a discipline may know about a packet; [`signal`]: what it may say about one.
-//! - [`link`]: what a discipline is told about its link; [`backlog`]: what waits.
-//! - [`cx`]: what each call brings in: time, chance, the observer and, in [`paused`], the classes that may not send.
-//! - [`counters`]: what came in, went out, was dropped and marked.
-//! - [`params`]: how parameters are declared, resolved and refused.
+//! - [`packet`]: what a discipline can see of a packet; [`signal`]: what it does to one.
+//! - [`link`]: what a discipline knows about its link; [`backlog`]: queued packets and bytes.
+//! - [`cx`]: the context of each call: time, random numbers, the observer and, in [`paused`], the classes that may
+//!   not send.
+//! - [`counters`]: counts of packets and bytes.
+//! - [`params`]: parameters, their declaration, resolution and errors.
 //! - [`law`]: control laws. They decide and own no packets.
 //! - [`queue`]: storage. It keeps packets and decides nothing.
 //! - [`sketch`]: counting structures that are algorithms in their own right.
-//! - [`scheduler`]: who goes next among classes. Schedulers own no packets.
-//! - [`discipline`]: one file per AQM, joining laws, queues and parameters.
+//! - [`scheduler`]: which class goes next. Schedulers own no packets.
+//! - [`discipline`]: one file per AQM, combining laws, queues and parameters.
 //! - [`registry`]: the list of disciplines; everything else follows from it.
 //! - [`spec`]: a discipline with its parameters in tc's notation, children in brackets.
-//! - [`qdisc`]: the shell around every discipline. It keeps the books and proves conservation.
+//! - [`qdisc`]: the shell around every discipline. It counts, and checks conservation.
 //!
 //! Nothing here reads a clock, performs I/O or draws global random numbers.
 #![no_std]

@@ -1,15 +1,15 @@
-//! What a discipline is told about the link that it serves.
+//! What a discipline knows about its link.
 
 use crate::units::Rate;
 
-/// The link that a discipline serves.
+/// The link of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its rate (the mean rate where it varies).
     pub rate: Rate,
     /// Bytes of a full packet on it.
     pub mtu: u32,
-    /// Bytes of every packet's length that are link-layer framing: the rest is the IP packet.
+    /// Bytes of link-layer framing in every packet's length: the rest is the IP packet.
     pub overhead: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What a discipline may know about a packet.
+//! What a discipline can see of a packet.
 //!
 //! The payload stays with the host (simulator, live link, ns-3); a discipline sees metadata and an opaque cookie.
 
@@ -43,8 +43,8 @@ pub struct TcpView {
 
 /// Metadata of one packet.
 ///
-/// Not `Clone`: a discipline that loses one without [`Cx::drop`](crate::cx::Cx::drop), or invents one, breaks
-/// conservation and the shell says so.
+/// Not `Clone`: a discipline that loses one without [`Cx::drop`](crate::cx::Cx::drop), or duplicates one, breaks
+/// conservation, which the shell reports.
 #[derive(Debug)]
 pub struct Packet {
     /// The host's own reference to the packet; disciplines never read it.
@@ -74,7 +74,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet of `length` bytes of flow `flow`, everything else at its plainest.
+    /// A packet of `length` bytes of flow `flow`, with defaults for everything else.
     pub const fn new(cookie: u64, flow: u64, length: u32) -> Packet {
         Packet {
             cookie,

@@ -1,4 +1,4 @@
-//! Parameters: declared once, and from that declaration read, checked, printed and documented everywhere.
+//! Parameters: declared once; parsing, checks, output and documentation follow from the declaration.
 
 mod counts;
 mod error;
@@ -41,15 +41,15 @@ pub enum Value {
     Flag(bool),
     /// One of a few words.
     Choice(&'static str),
-    /// Whole numbers, one for each class; further classes take the last.
+    /// Whole numbers, one per class; further classes use the last.
     Counts(Counts),
-    /// Disciplines inside this one; of several, one for each class, and further classes take the last.
+    /// Children; where there are several, one per class, and further classes use the last.
     Children(Vec<Child>),
-    /// A discipline in notation, as declarations and presets name it; [`Params`] hold it resolved, as `Children`.
+    /// A discipline in tc's notation, in declarations and presets; [`Params`] hold it resolved, as `Children`.
     Notation(&'static str),
 }
 
-/// A discipline inside another, resolved: its name, its preset and all its parameters.
+/// A child, resolved: its name, its preset and all its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
     /// Name of the discipline.
@@ -60,11 +60,11 @@ pub struct Child {
     pub params: Params,
 }
 
-/// Reads the notation of a discipline, or says in one line what is wrong with it. Whoever knows the disciplines gives
-/// it to those who must not: parameters hold children without knowing what disciplines there are.
+/// Parses the notation of a discipline, or says in one line what is wrong with it. It is passed in, so that
+/// parameters can hold children without depending on the registry.
 pub type ReadChild = fn(&str) -> Result<Child, String>;
 
-/// Most children that one parameter takes: one for each of the most classes.
+/// Most children of one parameter: one for each of the most classes.
 const MAX_CHILDREN: usize = 64;
 
 /// The declaration of one parameter.
@@ -74,17 +74,17 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// Value when nothing is said.
+    /// Default.
     pub default: Value,
     /// Smallest and largest allowed value, in the kind's base unit.
     pub range: (f64, f64),
     /// How `Auto` is derived; empty if `Auto` is not allowed.
     pub auto: &'static str,
-    /// Whether its words stand alone in a spec, without the name before them: tc's keywords.
+    /// Whether its words need no parameter name before them in a spec: tc's keywords.
     pub keywords: bool,
     /// What it does, in one sentence.
     pub help: &'static str,
-    /// Where the default comes from.
+    /// Source of the default.
     pub reference: &'static str,
 }
 
@@ -122,7 +122,8 @@ impl ParamSpec {
         ParamSpec::new(name, Kind::Choice(words), default, (0.0, 0.0), help, reference)
     }
 
-    /// Declares a choice whose words stand alone, as tc's keywords do (`cake diffserv4`); the first is the default.
+    /// Declares a choice whose words need no parameter name, as tc's keywords (`cake diffserv4`); the first is the
+    /// default.
     pub const fn keywords(
         name: &'static str,
         words: &'static [&'static str],
@@ -134,12 +135,12 @@ impl ParamSpec {
         spec
     }
 
-    /// Declares the disciplines inside a classful one, `fifo` unless said otherwise.
+    /// Declares the children of a classful discipline, `fifo` by default.
     pub const fn children(name: &'static str, help: &'static str, reference: &'static str) -> ParamSpec {
         ParamSpec::new(name, Kind::Children, Value::Notation("fifo"), (0.0, 1.0), help, reference)
     }
 
-    /// Declares one discipline inside this one, `default` in tc's notation unless said otherwise.
+    /// Declares one child, `default` in tc's notation by default.
     pub const fn child(
         name: &'static str,
         default: &'static str,
@@ -149,14 +150,14 @@ impl ParamSpec {
         ParamSpec::new(name, Kind::Child, Value::Notation(default), (0.0, 1.0), help, reference)
     }
 
-    /// The same with another default, read from `reference`.
+    /// The same with another default, taken from `reference`.
     pub const fn with_default(mut self, default: Value, reference: &'static str) -> ParamSpec {
-        // Constants cannot run destructors; a declared value owns nothing that one would free.
+        // Constants cannot run destructors; a declared value owns nothing to free.
         mem::forget(mem::replace(&mut self.default, default));
         self.with_reference(reference)
     }
 
-    /// The same with other words for what it does.
+    /// The same with another description.
     pub const fn with_help(mut self, help: &'static str) -> ParamSpec {
         self.help = help;
         self
@@ -211,7 +212,7 @@ impl ParamSpec {
         }
     }
 
-    /// Reads `text` as a value of this parameter's kind and checks it; `read` knows the disciplines in brackets.
+    /// Parses `text` as a value of this parameter's kind and checks it; `read` parses disciplines in brackets.
     pub fn parse(&self, text: &str, read: ReadChild) -> Result<Value, ParamError> {
         if !self.auto.is_empty() && text.eq_ignore_ascii_case("auto") {
             return Ok(Value::Auto);
@@ -263,7 +264,7 @@ impl ParamSpec {
         self.check(value)
     }
 
-    /// The disciplines in the brackets of `text`.
+    /// The children in the brackets of `text`.
     fn parse_children(&self, text: &str, read: ReadChild) -> Result<Vec<Child>, ParamError> {
         let words = brackets::words(text).map_err(|problem| self.error(text.to_owned(), problem))?;
         let mut children = Vec::new();
@@ -282,7 +283,7 @@ impl ParamSpec {
         }
     }
 
-    /// The discipline in the brackets of `word`, the parameter's `number`th.
+    /// The child in the brackets of `word`, the parameter's `number`th.
     pub(crate) fn parse_child(
         &self,
         word: &str,
@@ -301,7 +302,7 @@ impl ParamSpec {
         read(inside).map_err(|problem| ParamError::of_child(self.name, number, problem))
     }
 
-    /// What `word`, which has no brackets, would be with them.
+    /// The form with brackets of a `word` without them.
     fn in_brackets(&self, word: &str) -> String {
         let child = |text: &str| format!("{} [{}]", self.name, text.replace(['/', '='], " "));
         let disciplines = word.split(',').filter(|text| !text.is_empty()).take(4).map(child);
@@ -335,14 +336,14 @@ impl ParamSpec {
 }
 
 impl fmt::Display for Child {
-    /// Writes it as [`Spec`](crate::spec::Spec) does, without brackets.
+    /// Writes it as in [`Spec`](crate::spec::Spec), without brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}{}", self.name, self.preset, self.params.given())
     }
 }
 
 impl fmt::Display for Value {
-    /// Writes the value in the notation that it is read in.
+    /// Writes the value in the notation of the parser.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Auto => f.write_str("auto"),
@@ -367,7 +368,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A named set of values and where they come from.
+/// A named set of values and their source.
 #[derive(Clone, Debug)]
 pub struct Preset {
     /// `rfc8289`, `linux`, `ns3.27`, ...
@@ -387,10 +388,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// Every parameter at its declared default, then as `preset` says; `read` knows the disciplines that they name.
+    /// Every parameter at its declared default, then with `preset`; `read` parses disciplines in them.
     ///
     /// # Panics
-    /// If the preset names an undeclared parameter or a refused value; the conformance tests try every preset.
+    /// If the preset names an undeclared parameter or has a refused value; the conformance tests try every preset.
     pub fn new(specs: &'static [ParamSpec], preset: &Preset, read: ReadChild) -> Params {
         let resolved = |value: &Value| match value {
             Value::Notation(text) => Value::Children(alloc::vec![
@@ -415,7 +416,7 @@ impl Params {
         Ok(())
     }
 
-    /// Sets one parameter from text; `read` knows the disciplines in brackets.
+    /// Sets one parameter from text; `read` parses disciplines in brackets.
     pub fn set_text(&mut self, name: &str, text: &str, read: ReadChild) -> Result<(), ParamError> {
         let index = self.find(name)?;
         self.values[index] = self.specs[index].parse(text, read)?;
@@ -428,12 +429,12 @@ impl Params {
         self.index(name).is_some_and(|index| self.given[index])
     }
 
-    /// Declarations beside their values.
+    /// Declarations with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {
         self.specs.iter().zip(&self.values)
     }
 
-    /// What the user gave, in the notation that it is read in, each parameter with a space before it.
+    /// The parameters given by the user, in the notation of the parser, each with a space before it.
     pub fn given(&self) -> String {
         let mut text = String::new();
         for (param, value) in self.iter().filter(|(param, _)| self.is_given(param.name)) {
@@ -449,7 +450,7 @@ impl Params {
         text
     }
 
-    /// All disciplines directly inside this one, as they were given.
+    /// All direct children, as given.
     pub fn all_children(&self) -> impl Iterator<Item = &Child> {
         let lists = self.values.iter().filter_map(|value| match value {
             Value::Children(children) => Some(children),
@@ -463,7 +464,7 @@ impl Params {
         self.specs.iter().map(|spec| spec.name)
     }
 
-    /// How many disciplines this one will hold, those inside each other included: one for each of its `classes`.
+    /// How many disciplines this one will contain, at all depths: one for each of its `classes`.
     pub fn disciplines_inside(&self) -> u64 {
         let inside = |(param, value): (&ParamSpec, &Value)| {
             let Value::Children(children) = value else { return 0 };
@@ -482,8 +483,8 @@ impl Params {
     /// The value of a declared parameter.
     ///
     /// # Panics
-    /// If no such parameter is declared, as do the typed readers below; they also panic on another kind.
-    /// Both are errors in the discipline's own file.
+    /// If no such parameter is declared. The typed readers below also panic on another kind. Both are errors in the
+    /// discipline's own file.
     pub fn get(&self, name: &str) -> &Value {
         &self.values[self.index(name).unwrap_or_else(|| panic!("parameter '{name}' is not declared"))]
     }
@@ -563,7 +564,7 @@ impl Params {
         }
     }
 
-    /// The disciplines inside a classful one: at least one.
+    /// The children of a classful discipline: at least one.
     pub fn children(&self, name: &str) -> &[Child] {
         match self.get(name) {
             Value::Children(children) => children,
@@ -571,7 +572,7 @@ impl Params {
         }
     }
 
-    /// The discipline inside this one under this name.
+    /// The child of this name.
     pub fn child(&self, name: &str) -> &Child {
         &self.children(name)[0]
     }
@@ -623,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_number_for_each_class_and_every_one_is_checked() {
+    fn every_number_of_a_list_is_checked() {
         let Ok(Value::Counts(weights)) = WEIGHT.parse("4,2,1", read_child) else { panic!("it is a list") };
         assert_eq!((weights.as_slice(), weights.of_class(1), weights.of_class(7)), (&[4, 2, 1][..], 2, 1));
         assert_eq!(
@@ -659,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_child_says_where_it_stands_and_which_of_its_parameters_is_wrong() {
+    fn the_error_of_a_child_names_its_place_and_parameter() {
         let error = refusal(&CHILD, "[fifo] [codel tarjet 10ms]");
         let expected = "child 2: codel: parameter 'tarjet' is unknown, did you mean 'target'?";
         assert!(error.starts_with(expected), "{error}");
@@ -676,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn children_without_brackets_are_refused_with_the_notation_that_has_them() {
+    fn children_without_brackets_are_refused_with_the_right_notation() {
         let error = refusal(&CHILD, "codel:linux/target=10ms,fifo");
         let expected = "parameter 'child': 'codel:linux/target=10ms,fifo' is not in brackets: \
                         write child [codel:linux target 10ms] child [fifo]";

@@ -1,7 +1,7 @@
-//! Which classes may not send at present.
+//! Classes that may not send at present.
 
-/// A set of paused classes. IEEE 802.1Qbb (priority-based flow control) pauses each of a port's eight priorities by
-/// itself; here it is the first 64 classes. A class beyond them is never paused.
+/// A set of paused classes. IEEE 802.1Qbb (priority-based flow control) pauses each of a port's eight priorities
+/// separately; here these are the first 64 classes. Higher classes are never paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PausedClasses(u64);
 
@@ -9,7 +9,7 @@ impl PausedClasses {
     /// Every class may send.
     pub const NONE: PausedClasses = PausedClasses(0);
 
-    /// These and `class`.
+    /// This set with `class` added.
     #[must_use]
     pub const fn with(self, class: u16) -> PausedClasses {
         match 1_u64.checked_shl(class as u32) {
@@ -18,7 +18,7 @@ impl PausedClasses {
         }
     }
 
-    /// These without `class`.
+    /// This set without `class`.
     #[must_use]
     pub const fn without(self, class: u16) -> PausedClasses {
         match 1_u64.checked_shl(class as u32) {

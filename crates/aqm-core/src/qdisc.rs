@@ -1,4 +1,4 @@
-//! The shell around every discipline: it stamps arrivals, keeps the books and proves conservation.
+//! The shell around every discipline: it stamps arrivals, counts, and checks conservation.
 
 use crate::backlog::Backlog;
 use crate::counters::Counters;
@@ -21,9 +21,9 @@ use core::fmt;
 pub struct Violation {
     /// The discipline.
     pub discipline: &'static str,
-    /// The books at that moment.
+    /// The counters at that time.
     pub counters: Counters,
-    /// What the discipline says it holds.
+    /// The backlog reported by the discipline.
     pub backlog: Backlog,
 }
 
@@ -55,7 +55,7 @@ impl Spec {
     }
 }
 
-/// A discipline in its shell: what every host holds.
+/// A discipline in its shell, for hosts.
 pub struct Qdisc {
     discipline: Box<dyn Discipline>,
     info: &'static Info,
@@ -63,7 +63,7 @@ pub struct Qdisc {
     wakes: bool,
     link: Link,
     shell: Shell,
-    /// A peeked packet; it has left the discipline but not the shell.
+    /// A peeked packet: it has left the discipline but not the shell.
     held: Option<Packet>,
 }
 
@@ -91,7 +91,7 @@ impl Qdisc {
     /// [`next_wakeup`](Qdisc::next_wakeup).
     #[inline]
     pub fn dequeue(&mut self, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
-        // Hardly any host peeks, and a packet that stays in its place need not be moved: both save time per packet.
+        // Hosts rarely peek, and packets are not moved without need: both save time per packet.
         let taken = if self.held.is_some() { self.held.take() } else { self.take(now, observer) };
         if let Some(packet) = &taken {
             let sojourn = now.since(packet.arrival);
@@ -104,13 +104,12 @@ impl Qdisc {
         taken
     }
 
-    /// The same while the classes of `paused` may not send (IEEE 802.1Qbb). `None` with a backlog means: ask again when a
-    /// pause ends, or at [`next_wakeup`](Qdisc::next_wakeup).
+    /// The same while the classes of `paused` may not send (IEEE 802.1Qbb). `None` with a backlog means: ask again
+    /// when a pause ends, or at [`next_wakeup`](Qdisc::next_wakeup).
     ///
-    /// Disciplines that serve classes pass the paused ones over. Any other has one line for all: where the packet that
-    /// goes next is of a paused class, the shell holds it and the rest waits behind it (head-of-line blocking, as in a
-    /// switch without a queue for each priority). Its discipline has decided about it by then, as with
-    /// [`peek`](Qdisc::peek).
+    /// Disciplines that serve classes skip the paused ones. Any other has a single queue: if its next packet is of a
+    /// paused class, the shell holds it and the rest waits behind it (head-of-line blocking, as in a switch without a
+    /// queue for each priority). The discipline has decided about this packet already, as with [`peek`](Qdisc::peek).
     pub fn dequeue_unpaused(
         &mut self,
         now: Time,
@@ -130,8 +129,8 @@ impl Qdisc {
 
     /// The packet that [`dequeue`](Qdisc::dequeue) will return next.
     ///
-    /// A discipline that drops at dequeue cannot know its next packet without deciding: peeking dequeues and holds,
-    /// so the decision falls at this instant (as in Linux and ns-3).
+    /// A discipline that drops at dequeue must decide to know its next packet: peeking dequeues and holds it, so the
+    /// decision is made now (as in Linux and ns-3).
     pub fn peek(&mut self, now: Time, observer: &mut dyn Observer) -> Option<&Packet> {
         if self.held.is_none() {
             self.held = self.take(now, observer);
@@ -150,17 +149,17 @@ impl Qdisc {
         self.discipline.next_wakeup()
     }
 
-    /// Whether the discipline, or one inside it, ever asks for wake-ups.
+    /// Whether the discipline, or a child, ever asks for wake-ups.
     pub fn wakes(&self) -> bool {
         self.wakes
     }
 
-    /// Whether the discipline, or one inside it, ever asks for packets to be sent.
+    /// Whether the discipline, or a child, ever asks for packets to be sent.
     pub fn emits(&self) -> bool {
         emits(&*self.discipline)
     }
 
-    /// Lets the discipline do what is due by now; calling too often is harmless.
+    /// Lets the discipline do the work that is due by now; extra calls are harmless.
     pub fn wake(&mut self, now: Time, observer: &mut dyn Observer) {
         self.with_cx(now, observer, |discipline, cx| discipline.on_wakeup(cx));
     }
@@ -181,12 +180,12 @@ impl Qdisc {
         Ok(())
     }
 
-    /// Draws random numbers from `random` from here on: for tests that feed two implementations alike.
+    /// Replaces the random numbers from now on: for tests that compare two implementations.
     pub fn set_random(&mut self, random: Random) {
         self.shell.random = random;
     }
 
-    /// Drops what waits and starts anew: parameters stay, counters and random numbers begin again.
+    /// Drops the backlog and starts again: parameters stay, counters and random numbers are reset.
     pub fn reset(&mut self, now: Time, observer: &mut dyn Observer) {
         self.with_cx(now, observer, |discipline, cx| discipline.purge(cx));
         if let Some(packet) = self.held.take() {
@@ -208,7 +207,7 @@ impl Qdisc {
         call(&mut *self.discipline, &mut cx)
     }
 
-    /// What waits, a peeked packet included.
+    /// The backlog, a peeked packet included.
     pub fn backlog(&self) -> Backlog {
         let mut backlog = self.discipline.backlog();
         if let Some(packet) = &self.held {
@@ -218,22 +217,22 @@ impl Qdisc {
         backlog
     }
 
-    /// What happened so far.
+    /// The counts since the start.
     pub fn counters(&self) -> &Counters {
         &self.shell.counters
     }
 
-    /// The parameters in force.
+    /// The current parameters.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// What kind of discipline this is.
+    /// The declaration of the discipline.
     pub fn info(&self) -> &'static Info {
         self.info
     }
 
-    /// The discipline itself, for a look at its children and the size of its state.
+    /// The discipline itself, for access to its children and the size of its state.
     pub fn discipline(&self) -> &dyn Discipline {
         &*self.discipline
     }
@@ -243,7 +242,7 @@ impl Qdisc {
         self.discipline.probe(now, sink);
     }
 
-    /// Every packet and every byte that arrived has departed, was dropped or waits.
+    /// Checks that every packet and byte that arrived has departed, was dropped or is queued.
     pub fn check(&self) -> Result<(), Box<Violation>> {
         let (c, backlog) = (&self.shell.counters, self.backlog());
         let packets = c.departed + c.dropped_total() + backlog.packets;

@@ -33,12 +33,12 @@ impl Random {
         Random::seeded(hash)
     }
 
-    /// The stream that starts from exactly this seed.
+    /// The stream of exactly this seed.
     pub fn seeded(seed: u64) -> Random {
         Random { source: Source::Stream { seed, generator: Xoshiro256PlusPlus::seed_from_u64(seed) } }
     }
 
-    /// Plays back `numbers`, then starts over: for tests that feed two implementations alike.
+    /// Replays `numbers`, again and again: for tests that compare two implementations.
     ///
     /// # Panics
     /// If `numbers` is empty.
@@ -64,12 +64,12 @@ impl Random {
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform whole number below `bound` (which must not be zero), by multiplication: one draw, always.
+    /// Uniform integer below `bound` (which must not be zero), by multiplication: always exactly one draw.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Starts the same sequence again.
+    /// Restarts the sequence.
     pub fn restart(&mut self) {
         match &mut self.source {
             Source::Stream { seed, generator } => *generator = Xoshiro256PlusPlus::seed_from_u64(*seed),

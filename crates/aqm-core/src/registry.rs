@@ -1,5 +1,5 @@
-//! The list of disciplines. The command line, files, Python, documentation, conformance, golden runs and benches
-//! all follow from it.
+//! The list of disciplines. The command line, files, Python, documentation, conformance tests, golden runs and
+//! benchmarks all take it from here.
 
 use crate::discipline::{
     Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie, drr,
@@ -9,7 +9,7 @@ use crate::discipline::{
 use crate::link::Link;
 use crate::params::{Child, same_name};
 
-/// Every discipline, one word each, grouped as listed to users.
+/// Every discipline, in the order and groups of listings.
 pub static DISCIPLINES: &[&Info] = &[
     &fifo::INFO,
     &pfifo_fast::INFO,
@@ -57,12 +57,12 @@ pub fn find(name: &str) -> Option<&'static Info> {
     DISCIPLINES.iter().copied().find(|info| same_name(info.name, name))
 }
 
-/// Builds the discipline inside another.
+/// Builds a child.
 pub fn build(child: &Child, link: &Link) -> Built {
     (of(child).build)(&child.params, link, build)
 }
 
-/// Whether a discipline inside another, or one inside that, asks for wake-ups.
+/// Whether a child, at any depth, asks for wake-ups.
 pub fn wakes(child: &Child) -> bool {
     of(child).traits.wakes || child.params.all_children().any(wakes)
 }

@@ -1,4 +1,4 @@
-//! What a discipline may say: why a packet was dropped or marked, and what it sends back.
+//! Signals of a discipline: reasons for drops and marks, and packets to be sent.
 
 use crate::packet::Packet;
 
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DropReason {
-    /// Not said. No discipline of this crate uses it.
+    /// No reason. No discipline of this crate uses it.
     Unspecified = 0,
     /// The queue was full: its limit in packets, bytes or memory was reached.
     Overlimit = 1,
@@ -17,7 +17,7 @@ pub enum DropReason {
     Unfair = 3,
     /// The limit was lowered while the queue held more.
     Reconfigured = 4,
-    /// A later acknowledgment of the flow says all that this one says.
+    /// A later acknowledgment of the flow makes this one redundant.
     Redundant = 5,
     /// The law took the packet out of the queue to look at it, and lost it.
     Inspected = 6,
@@ -38,7 +38,7 @@ impl DropReason {
         DropReason::Inspected,
     ];
 
-    /// Whether the AQM chose to drop, rather than running out of room.
+    /// Whether the AQM chose to drop, rather than because of a full queue.
     pub const fn is_early(self) -> bool {
         use DropReason::{Congestion, Inspected, Redundant, Unfair};
         matches!(self, Congestion | Unfair | Redundant | Inspected)
@@ -58,12 +58,13 @@ impl DropReason {
     }
 }
 
-/// In which call a packet was dropped: apart from the reason, as in ns-3 (`DropBeforeEnqueue`, `DropAfterDequeue`).
+/// In which call a packet was dropped: independent of the reason, as in ns-3 (`DropBeforeEnqueue`,
+/// `DropAfterDequeue`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropPoint {
-    /// While a packet arrived.
+    /// In an enqueue.
     Enqueue,
-    /// While a packet was asked for.
+    /// In a dequeue.
     Dequeue,
     /// In a wake-up or a change of parameters.
     Other,
@@ -74,7 +75,7 @@ pub enum DropPoint {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum MarkReason {
-    /// Not said.
+    /// No reason.
     Unspecified = 0,
     /// The law would have dropped a packet that is not ECN-capable.
     Congestion = 1,
@@ -82,7 +83,7 @@ pub enum MarkReason {
     Threshold = 2,
 }
 
-/// A packet that a discipline asks its host to send back to a source (QCN and PMQECN feedback).
+/// A packet that a discipline asks its host to send to a source (QCN and PMQECN feedback).
 ///
 /// The host builds the real packet: a discipline has no payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +96,11 @@ pub struct Emission {
     pub length: u32,
     /// Traffic class of the feedback.
     pub class: u16,
-    /// What it says; the discipline documents the meaning.
+    /// The content; the discipline documents the meaning.
     pub values: [u64; 3],
 }
 
-/// Takes in what happens to packets. The host owns a dropped packet again and frees what its cookie stands for.
+/// Receives what happens to packets. The host owns a dropped packet again and frees its data.
 pub trait Observer {
     /// A packet was dropped.
     fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint);
@@ -107,12 +108,12 @@ pub trait Observer {
     /// A packet was marked; it stays in the queue or is about to leave it.
     fn on_mark(&mut self, _packet: &Packet, _reason: MarkReason) {}
 
-    /// The discipline asks for a packet to be sent. There is no default: a host that forgets emissions would lose
-    /// feedback without a word.
+    /// The discipline asks for a packet to be sent. There is no default: a host that ignores emissions would silently
+    /// lose feedback.
     fn on_emit(&mut self, emission: Emission);
 }
 
-/// Looks at nothing.
+/// Ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

@@ -1,5 +1,5 @@
-//! tc's way of naming a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`. What stands inside
-//! another discipline stands in brackets: `drr child [pie target 15ms] child [codel] quantum 3000`.
+//! tc's notation for a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`. Children are in
+//! brackets: `drr child [pie target 15ms] child [codel] quantum 3000`.
 
 use crate::brackets;
 use crate::discipline::Info;
@@ -21,11 +21,11 @@ pub struct Spec {
     pub params: Params,
 }
 
-/// Why a spec could not be read or built.
+/// The reason why a spec could not be parsed or built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// Brackets that do not match, or stand too deep in each other.
+    /// Brackets that do not match, or are nested too deeply.
     Brackets {
         /// As given.
         text: String,
@@ -44,7 +44,7 @@ pub enum SpecError {
         /// As given.
         preset: String,
     },
-    /// A parameter that needs a value stands last.
+    /// The last parameter lacks its value.
     MissingValue {
         /// The discipline.
         name: &'static str,
@@ -96,7 +96,7 @@ impl Spec {
         Spec { info, preset, params: Params::new(info.params, preset, read_child) }
     }
 
-    /// Takes one parameter and as many words of `tail` as belong to it; returns what is left.
+    /// Takes one parameter and its words from `tail`; returns the rest.
     fn take<'a>(&mut self, param: &str, tail: &'a [&'a str]) -> Result<&'a [&'a str], SpecError> {
         let name = self.info.name;
         let is_flag =
@@ -121,7 +121,7 @@ impl Spec {
         Ok(rest)
     }
 
-    /// Sets a parameter; disciplines that are named one after the other are one for each class.
+    /// Sets a parameter; repeated children are those of successive classes.
     fn set(&mut self, param: &str, value: &str) -> Result<(), ParamError> {
         let declared = self.params.declared(param)?;
         if declared.kind != Kind::Children || !self.params.is_given(param) {
@@ -148,13 +148,13 @@ impl Spec {
         self.params.set_text(name, text, read_child)
     }
 
-    /// Whether the discipline, or one inside it, ever asks for wake-ups.
+    /// Whether the discipline, or a child, ever asks for wake-ups.
     pub fn wakes(&self) -> bool {
         self.info.traits.wakes || self.params.all_children().any(registry::wakes)
     }
 }
 
-/// Reads the discipline inside another.
+/// Parses a child.
 pub fn read_child(text: &str) -> Result<Child, String> {
     let spec = Spec::parse(text).map_err(|error| error.to_string())?;
     Ok(Child { name: spec.info.name, preset: spec.preset.name, params: spec.params })

@@ -1,4 +1,4 @@
-//! Loads that the benchmarks share: one step is what a host does per packet that it sends.
+//! Loads that the benchmarks share: one step is the work of a host for each packet that it sends.
 
 use aqm_core::link::Link;
 use aqm_core::packet::Packet;
@@ -9,8 +9,8 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 use std::collections::VecDeque;
 
-/// A standing queue: how many flows, how many packets wait, how much time passes per packet, whether what the law drops
-/// comes again.
+/// A standing queue: number of flows, number of queued packets, time per packet, and whether packets that the law
+/// drops are replaced.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     /// Its name.
@@ -21,15 +21,15 @@ pub(crate) struct Load {
     refill: bool,
 }
 
-/// With 12 us per packet (1500 bytes at 1 Gbit/s) 100 packets wait 1.2 ms, below every target: laws watch. At 60 us,
-/// 500 packets wait 30 ms, beyond every target: laws act, and up to two packets arrive for one that leaves.
+/// With 12 us per packet (1500 bytes at 1 Gbit/s) 100 packets wait 1.2 ms, below every target: laws only watch. At 60
+/// us, 500 packets wait 30 ms, above every target: laws act, and up to two packets arrive for one that leaves.
 pub(crate) const LOADS: [Load; 3] = [
     Load { name: "1_flow", flows: 1, backlog: 100, step: Span::from_micros(12), refill: false },
     Load { name: "1000_flows", flows: 1000, backlog: 100, step: Span::from_micros(12), refill: false },
     Load { name: "congested", flows: 100, backlog: 500, step: Span::from_micros(60), refill: true },
 ];
 
-/// Where packets come from, at next to no cost: flows in turn, from a table, each from a host of its own to one of four.
+/// A source of packets at almost no cost: flows in turn, from a table, each from its own host to one of four.
 struct Source {
     flows: [u64; 1024],
     number: u64,
@@ -50,7 +50,7 @@ impl Source {
     }
 }
 
-/// A stage on which steps can be taken for ever.
+/// A benchmark whose steps can be repeated without end.
 pub(crate) trait Stage {
     /// One packet is sent.
     fn step(&mut self);
@@ -65,7 +65,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// `spec` with the load's backlog, warm.
+    /// `spec` with the load's backlog, after warm-up.
     pub(crate) fn new(spec: &Spec, load: Load) -> Queue {
         let link = Link::new(Rate::from_bits_per_sec(1_000_000_000));
         let qdisc = spec.build(link, Random::seeded(1)).expect("the registry's defaults can be built");
@@ -106,7 +106,7 @@ impl Stage for Queue {
     }
 }
 
-/// The yardstick: the same record through a ring, nothing else.
+/// The reference: the same packets through a ring, nothing else.
 pub(crate) struct Ring {
     packets: VecDeque<Packet>,
     source: Source,

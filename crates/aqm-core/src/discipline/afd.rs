@@ -1,6 +1,6 @@
 //! # What it does
-//! One queue that drops arriving packets so that no flow gets more than its share through: a sample of recent arrivals
-//! tells how much each flow sends, and the share moves so that the queue settles at a target.
+//! One queue that drops arriving packets so that no flow gets more than its fair share. A sample of recent arrivals
+//! estimates how much each flow sends, and the share is adjusted until the queue settles at a target.
 //!
 //! # Reference
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate Fairness through Differential Dropping" (CCR 33(2),
@@ -10,15 +10,16 @@
 //! See `aqmlab aqm show afd`.
 //!
 //! # Deviations
-//! Samples count packets, not bytes. The flow table counts by hash: flows with one entry count as one. m_fair stays
-//! between zero and the size of the shadow buffer, and starts there: beyond it nothing would change but the way back.
-//! A packet that finds the queue empty always passes. The paper was not available: its equations and gains are as two
-//! implementations cite them (a P4 program and L. Xue's Linux module); target, sizes and sampling are ours.
+//! Samples count packets, not bytes. The flow table counts by hash: flows with the same entry count as one. m_fair
+//! stays between zero and the size of the shadow buffer, and starts there: a larger value would change nothing but
+//! take time to fall. A packet that finds the queue empty always passes. The paper was not available: its equations
+//! and gains are as cited by two implementations (a P4 program and L. Xue's Linux module); target, sizes and sampling
+//! are ours.
 //!
 //! # Promises
-//! Order kept; drops on arrival only; up to three random numbers per packet: whether it is sampled, whose place it takes,
-//! and, behind others, whether it is dropped; updates once per period through wake-ups, at most 16 of them late; never
-//! marks.
+//! Order kept; drops on arrival only; up to three random numbers per packet: whether it is sampled, which sample it
+//! replaces, and, unless the queue is empty, whether it is dropped; updates once per period through wake-ups, at most
+//! 16 of them late; never marks.
 
 use super::single::{Gate, Single};
 use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
@@ -151,7 +152,7 @@ fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
 }
 
 impl Afd {
-    /// One packet in so many goes into the shadow buffer, dropped or not.
+    /// Samples one packet in `sample` into the shadow buffer, dropped or not.
     #[inline]
     fn observe(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         if cx.below(self.settings.sample) == 0 {
@@ -216,7 +217,7 @@ mod tests {
     use super::super::testing::{Host, ms};
 
     #[test]
-    fn flows_that_send_unlike_get_like_shares() {
+    fn flows_with_different_rates_get_equal_shares() {
         // Flow 1 sends eight packets in ten milliseconds, flow 2 four, flow 3 two; eight can leave.
         let mut host = Host::new("afd limit 300p");
         let mut left = [0u32; 3];

@@ -1,6 +1,6 @@
 //! # What it does
-//! One queue that admits an arriving packet if its rank is small among recent ones for the room that is left: what a PIFO
-//! would drop is dropped at once, and what is admitted leaves in order of arrival.
+//! One queue that admits an arriving packet if its rank is small compared with recent ones, given the space that is
+//! left. Packets that a PIFO would drop are dropped at once; admitted packets leave in order of arrival.
 //!
 //! # Reference
 //! Z. Yu et al., "Programmable Packet Scheduling with a Single Queue" (SIGCOMM 2021), algorithm 1; netx-repo/AIFO for the
@@ -10,12 +10,12 @@
 //! See `aqmlab aqm show aifo`.
 //!
 //! # Deviations
-//! As in the authors' simulator a packet is compared with the window before it joins it. The comparison with the bound
-//! includes equality, as in the paper's equation (the simulator's does not). With a limit in bytes C and c are bytes.
-//! Ranks: as in `pifo`.
+//! As in the authors' simulator a packet is compared with the window before it is added to it. The comparison with
+//! the bound includes equality, as in the paper's equation (the simulator's does not). With a limit in bytes C and c
+//! are bytes. Ranks: as in `pifo`.
 //!
 //! # Promises
-//! Order kept; drops on arrival only, none while at most the headroom is taken; no random numbers; never marks.
+//! Order kept; drops on arrival only, none while at most the headroom is used; no random numbers; never marks.
 
 use super::single::{Gate, Single};
 use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
@@ -101,7 +101,7 @@ struct Aifo {
     settings: Settings,
     window: Window,
     ranks: Ranks,
-    /// Ranks of the packets that wait, and perhaps of some that were dropped from the end since.
+    /// Ranks of queued packets, and possibly of some that were dropped from the end since.
     waiting: VecDeque<u64>,
     last_quantile: f64,
 }
@@ -163,7 +163,7 @@ impl Gate for Aifo {
         sink("last_quantile", self.last_quantile);
     }
 
-    /// The rank of a packet that waits counts as part of it.
+    /// The rank of a queued packet counts as part of it.
     fn table_bytes(&self) -> usize {
         self.window.bytes() + self.ranks.table_bytes()
     }
@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_packet_needs_a_smaller_rank_the_fuller_the_queue_is() {
-        // C = 10, k = 0.2: two get in anyway; then a quantile of (10 - c) / 8, in a window of the last four ranks.
+        // C = 10, k = 0.2: two are always admitted; then a quantile of (10 - c) / 8, in a window of the last four
+        // ranks.
         let mut host = Host::new("aifo rank priority limit 10p headroom 0.2 window 4 sample 1");
         let mut put = |cookie, class| {
             put_class(&mut host, cookie, class, 100);
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_find_no_room_are_seen_as_well() {
+    fn packets_dropped_at_the_limit_enter_the_window_too() {
         let mut host = Host::new("aifo rank priority limit 1p headroom 0.9 window 2 sample 1");
         (0..3).for_each(|cookie| put_class(&mut host, cookie, 7, 100)); // two of them dropped
         put_class(&mut host, 3, 8, 100);

@@ -10,10 +10,10 @@
 //! See `aqmlab aqm show ared`.
 //!
 //! # Deviations
-//! `max_p` moves when a packet arrives and an interval has passed since it was last looked at, not by a timer (ns-2 and
-//! ns-3 move it at arrivals as well, an interval after it moved last). The packet size that the link's capacity is counted
-//! in is `avpkt`, 1000 bytes (ns-2 and ns-3: 500). ns-3 lowers `bottom` on fast links, which `ared:ns3` does not. ECN, byte
-//! mode and the full queue: as in `red`.
+//! `max_p` is adjusted when a packet arrives at least an interval after the last check, not by a timer (ns-2 and ns-3
+//! also adjust it at arrivals, an interval after the last change). The packet size in which the link's capacity is
+//! counted is `avpkt`, 1000 bytes (ns-2 and ns-3: 500). ns-3 lowers `bottom` on fast links, which `ared:ns3` does
+//! not. ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.

@@ -10,13 +10,13 @@
 //! See `aqmlab aqm show blue`.
 //!
 //! # Deviations
-//! The link counts as idle when it finds the queue empty, once for each time that it goes idle. At a probability
-//! of zero an idle link does not start the freeze time. Beyond `mark_threshold` packets are dropped even if they could
-//! be marked (RFC 7567 section 4.2.1; the paper marks always). The paper names a threshold L for the queue without a value:
-//! half of the limit here. The first report (1999), its authors' simulator and the ns-3 model have none: `blue:overflow`.
+//! The link counts as idle when it finds the queue empty, once per idle period. At a probability of zero an idle link
+//! does not start the freeze time. Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567
+//! section 4.2.1; the paper always marks). The paper has a threshold L for the queue but gives no value: half of the
+//! limit here. The first report (1999), its authors' simulator and the ns-3 model have none: `blue:overflow`.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; one random number per packet that finds room.
+//! Order kept; drops and marks on arrival only; one random number per packet that finds space.
 
 use super::early::{self, Early};
 use super::single::{Gate, Single};
@@ -91,7 +91,7 @@ pub static INFO: Info = Info {
         drops_queued: false,
         reorders_flows: false,
         reorders_within_flow: false,
-        // The probability outlives the queue that raised it.
+        // The probability remains after the queue that raised it is gone.
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_asks_in_vain_lowers_it() {
+    fn an_idle_link_lowers_it() {
         let mut host = Host::scripted(SMALL, &[0.9]);
         (0..4).for_each(|cookie| host.put(ms(20), cookie, 0, 1000));
         (0..4).for_each(|_| assert!(host.get(ms(40)).is_some()));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_give_way_to_drops_beyond_the_threshold() {
+    fn above_the_threshold_packets_are_dropped_instead_of_marked() {
         let mut host =
             Host::scripted("blue limit 100p threshold 0p increment 0.25 freeze_time 10ms ecn", &[0.2]);
         (0..5).for_each(|cookie| host.put_ect(ms(20 + 11 * cookie), cookie, 0, 1000));

@@ -1,27 +1,28 @@
 //! # What it does
-//! A shaper, under it tins of traffic by code point, in each tin a queue for each flow with hosts sharing fairly, and
-//! COBALT on each queue: what a home gateway needs, in one discipline.
+//! A shaper, with tins of traffic by code point below it, and in each tin a queue for each flow, fairness between
+//! hosts, and COBALT on each queue: everything that a home gateway needs, in one discipline.
 //!
 //! # Reference
 //! T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
 //! Gateways" (2018); tc-cake(8); the behaviour of Linux `sch_cake`.
 //!
 //! # Parameters
-//! See `aqmlab aqm show cake`. Keywords stand alone, as in tc: `cake bandwidth 20mbit diffserv4 dual-srchost ack-filter`.
+//! See `aqmlab aqm show cake`. Keywords have no parameter name, as in tc: `cake bandwidth 20mbit diffserv4
+//! dual-srchost ack-filter`.
 //!
 //! # Deviations
-//! Those of `cobalt`. Shares of a quantum are counted in 1/256 of a byte (Linux: rounded at random). A flow that finds
-//! its set full shares its home queue without taking it over, so that flows stay in order (Linux: takes it over). The
-//! ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `limit` counts
-//! packets as they are, and `memlimit` their bytes (Linux: full packets, and the memory of buffers). `overhead` always comes on top of the IP packet. Decaying queues are visited by number.
-//! The estimate of
-//! `autorate_ingress` counts acknowledgments that the filter drops, and is used four times a second at most (Linux
-//! 6.12: each time). Packets are single, so there is no split-gso; nor are there ingress, nat, wash and fwmark.
+//! Those of `cobalt`. Shares of a quantum are counted in 1/256 of a byte (Linux: rounded at random). A flow that
+//! finds its set full shares its home queue without taking it over, so that flows stay in order (Linux: takes it
+//! over). The ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `limit` counts packets,
+//! and `memlimit` their bytes (Linux: full packets, and the memory of buffers). `overhead` is always added to the IP
+//! packet. Decaying queues are visited by number. The estimate of `autorate_ingress` counts acknowledgments that the
+//! filter drops, and is used four times a second at most (Linux 6.12: each time). Packets are single, so there is no
+//! split-gso; ingress, nat, wash and fwmark are not implemented either.
 //!
 //! # Promises
 //! Packets of one flow stay in order; a full buffer drops from the head of the flow with the most bytes; one random
-//! number in a run, for the hash, when the first packet comes, then as `cobalt` draws them; no more than `bandwidth`
-//! leaves, plus a packet; 64 bytes and a bit per flow queue.
+//! number in a run, for the hash, when the first packet arrives, then those of `cobalt`; at most `bandwidth` is sent,
+//! plus a packet; 64 bytes and a bit per flow queue.
 
 mod acks;
 mod autorate;
@@ -113,16 +114,16 @@ pub static INFO: Info = Info {
 struct Cake {
     settings: Settings,
     plan: Plan,
-    /// What may not change while packets wait: tins, isolation, queues.
+    /// Settings that cannot change while packets are queued: tins, isolation, queues.
     fixed: (&'static str, &'static str, usize),
     tins: Vec<Tin>,
-    /// Whose turn it is in a round of the tins.
+    /// The tin whose turn it is.
     turn: usize,
     shaper: Shaper,
     autorate: Option<Autorate>,
-    /// Drawn when the first packet comes.
+    /// Drawn when the first packet arrives.
     isolation: Option<Isolation>,
-    /// The shaper held a packet back until then.
+    /// Until when the shaper holds back a packet.
     wake_at: Option<Time>,
     link: Link,
 }
@@ -150,7 +151,8 @@ fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
 }
 
 impl Cake {
-    /// Drops from the head of the fattest flow of all tins, a packet at a time, until the buffer is large enough.
+    /// Drops from the head of the flow with the most bytes in all tins, a packet at a time, until the buffer limit is
+    /// met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.settings.overfull(self.backlog()) {
@@ -167,7 +169,7 @@ impl Cake {
         }
     }
 
-    /// The tin that goes next: of those within their threshold the last, else the one that will be so first.
+    /// The tin to serve: of those within their threshold the last, else the one that will be first to return to it.
     #[inline]
     fn scheduled_tin(&self, now: Time) -> Option<usize> {
         let mut best: Option<(usize, Time)> = None;
@@ -180,7 +182,7 @@ impl Cake {
         best.map(|(number, _)| number)
     }
 
-    /// The tin whose turn it is in a round: the weights are for tins that cannot be scheduled because no rate is known.
+    /// The tin whose turn it is in a round by weights, used if no rate is known.
     #[inline]
     fn weighted_tin(&mut self) -> Option<usize> {
         if !self.tins.iter().any(|tin| tin.flows.is_active()) {
@@ -198,7 +200,7 @@ impl Cake {
         }
     }
 
-    /// Shares out another bandwidth.
+    /// Divides another bandwidth among the tins.
     fn set_bandwidth(&mut self, bandwidth: Option<Rate>) {
         self.settings = self.settings.under(bandwidth);
         self.plan = Plan::new(self.fixed.0, bandwidth);
@@ -293,7 +295,7 @@ impl Discipline for Cake {
         }
         let autorate = params.flag("autorate_ingress");
         self.autorate = autorate.then(|| self.autorate.unwrap_or_default());
-        // An estimate stays until the next one, unless the rate is given anew.
+        // An estimate remains until the next one, unless the rate is set again.
         let estimate =
             self.settings.bandwidth.filter(|_| autorate && settings.initial == self.settings.initial);
         self.settings = settings;

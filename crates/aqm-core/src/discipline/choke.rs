@@ -10,8 +10,8 @@
 //! See `aqmlab aqm show choke`.
 //!
 //! # Deviations
-//! The comparison comes before the test for a full queue, which it may make room in (as in Linux). A match leaves RED's
-//! count between signals alone. ECN, byte mode and the full queue: as in `red`.
+//! The comparison comes before the test for a full queue, in which it may make space (as in Linux). A match does not
+//! change RED's count between signals. ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only, of the arriving packet and of one in the queue; at most two random
@@ -67,7 +67,7 @@ fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
 }
 
 impl Choke {
-    /// Draws a packet from the queue, and takes it if it is of `flow`.
+    /// Draws a packet from the queue, and removes it if it belongs to `flow`.
     #[inline]
     fn draw(&mut self, flow: u64, cx: &mut Cx<'_>) -> Option<Packet> {
         let Red { queue, state, settings, .. } = &mut self.red;

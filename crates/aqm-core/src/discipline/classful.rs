@@ -1,5 +1,5 @@
-//! What classful disciplines share: classes with a discipline in each, a scheduler that chooses among them, and a limit
-//! on all of them together.
+//! Common code of classful disciplines: classes with a discipline in each, a scheduler that chooses among them, and a
+//! limit on all of them together.
 
 use super::{BuildChild, Discipline, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -36,7 +36,7 @@ pub(super) const LIMIT_OF_ALL: ParamSpec =
 pub(super) const PROBES: &[ProbeSpec] =
     &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];
 
-/// Traits with plain queues inside; whether children wake is asked of them.
+/// Traits of a scheduler with plain queues; children are asked whether they wake.
 pub(super) const TRAITS: Traits = Traits {
     wakes: false,
     ecn: false,
@@ -47,7 +47,7 @@ pub(super) const TRAITS: Traits = Traits {
     flow_state_bytes: 0,
 };
 
-/// Shows what weights do.
+/// Shows the effect of weights.
 pub(super) const HALVING: Preset = Preset {
     name: "halving",
     source: "each class twice the next, to show weights at work",
@@ -59,12 +59,12 @@ pub(super) fn weights(params: &Params) -> Vec<u32> {
     per_class(params, params.counts("weight"))
 }
 
-/// A number for each class: its weight or quantum.
+/// A number for each class: weight or quantum.
 pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {
     (0..params.count("classes") as usize).map(|class| counts.of_class(class)).collect()
 }
 
-/// Most disciplines inside one, classes of classes included: brackets in brackets multiply.
+/// Most disciplines in one tree of children: nested brackets multiply.
 const MAX_DISCIPLINES: u64 = 512;
 
 /// A scheduler over classes.
@@ -77,7 +77,7 @@ pub(super) struct Classful<S> {
     build: BuildChild,
     /// Gives the scheduler new parameters.
     adopt: fn(&mut S, &Params),
-    /// A child had packets and nothing to send, or its class was paused: it must be asked again.
+    /// A child had packets but nothing to send, or its class was paused: it must be asked again.
     held_back: bool,
 }
 
@@ -85,12 +85,13 @@ struct Class {
     name: String,
     spec: Child,
     child: Box<dyn Discipline>,
-    /// The head of the class, decided about and not yet sent: the scheduler asked for its length.
+    /// The head of the class: already taken from the child, since the scheduler asked for its length, but not yet
+    /// sent.
     head: Option<Packet>,
     backlog: Backlog,
 }
 
-/// What class `class` runs: its child, with the limit of all classes unless it has its own.
+/// The specs of the children: each has the limit of all classes unless it has its own.
 fn child_specs(params: &Params) -> Vec<Child> {
     let children = params.children("child");
     let limit = params.get("limit");
@@ -117,7 +118,7 @@ fn build_child(
     build(spec, link).map_err(|error| refused(params, class, spec, &error))
 }
 
-/// A refusal by the child of class `class`, as one of the parameter that names it.
+/// An error of the child of class `class`, as one of the parameter that names it.
 fn refused(params: &Params, class: usize, spec: &Child, error: &ParamError) -> ParamError {
     let number = params.children("child").len().min(class + 1);
     ParamError::of_child("child", Some(number), error.of(spec.name))
@@ -147,7 +148,7 @@ impl<S: Scheduler> Classful<S> {
         Ok(Classful { classes, scheduler, backlog, limit, link: *link, build, adopt, held_back: false })
     }
 
-    /// Counts a class anew, after its child was called.
+    /// Updates the count of a class after a call of its child.
     #[inline]
     fn count(&mut self, number: usize) {
         let class = &mut self.classes[number];
@@ -157,7 +158,7 @@ impl<S: Scheduler> Classful<S> {
         self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
     }
 
-    /// Counts all classes anew: every child that was asked may have dropped.
+    /// Updates the counts of all classes: every child that was asked may have dropped.
     #[inline]
     fn count_all(&mut self) {
         let mut all = Backlog::default();
@@ -175,7 +176,7 @@ impl<S: Scheduler> Classful<S> {
         }
     }
 
-    /// Drops from the longest classes what is beyond the limit.
+    /// Drops from the longest classes until the limit is met.
     fn trim(&mut self, cx: &mut Cx<'_>) {
         while self.backlog.exceeds(self.limit) {
             let length = |number: &usize| self.classes[*number].backlog.in_unit_of(self.limit);
@@ -183,13 +184,13 @@ impl<S: Scheduler> Classful<S> {
             let class = &mut self.classes[longest];
             match class.take(cx) {
                 Some(packet) => cx.drop(packet, DropReason::Reconfigured),
-                None => class.child.purge(cx), // it holds its packets back
+                None => class.child.purge(cx), // it holds back its packets
             }
             self.count(longest);
         }
     }
 
-    /// Gives the children new parameters, or none of them.
+    /// Gives all children new parameters, or none of them.
     fn change_children(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let specs = child_specs(params);
         let count = specs.len();
@@ -228,7 +229,7 @@ impl Class {
         backlog
     }
 
-    /// The length of the next packet, which the child gives out for it.
+    /// The length of the next packet, which is taken from the child for this.
     #[inline]
     fn peek(&mut self, cx: &mut Cx<'_>) -> Option<u32> {
         if self.head.is_none() {
@@ -237,9 +238,10 @@ impl Class {
         self.head.as_ref().map(|head| head.length)
     }
 
-    /// The same where classes are paused: `None` while the head must not go.
+    /// The same if classes are paused: `None` while the head must not be sent.
     fn peek_unpaused(&mut self, number: usize, last: usize, cx: &mut Cx<'_>) -> Option<u32> {
-        // All packets of a queue before the last are of its class: while that is paused, the law is not asked either.
+        // All packets of a queue before the last belong to its class: while that is paused, the law is not called
+        // either.
         if number < last && cx.paused().contains(number as u16) {
             return None;
         }
@@ -254,8 +256,8 @@ impl Class {
     }
 }
 
-/// The class whose turn it is among those that may send. Apart, and for any scheduler, so that a dequeue without pauses
-/// stays small.
+/// The class whose turn it is among those that may send. A separate function, the same for any scheduler, so that a
+/// dequeue without pauses stays small.
 #[cold]
 fn select_unpaused(
     scheduler: &mut dyn Scheduler,

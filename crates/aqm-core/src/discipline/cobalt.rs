@@ -1,5 +1,5 @@
 //! # What it does
-//! One queue under COBALT: CoDel signals at the head while packets wait too long, and BLUE drops besides, at random, once
+//! One queue under COBALT: CoDel signals at the head while packets wait too long, and BLUE also drops at random once
 //! the queue has overflowed.
 //!
 //! # Reference
@@ -12,11 +12,11 @@
 //! # Deviations
 //! The last packet of a queue is neither dropped nor marked (CAKE marks it). The time between signals is computed
 //! exactly (Linux: Newton's iteration from a table), BLUE's probability is a float. A full queue drops the arriving
-//! packet, as in ns-3 (CAKE: the head of the longest flow). `ns3` sets parameters, and drops the last packet no more
-//! than `linux` does.
+//! packet, as in ns-3 (CAKE: the head of the longest flow). `ns3` sets parameters only: like `linux`, it does not
+//! drop the last packet.
 //!
 //! # Promises
-//! Order kept; no signal while nothing would stay behind; one random number per packet that CoDel lets pass while
+//! Order kept; no signal if the queue would become empty; one random number per packet that CoDel lets pass while
 //! BLUE's probability is above zero; no state per flow.
 
 use super::codel::{INTERVAL, TARGET};

@@ -1,6 +1,6 @@
 //! # What it does
-//! One queue under CoDel: packets carry the time of their arrival, and when every packet of an interval waited longer
-//! than the target, packets are dropped (or marked) at the head, ever faster, until one waited less.
+//! One queue under CoDel: packets carry their arrival time, and when every packet of an interval waited longer than
+//! the target, packets are dropped (or marked) at the head, ever faster, until one waited less.
 //!
 //! # Reference
 //! RFC 8289; preset `linux`: the parameters and the arithmetic of Linux `sch_codel`, written from the formula.
@@ -9,12 +9,12 @@
 //! See `aqmlab aqm show codel`.
 //!
 //! # Deviations
-//! RFC 8289 leaves ECN open: a packet is marked where it would be dropped, and goes out, as in RFC 8290 section 4.2.
+//! RFC 8289 leaves ECN open: a packet is marked where it would be dropped, and is sent, as in RFC 8290 section 4.2.
 //! The RFC's constant `maxpacket` is the largest packet seen so far. `linux`: time in nanoseconds, not in units of
 //! 1024 ns.
 //!
 //! # Promises
-//! Order kept; no signal while at most one full packet would stay behind; no random numbers; no state per flow.
+//! Order kept; no signal while at most one full packet would remain; no random numbers; no state per flow.
 
 use super::single::{Gate, Single};
 use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};

@@ -1,5 +1,5 @@
 //! # What it does
-//! One queue that marks every arriving packet while more than a threshold K waits: no average, no chance.
+//! One queue that marks every arriving packet while more than a threshold K is queued: no average, no randomness.
 //!
 //! # Reference
 //! RFC 8257 sections 3.1 and 4.1 (DCTCP); Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.1 and
@@ -13,7 +13,7 @@
 //! `unmarkable` is `pass`; RFC 8257 leaves them to the operator. The queue is compared without the arriving packet.
 //!
 //! # Promises
-//! Order kept; signals on arrival only; no signal while at most K waits; no random numbers; no state per flow.
+//! Order kept; signals on arrival only; no signal while at most K is queued; no random numbers; no state per flow.
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};

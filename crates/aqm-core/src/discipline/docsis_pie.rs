@@ -8,17 +8,17 @@
 //! steps and burst states are these.
 //!
 //! # Parameters
-//! See `aqmlab aqm show docsis_pie`. `alpha` and `beta` are A and B. `rate`, `peak_rate` and `traffic_burst` are what
-//! the operator has configured; they predict the delay and shape nothing.
+//! See `aqmlab aqm show docsis_pie`. `alpha` and `beta` are A and B. `rate`, `peak_rate` and `traffic_burst` are the
+//! operator's settings; they are used to predict the delay, and shape nothing.
 //!
 //! # Deviations
 //! The RFC takes the credit of the sustained rate from the modem's shaper; here departures use it up. Bytes already
-//! granted to the modem by its head end are not counted as queued. Probabilities stay real for every length (the RFC
-//! allows a modem to round lengths). With `limit` in packets, a third of it is counted in packets.
+//! granted to the modem by its head end are not counted as queued. Probabilities are real numbers for every length
+//! (the RFC allows a modem to round lengths). With `limit` in packets, a third of it is counted in packets.
 //!
 //! # Promises
-//! Order kept; drops on arrival only, never marks; no signal while at most 2048 bytes wait, nor before a third of the
-//! limit was once taken; updates once per period through wake-ups, at most 16 of them late.
+//! Order kept; drops on arrival only, never marks; no signal while at most 2048 bytes are queued, nor before a third
+//! of the limit was once used; updates once per period through wake-ups, at most 16 of them late.
 
 use super::pie::seen;
 use super::single::{Gate, Single};

@@ -1,5 +1,6 @@
 //! # What it does
-//! Classes in turn, each for its quantum of bytes and what earlier turns left; each class has a discipline of its own.
+//! Classes in turn, each for its quantum of bytes plus the remainder of earlier turns; each class has a discipline of
+//! its own.
 //!
 //! # Reference
 //! Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996; Linux
@@ -9,11 +10,12 @@
 //! See `aqmlab aqm show drr`.
 //!
 //! # Deviations
-//! Classes are given by the host; the paper hashes flows to queues. The head of a class is taken from its child when its
-//! turn comes, and waits there if the deficit is too small, as in Linux: a law at the head decides a round early. Drops beyond the limit of all classes are drops of the arriving packet.
+//! The host sets the class of a packet; the paper hashes flows to queues. The head of a class is taken from its child
+//! at the start of its turn, and waits there if the deficit is too small, as in Linux: so a law at the head decides a
+//! round early. Drops beyond the limit of all classes are drops of the arriving packet.
 //!
 //! # Promises
-//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{BuildChild, Built, Group, Info};

@@ -8,20 +8,21 @@
 //! behaviour of `sch_dualpi2`, read in the patch series that brought it to Linux.
 //!
 //! # Parameters
-//! See `aqmlab aqm show dualpi2`. `signals count` adds up the likelihoods of each queue (`recur()` of figure 4);
-//! `signals lot` draws, as Linux does.
+//! See `aqmlab aqm show dualpi2`. `signals count` accumulates the likelihoods of each queue (`recur()` of figure 4);
+//! `signals lot` draws random numbers, as Linux does.
 //!
 //! # Deviations
-//! Nothing is signalled by p' while at most two full packets wait (Linux: fewer than two; RFC: no such rule). Weights in
-//! bytes are kept by self-clocked fair queueing where the RFC recommends, and Linux has, weighted round robin. The L4S
-//! ramp takes the delay of the packet that leaves; a step (no range) begins above its threshold, as in Linux (RFC: at
-//! it). `Th_len` is one packet, the one that leaves counted, also in `linux` (which would mark a packet that is alone).
-//! Likelihoods beyond one count as one. The limit has no byte form by default and no room for a further MTU.
+//! p' gives no signal while at most two full packets are queued (Linux: fewer than two; RFC: no such rule). Weights
+//! in bytes are implemented by self-clocked fair queueing, where the RFC recommends weighted round robin, which Linux
+//! has. The L4S ramp uses the delay of the departing packet; a step (no range) starts above its threshold, as in
+//! Linux (RFC: at it). `Th_len` is one packet including the departing one, also in `linux` (which would mark a packet
+//! that is alone). Likelihoods above one count as one. The limit has no byte form by default and does not add another
+//! MTU.
 //!
 //! # Promises
 //! Order kept within each queue; a flow that keeps its ECN identifier stays in order; updates once per period through
-//! wake-ups, at most 16 of them late; no signal by p' while at most two full packets wait, none by the ramp for a packet
-//! that leaves the L4S queue empty; random numbers only with `signals lot`.
+//! wake-ups, at most 16 of them late; no signal by p' while at most two full packets are queued, none by the ramp for
+//! a packet that leaves the L4S queue empty; random numbers only with `signals lot`.
 
 use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -172,7 +173,7 @@ const LIMIT: ParamSpec = super::LIMIT.with_default(
     "tc-dualpi2(8): 10000 packets; RFC 9332 appendix A.1: 250 ms of the link",
 );
 
-/// The queue of the L4S service, and of everything else.
+/// The queue of the L4S service, and that of all other traffic.
 const L4S: usize = 0;
 const CLASSIC: usize = 1;
 
@@ -187,7 +188,7 @@ struct Settings {
     tshift: Option<Span>,
     /// Percent of the link, for each queue.
     weights: [u32; 2],
-    /// Add likelihoods up instead of drawing.
+    /// Accumulate likelihoods instead of drawing random numbers.
     count: bool,
 }
 
@@ -196,9 +197,9 @@ struct DualPi2 {
     settings: Settings,
     state: Controlled,
     scheduler: Scfq,
-    /// What likelihoods have added up to since the last signal, for each queue.
+    /// Likelihoods accumulated since the last signal, for each queue.
     counts: [f64; 2],
-    /// Two full packets: nobody is told to slow down for less.
+    /// Two full packets: no signal for less.
     quiet_bytes: u64,
 }
 
@@ -260,7 +261,7 @@ impl DualPi2 {
         falls
     }
 
-    /// The queue that goes next.
+    /// The queue to serve.
     #[inline]
     fn select(&mut self) -> Option<usize> {
         let [l4s, classic] = &self.queues;
@@ -272,15 +273,15 @@ impl DualPi2 {
             (None, None) => None,
             (Some(_), None) => Some(L4S),
             (None, Some(_)) => Some(CLASSIC),
-            // Both are as old as the time since they came; the L4S head counts as come earlier.
+            // Each head counts by its age; the L4S head counts as having arrived earlier.
             (Some(l4s), Some(classic)) => {
                 Some(if l4s.arrival <= classic.arrival + shift { L4S } else { CLASSIC })
             }
         }
     }
 
-    /// Signals with a packet that leaves the L4S queue: the stronger of its own ramp and the coupled probability. Once
-    /// that is used up, it is dropped as if it were classic (figure 7, lines 8c to 8i).
+    /// Signals with a packet that leaves the L4S queue, with the higher of its own ramp's and the coupled
+    /// probability. Once the latter has saturated, it is dropped like a classic packet (figure 7, lines 8c to 8i).
     fn leave_l4s(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
         let base = if quiet { 0.0 } else { self.state.probability() };
         let coupled = self.settings.coupling * base;
@@ -297,8 +298,8 @@ impl DualPi2 {
         Some(packet)
     }
 
-    /// Signals with a packet that leaves the classic queue, by the square of the base probability: with a mark, until
-    /// that square has reached p_Cmax = min(1 / k^2, 1), where marks in the other queue are used up.
+    /// Signals with a packet that leaves the classic queue, with the square of the base probability: with a mark,
+    /// until that square has reached p_Cmax = min(1 / k^2, 1), where marks in the other queue saturate.
     fn leave_classic(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
         let base = self.state.probability();
         if quiet || !self.falls(CLASSIC, base * base, cx) {
@@ -352,7 +353,7 @@ impl Discipline for DualPi2 {
         self.settings = settings(params);
         self.state.adopt(self.settings.tupdate, cx.now);
         self.scheduler.reweigh(&self.settings.weights);
-        // The classic queue gives way first: it is the one with the deep buffer.
+        // The classic queue is trimmed first: it is the one with the deep buffer.
         let limit = self.settings.limit;
         self.queues[L4S].trim(limit, cx);
         let room = limit.count() - self.queues[L4S].backlog().in_unit_of(limit);
@@ -372,7 +373,7 @@ impl Discipline for DualPi2 {
     }
 
     fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        // Figure 8, line 2a: the longer delay, so that scalable traffic alone can bring overload about.
+        // Figure 8, line 2a: the longer delay, so that scalable traffic alone can cause overload.
         let oldest = self.queues.iter().filter_map(Fifo::head).map(|packet| packet.arrival).min();
         let delay = oldest.map_or(0.0, |arrival| cx.now.since(arrival).as_secs_f64());
         self.state.catch_up(&self.settings.law, self.settings.tupdate, delay, cx.now);
@@ -402,7 +403,7 @@ mod tests {
         host.enqueue(at, packet);
     }
 
-    /// Classic packets 0 to 9 and L4S packets 20 to 29 wait since 0 ms; at 100 ms p' is `beta` / 10.
+    /// Classic packets 0 to 9 and L4S packets 20 to 29 are queued since 0 ms; at 100 ms p' is `beta` / 10.
     fn standing(beta: u32, more: &str, uniforms: &[f64]) -> Host {
         let spec =
             alloc::format!("dualpi2 tupdate 100ms alpha 0 beta {beta} step_thresh 1s signals lot {more}");

@@ -1,4 +1,4 @@
-//! What laws with one probability do with an arriving packet.
+//! What laws with a single probability do with an arriving packet.
 
 use crate::cx::Cx;
 use crate::packet::Packet;
@@ -21,10 +21,10 @@ pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
     "RFC 7567 section 4.2.1; Linux sch_sfb: 1/2",
 );
 
-/// How a signal is given: by a mark where that is allowed and does not fail, else by a drop.
+/// How a signal is given: by a mark if possible, else by a drop.
 pub(super) struct Early {
     pub(super) ecn: bool,
-    /// Beyond this probability senders that ignore marks must not get through (RFC 7567 section 4.2.1).
+    /// Above this probability, packets are dropped, since senders may ignore marks (RFC 7567 section 4.2.1).
     pub(super) mark_threshold: f64,
 }
 
@@ -33,13 +33,13 @@ impl Early {
         Early { ecn: params.flag("ecn"), mark_threshold: params.number("mark_threshold") }
     }
 
-    /// Hits `packet` with probability `p`; one random number.
+    /// Signals with `packet` with probability `p`; one random number.
     #[inline]
     pub(super) fn toss(&self, packet: Packet, p: f64, cx: &mut Cx<'_>) -> Option<Packet> {
         if cx.uniform() < p { self.hit(packet, p, cx) } else { Some(packet) }
     }
 
-    /// Marks `packet` and gives it back, or drops it.
+    /// Marks `packet` and returns it, or drops it.
     pub(super) fn hit(&self, mut packet: Packet, p: f64, cx: &mut Cx<'_>) -> Option<Packet> {
         if self.ecn && p <= self.mark_threshold && cx.mark(&mut packet, MarkReason::Congestion) {
             return Some(packet);

@@ -1,5 +1,5 @@
 //! # What it does
-//! One queue that marks arriving packets with a probability on the length of the queue at this instant: none up to
+//! One queue that marks arriving packets with a probability that depends on the current queue length: none up to
 //! Kmin, rising to Pmax at Kmax, and all beyond.
 //!
 //! # Reference
@@ -14,7 +14,8 @@
 //! `unmarkable` is `pass`; the paper's traffic is all ECN-capable. The queue is compared without the arriving packet.
 //!
 //! # Promises
-//! Order kept; signals on arrival only; no signal while at most Kmin waits; one random number per packet on the ramp.
+//! Order kept; signals on arrival only; no signal while at most Kmin is queued; one random number per packet on the
+//! ramp.
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};

@@ -8,9 +8,9 @@
 //! See `aqmlab aqm show feng_ared`.
 //!
 //! # Deviations
-//! The paper bounds `max_p` by nothing: here it stays between `bottom` and 1, or light load would make it vanish. At the
-//! start the average counts as below `min`, so that an empty queue does not divide at once (in ns-3 it does). ECN, byte
-//! mode and the full queue: as in `red`.
+//! The paper does not bound `max_p`: here it stays between `bottom` and 1, or light load would make it vanish. At the
+//! start the average counts as below `min`, so that an empty queue does not divide at once (in ns-3 it does). ECN,
+//! byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.

@@ -92,7 +92,7 @@ fn settings(params: &Params) -> (Size, Policy) {
 }
 
 impl TailDrop {
-    /// Makes room for `arriving` as the policy says; gives it back if there is room now.
+    /// Makes space for `arriving` by the policy; returns it if there is space now.
     #[cold]
     fn overflow(&mut self, arriving: Packet, cx: &mut Cx<'_>) -> Option<Packet> {
         let length = arriving.length;

@@ -1,4 +1,4 @@
-//! Flow queueing with a law on every flow: what FQ-CoDel and FQ-COBALT have in common (RFC 8290 section 4).
+//! Flow queueing with a law on every flow: the common part of FQ-CoDel and FQ-COBALT (RFC 8290 section 4).
 
 use super::{Discipline, ProbeSpec};
 use crate::backlog::Backlog;
@@ -62,19 +62,19 @@ pub(super) const ACTIVE_FLOWS: ProbeSpec =
 
 /// A law that looks at the head of a flow.
 pub(super) trait FlowLaw: Send + 'static {
-    /// What it remembers of each flow.
+    /// State of the law for each flow.
     type State: Clone + Default + Send;
 
     /// Takes new parameters.
     fn change(&mut self, params: &Params, link: &Link);
 
-    /// A packet of `length` bytes has come.
+    /// A packet of `length` bytes has arrived.
     fn see(&mut self, _length: u32) {}
 
-    /// The next packet of flow `flow`; `None` if there is none, or none is left.
+    /// The next packet of flow `flow`; `None` if there is none, or none remains.
     fn dequeue(&self, flows: &mut Flows<Self::State>, flow: usize, cx: &mut Cx<'_>) -> Option<Packet>;
 
-    /// Flow `flow` was the fattest when there was no room.
+    /// Flow `flow` had the most bytes when the queue was full.
     fn overflowed(&self, _flows: &mut Flows<Self::State>, _flow: usize, _now: Time) {}
 }
 
@@ -94,10 +94,10 @@ pub(super) struct FlowQueueing<L: FlowLaw> {
     link: Link,
 }
 
-/// Which flow queue a packet belongs to.
+/// How a packet is assigned to a flow queue.
 #[derive(Default)]
 pub(super) struct FlowHash {
-    /// Salt, drawn when the first packet comes.
+    /// Salt, drawn when the first packet arrives.
     perturbation: Option<u64>,
 }
 
@@ -136,7 +136,8 @@ impl<L: FlowLaw> FlowQueueing<L> {
         backlog.exceeds(self.settings.limit) || backlog.bytes > self.settings.memory_limit
     }
 
-    /// Section 4.1.3: drops from the head of the fattest flow, half of it or a batch, until the limits are kept.
+    /// Section 4.1.3: drops from the head of the flow with the most bytes, half of it or a batch, until the limits
+    /// are met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.over() {

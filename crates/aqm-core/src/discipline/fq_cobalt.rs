@@ -1,5 +1,5 @@
 //! # What it does
-//! A queue for each flow (by hash), served in rounds of a quantum with flows that start first, and COBALT on each.
+//! A queue for each flow (by hash), served in rounds of a quantum with new flows first, and COBALT on each.
 //!
 //! # Reference
 //! RFC 8290 for the flow queues; Linux `sch_cake` for COBALT; ns-3 has the two together as FqCobaltQueueDisc.
@@ -8,12 +8,12 @@
 //! See `aqmlab aqm show fq_cobalt`.
 //!
 //! # Deviations
-//! Those of `fq_codel` and `cobalt`. A full queue drops a batch from the fattest flow as FQ-CoDel does, and tells that
-//! flow's COBALT once (CAKE: one packet at a time; ns-3: COBALT is not told).
+//! Those of `fq_codel` and `cobalt`. A full queue drops a batch from the flow with the most bytes as FQ-CoDel does,
+//! and tells that flow's COBALT once (CAKE: one packet at a time; ns-3: COBALT is not told).
 //!
 //! # Promises
 //! Packets of one flow stay in order; the last packet of a flow is neither dropped nor marked by the law; one random
-//! number for the hash when the first packet comes, then as `cobalt` draws them; 64 bytes per flow queue.
+//! number for the hash when the first packet arrives, then those of `cobalt`; 64 bytes per flow queue.
 
 use super::fq::{self, FlowLaw, FlowQueueing};
 use super::{BuildChild, Built, Group, Info, Traits, cobalt, codel};

@@ -1,5 +1,5 @@
 //! # What it does
-//! A queue for each flow (by hash), served in rounds of a quantum with flows that start first, and CoDel on each.
+//! A queue for each flow (by hash), served in rounds of a quantum with new flows first, and CoDel on each.
 //!
 //! # Reference
 //! RFC 8290; `linux`: the parameters and the arithmetic of Linux `sch_fq_codel`.
@@ -15,7 +15,7 @@
 //!
 //! # Promises
 //! Packets of one flow stay in order; a full queue drops from the head of the flow with the most bytes, up to half of
-//! it or `drop_batch` packets at a time; one random number in a run, for the hash, when the first packet comes; 64
+//! it or `drop_batch` packets at a time; one random number in a run, for the hash, when the first packet arrives; 64
 //! bytes per flow queue.
 
 use super::codel::{self, MaxPacket};

@@ -1,6 +1,6 @@
 //! # What it does
-//! A queue for each flow (by hash), served in rounds of a quantum with flows that start first, and PIE on each: a packet
-//! is dropped or marked when it arrives, by the probability of its flow.
+//! A queue for each flow (by hash), served in rounds of a quantum with new flows first, and PIE on each: a packet is
+//! dropped or marked when it arrives, with the probability of its flow.
 //!
 //! # Reference
 //! RFC 8290 for the flow queues, RFC 8033 for PIE; Linux has the two together as `sch_fq_pie` (tc-fq_pie(8)).
@@ -9,15 +9,15 @@
 //! See `aqmlab aqm show fq_pie`.
 //!
 //! # Deviations
-//! As in Linux, a full queue drops the arriving packet and does not look for the fattest flow (RFC 8290 section 4.1.3).
-//! PIE follows RFC 8033 where Linux does otherwise: the burst allowance ends with time and not with departures, and the
-//! first update comes after one period. All flows are updated at once, each period; those at rest (no packets, delay or
-//! probability) are left out and forget what they had accumulated. Delays beyond 4.2 s count as 4.2 s.
+//! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
+//! section 4.1.3). PIE follows RFC 8033 where Linux differs: the burst allowance decreases with time and not with
+//! departures, and the first update comes after one period. All flows are updated at once, each period; idle ones (no
+//! packets, delay or probability) are skipped and lose what they had accumulated. Delays above 4.2 s count as 4.2 s.
 //!
 //! # Promises
-//! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets wait in
-//! the flow; updates once per period through wake-ups, at most 16 of them late; random numbers: one for the hash when
-//! the first packet comes, then as `pie` draws them; 64 bytes per flow queue.
+//! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets are
+//! queued in the flow; updates once per period through wake-ups, at most 16 of them late; random numbers: one for the
+//! hash when the first packet arrives, then those of `pie`; 64 bytes per flow queue.
 
 use super::fq::{self, FlowHash};
 use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
@@ -107,7 +107,7 @@ struct FqPie {
     settings: Settings,
     hash: FlowHash,
     timer: Periodic,
-    /// Flow queues that have something to remember.
+    /// Flow queues with a state to update.
     awake: Vec<u32>,
     link: Link,
 }
@@ -161,7 +161,7 @@ impl FqPie {
         backlog.would_exceed(self.settings.limit, length) || bytes > self.settings.memory_limit
     }
 
-    /// Lets PIE's law work on what flow `flow` remembers.
+    /// Applies PIE's law to the state of flow `flow`.
     #[inline]
     fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State) -> R) -> R {
         let law = &self.settings.law;
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn each_flow_has_a_probability_of_its_own() {
-        // Flow 1 has a standing queue, flow 2 sends a packet now and then. No bursts are allowed.
+        // Flow 1 has a standing queue, flow 2 sends a packet occasionally. No bursts are allowed.
         let mut host = Host::scripted("fq_pie max_burst 0s noderandomize flows 65536", &[0.0]);
         for cookie in 0..60 {
             host.put(ms(0), cookie, 1, 1000);

@@ -1,6 +1,6 @@
-//! What a discipline is. One file here is one AQM: a law, a queue and parameters, joined.
+//! Queue disciplines. One file is one AQM: a law, a queue and parameters, combined.
 //!
-//! To add one, copy the smallest relative, add its `mod` line below and its word in [`crate::registry`].
+//! To add one, copy the most similar file, and add its `mod` line below and its entry in [`crate::registry`].
 
 pub mod afd;
 pub mod aifo;
@@ -63,12 +63,12 @@ use alloc::boxed::Box;
 /// Contract, tested for every entry of the registry:
 /// - A packet handed to [`enqueue`](Discipline::enqueue) is kept, or dropped with [`Cx::drop`]; it is returned by
 ///   [`dequeue`](Discipline::dequeue) at most once and never duplicated.
-/// - Packets of one flow leave in the order in which they came, unless [`Traits::reorders_within_flow`] says otherwise.
+/// - Packets of one flow leave in the order of arrival, unless [`Traits::reorders_within_flow`] says otherwise.
 /// - `dequeue` may return `None` with a backlog only if [`next_wakeup`](Discipline::next_wakeup) says when to ask again.
-/// - A discipline that serves classes passes over those in [`Cx::paused`] and keeps them. One that does not may return
-///   a packet of a paused class: whoever asked, the shell or a scheduler, holds it, and asks for no other until its class
-///   may send. A scheduler with nothing but paused classes returns `None`, and the host asks again when a pause ends.
-/// - Time never runs backwards between calls.
+/// - A discipline that serves classes skips those in [`Cx::paused`] and keeps their packets. Any other may return a
+///   packet of a paused class: the caller (the shell or a scheduler) holds it, and asks for no other until its class
+///   may send. A scheduler with only paused classes returns `None`, and the host asks again when a pause ends.
+/// - Time never decreases between calls.
 pub trait Discipline: Send {
     /// A packet arrives.
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
@@ -76,44 +76,44 @@ pub trait Discipline: Send {
     /// The link is free: which packet goes next?
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
 
-    /// What waits, packets of children included.
+    /// The backlog, packets of children included.
     fn backlog(&self) -> Backlog;
 
-    /// Takes new parameters while running. On an error nothing has changed; packets that no longer fit are dropped
+    /// Changes parameters while running. On an error nothing has changed; packets beyond a new limit are dropped
     /// through `cx`.
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError>;
 
-    /// Drops everything that waits through `cx`.
+    /// Drops the whole backlog through `cx`.
     fn purge(&mut self, cx: &mut Cx<'_>);
 
-    /// When [`on_wakeup`](Discipline::on_wakeup) wants to be called next. Ask after every call if
-    /// [`Traits::wakes`] is set; otherwise it is always `None`.
+    /// When [`on_wakeup`](Discipline::on_wakeup) is to be called next. Ask after every call if [`Traits::wakes`] is
+    /// set; otherwise it is always `None`.
     fn next_wakeup(&self) -> Option<Time> {
         None
     }
 
-    /// Does what is due by now. Spurious calls are harmless.
+    /// Does the work that is due by now. Spurious calls are harmless.
     fn on_wakeup(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Reports the law's own variables under the names declared in [`Info::probes`].
     fn probe(&self, _now: Time, _sink: &mut dyn FnMut(&str, f64)) {}
 
-    /// Whether it ever asks its host to send packets of its own ([`Cx::emit`]), children not counted.
+    /// Whether it ever asks its host to send packets ([`Cx::emit`]); children do not count.
     fn emits(&self) -> bool {
         false
     }
 
-    /// Visits the disciplines inside this one (classful schedulers), with the name of each.
+    /// Visits the children (of classful schedulers), with the name of each.
     fn children(&self, _visit: &mut dyn FnMut(&str, &dyn Discipline)) {}
 
     /// Bytes of state beyond queued packets: fixed part, tables and per-flow records.
     fn state_bytes(&self) -> usize;
 }
 
-/// A new discipline, or which relation between its parameters does not hold.
+/// A new discipline, or the relation between its parameters that does not hold.
 pub type Built = Result<Box<dyn Discipline>, ParamError>;
 
-/// Builds a child; it comes in with the call, so that no discipline knows the list of all.
+/// Builds a child. It is passed to each call, so that disciplines do not depend on the registry.
 pub type BuildChild = fn(&Child, &Link) -> Built;
 
 /// One variable that a discipline reports while running.
@@ -123,11 +123,11 @@ pub struct ProbeSpec {
     pub name: &'static str,
     /// Unit of the value.
     pub unit: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub help: &'static str,
 }
 
-/// Which kin a discipline belongs to, in the listing's order.
+/// The group of a discipline, in the order of listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Plain queues.
@@ -155,7 +155,7 @@ impl Group {
     }
 }
 
-/// Properties that hosts and the conformance tests ask for.
+/// Properties that hosts and the conformance tests use.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
     /// Asks for wake-ups: poll [`Discipline::next_wakeup`] after every call.
@@ -168,14 +168,14 @@ pub struct Traits {
     pub reorders_flows: bool,
     /// Packets of one flow may overtake each other.
     pub reorders_within_flow: bool,
-    /// The law gives no signal while at most this many packets wait, the arriving one not counted. With zero it may
-    /// signal with every packet that had to wait.
+    /// The law gives no signal while at most this many packets are queued, the arriving one not counted. With zero it
+    /// may signal with every packet that had to wait.
     pub quiet_packets: u64,
     /// Bytes kept per flow, zero for disciplines that do not tell flows apart.
     pub flow_state_bytes: usize,
 }
 
-/// Everything there is to know about a discipline without running it.
+/// The declaration of a discipline.
 pub struct Info {
     /// Name on the command line; hyphens and underscores are interchangeable on input.
     pub name: &'static str,
@@ -187,15 +187,15 @@ pub struct Info {
     pub reference: &'static str,
     /// Parameters.
     pub params: &'static [ParamSpec],
-    /// Presets; the first is meant when none is named.
+    /// Presets; the first is the default.
     pub presets: &'static [Preset],
     /// Variables that it reports.
     pub probes: &'static [ProbeSpec],
     /// Properties.
     pub traits: Traits,
-    /// Where this implementation departs from its reference, and why.
+    /// Where this implementation differs from its reference, and why.
     pub deviations: &'static str,
-    /// Makes one, or says which relation between parameters does not hold.
+    /// Builds one, or returns the relation between its parameters that does not hold.
     pub build: fn(&Params, &Link, BuildChild) -> Built,
 }
 

@@ -1,6 +1,6 @@
 //! # What it does
-//! Queues under deficit round robin, each with a marking threshold of its own: what the queue can send in the time that a
-//! round takes, as a share of the threshold of the whole port.
+//! Queues under deficit round robin, each with its own marking threshold: the data that the queue can send in a
+//! round, as a share of the threshold of the whole port.
 //!
 //! # Reference
 //! Bai, Chen, Wu, Alizadeh, Zhang and Chen, "Enabling ECN in Multi-Service Multi-Queue Data Centers" (MQ-ECN), NSDI 2016;
@@ -93,9 +93,9 @@ pub static INFO: Info = Info {
     build,
 };
 
-/// A silence is counted in slots of one packet of this size.
+/// Idle time is counted in slots of one packet of this size.
 const SLOT: Bytes = Bytes::new(1500);
-/// Slots after which nothing is left of an estimate with any allowed weight: 0.999^40000 is below 10^-17.
+/// After this many slots no estimate remains with any allowed weight: 0.999^40000 is below 10^-17.
 const LONG_SILENCE: u64 = 40_000;
 
 struct Settings {
@@ -122,9 +122,9 @@ struct MqEcn {
 #[derive(Default)]
 struct Class {
     queue: Fifo,
-    /// When its part in the present round began: it became active, or its last turn ended.
+    /// When its part in the current round started: it became active, or its last turn ended.
     start: Time,
-    /// It was paused when its turn came, and the scheduler does not count on it.
+    /// It was paused when its turn came, and is inactive in the scheduler.
     held_back: bool,
 }
 
@@ -164,8 +164,8 @@ impl MqEcn {
         }
     }
 
-    /// Classes that were paused are active again. Their part in the round begins anew: a round is the time in which the
-    /// others send, not that of a pause.
+    /// Classes that were paused are active again. Their part in the round starts again: a round is the time in which
+    /// the others send, without pauses.
     #[cold]
     fn resume(&mut self, now: Time) {
         self.held_back = false;
@@ -177,11 +177,11 @@ impl MqEcn {
         }
     }
 
-    /// The class whose turn it is. Every turn that ends on the way is a sample of the time of a round.
+    /// The class to serve. Every turn that ends meanwhile is a sample of the duration of a round.
     #[inline]
     fn select(&mut self, now: Time) -> Option<usize> {
         let (weight, round) = (self.settings.weight, &mut self.round);
-        // Two closures look at the classes: the turns that end are written down where both can reach them.
+        // Two closures need the classes: turns that end are recorded where both can reach them.
         let classes = core::cell::RefCell::new(&mut self.classes);
         self.scheduler.select_and_tell(
             &mut |class| classes.borrow()[class].queue.head().map(|packet| packet.length),
@@ -192,7 +192,7 @@ impl MqEcn {
         )
     }
 
-    /// The same among those that are not paused.
+    /// The same, among those that are not paused.
     #[cold]
     fn select_unpaused(&mut self, paused: PausedClasses, now: Time) -> Option<usize> {
         let (weight, round, held_back) = (self.settings.weight, &mut self.round, &mut self.held_back);
@@ -212,7 +212,7 @@ impl MqEcn {
         )
     }
 
-    /// The port was silent: rounds took no time, once per slot.
+    /// The port was idle: rounds took no time, once per slot.
     fn wake(&mut self, now: Time) {
         let slot = self.rate.time_for(SLOT).as_nanos().max(1);
         let slots = now.since(self.idle_since).as_nanos() / slot;
@@ -222,7 +222,7 @@ impl MqEcn {
     }
 }
 
-/// One more sample of the time of a round.
+/// Adds a sample of the duration of a round.
 fn average(round: &mut f64, weight: f64, sample: f64) {
     *round = weight * *round + (1.0 - weight) * sample;
 }
@@ -288,7 +288,7 @@ impl Discipline for MqEcn {
         }
         self.scheduler.set_quanta(&settings.quanta);
         self.settings = settings;
-        // The first classes keep what they have and the last give way.
+        // The first classes keep their packets, and the last are trimmed.
         let limit = self.settings.limit;
         let mut room = limit.count();
         self.backlog = Backlog::default();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_is_measured_when_a_turn_ends_and_when_a_queue_runs_dry() {
+    fn a_round_is_measured_when_a_turn_ends_and_when_a_queue_empties() {
         // 1250 bytes take 1 ms at 10 Mbit/s; a quantum is one packet.
         let mut host = Host::new("mq_ecn quantum 1250 weight 0.5");
         for cookie in 0..4 {

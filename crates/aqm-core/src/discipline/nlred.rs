@@ -1,5 +1,5 @@
 //! # What it does
-//! RED whose probability rises with the square of the average queue: gentler at light load, harsher near `max`.
+//! RED with a probability that rises with the square of the average queue: lower at light load, higher near `max`.
 //!
 //! # Reference
 //! K. Zhou, K. Yeung and V. Li, "Nonlinear RED: A simple yet efficient active queue management scheme" (Computer
@@ -84,7 +84,7 @@ mod tests {
     use super::super::testing::{Host, ms};
 
     #[test]
-    fn the_probability_is_the_square_of_the_way_from_min_to_max() {
+    fn the_probability_rises_with_the_square_of_the_distance_from_min() {
         // Weight 1: the fourth packet finds 3 of 2 .. 6, a quarter of the way: 1.5 * 0.4 / 16 = 0.0375.
         let mut host = Host::scripted("nlred limit 100p min 2p max 6p probability 0.4 w 1", &[0.999]);
         (0..4).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));

@@ -10,8 +10,8 @@
 //! See `aqmlab aqm show pfifo_fast`.
 //!
 //! # Deviations
-//! The band follows from the DSCP alone: sockets cannot set a priority here. `limit` holds for all bands together, as
-//! for every discipline here; Linux knows `band_limit` only (`txqueuelen`), so its whole limit is three times that.
+//! The band follows from the DSCP only: sockets cannot set a priority here. `limit` applies to all bands together, as
+//! in every discipline here; Linux has only `band_limit` (`txqueuelen`), so its whole limit is three times that.
 //!
 //! # Promises
 //! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks.
@@ -104,7 +104,7 @@ fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
 }
 
 impl PfifoFast {
-    /// A band is chosen by the DSCP: what stands behind a packet of a paused class waits with it.
+    /// A band is chosen by the DSCP: packets behind one of a paused class wait with it.
     #[cold]
     fn dequeue_unpaused(&mut self, paused: PausedClasses) -> Option<Packet> {
         let may_send = |band: &&mut Fifo| band.head().is_some_and(|head| !paused.contains(head.class));
@@ -142,7 +142,7 @@ impl Discipline for PfifoFast {
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         (self.limit, self.band_limit) = limits(params);
-        // The first bands keep what they have and the last give way.
+        // The first bands keep their packets, and the last are trimmed.
         let mut room = self.limit.count();
         for band in &mut self.bands {
             band.trim(self.band_limit, cx);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_can_be_full_while_others_have_room() {
+    fn a_band_can_be_full_while_others_are_not() {
         let fill = |spec: &str| {
             let mut host = Host::new(spec);
             for (cookie, dscp) in [(0, 0), (1, 2), (2, 0), (3, 4), (4, 0)] {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_limit_takes_from_the_last_band_first() {
+    fn a_lower_limit_drops_from_the_last_band_first() {
         let mut host = Host::new("pfifo_fast limit 10p");
         for (cookie, dscp) in [(0, 0), (1, 2), (2, 0), (3, 4), (4, 2)] {
             put(&mut host, cookie, dscp);

@@ -1,22 +1,23 @@
 //! # What it does
-//! One queue under a proportional integral controller: arriving packets are dropped (or marked) with a probability that
-//! is moved once per period so that the queue settles at a reference length.
+//! One queue under a proportional integral controller: arriving packets are dropped (or marked) with a probability
+//! that is updated once per period so that the queue settles at a reference length.
 //!
 //! # Reference
 //! C. Hollot, V. Misra, D. Towsley and W. Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows"
 //! (INFOCOM 2001).
 //!
 //! # Parameters
-//! See `aqmlab aqm show pi`. The gains belong to a link of 3750 packets/s with some sixty flows and a round-trip time of
-//! a quarter of a second; other links want other gains.
+//! See `aqmlab aqm show pi`. The gains are for a link of 3750 packets/s with about sixty flows and a round-trip time
+//! of a quarter of a second; other links need other gains.
 //!
 //! # Deviations
 //! p(k) = p(k-1) + a (q(k) - q_ref) - b (q(k-1) - q_ref) is computed as (a - b) (q(k) - q_ref) + b (q(k) - q(k-1)),
-//! the same in other words. Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567
-//! section 4.2.1; the paper marks always). With a target in bytes the queue counts as packets of `avpkt` bytes.
+//! which is equivalent. Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567 section
+//! 4.2.1; the paper always marks). With a target in bytes the queue counts as packets of `avpkt` bytes.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; one random number per packet that finds room; updates once per period through wake-ups, at most 16 of them late.
+//! Order kept; drops and marks on arrival only; one random number per packet that finds space; updates once per
+//! period through wake-ups, at most 16 of them late.
 
 use super::early::{self, Early};
 use super::single::{Gate, Single};
@@ -111,7 +112,7 @@ pub(super) const AVPKT: ParamSpec = ParamSpec::new(
     "tc-red(8): 1000 is a good value",
 );
 
-/// A queue that `target` is the reference of, counted in packets.
+/// The queue in packets, for the reference `target`.
 #[inline]
 pub(super) fn in_packets(queue: Backlog, target: Size, avpkt: f64) -> f64 {
     match target {

@@ -1,5 +1,5 @@
 //! # What it does
-//! One queue under PI2: a proportional integral controller on the delay moves a probability p'; packets of scalable
+//! One queue under PI2: a proportional integral controller on the delay updates a probability p'; packets of scalable
 //! transports are marked with k p', all others dropped (or marked) with its square.
 //!
 //! # Reference
@@ -10,11 +10,12 @@
 //! See `aqmlab aqm show pi2`.
 //!
 //! # Deviations
-//! The delay is that of the packet at the head when the probability is updated (the paper's code estimates it from the
-//! departure rate, as the first PIE did). No signal while at most two full packets wait, as in RFC 8033 and Linux
-//! `sch_dualpi2` (the paper: not said). Once k p' is 1, scalable packets are subject to the square as well, and beyond
-//! `mark_threshold` drops take the place of marks (RFC 9332 section 2.5.1.1 asks for this; the paper limits the square to
-//! 25 % and leaves the rest to a full queue). Scalable are ECT(1) and CE, as in RFC 9331 (the paper: ECT(1)).
+//! The delay is that of the packet at the head when the probability is updated (the paper's code estimates it from
+//! the departure rate, as the first PIE did). No signal while at most two full packets are queued, as in RFC 8033 and
+//! Linux `sch_dualpi2` (not mentioned in the paper). Once k p' is 1, the square applies to scalable packets too, and
+//! beyond `mark_threshold` packets are dropped instead of marked (required by RFC 9332 section 2.5.1.1; the paper
+//! limits the square to 25 % and leaves the rest to a full queue). Scalable are ECT(1) and CE, as in RFC 9331 (the
+//! paper: ECT(1)).
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; two random numbers per packet at most; updates once per period through
@@ -170,10 +171,10 @@ impl Gate for Pi2 {
                 }
                 return Some(packet);
             }
-            // Marks are used up: they cannot say more.
+            // Marks have saturated.
             cx.mark(&mut packet, MarkReason::Congestion);
         }
-        // Both lots below p': that is p' squared.
+        // Both random numbers are below p': the probability is p' squared.
         if cx.uniform() < p && cx.uniform() < p { early.hit(packet, p * p, cx) } else { Some(packet) }
     }
 
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
     use crate::signal::DropReason;
 
-    /// Four packets wait since 0 ms; at 100 ms p' is 3 * 0.1 (alpha 0, beta 3) times `beta` / 3.
+    /// Four packets are queued since 0 ms; at 100 ms p' is 3 * 0.1 (alpha 0, beta 3) times `beta` / 3.
     fn standing(beta: u32, ecn: &str, uniforms: &[f64]) -> Host {
         let spec = alloc::format!("pi2 tupdate 100ms alpha 0 beta {beta} {ecn}");
         let mut host = Host::scripted(&spec, uniforms);
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn classic_packets_go_when_two_lots_fall() {
+    fn classic_packets_are_dropped_if_two_random_numbers_are_below_p() {
         // p' = 0.3. The first packet draws 0.2 and 0.4, the second 0.4, the third 0.2 and 0.2.
         let mut host = standing(3, "ecn", &[0.2, 0.4, 0.4, 0.2, 0.2]);
         (10..13).for_each(|cookie| put(&mut host, cookie, Ecn::NotEct));
@@ -247,20 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn scalable_packets_are_marked_twice_as_often_as_the_root() {
+    fn scalable_packets_are_marked_with_twice_the_root() {
         // k p' = 0.6.
         let mut host = standing(3, "ecn", &[0.59, 0.61]);
         put(&mut host, 10, Ecn::Ect1);
         put(&mut host, 11, Ecn::Ect1);
         assert_eq!(host.marked(), [10]);
-        // Without `scalable` the same lots, 0.59 and 0.61, are above p'.
+        // Without `scalable` the same random numbers, 0.59 and 0.61, are above p'.
         let mut host = standing(3, "ecn noscalable", &[0.59, 0.61]);
         put(&mut host, 10, Ecn::Ect1);
         assert_eq!(host.marked().len(), 0);
     }
 
     #[test]
-    fn overload_is_answered_with_drops() {
+    fn overload_causes_drops() {
         // p' = 0.6: the square is 0.36, more than a quarter, and k p' more than 1.
         let mut host = standing(6, "ecn", &[0.5]);
         put(&mut host, 10, Ecn::Ect0);
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn two_full_packets_may_always_wait() {
+    fn two_queued_packets_cause_no_signal() {
         let mut host = standing(6, "", &[0.0]);
         host.get(ms(100));
         host.get(ms(100));

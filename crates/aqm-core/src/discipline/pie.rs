@@ -1,22 +1,24 @@
 //! # What it does
-//! One queue under PIE: arriving packets are dropped (or marked) with a probability that a controller moves so that
+//! One queue under PIE: arriving packets are dropped (or marked) with a probability that a controller adjusts so that
 //! the queue delay settles at the target.
 //!
 //! # Reference
 //! RFC 8033: sections 4 and 5, appendix A; `linux` and `ns3.27` follow the behaviour of those programs.
 //!
 //! # Parameters
-//! See `aqmlab aqm show pie`. `code` chooses whose order of things and safeguards are followed; the presets set it.
+//! See `aqmlab aqm show pie`. `code` chooses the program whose order of steps and safeguards is followed; the presets
+//! set it.
 //!
 //! # Deviations
 //! `alpha` and `beta` are in 1/s (tc: in sixteenths). Delay comes from timestamps, as in appendix A, unless
-//! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, however long its last packet waited (as in Linux
-//! and FreeBSD). The probability decays below half the target (appendix B; section 4.2 and appendix A: at zero delay).
-//! The law rests again only when a packet finds the queue empty (as section 5.3 and appendix B have it, it would rest
-//! at the very packet that woke it). `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in `linux`.
+//! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, however long its last packet waited (as in
+//! Linux and FreeBSD). The probability decays below half the target (appendix B; section 4.2 and appendix A: at zero
+//! delay). The law becomes inactive only when a packet finds the queue empty (by section 5.3 and appendix B, it would
+//! do so at the very packet that activated it). `MEAN_PKTSIZE` is the link's MTU. Probabilities are floats, also in
+//! `linux`.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; no signal while at most one packet waits; updates once per period
+//! Order kept; drops and marks on arrival only; no signal while at most one packet is queued; updates once per period
 //! through wake-ups, at most 16 of them late.
 
 use super::single::{Gate, Single};
@@ -207,14 +209,14 @@ pub(super) const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: "burst_allowance", unit: "s", help: "Rest of the burst allowance" },
 ];
 
-/// Reports the law's variables under [`PROBES`]; `qdelay` is the delay that it judges by.
+/// Reports the law's variables under [`PROBES`]; `qdelay` is the delay that it uses.
 pub(super) fn probe(state: &State, qdelay: f64, sink: &mut dyn FnMut(&str, f64)) {
     sink("drop_probability", state.drop_prob());
     sink("qdelay", qdelay);
     sink("burst_allowance", state.burst_allowance().as_secs_f64());
 }
 
-/// Reads what S-PIE's controller has in common with PIE's; the rest is as in ns-3.27.
+/// Reads the parameters that S-PIE's controller shares with PIE's; the rest is as in ns-3.27.
 pub(super) fn controller(params: &Params, link: &Link) -> Law {
     let threshold = params.bytes("dq_threshold").expect("dq_threshold has no auto").as_u64();
     Law {
@@ -238,7 +240,7 @@ pub(super) fn controller(params: &Params, link: &Link) -> Law {
     }
 }
 
-/// What an arriving packet finds in `queue`.
+/// The queue as an arriving packet finds it.
 #[inline]
 pub(super) fn seen(queue: Backlog, limit: Size) -> Seen {
     let third_full = queue.in_unit_of(limit).saturating_mul(3) >= limit.count();
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standing_queue_meets_a_rising_probability() {
+    fn a_standing_queue_raises_the_probability() {
         for preset in ["rfc8033", "linux", "ns3.27"] {
             let mut host = Host::new(&alloc::format!("pie:{preset} limit 200p"));
             overload(&mut host, 3000);
@@ -369,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_activates_rests_until_a_third_of_the_limit_is_taken() {
+    fn an_inactive_law_is_activated_by_a_third_of_the_limit() {
         let mut host = Host::new("pie activate limit 30p");
         (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
         assert_eq!(host.qdisc.next_wakeup(), None);
@@ -381,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_can_change_on_the_way() {
+    fn parameters_can_change_while_running() {
         let mut host = Host::new("pie activate limit 30p");
         (0..10).for_each(|cookie| host.put(ms(3), cookie, 0, 1000));
         host.qdisc.change(&[("activate", "off"), ("limit", "8p")], ms(4), &mut host.log).unwrap();

@@ -1,5 +1,6 @@
 //! # What it does
-//! A queue that packets are pushed into by their rank, and leave from the front; a full one drops the largest rank.
+//! A queue into which packets are inserted by rank, and which they leave from the front; a full one drops the largest
+//! rank.
 //!
 //! # Reference
 //! A. Sivaraman et al., "Programmable Packet Scheduling at Line Rate" (SIGCOMM 2016).
@@ -8,9 +9,10 @@
 //! See `aqmlab aqm show pifo`.
 //!
 //! # Deviations
-//! One PIFO, not a tree of them, and no shaping transactions. A rank is made of what a packet carries: there is no rank
-//! by a flow's size or remaining bytes (SJF, SRPT), and the slack of `lstf` is that of the class. Flows weigh the same;
-//! `stfq` keeps their finish times in a table by hash, and charges a flow only for packets that were queued.
+//! One PIFO, not a tree of them, and no shaping transactions. A rank is computed from a packet's metadata: there is
+//! no rank by a flow's size or remaining bytes (SJF, SRPT), and the slack of `lstf` is that of the class. All flows
+//! have the same weight; `stfq` keeps their finish times in a table by hash, and charges a flow only for packets that
+//! were queued.
 //!
 //! # Promises
 //! Packets of a flow that keeps its class stay in order, for no rank decreases within it; drops only when full:
@@ -67,7 +69,7 @@ fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
 }
 
 impl Pifo {
-    /// Makes room for a packet of `length` and `rank`; whether there is some now.
+    /// Makes space for a packet of `length` and `rank`; returns whether there is some now.
     #[cold]
     fn make_room(&mut self, length: u32, rank: u64, cx: &mut Cx<'_>) -> bool {
         if Backlog::default().would_exceed(self.limit, length) {
@@ -122,7 +124,7 @@ impl Discipline for Pifo {
         sink("largest_rank", self.queue.last_rank().unwrap_or(0) as f64);
     }
 
-    /// The rank of a packet that waits counts as part of it.
+    /// The rank of a queued packet counts as part of it.
     fn state_bytes(&self) -> usize {
         size_of::<Pifo>() + self.ranks.table_bytes()
     }
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn in_bytes_as_many_give_way_as_it_takes() {
+    fn with_a_byte_limit_as_many_packets_are_dropped_as_necessary() {
         let mut host = Host::new("pifo:priority limit 3000b");
         for (cookie, class) in [(0, 3), (1, 2), (2, 1)] {
             put_class(&mut host, cookie, class, 1000);
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_stay_what_they_are_while_running() {
+    fn the_rank_function_cannot_change_while_packets_are_queued() {
         let mut host = Host::new("pifo:lstf");
         for (name, value) in [("rank", "fifo"), ("slack", "7"), ("flows", "7")] {
             let error = host.qdisc.change(&[(name, value)], ms(0), &mut host.log).unwrap_err();

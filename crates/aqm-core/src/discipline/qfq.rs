@@ -10,16 +10,16 @@
 //! See `aqmlab aqm show qfq`.
 //!
 //! # Deviations
-//! The paper's QFQ, not QFQ+ of Linux since 3.8, which puts up to eight classes of like parameters into one under deficit
-//! round robin. A group's classes are in one ordered list instead of a ring of buckets: the order is the same, and there
-//! are at most 64. A packet larger than `maxpkt` moves its class to a group of larger slots for good (Linux refuses
-//! or raises it, by its version). New weights or packet sizes begin virtual time anew. The head of a class waits outside
-//! its child for its turn: a law at the head decides early. Drops beyond the limit of all classes are drops of the
-//! arriving packet.
+//! The paper's QFQ, not QFQ+ of Linux since 3.8, which combines up to eight classes of similar parameters under
+//! deficit round robin. A group's classes are in one ordered list instead of a ring of buckets: the order is the
+//! same, and there are at most 64. A packet larger than `maxpkt` moves its class to a group of larger slots
+//! permanently (Linux refuses or raises it, depending on its version). New weights or packet sizes restart virtual
+//! time. The head of a class waits outside its child for its turn: so a law at the head decides early. Drops beyond
+//! the limit of all classes are drops of the arriving packet.
 //!
 //! # Promises
-//! Order kept within a class; B-WFI of a class at most 3 phi sigma + 2 phi L bytes (the paper's theorem 3; sigma is the
-//! slot of the class, phi its share, L the largest packet); what is dropped or marked is up to the children, but for the
+//! Order kept within a class; B-WFI of a class at most 3 phi sigma + 2 phi L bytes (the paper's theorem 3; sigma is
+//! the slot of the class, phi its share, L the largest packet); children decide on drops and marks, except at the
 //! limit of all classes.
 
 use super::classful::{self, CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS};

@@ -1,4 +1,4 @@
-//! What schedulers by rank share: the choice of the rank function and its parameters.
+//! Common code of schedulers by rank: the choice of the rank function and its parameters.
 
 use crate::law::rank::{Function, Ranks};
 use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -63,7 +63,7 @@ pub(super) fn ranks(params: &Params) -> Ranks {
     Ranks::new(function(params), params.count("flows") as usize)
 }
 
-/// Whether `params` leave the ranks as they are: packets that wait have theirs.
+/// Whether `params` keep the rank function: queued packets have their ranks already.
 pub(super) fn check(params: &Params, ranks: &Ranks) -> Result<(), ParamError> {
     let problem = "cannot change while packets may wait";
     let flows = params.count("flows");

@@ -1,6 +1,5 @@
 //! # What it does
-//! One queue under RED: arriving packets are dropped (or marked) at random, the more often the longer the queue is on
-//! average.
+//! One queue under RED: arriving packets are dropped (or marked) at random, more often the longer the average queue.
 //!
 //! # Reference
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993); S. Floyd,
@@ -154,19 +153,20 @@ pub(super) const DROP_PROBABILITY: ProbeSpec =
 pub(super) const MAX_P: ProbeSpec =
     ProbeSpec { name: "max_p", unit: "fraction", help: "Drop probability at max, as it is now" };
 
-/// What every member of RED's family does on arrival and no other way.
+/// Traits of RED's family: all act on arrival only.
 pub(super) const TRAITS: Traits = Traits {
     wakes: false,
     ecn: true,
     drops_queued: false,
     reorders_flows: false,
     reorders_within_flow: false,
-    // The average may be above min when the queue is empty; only a queue that was never used is surely quiet.
+    // The average may be above min when the queue is empty; only a queue that was never used is certain to give no
+    // signal.
     quiet_packets: 0,
     flow_state_bytes: 0,
 };
 
-/// What the parameters say.
+/// The parameters in use.
 pub(super) struct Settings {
     pub(super) limit: Size,
     /// The unit of the average.
@@ -177,7 +177,7 @@ pub(super) struct Settings {
     pub(super) harddrop: bool,
 }
 
-/// How one member of the family reads its parameters.
+/// How a member of the family reads its parameters.
 pub(super) type Read = fn(&Params, &Link) -> Result<Settings, ParamError>;
 
 /// A queue under RED, with or without a rule that moves `max_p`.
@@ -185,14 +185,14 @@ pub(super) struct Red {
     pub(super) queue: Fifo,
     pub(super) settings: Settings,
     pub(super) state: State,
-    /// `max_p` as the parameters say.
+    /// `max_p` as given by the parameters.
     max_p: f64,
     adaptation: Adaptation,
     link: Link,
     read: Read,
 }
 
-/// Reads what the family has in common; thresholds that are `auto` come from the limit.
+/// Reads the common parameters of the family; thresholds that are `auto` come from the limit.
 pub(super) fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let limit = params.size("limit").expect("limit has no auto");
     let share = |fifths: u64, least: u64| limit.with_count((limit.count() * fifths / 5).max(least));
@@ -250,7 +250,7 @@ impl Red {
         Ok(Red { queue, settings, state, max_p, adaptation, link: *link, read })
     }
 
-    /// Takes the queue that an arriving packet finds into the average.
+    /// Updates the average with the queue that an arriving packet finds.
     #[inline]
     pub(super) fn sample(&mut self, now: Time) {
         let Settings { law, unit, rule, .. } = &mut self.settings;
@@ -260,7 +260,7 @@ impl Red {
         }
     }
 
-    /// Lets `packet` in, marks it or drops it.
+    /// Admits `packet`, marks it or drops it.
     #[inline]
     pub(super) fn admit(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let Settings { limit, law, ecn, harddrop, .. } = &self.settings;
@@ -269,7 +269,7 @@ impl Red {
     }
 }
 
-/// What stands beside the curve.
+/// Settings other than the curve.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) limit: Size,
@@ -278,7 +278,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Lets `packet` into `queue`, marks it or drops it, by the average in `state`.
+    /// Admits `packet` into `queue`, marks it or drops it, by the average in `state`.
     #[inline]
     pub(super) fn admit(
         self,
@@ -331,7 +331,7 @@ impl Discipline for Red {
             self.state = State::default();
         }
         if settings.law.max_p == self.max_p {
-            // What the rule has learned stays, unless the user says otherwise.
+            // The learned value remains, unless the user sets another.
             settings.law.max_p = self.settings.law.max_p;
         } else {
             self.max_p = settings.law.max_p;

@@ -1,7 +1,7 @@
 //! # What it does
-//! One queue under Random Exponential Marking: a price sums up, once per period, how much more arrives than the link
-//! carries and how much longer the queue is than it should be; arriving packets are dropped (or marked) with a
-//! probability that is exponential in the price.
+//! One queue under Random Exponential Marking: once per period, a price adds up the excess of arrivals over the
+//! link's capacity and of the queue over its target; arriving packets are dropped (or marked) with a probability that
+//! is exponential in the price.
 //!
 //! # Reference
 //! S. Athuraliya, S. Low, V. Li and Q. Yin, "REM: Active Queue Management" (IEEE Network 15(3), 2001).
@@ -10,12 +10,14 @@
 //! See `aqmlab aqm show rem`.
 //!
 //! # Deviations
-//! The rate is what arrived in the last period, lost packets included, without a filter (as ns-2 has it at its input
-//! weight of 1). Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567 section 4.2.1; the
-//! paper marks always). The paper's text was not available: values are those of ns-2 and of its port to ns-3.
+//! The rate is that of all arrivals in the last period, including dropped packets, without a filter (as ns-2 has it
+//! with its input weight of 1). Beyond `mark_threshold` packets are dropped even if they could be marked (RFC 7567
+//! section 4.2.1; the paper always marks). The paper's text was not available: values are those of ns-2 and of its
+//! port to ns-3.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; one random number per packet that finds room; updates once per period through wake-ups, at most 16 of them late.
+//! Order kept; drops and marks on arrival only; one random number per packet that finds space; updates once per
+//! period through wake-ups, at most 16 of them late.
 
 use super::early::{self, Early};
 use super::pi::{AVPKT, in_packets, target_in_packets};
@@ -108,7 +110,7 @@ pub static INFO: Info = Info {
         drops_queued: false,
         reorders_flows: false,
         reorders_within_flow: false,
-        // The price outlives the queue that raised it.
+        // The price remains after the queue that raised it is gone.
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
@@ -128,7 +130,7 @@ struct Rem {
     settings: Settings,
     state: State,
     timer: Periodic,
-    /// What came since the last update, room or not.
+    /// Arrivals since the last update, dropped or not.
     arrived: Backlog,
     link: Link,
 }

@@ -11,7 +11,7 @@
 //! Drops beyond the limit of all classes are drops of the arriving packet.
 //!
 //! # Promises
-//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{BuildChild, Built, Group, Info};

@@ -1,6 +1,6 @@
 //! # What it does
-//! One queue under PIE and a sketch that counts the packets of each flow: while the delay is low, arriving packets are
-//! dropped with PIE's probability; while it is not, those of flows with more than their share are dropped.
+//! One queue under PIE and a sketch that counts the packets of each flow: while the delay is low, arriving packets
+//! are dropped with PIE's probability; otherwise those of flows with more than their share are dropped.
 //!
 //! # Reference
 //! H. Zhu et al., "A Sketch-Based Fine-Grained Proportional Integral Queue Management Method", Axioms 12(9):814 (2023):

@@ -1,7 +1,7 @@
 //! # What it does
-//! One queue under Stochastic Fair BLUE: flows are hashed into bins on several levels, each bin runs BLUE, and a packet
-//! is dropped (or marked) with the lowest probability of its bins. Flows that hold every bin at probability 1 do not
-//! respond: they are held to a small rate.
+//! One queue under Stochastic Fair BLUE: flows are hashed into bins on several levels, each bin runs BLUE, and a
+//! packet is dropped (or marked) with the lowest probability of its bins. A flow with probability 1 in all its bins
+//! counts as unresponsive: such flows are limited to a small rate.
 //!
 //! # Reference
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness"
@@ -11,16 +11,16 @@
 //! See `aqmlab aqm show sfb`.
 //!
 //! # Deviations
-//! As in Linux, and other than in the paper: BLUE's steps differ up and down; a bin with `max` packets in every level
-//! drops; above a probability of 1/2 marks give way to drops by twice the excess (RFC 7567 section 4.2.1). The second
-//! hash is warmed up by the packets that wait and by flows that do not respond; what waits is counted anew when it
-//! begins (Linux keeps both hashes with each packet), and it begins at zero (in Linux with what its bins had when they were
-//! left). The rate of flows that do not respond is that of a token bucket; Linux loses the fraction of a token with each
-//! packet that comes too early, so that a steady flood gets nothing. Each level takes eight bits of one hash.
+//! As in Linux, and unlike the paper: BLUE's steps differ up and down; a bin with `max` packets in every level drops;
+//! above a probability of 1/2 marks are replaced by drops with twice the excess (RFC 7567 section 4.2.1). The second
+//! hash is warmed up by queued packets and by unresponsive flows; queued packets are counted again when it starts
+//! (Linux keeps both hashes with each packet), and it starts at zero (in Linux with the former contents of its bins).
+//! The rate of unresponsive flows is that of a token bucket; Linux loses the fraction of a token with each packet
+//! that arrives too early, so that a steady flood gets nothing. Each level uses eight bits of one hash.
 //!
 //! # Promises
-//! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a flow that
-//! responds; memory fixed by levels and bins, for any number of flows.
+//! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a responsive
+//! flow; memory fixed by levels and bins, for any number of flows.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -158,7 +158,7 @@ pub static INFO: Info = Info {
         drops_queued: false,
         reorders_flows: false,
         reorders_within_flow: false,
-        // Probabilities outlive the queue that raised them.
+        // Probabilities remain after the queue that raised them is gone.
         quiet_packets: 0,
         flow_state_bytes: 0,
     },
@@ -184,11 +184,11 @@ struct Sfb {
     settings: Settings,
     /// The bins in use; none before the first packet.
     bins: Bins,
-    /// The bins that are being warmed up.
+    /// The bins in warm-up.
     next: Bins,
     hashed_at: Option<Time>,
     warming: bool,
-    /// Time saved for unresponsive flows, and until when it was added up.
+    /// Time credit of unresponsive flows, and when it was last updated.
     saved: Span,
     saved_at: Time,
 }
@@ -244,7 +244,7 @@ fn count(queue: &Fifo, bins: &mut Bins) {
 }
 
 impl Sfb {
-    /// Begins to warm up a new hash, and takes it into use, when it is time to.
+    /// Starts to warm up a new hash, and switches to it, when it is time.
     #[inline]
     fn rehash(&mut self, cx: &mut Cx<'_>) {
         let Settings { rehash, warm_up, .. } = self.settings;
@@ -266,7 +266,7 @@ impl Sfb {
         }
     }
 
-    /// Whether a packet of a flow that does not respond is beyond the small rate of these.
+    /// Whether a packet of an unresponsive flow exceeds their rate.
     fn beyond_penalty_rate(&mut self, now: Time) -> bool {
         let Settings { penalty_cost, penalty_most, .. } = self.settings;
         self.saved = (self.saved + now.since(self.saved_at)).min(penalty_most);
@@ -278,7 +278,7 @@ impl Sfb {
         false
     }
 
-    /// Why `packet` is dropped, if it is; it may be marked instead.
+    /// The reason to drop `packet`, if there is one; it may be marked instead.
     #[inline]
     fn judge(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> Option<DropReason> {
         if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
@@ -305,7 +305,7 @@ impl Sfb {
         (!marked).then_some(DropReason::Congestion)
     }
 
-    /// Counts what waits anew, after packets have gone past `dequeue`.
+    /// Counts queued packets again, after some were removed without `dequeue`.
     fn recount(&mut self) {
         for bins in [&mut self.bins, &mut self.next] {
             bins.clear_counts();
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_do_not_respond_are_held_to_a_small_rate() {
+    fn unresponsive_flows_are_limited_to_a_small_rate() {
         // A probability of 1 from the second packet on; ten packets a second, two at once.
         let mut host = Host::scripted("sfb target 1 max 100 increment 1 penalty_burst 2", &[0.999]);
         (0..5).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_give_way_to_drops_above_a_half() {
+    fn above_one_half_marks_are_replaced_by_drops() {
         let run = |uniform: f64| {
             // The third packet meets a probability of 0.8; drops below 2 * (0.8 - 0.5) = 0.6.
             let mut host =
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_hash_knows_what_waits_and_nothing_of_the_past() {
+    fn a_new_hash_counts_queued_packets_only() {
         let mut host =
             Host::scripted("sfb bins 256 target 3 max 4 increment 0.1 rehash 1s db 100ms", &[0.999, 0.5]);
         (0..4).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));

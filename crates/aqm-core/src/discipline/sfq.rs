@@ -1,6 +1,6 @@
 //! # What it does
 //! A queue for each flow (by hash), served in rounds of a quantum of bytes; when full, drops from the longest queue.
-//! The hash changes now and then, so that flows which share a queue do so for a while only.
+//! The hash changes periodically, so that flows share a queue only for a while.
 //!
 //! # Reference
 //! P. McKenney, "Stochastic Fairness Queueing" (INFOCOM 1990); Linux `sch_sfq`, tc-sfq(8).
@@ -9,10 +9,10 @@
 //! See `aqmlab aqm show sfq`.
 //!
 //! # Deviations
-//! The hash changes with the first packet that comes after its period has ended, not by a timer. Of equally long queues
-//! the first in the round loses a packet; Linux takes the one that has reached that length last. Linux's optional RED in each
-//! queue (`redflowlimit`) is not built: `fq_codel` or `drr child [red]` show what it is for. The paper serves a packet per
-//! turn; `quantum 64b` comes close to it. `divisor` and `flows` cannot change while running.
+//! The hash changes with the first packet after its period has ended, not by a timer. Among equally long queues the
+//! first in the round loses a packet; Linux takes the one that reached that length last. Linux's optional RED in each
+//! queue (`redflowlimit`) is not implemented: use `fq_codel` or `drr child [red]`. The paper serves one packet per
+//! turn; `quantum 64b` is close to it. `divisor` and `flows` cannot change while running.
 //!
 //! # Promises
 //! Packets of one flow stay in order, also when the hash changes; drops only when full: the whole (`limit`),
@@ -150,7 +150,7 @@ struct Sfq {
     pool: Pool,
     /// Queues with packets in the order of their turns.
     round: VecDeque<u32>,
-    /// Drawn when the first packet comes.
+    /// Drawn when the first packet arrives.
     hash: Option<Hash>,
 }
 
@@ -180,7 +180,7 @@ impl Sfq {
         ((u128::from(mix(flow ^ salt)) * self.queues.len() as u128) >> 64) as usize
     }
 
-    /// Appends `packet` to its queue, which gets its turn after all others if it was empty.
+    /// Appends `packet` to its queue. An empty queue gets its turn after all others.
     #[inline]
     fn push(&mut self, number: usize, packet: Packet) {
         let queue = &mut self.queues[number];
@@ -192,7 +192,7 @@ impl Sfq {
         }
     }
 
-    /// Takes a packet from the queue at `turn` in the round, which leaves the round with its last one.
+    /// Takes a packet from the queue at `turn` in the round. The queue leaves the round with its last packet.
     #[inline]
     fn take(&mut self, turn: usize, newest: bool) -> Packet {
         let queue = &mut self.queues[self.round[turn] as usize];
@@ -205,7 +205,7 @@ impl Sfq {
         packet.expect("queues in the round have packets")
     }
 
-    /// Draws a hash with the first packet, and another one when its time is over.
+    /// Draws a hash with the first packet, and another one when its period has ended.
     #[inline]
     fn perturb(&mut self, cx: &mut Cx<'_>) {
         match &self.hash {
@@ -219,8 +219,8 @@ impl Sfq {
         }
     }
 
-    /// Changes the hash, and with it the queue of each packet: the packets of a flow stay in order, for they come from
-    /// one queue.
+    /// Changes the hash, and with it the queue of each packet. The packets of a flow stay in order, since they come
+    /// from one queue.
     #[cold]
     fn rehash(&mut self, cx: &mut Cx<'_>) {
         self.hash = Some(Hash { salt: cx.below(u64::MAX), since: cx.now });
@@ -242,7 +242,7 @@ impl Sfq {
         }
     }
 
-    /// Whether one queue can take another packet.
+    /// Whether a queue can take another packet.
     #[inline]
     fn has_room(&self, number: usize) -> bool {
         match self.queues[number].packets {
@@ -251,7 +251,7 @@ impl Sfq {
         }
     }
 
-    /// Drops from the longest queue until the limit is kept.
+    /// Drops from the longest queue until the limit is met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.pool.backlog().exceeds(self.settings.limit) {
@@ -280,7 +280,7 @@ impl Discipline for Sfq {
             let oldest = self.pool.pop(&mut queue.chain).expect("a queue without room is not empty");
             queue.packets -= 1;
             cx.drop(oldest, DropReason::Overlimit);
-            // It keeps its turn, even if this was its only packet.
+            // The queue keeps its turn, even if this was its only packet.
             self.pool.push(&mut queue.chain, packet);
             queue.packets += 1;
         } else {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_queue_gives_its_newest_packet_or_its_oldest() {
+    fn the_longest_queue_loses_its_newest_or_its_oldest_packet() {
         let overfill = |spec: &str| {
             let mut host = Host::new(spec);
             (0..3).for_each(|cookie| host.put(ms(0), cookie, 1, 100));
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_long_queues_the_first_in_the_round_gives() {
+    fn of_equally_long_queues_the_first_in_the_round_loses_a_packet() {
         let mut host = Host::new("sfq limit 3p");
         for (cookie, flow) in [(0, 1), (1, 2), (2, 3), (3, 4)] {
             host.put(ms(0), cookie, flow, 100);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn one_queue_takes_no_more_than_its_depth() {
+    fn a_queue_holds_at_most_its_depth() {
         let mut host = Host::new("sfq depth 2");
         (0..4).for_each(|cookie| host.put(ms(0), cookie, 1, 100));
         host.put(ms(0), 10, 2, 100);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_so_many_queues_are_used() {
+    fn the_number_of_queues_is_limited() {
         for spec in ["sfq flows 2", "sfq flows 2 headdrop"] {
             let mut host = Host::new(spec);
             for (cookie, flow) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_move_to_their_new_queues_in_order_and_are_dropped_where_there_is_no_room() {
+    fn packets_move_to_their_new_queues_in_order_and_are_dropped_if_those_are_full() {
         // All flows share a queue before and after.
         let mut host = Host::new("sfq divisor 1 depth 4 perturb 10ms");
         (0..3).for_each(|cookie| host.put(ms(0), cookie, cookie, 100));

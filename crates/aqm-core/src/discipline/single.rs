@@ -1,4 +1,4 @@
-//! One queue behind a law: what the disciplines share that know neither flows nor classes.
+//! One queue with a law: the common part of disciplines without flows or classes.
 
 use super::Discipline;
 use crate::backlog::Backlog;
@@ -10,15 +10,15 @@ use crate::signal::DropReason;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 
-/// What a law has to say about the packets of one queue. The limit is not its business.
+/// The decisions of a law about the packets of one queue. The limit is checked elsewhere.
 pub(super) trait Gate: Send + Sized + 'static {
-    /// A packet arrives for which there is room: gives it back to be queued, or drops it.
+    /// A packet arrives below the limit: returns it to be queued, or drops it.
     #[inline]
     fn admit(&mut self, packet: Packet, _queue: &Fifo, _cx: &mut Cx<'_>) -> Option<Packet> {
         Some(packet)
     }
 
-    /// A packet arrives for which there is no room: it is about to be dropped.
+    /// A packet arrives at the limit: it will be dropped.
     #[inline]
     fn overflowed(&mut self, _packet: &Packet, _cx: &mut Cx<'_>) {}
 
@@ -28,7 +28,7 @@ pub(super) trait Gate: Send + Sized + 'static {
         queue.pop()
     }
 
-    /// Takes new parameters. On an error nothing has changed.
+    /// Changes parameters. On an error nothing has changed.
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError>;
 
     /// See [`Discipline::next_wakeup`].
@@ -43,13 +43,13 @@ pub(super) trait Gate: Send + Sized + 'static {
     /// See [`Discipline::probe`].
     fn probe(&self, _queue: &Fifo, _sink: &mut dyn FnMut(&str, f64)) {}
 
-    /// Bytes of its tables, itself not counted.
+    /// Bytes of its tables, without itself.
     fn table_bytes(&self) -> usize {
         0
     }
 }
 
-/// A queue that drops at its tail beyond `limit`, and the law in front of it and behind it.
+/// A queue with tail drop at `limit`, and its law.
 pub(super) struct Single<G> {
     queue: Fifo,
     limit: Size,
@@ -61,7 +61,7 @@ fn limit(params: &Params) -> Size {
 }
 
 impl<G: Gate> Single<G> {
-    /// An empty queue behind `gate`, with the `limit` of `params`.
+    /// An empty queue with `gate` as law, and the `limit` of `params`.
     pub(super) fn boxed(params: &Params, gate: G) -> Box<dyn Discipline> {
         Box::new(Single { queue: Fifo::default(), limit: limit(params), gate })
     }

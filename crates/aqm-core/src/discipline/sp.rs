@@ -8,10 +8,11 @@
 //! See `aqmlab aqm show sp`.
 //!
 //! # Deviations
-//! A packet's class is given by the host, not by a priomap. Drops beyond the limit of all classes are drops of the arriving packet.
+//! The host sets a packet's class, not a priomap. Drops beyond the limit of all classes are drops of the arriving
+//! packet.
 //!
 //! # Promises
-//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{BuildChild, Built, Group, Info};
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn all_classes_share_the_limit_and_a_lower_one_takes_from_the_longest() {
+    fn all_classes_share_the_limit_and_a_lower_limit_drops_from_the_longest() {
         let mut host = Host::new("sp limit 5p");
         for (cookie, class) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2), (5, 0)] {
             put_class(&mut host, cookie, class, 1000);
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_cannot_become_another_nor_break_its_own_rules() {
+    fn a_child_cannot_become_another_or_break_its_own_rules() {
         let mut host = Host::new("sp child [codel] child [fifo]");
         let mut refusal = |value: &str| {
             let error = host.qdisc.change(&[("child", value)], ms(0), &mut host.log).unwrap_err();
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_wakes_is_woken() {
+    fn children_get_their_wakeups() {
         let mut host = Host::new("sp child [fifo] child [pie]");
         assert!(host.qdisc.wakes() && !Host::new("sp").qdisc.wakes());
         for tick in 0..4000u64 {

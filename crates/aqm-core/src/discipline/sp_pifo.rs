@@ -1,6 +1,7 @@
 //! # What it does
-//! A few queues under strict priority, each with a bound on ranks that follows the packets: where a packet joins a queue,
-//! the queue's bound rises to its rank; where it ranks below all, all bounds sink. Close to a PIFO without sorting.
+//! A few queues under strict priority, each with a bound on ranks that adapts to the packets: when a packet joins a
+//! queue, the bound rises to its rank; when it ranks below all bounds, all of them fall. This approximates a PIFO
+//! without sorting.
 //!
 //! # Reference
 //! A. Gran Alcoz, A. Dietmüller and L. Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using
@@ -10,11 +11,11 @@
 //! See `aqmlab aqm show sp_pifo`.
 //!
 //! # Deviations
-//! `limit` holds for all queues together, and `queue_limit` for each (the paper knows the latter only). As in the
-//! authors' simulator a packet that is dropped moves no bound. Ranks: as in `pifo`.
+//! `limit` applies to all queues together, and `queue_limit` to each (the paper has only the latter). As in the
+//! authors' simulator a dropped packet does not change bounds. Ranks: as in `pifo`.
 //!
 //! # Promises
-//! None on order, not even within a flow: a later packet may join a queue that goes earlier, once bounds have risen.
+//! No order, not even within a flow: a later packet may join a queue of higher priority, once bounds have risen.
 //! Drops only the arriving packet, and only when its queue or the limit is full; never marks.
 
 use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
@@ -91,7 +92,7 @@ struct Queue {
 }
 
 struct SpPifo {
-    /// The first goes first.
+    /// The first has the highest priority.
     queues: Vec<Queue>,
     bounds: Bounds,
     pool: Pool,
@@ -119,14 +120,15 @@ impl Queue {
 }
 
 impl SpPifo {
-    /// Takes the newest packet of a queue.
+    /// Removes the newest packet of a queue.
     fn pop_newest(&mut self, number: usize) -> Option<Packet> {
         let queue = &mut self.queues[number];
         queue.ranks.pop_back()?;
         self.pool.pop_newest(&mut queue.chain)
     }
 
-    /// Drops the newest packets of queues beyond their limit, and those of the last queues if all are beyond theirs.
+    /// Drops the newest packets of queues beyond their limit, and those of the last queues if the common limit is
+    /// exceeded.
     fn trim(&mut self, cx: &mut Cx<'_>) {
         for number in (0..self.queues.len()).rev() {
             while self.queues[number].backlog().exceeds(self.queue_limit)
@@ -191,7 +193,7 @@ impl Discipline for SpPifo {
         sink("last_bound", self.bounds.as_slice()[self.queues.len() - 1] as f64);
     }
 
-    /// The rank of a packet that waits counts as part of it.
+    /// The rank of a queued packet counts as part of it.
     fn state_bytes(&self) -> usize {
         size_of::<SpPifo>()
             + self.ranks.table_bytes()
@@ -204,7 +206,7 @@ mod tests {
     use super::super::testing::{Host, ms, put_class, rest};
     use super::*;
 
-    /// Feeds packets of these classes, which are their ranks; cookies count from zero.
+    /// Enqueues packets of these classes, which are their ranks; cookies count from zero.
     fn feed(spec: &str, ranks: &[u16]) -> Host {
         let mut host = Host::new(spec);
         for (cookie, rank) in ranks.iter().enumerate() {
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_go_where_the_bounds_say() {
+    fn bounds_decide_the_queue_of_a_packet() {
         let two = "sp_pifo:priority queues 2";
         // 5 joins the last queue (bounds 0, 5), 3 and 4 the first (4, 5), 1 as well, which ranks 3 below (1, 2).
         // 2 joins the last queue now: that is an inversion, for 3 and 4 go first.
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_is_full_drops_although_others_have_room_and_no_bound_moves() {
+    fn a_full_queue_drops_although_others_are_not_full_and_keeps_the_bounds() {
         let mut host = feed("sp_pifo:priority queues 2 queue_limit 2p", &[5, 6, 7, 3]); // bounds 3, 6
         assert_eq!((host.dropped(), host.probe("last_bound")), (alloc::vec![2], 6.0));
         put_class(&mut host, 4, 0, 100); // three less each
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_limits_take_the_newest_of_the_last_queues() {
+    fn lower_limits_drop_the_newest_packets_of_the_last_queues() {
         let change = |name: &str, value: &str| {
             let mut host = feed("sp_pifo:priority queues 2", &[5, 6, 7, 3, 4]);
             host.qdisc.change(&[(name, value)], ms(1), &mut host.log).unwrap();

@@ -1,4 +1,4 @@
-//! What disciplines share that mark by a threshold: where a mark is not understood, the packet is dropped.
+//! Common code of disciplines that mark by a threshold: packets that are not ECN-capable are dropped.
 
 use crate::cx::Cx;
 use crate::packet::Packet;
@@ -12,7 +12,7 @@ pub(super) const UNMARKABLE: ParamSpec = ParamSpec::choice(
     "RFC 3168 section 5: drop; the switches of the data-centre papers, with ECN everywhere, let it pass",
 );
 
-/// Marks, and what is done where that fails.
+/// Marking, and what to do with packets that cannot be marked.
 #[derive(Clone, Copy)]
 pub(super) struct Marker {
     pass: bool,
@@ -23,7 +23,7 @@ impl Marker {
         Marker { pass: params.choice("unmarkable") == "pass" }
     }
 
-    /// Signals with `packet` and gives it back, or drops it.
+    /// Signals with `packet` and returns it, or drops it.
     #[inline]
     pub(super) fn hit(self, mut packet: Packet, cx: &mut Cx<'_>) -> Option<Packet> {
         if cx.mark(&mut packet, MarkReason::Threshold) || self.pass {

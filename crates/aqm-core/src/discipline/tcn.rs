@@ -1,6 +1,6 @@
 //! # What it does
-//! One queue that marks every leaving packet that waited longer than a threshold T: no average, no state, and the same
-//! threshold for every queue under any scheduler.
+//! One queue that marks every departing packet that waited longer than a threshold T: no average, no state, and the
+//! same threshold for every queue under any scheduler.
 //!
 //! # Reference
 //! Bai, Chen, Chen, Kim and Wu, "Enabling ECN over Generic Packet Scheduling" (TCN), CoNEXT 2016; the authors' code
@@ -10,13 +10,12 @@
 //! See `aqmlab aqm show tcn`. Under a scheduler it is a child: `drr child [tcn]`.
 //!
 //! # Deviations
-//! Not-ECT packets are dropped beyond the threshold (RFC 3168 section 5), unless
-//! `unmarkable` is `pass`, as it is in the authors' code; one that leaves nothing behind is never dropped. The paper's body was not available: thresholds and behaviour are
-//! those of the code.
+//! Not-ECT packets are dropped beyond the threshold (RFC 3168 section 5), unless `unmarkable` is `pass`, as in the
+//! authors' code; one that would leave the queue empty is never dropped. The paper's body was not available:
+//! thresholds and behaviour are those of the code.
 //!
 //! # Promises
-//! Order kept; signals when packets leave; none for a packet that waited no longer than T; no random numbers; no state
-//! per flow.
+//! Order kept; signals at departure; none for a packet that waited at most T; no random numbers; no state per flow.
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
@@ -72,7 +71,7 @@ pub static INFO: Info = Info {
 struct Tcn {
     threshold: Span,
     marker: Marker,
-    /// Of the packet that left last.
+    /// Sojourn time of the last packet that left.
     sojourn: Span,
 }
 

@@ -1,4 +1,4 @@
-//! A host for tests: it feeds a discipline and records what happens to each packet.
+//! A host for tests: it calls a discipline and records what happens to each packet.
 
 use crate::link::Link;
 use crate::packet::{Ecn, Packet};
@@ -9,7 +9,7 @@ use crate::spec::Spec;
 use crate::units::{Rate, Time};
 use alloc::vec::Vec;
 
-/// What became of packets, by cookie.
+/// The fate of packets, by cookie.
 #[derive(Default)]
 pub(super) struct Log {
     pub(super) dropped: Vec<(u64, DropReason)>,
@@ -47,7 +47,7 @@ impl Host {
         Host::with_random(spec, Random::seeded(1))
     }
 
-    /// Builds `spec` so that its random numbers are `uniforms`, again and again.
+    /// Builds `spec` with `uniforms` as random numbers, repeated.
     pub(super) fn scripted(spec: &str, uniforms: &[f64]) -> Host {
         let numbers = uniforms.iter().map(|u| ((u * 9_007_199_254_740_992.0) as u64) << 11).collect();
         Host::with_random(spec, Random::script(numbers))
@@ -119,7 +119,7 @@ pub(super) fn put_class(host: &mut Host, cookie: u64, class: u16, length: u32) {
     host.enqueue(Time::ZERO, packet);
 }
 
-/// The cookies of all packets that wait, in the order in which they leave.
+/// The cookies of all queued packets, in the order in which they leave.
 pub(super) fn rest(host: &mut Host) -> Vec<u64> {
     core::iter::from_fn(|| host.get(ms(1))).collect()
 }

@@ -9,12 +9,13 @@
 //! See `aqmlab aqm show wfq`.
 //!
 //! # Deviations
-//! Self-clocked: virtual time is the tag of the packet in service, not that of a fluid server. Tags are given at the head
-//! of a class, which makes them the same, and spares those of packets that a child drops. The head of a class waits
-//! outside its child for its turn: a law at the head decides a round early. Drops beyond the limit of all classes are drops of the arriving packet.
+//! Self-clocked: virtual time is the tag of the packet in service, not that of a fluid server. A tag is given at the
+//! head of its class, which gives the same values and needs none for packets that a child drops. The head of a class
+//! waits outside its child for its turn: so a law at the head decides a round early. Drops beyond the limit of all
+//! classes are drops of the arriving packet.
 //!
 //! # Promises
-//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{BuildChild, Built, Group, Info};

@@ -1,5 +1,5 @@
 //! # What it does
-//! One queue under RED with three curves: packets are green, yellow or red by their code point or class, and the worse
+//! One queue under RED with three curves: packets are green, yellow or red by their code point or class; the worse
 //! the colour, the shorter the average queue at which they are dropped (or marked).
 //!
 //! # Reference
@@ -11,9 +11,8 @@
 //!
 //! # Deviations
 //! The RFC gives no values, and Linux's `gred` none either: the green curve is that of `red:floyd`, yellow has three
-//! quarters of its thresholds and red half; `dell` is what a vendor ships. Three colours, not one curve for each of 64
-//! code points. Each colour counts its own packets between signals.
-//! ECN, byte mode and the full queue: as in `red`.
+//! quarters of its thresholds and red half; `dell` is a vendor's default. Three colours, not one curve for each of 64
+//! code points. Each colour counts its own packets between signals. ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on its colour's
@@ -113,14 +112,14 @@ struct Settings {
 struct Wred {
     queue: Fifo,
     settings: Settings,
-    /// The average of all.
+    /// The common average.
     average: State,
     /// Counts and probabilities of each colour.
     states: [State; 3],
     link: Link,
 }
 
-/// The curve of one colour; `quarters` of the green thresholds where nothing is said.
+/// The curve of one colour; thresholds that are not given are `quarters` of the green ones.
 fn curve(
     params: &Params,
     green: &red::Settings,

@@ -9,11 +9,12 @@
 //! See `aqmlab aqm show wrr`.
 //!
 //! # Deviations
-//! A class sends its packets of one round together; the switch chip of the paper spreads them. Weights count packets,
-//! which the paper's cells make bytes. Drops beyond the limit of all classes are drops of the arriving packet.
+//! A class sends its packets of one round together; the paper's switch chip spreads them. Weights count packets,
+//! which in the paper are cells of equal size. Drops beyond the limit of all classes are drops of the arriving
+//! packet.
 //!
 //! # Promises
-//! Order kept within a class; what is dropped or marked is up to the children, but for the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{BuildChild, Built, Group, Info};

@@ -1,4 +1,4 @@
-//! Approximate fair dropping: how much of the recent traffic is this flow's, and how much may it be?
+//! Approximate fair dropping: the share of a flow in recent traffic, and the share that it may have.
 //!
 //! Pan, Breslau, Prabhakar and Shenker, "Approximate Fairness through Differential Dropping", CCR 33(2), 2003,
 //! section 3.
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// A sample of recent arrivals (the shadow buffer), counted by flow (the flow table), and the fair count.
 #[derive(Clone, Debug)]
 pub struct Shadow {
-    /// The entry of the flow table that each sampled packet counts in.
+    /// The entry of the flow table in which each sampled packet counts.
     samples: Vec<u32>,
     size: usize,
     /// m_i of each flow, by its hash.
@@ -25,7 +25,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Room for `size` samples and `flows` flows (both at least one), to be updated first after one `period`.
+    /// Space for `size` samples and `flows` flows (both at least one), to be updated first after one `period`.
     pub fn new(size: usize, flows: usize, period: Span) -> Shadow {
         Shadow {
             samples: Vec::with_capacity(size),
@@ -37,7 +37,7 @@ impl Shadow {
         }
     }
 
-    /// A packet of `flow` is sampled; when the buffer is full it takes the place of one at random, which `draw` gives.
+    /// A packet of `flow` is sampled; when the buffer is full it replaces a random one, chosen by `draw`.
     #[inline]
     pub fn sample(&mut self, flow: u64, draw: impl FnOnce(u64) -> u64) {
         let entry = self.entry(flow);
@@ -50,7 +50,7 @@ impl Shadow {
         }
     }
 
-    /// Section 3.1: `(1 - m_fair / m_i)+`, so that what gets through of each flow is no more than the fair count.
+    /// Section 3.1: `(1 - m_fair / m_i)+`, so that each flow gets at most the fair count through.
     #[inline]
     pub fn drop_probability(&self, flow: u64) -> f64 {
         let count = f64::from(self.counts[self.entry(flow)]);
@@ -73,8 +73,8 @@ impl Shadow {
     }
 
     /// Section 3.3: `m_fair += a (q_old - q_target) - b (q - q_target)` for every period that has ended by `now`, at
-    /// which `queue` packets wait. In terms of a PI controller: alpha = b - a, beta = a. Beyond the whole buffer a
-    /// larger m_fair would mean nothing, and only take time to come back.
+    /// which `queue` packets are queued. In terms of a PI controller: alpha = b - a, beta = a. An m_fair above the
+    /// size of the buffer would change nothing, but take time to fall.
     pub fn catch_up(&mut self, law: &Pi, period: Span, queue: f64, now: Time) {
         let most = self.size as f64;
         let Shadow { fair, old, timer, .. } = self;
@@ -84,12 +84,12 @@ impl Shadow {
         });
     }
 
-    /// The period has become `period`.
+    /// The period has changed to `period`.
     pub fn adopt(&mut self, period: Span, now: Time) {
         self.timer.adopt(period, now);
     }
 
-    /// Samples that there is room for, and flows that are told apart.
+    /// The number of samples, and of flows that are distinguished.
     pub fn sizes(&self) -> [usize; 2] {
         [self.size, self.counts.len()]
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_forgets_a_packet_at_random_for_each_new_one() {
+    fn each_new_packet_replaces_a_random_one_in_a_full_buffer() {
         let mut shadow = filled();
         shadow.fair = 0.0;
         let replace = |shadow: &mut Shadow, flow, index| {

@@ -1,15 +1,15 @@
-//! AIFO's admission: is the rank of an arriving packet small enough among recent ones for the room that is left?
+//! AIFO's admission: is the rank of an arriving packet small enough, compared with recent ones, for the space left?
 //!
 //! Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021, algorithm 1 and section 4.
 
 use alloc::vec::Vec;
 
-/// A sliding window over the ranks of arriving packets, of which one in `sample` is looked at.
+/// A sliding window over the ranks of arriving packets, of which one in `sample` is used.
 #[derive(Clone, Debug)]
 pub struct Window {
     ranks: Vec<u64>,
     size: usize,
-    /// The entry that is overwritten next once the window is full.
+    /// The oldest entry, which is overwritten next once the window is full.
     oldest: usize,
     sample: u64,
     arrivals: u64,
@@ -21,9 +21,9 @@ impl Window {
         Window { ranks: Vec::with_capacity(size), size, oldest: 0, sample, arrivals: 0 }
     }
 
-    /// Whether a packet of `rank` may join a queue that holds `waiting` of at most `limit`, of which the fraction
-    /// `headroom` is open to all: `c <= k C` or `quantile(rank) <= (C - c) / (C (1 - k))`. The latter follows from the
-    /// former but for rounding.
+    /// Whether a packet of `rank` may join a queue with `waiting` of at most `limit`, of which the fraction
+    /// `headroom` is open to all: `c <= k C` or `quantile(rank) <= (C - c) / (C (1 - k))`. Apart from rounding, the
+    /// former implies the latter.
     #[inline]
     pub fn admits(&self, rank: u64, waiting: u64, limit: u64, headroom: f64) -> bool {
         let (waiting, limit) = (waiting as f64, limit as f64);
@@ -31,12 +31,12 @@ impl Window {
             || self.below(rank) * limit * (1.0 - headroom) <= (limit - waiting) * self.len()
     }
 
-    /// The fraction of recent ranks that are smaller; zero while none is known.
+    /// The fraction of recent ranks that are smaller; zero without any.
     pub fn quantile(&self, rank: u64) -> f64 {
         self.below(rank) / self.len().max(1.0)
     }
 
-    /// A packet of `rank` has come, dropped or not: the first counts, then every `sample`th.
+    /// A packet of `rank` has arrived, dropped or not: the first is used, then every `sample`th.
     #[inline]
     pub fn observe(&mut self, rank: u64) {
         if self.arrivals.is_multiple_of(self.sample) {
@@ -50,7 +50,7 @@ impl Window {
         self.arrivals += 1;
     }
 
-    /// Takes a new sampling rate. Gives `false` for another size, which it does not take.
+    /// Changes the sampling rate. Returns `false` for another size, which cannot change.
     pub fn change(&mut self, size: usize, sample: u64) -> bool {
         if size == self.size {
             self.sample = sample;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn one_packet_in_so_many_is_looked_at() {
+    fn one_packet_in_sample_is_used() {
         let mut window = Window::new(4, 2);
         (0..8).for_each(|rank| window.observe(rank)); // 0, 2, 4, 6
         assert_eq!([2, 3, 7].map(|rank| window.quantile(rank)), [0.25, 0.5, 1.0]);

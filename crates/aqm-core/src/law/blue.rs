@@ -10,11 +10,11 @@ pub struct Params {
     pub increment: f64,
     /// By how much it falls (`d2`).
     pub decrement: f64,
-    /// Time between two moves (`freeze_time`).
+    /// Time between two updates (`freeze_time`).
     pub freeze_time: Span,
 }
 
-/// What the law remembers.
+/// The state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     probability: f64,
@@ -37,7 +37,7 @@ impl Params {
         }
     }
 
-    /// The link has nothing to send. At a probability of zero there is nothing to lower, nor to freeze.
+    /// The link is idle. At a probability of zero there is nothing to lower, and the freeze time does not start.
     #[inline]
     pub fn idle(&self, state: &mut State, now: Time) {
         if state.probability > 0.0 && now.since(state.last_update) > self.freeze_time {

@@ -1,9 +1,9 @@
-//! COBALT, the law of Linux `sch_cake` (J. Morton; described in T. Høiland-Jørgensen, D. Täht and J. Morton 2018, "Piece
-//! of CAKE", section 4): CoDel, whose count decays step by step when the delay is low again, and BLUE against what does
-//! not respond.
+//! COBALT, the law of Linux `sch_cake` (J. Morton; described in T. Høiland-Jørgensen, D. Täht and J. Morton 2018,
+//! "Piece of CAKE", section 4): CoDel, whose count decays step by step when the delay is low again, and BLUE against
+//! unresponsive flows.
 //!
-//! One instant, `drop_next`, says when the next signal is due while the delay is high, when the count decays while it
-//! is low, and, with a count of zero, how long the queue must be active before the first signal.
+//! One time, `drop_next`, says when the next signal is due while the delay is high, when the count decays while it is
+//! low, and, with a count of zero, how long the queue must be active before the first signal.
 //!
 //! Random numbers: one per packet that CoDel lets pass while BLUE's probability is above zero.
 
@@ -20,13 +20,13 @@ pub struct Params {
     pub target: Span,
     /// About the largest usual round-trip time.
     pub interval: Span,
-    /// Mark packets of ECN-capable transports where CoDel would drop them; BLUE drops all the same.
+    /// Mark packets of ECN-capable transports where CoDel would drop them; BLUE always drops.
     pub ecn: bool,
     /// BLUE's steps and freeze time (in `sch_cake`: the target).
     pub blue: blue::Params,
 }
 
-/// What one queue remembers.
+/// The state of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     drop_next: Time,
@@ -51,13 +51,13 @@ impl State {
         self.blue.probability()
     }
 
-    /// Whether nothing is left to forget: another flow may take over the queue.
+    /// Whether the state has decayed completely: another flow may take over the queue.
     pub fn at_rest(&self, now: Time) -> bool {
         self.count == 0 && self.probability() == 0.0 && now >= self.drop_next
     }
 }
 
-/// What CoDel says of the packet at the head.
+/// CoDel's decision about the packet at the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hit {
     Nothing,
@@ -66,8 +66,8 @@ enum Hit {
 }
 
 impl Params {
-    /// Takes the next packet from `head`, dropping or marking as the law says; never the last one. No packet is too
-    /// late that waited at most `floor`.
+    /// Takes the next packet from `head`, dropping or marking as the law decides, but never the last one. A sojourn
+    /// time of at most `floor` is never too long.
     #[inline]
     pub fn dequeue<H: Head>(
         &self,
@@ -92,13 +92,13 @@ impl Params {
         }
     }
 
-    /// The queue had no room for a packet: BLUE's probability rises, and CoDel's next signal is due at once.
+    /// The queue was full: BLUE's probability rises, and CoDel's next signal is due at once.
     pub fn overflowed(&self, state: &mut State, now: Time) {
         self.blue.overload(&mut state.blue, now);
         (state.dropping, state.drop_next, state.count) = (true, now, state.count.max(1));
     }
 
-    /// The queue has nothing to send: BLUE's probability falls, and CoDel's count as well if it is time to.
+    /// The queue has nothing to send: BLUE's probability falls, and CoDel's count too if it is time.
     pub fn emptied(&self, state: &mut State, now: Time) {
         self.blue.idle(&mut state.blue, now);
         state.dropping = false;
@@ -120,7 +120,7 @@ impl Params {
         let now = cx.now;
         let sojourn = now.since(packet.arrival);
         let late = sojourn > self.target && sojourn > floor;
-        // Entering dropping state moves `drop_next`, but what was due stays due.
+        // Entering dropping state moves `drop_next`, but a signal that was due stays due.
         let due = state.count > 0 && now >= state.drop_next;
         let mut overdue = now > state.drop_next;
         if late {
@@ -154,13 +154,13 @@ impl Params {
         drop
     }
 
-    /// Sets the count and moves `drop_next` on by the time between signals at that count.
+    /// Sets the count and advances `drop_next` by the time between signals at that count.
     fn advance(&self, state: &mut State, count: u32) {
         state.count = count;
         state.drop_next += self.spacing(count);
     }
 
-    /// `interval / sqrt(count)`; a count of zero is like one.
+    /// `interval / sqrt(count)`; a count of zero is treated as one.
     fn spacing(&self, count: u32) -> Span {
         codel::spacing(self.interval, count.max(1))
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_at_rest_once_everything_is_forgotten() {
+    fn a_state_is_at_rest_once_it_has_decayed() {
         let state = State { drop_next: at(50), ..State::default() };
         assert!(!state.at_rest(at(49)) && state.at_rest(at(50)));
         assert!(!State { count: 1, ..state }.at_rest(at(50)));

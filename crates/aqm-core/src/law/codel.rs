@@ -1,7 +1,7 @@
-//! CoDel (RFC 8289): when the sojourn time of every packet of an interval was above the target, drop at the head, and
-//! drop faster the longer that lasts.
+//! CoDel (RFC 8289): when the sojourn time of every packet in an interval was above the target, drop at the head, and
+//! faster the longer that lasts.
 //!
-//! The functions follow the pseudocode of RFC 8289 section 5, whose names they keep. They draw no random numbers.
+//! The functions follow the pseudocode of RFC 8289 section 5, and keep its names. They draw no random numbers.
 
 use super::Head;
 use crate::cx::Cx;
@@ -33,14 +33,14 @@ pub enum Root {
     Newton,
 }
 
-/// What one queue remembers.
+/// The state of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     /// When the delay will have been above the target for an interval; zero while it is below.
     first_above_time: Time,
     /// When to drop next, in dropping state.
     drop_next: Time,
-    /// Signals since dropping state was entered, with a head start when it is soon entered again.
+    /// Signals since dropping state was entered, with a head start if it is entered again soon.
     count: u32,
     /// `count` when dropping state was entered.
     lastcount: u32,
@@ -62,10 +62,10 @@ impl State {
 }
 
 impl Params {
-    /// Takes the next packet from `head`, dropping or marking as the law says. Without ECN every round drops one
-    /// packet, so the loop ends with the queue at the latest.
+    /// Takes the next packet from `head`, dropping or marking as the law decides. Without ECN every round drops one
+    /// packet, so the loop ends at the latest with the queue.
     ///
-    /// `max_packet` is the size of a full packet: with at most that many bytes left behind, nothing is dropped.
+    /// `max_packet` is the size of a full packet: nothing is dropped if at most that many bytes would remain.
     #[inline]
     pub fn dequeue<H: Head>(
         &self,
@@ -111,8 +111,8 @@ impl Params {
         now >= state.first_above_time
     }
 
-    /// The rest of RFC 8289 section 5.5 (`deque`), when the packet at the head may be dropped: drops or marks if it is
-    /// time to, until the packet at the head is the one that goes out.
+    /// The rest of RFC 8289 section 5.5 (`deque`), if the packet at the head may be dropped: drops or marks while
+    /// signals are due, until the packet at the head is the one to send.
     #[cold]
     fn signal<H: Head>(&self, state: &mut State, head: &mut H, max_packet: u32, cx: &mut Cx<'_>) {
         let now = cx.now;
@@ -137,7 +137,7 @@ impl Params {
             self.ok_to_drop(state, head, max_packet, now);
         }
         state.dropping = true;
-        // If the last dropping state ended not long ago, its rate is a good one to start from.
+        // If the last dropping state ended recently, its rate is a good start.
         let delta = state.count.wrapping_sub(state.lastcount);
         if delta > 1 && now.since(state.drop_next) < self.interval * 16 {
             state.count = delta;
@@ -150,7 +150,7 @@ impl Params {
         state.lastcount = state.count;
     }
 
-    /// Marks the packet at the head where that is allowed, drops it otherwise.
+    /// Marks the packet at the head if possible, otherwise drops it.
     fn hit<H: Head>(&self, head: &mut H, cx: &mut Cx<'_>) -> Hit {
         if self.ecn && head.peek().is_some_and(|packet| cx.mark(packet, MarkReason::Congestion)) {
             return Hit::Marked;
@@ -180,7 +180,7 @@ impl Params {
         let x = u64::from(state.rec_inv_sqrt) << 16;
         let x_squared = (x * x) >> 32;
         let bracket = (3u64 << 32).saturating_sub(u64::from(state.count) * x_squared);
-        // The bracket has up to 34 bits: two of them go first, or the product would not fit.
+        // The bracket has up to 34 bits: two of them are removed first, or the product would overflow.
         state.rec_inv_sqrt = ((((bracket >> 2) * x) >> 31) >> 16) as u16;
     }
 }
@@ -195,7 +195,7 @@ pub(super) fn spacing(interval: Span, count: u32) -> Span {
     })
 }
 
-/// What became of the packet at the head.
+/// What happened to the packet at the head.
 #[derive(PartialEq, Eq)]
 enum Hit {
     Marked,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_come_closer_with_the_square_root_of_the_count() {
+    fn the_time_between_drops_falls_with_the_square_root_of_the_count() {
         // 100 ms / sqrt(1), / sqrt(2) = 70.710678118.. ms, / sqrt(3) = 57.735026918.. ms, / sqrt(4), / sqrt(100)
         assert_eq!(wait(&PARAMS, 1), 100_000_000);
         assert_eq!(wait(&PARAMS, 2), 70_710_678);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_empty_queue_is_not_above_the_target() {
-        // It may have been emptied past the law, as a full FQ-CoDel does.
+        // It may have been emptied without the law, as by a full FQ-CoDel.
         let mut state = State { first_above_time: Time::from_nanos(1), ..State::default() };
         let mut queue = crate::queue::Fifo::default();
         assert!(!PARAMS.ok_to_drop(&mut state, &mut queue, 1514, Time::from_nanos(2)));

@@ -1,16 +1,16 @@
-//! DOCSIS-PIE (RFC 8034 appendix A): PIE's controller on a delay that is predicted from the rates of the service flow,
-//! a probability that is scaled by packet length, and bursts that are protected only after a first drop.
+//! DOCSIS-PIE (RFC 8034 appendix A): PIE's controller on a delay that is predicted from the rates of the service
+//! flow, a probability that is scaled by packet length, and protection of bursts only after a first drop.
 //!
-//! Random numbers: one per arriving packet that no safeguard lets through while the accumulated probability is in
-//! 0.85 .. 8.5.
+//! Random numbers: one per arriving packet that passes no safeguard while the accumulated probability is in 0.85 ..
+//! 8.5.
 
 use super::pie::{Seen, tuning};
 use super::{Periodic, Pi};
 use crate::units::{Span, Time};
 
-/// `PROB_LOW`: no drop before the accumulated probability is this much, nor a packet's own beyond it.
+/// `PROB_LOW`: no drop while the accumulated probability is below this; also the largest probability of a packet.
 const PROB_LOW: f64 = 0.85;
-/// `PROB_HIGH`: a drop for sure once it is this much.
+/// `PROB_HIGH`: a certain drop from this value on.
 const PROB_HIGH: f64 = 8.5;
 /// `MEAN_PKTSIZE` and `MIN_PKTSIZE`, bytes.
 const MEAN_PACKET: f64 = 1024.0;
@@ -41,7 +41,7 @@ pub struct Params {
     pub tupdate: Span,
     /// How long a burst is exempt from drops (`MAX_BURST`).
     pub max_burst: Span,
-    /// From which the delay is predicted.
+    /// The rates that predict the delay.
     pub service: ServiceFlow,
 }
 
@@ -50,13 +50,13 @@ pub struct Params {
 enum Burst {
     /// No burst yet: nothing is dropped below a third of the buffer.
     None,
-    /// A burst was seen; the first drop will start its protection. With the time of calm so far.
+    /// A burst was seen; the first drop will start its protection. With the calm time so far.
     First(Span),
     /// A burst is or was protected.
     Protected,
 }
 
-/// What the law remembers. Delays are in seconds.
+/// The state. Delays are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     drop_prob: f64,
@@ -81,7 +81,7 @@ impl State {
         self.qdelay_old
     }
 
-    /// Rest of the burst allowance.
+    /// Remaining burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst_allowance
     }
@@ -170,7 +170,7 @@ impl Params {
         state.counted = now;
     }
 
-    /// Section 4.2: what there is credit for leaves at the peak rate, the rest at the sustained rate.
+    /// Section 4.2: bytes with credit leave at the peak rate, the rest at the sustained rate.
     fn predict(&self, bytes: u64, tokens: f64) -> f64 {
         let at_peak = tokens.min(bytes as f64);
         at_peak / self.service.peak + (bytes as f64 - at_peak) / self.service.sustained
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_leaves_at_the_peak_rate_and_the_rest_at_the_sustained_rate() {
+    fn bytes_with_credit_leave_at_the_peak_rate_and_the_rest_at_the_sustained_rate() {
         let law = law();
         assert_eq!(law.predict(400, 500.0), 0.1);
         assert_eq!(law.predict(700, 500.0), 0.125 + 0.2);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_dropped_before_a_third_of_the_buffer_was_taken() {
+    fn nothing_is_dropped_before_a_third_of_the_buffer_was_used() {
         let law = law();
         let mut state = State { drop_prob: 1.0, qdelay_old: 0.05, ..law.start() };
         let below = Seen { third_full: false, ..FULL };
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn short_packets_and_short_sums_are_spared() {
+    fn short_packets_and_small_sums_are_not_dropped() {
         let law = law();
         let working = State { drop_prob: 0.4, qdelay_old: 0.05, burst: Burst::Protected, ..law.start() };
         let drops_at = |length, u| {

@@ -1,4 +1,4 @@
-//! `1 - e^-x` and `ln x` from additions, products and quotients alone: the same bits on every machine.
+//! `1 - e^-x` and `ln x` from additions, products and quotients only: the same bits on every machine.
 
 /// `1 - e^-x` for `x` of at least zero, to about 15 digits.
 pub fn one_minus_exp(x: f64) -> f64 {

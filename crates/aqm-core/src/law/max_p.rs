@@ -40,15 +40,15 @@ pub struct Feng {
     pub bottom: f64,
 }
 
-/// What a rule remembers beside `max_p` itself, which is in RED's parameters.
+/// The state besides `max_p` itself, which is in RED's parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Adaptation {
-    /// When the average was last looked at (Floyd).
+    /// When the average was last checked (Floyd).
     last: Time,
     region: Region,
 }
 
-/// Where the average was seen last (Feng).
+/// The last position of the average (Feng).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Region {
     #[default]
@@ -87,7 +87,7 @@ impl Floyd {
 
 impl Feng {
     fn step(&self, region: &mut Region, red: &mut Params, average: f64) {
-        // Figure 4 has strict comparisons: on a threshold the average counts as where it was.
+        // Figure 4 has strict comparisons: at a threshold the average keeps its position.
         let is = if average < red.min {
             Region::Below
         } else if average > red.max {
@@ -141,13 +141,13 @@ mod tests {
         assert_eq!(stepped(0.1, 22.1), 0.11);
         assert_eq!(stepped(0.02, 22.1), 0.025); // a quarter of 0.02 is less than 0.01
         assert_eq!(stepped(0.1, 17.9), 0.1 * 0.9);
-        // The bounds are looked at before the step.
+        // The bounds are checked before the step.
         assert_eq!((stepped(0.5, 25.0), stepped(0.51, 25.0)), (0.51, 0.51));
         assert_eq!((stepped(0.01, 5.0), stepped(0.0099, 5.0)), (0.01 * 0.9, 0.0099));
     }
 
     #[test]
-    fn floyd_waits_an_interval_between_looks() {
+    fn floyd_waits_an_interval_between_checks() {
         let (mut red, mut state) = (RED, Adaptation::default());
         let rule = Rule::Floyd(FLOYD);
         for (millis, max_p) in [(499, 0.1), (500, 0.09), (999, 0.09), (1000, 0.081)] {
@@ -171,7 +171,7 @@ mod tests {
             rule.adapt(&mut state, &mut red, average, Time::ZERO);
             assert!((red.max_p - max_p).abs() < 1e-12, "{average}: {} for {max_p}", red.max_p);
         }
-        // On a threshold nothing is crossed: not from below, and not from above.
+        // At a threshold nothing is crossed: neither from below, nor from above.
         let (mut red, mut state) = (RED, Adaptation::default());
         for average in [9.0, 10.0, 9.0, 20.0, 30.0] {
             rule.adapt(&mut state, &mut red, average, Time::ZERO);

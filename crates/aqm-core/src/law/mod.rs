@@ -1,7 +1,7 @@
 //! Control laws: they decide, and own no packets.
 //!
-//! Each law is a `Params` (what was asked for), a `State` (what it remembers) and plain functions of the two, so that
-//! one set of parameters can serve a thousand states.
+//! Each law is a `Params` (settings), a `State` and plain functions of the two, so that one set of parameters can
+//! serve a thousand states.
 
 pub mod afd;
 pub mod aifo;
@@ -29,19 +29,19 @@ pub use share::Shares;
 
 use crate::packet::Packet;
 
-/// The head of a queue, as laws see it that decide when a packet leaves.
+/// The head of a queue, for laws that decide when a packet leaves.
 pub trait Head {
     /// The oldest packet.
     fn peek(&mut self) -> Option<&mut Packet>;
 
-    /// Takes the oldest packet.
+    /// Removes the oldest packet.
     fn pop(&mut self) -> Option<Packet>;
 
-    /// Bytes that wait.
+    /// Queued bytes.
     fn bytes(&self) -> u64;
 }
 
-/// What a law says about an arriving packet.
+/// The decision of a law about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may enter.

@@ -1,11 +1,11 @@
-//! What is done once per period, by wake-ups that may be late.
+//! Work that is done once per period, by wake-ups that may be late.
 
 use crate::units::{Span, Time};
 
-/// Missed periods that a late wake-up makes up for; beyond that it starts afresh from now.
+/// Missed periods that a late wake-up makes up for; after that the period restarts from now.
 const CATCH_UP: u32 = 16;
 
-/// The next instant at which something is due.
+/// The next time at which something is due.
 #[derive(Clone, Copy, Debug)]
 pub struct Periodic {
     next: Time,
@@ -37,7 +37,7 @@ impl Periodic {
         }
     }
 
-    /// The period has become `period`: it is due no later than that from now.
+    /// The period has changed to `period`: the next time is at most that far from now.
     pub fn adopt(&mut self, period: Span, now: Time) {
         self.next = self.next.min(now + period);
     }

@@ -3,7 +3,7 @@
 use super::Periodic;
 use crate::units::{Span, Time};
 
-/// Gains and reference of the controller, in the unit of what it holds: delays in seconds, queues in packets.
+/// Gains and reference of the controller, in the unit of its input: delays in seconds, queues in packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Pi {
     /// Reference.
@@ -15,14 +15,14 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// By how much the probability changes in one period (RFC 8033 section 4.2, before auto-tuning).
+    /// The change of the probability in one period (RFC 8033 section 4.2, before auto-tuning).
     #[inline]
     pub fn change(&self, delay: f64, old_delay: f64) -> f64 {
         self.alpha * (delay - self.target) + self.beta * (delay - old_delay)
     }
 }
 
-/// A probability that the controller moves once per period, with nothing added: Hollot's PI, and PI2.
+/// A probability that the controller updates once per period, without further rules: Hollot's PI, and PI2.
 #[derive(Clone, Copy, Debug)]
 pub struct Controlled {
     probability: f64,
@@ -60,7 +60,7 @@ impl Controlled {
         });
     }
 
-    /// The period has become `period`.
+    /// The period has changed to `period`.
     pub fn adopt(&mut self, period: Span, now: Time) {
         self.timer.adopt(period, now);
     }

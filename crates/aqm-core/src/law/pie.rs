@@ -1,17 +1,17 @@
-//! PIE (RFC 8033): a probability, moved once per period by a PI controller on the queue delay, with which arriving
-//! packets are dropped or marked.
+//! PIE (RFC 8033): arriving packets are dropped or marked with a probability that a PI controller on the queue delay
+//! updates once per period.
 //!
 //! The functions follow RFC 8033 appendix A and the optional elements of section 5, and keep their names. [`Code`]
-//! says where Linux and ns-3.27 do otherwise.
+//! chooses the behaviour of Linux or ns-3.27 where they differ.
 //!
-//! Random numbers: one per arriving packet that the burst allowance and the safeguards of `drop_early` let through;
-//! with derandomization only while the accumulated probability is in 0.85 .. 8.5. ns-3.27 draws before its safeguards.
+//! Random numbers: one per arriving packet that passes the burst allowance and the safeguards of `drop_early`; with
+//! derandomization only while the accumulated probability is in 0.85 .. 8.5. ns-3.27 draws before its safeguards.
 
 use super::{Pi, Verdict};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// Whose order of things is followed.
+/// The program whose order of steps is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// RFC 8033 appendix A.
@@ -44,7 +44,7 @@ pub struct Params {
     pub estimator: Option<Estimator>,
     /// Largest probability at which packets are marked instead of dropped (section 5.1, `MARK_ECNTH`).
     pub mark_threshold: f64,
-    /// Rest while the queue is short (section 5.3); RFC code only.
+    /// Become inactive while the queue is short (section 5.3); RFC code only.
     pub activate: bool,
     /// Space the drops (section 5.4).
     pub derandomize: bool,
@@ -52,28 +52,28 @@ pub struct Params {
     pub cap: bool,
     /// Multiply the probability by packet length over `mtu`.
     pub byte_mode: bool,
-    /// Let alpha weigh the delay of the last period instead of the current one (S-PIE's eq. 3 as printed).
+    /// Apply alpha to the delay of the last period instead of the current one (S-PIE's eq. 3 as printed).
     pub weigh_old: bool,
-    /// Leave the probability alone while no more than this many bytes wait (S-PIE's algorithm 1 as printed).
+    /// Do not update the probability while at most this many bytes are queued (S-PIE's algorithm 1 as printed).
     pub update_above: Option<u64>,
     /// Bytes of a full packet (`MEAN_PKTSIZE` of the safeguard).
     pub mtu: u32,
-    /// Whose details.
+    /// The program whose details are followed.
     pub code: Code,
 }
 
-/// What an arriving packet finds, itself not counted.
+/// The queue as an arriving packet finds it, without itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Packets that wait.
+    /// Queued packets.
     pub packets: u64,
-    /// Bytes that wait.
+    /// Queued bytes.
     pub bytes: u64,
-    /// Whether a third of the limit is taken.
+    /// Whether a third of the limit is used.
     pub third_full: bool,
 }
 
-/// What the law remembers. Delays are in seconds.
+/// The state. Delays are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     drop_prob: f64,
@@ -106,7 +106,7 @@ enum Burst {
     Over(u32),
 }
 
-/// Missed periods that a late wake-up makes up for; beyond that the controller starts afresh from now.
+/// Missed periods that a late wake-up makes up for; after that the controller restarts from now.
 const CATCH_UP: u32 = 16;
 
 impl State {
@@ -115,12 +115,12 @@ impl State {
         self.drop_prob
     }
 
-    /// The delay that the law assumes now, seconds.
+    /// The current delay as estimated by the law, seconds.
     pub const fn qdelay(&self) -> f64 {
         self.qdelay
     }
 
-    /// Rest of the burst allowance.
+    /// Remaining burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst_allowance
     }
@@ -182,7 +182,7 @@ impl Params {
             self.protect(state);
             if self.drop_early(state, seen, length, uniform) {
                 state.accu_prob = 0.0;
-                // Section 5.1: beyond the threshold, senders that ignore marks must not get through.
+                // Section 5.1: above the threshold, packets are dropped, since senders may ignore marks.
                 let marks = state.drop_prob <= self.mark_threshold;
                 verdict = if marks { Verdict::Signal } else { Verdict::Drop };
             }
@@ -200,7 +200,7 @@ impl Params {
         verdict
     }
 
-    /// Whether plain chance hits a packet, burst allowance regarded but none of the safeguards: for laws that choose
+    /// Whether chance hits a packet, with the burst allowance but without the safeguards: for laws that decide
     /// themselves when chance applies.
     #[inline]
     pub fn toss(&self, state: &State, length: u32, uniform: impl FnOnce() -> f64) -> bool {
@@ -256,13 +256,13 @@ impl Params {
         if self.byte_mode && length <= self.mtu { p * f64::from(length) / f64::from(self.mtu) } else { p }
     }
 
-    /// The queue delay with `bytes` waiting, seconds (section 4.2); zero while the departure rate is unknown.
+    /// The queue delay with `bytes` queued, seconds (section 4.2); zero while the departure rate is unknown.
     #[inline]
     pub fn estimate(&self, state: &State, bytes: u64) -> f64 {
         self.delay(state, bytes).0
     }
 
-    /// `packet` has left; `bytes_left` wait still.
+    /// `packet` has left; `bytes_left` are still queued.
     #[inline]
     pub fn depart(&self, state: &mut State, packet: &Packet, bytes_left: u64, now: Time) {
         if !state.active {
@@ -279,19 +279,19 @@ impl Params {
             Some(estimator) => estimator.depart(state, packet.length, bytes_left, now),
         }
         if self.code == Code::Linux {
-            // Linux takes the time between departures off the allowance, not the period.
+            // Linux subtracts the time between departures from the allowance, not the period.
             let passed = state.last_departure.map_or(Span::ZERO, |last| now.since(last));
             state.burst_allowance = state.burst_allowance.saturating_sub(passed);
             state.last_departure = Some(now);
         }
     }
 
-    /// When the probability is to be updated next; `None` while the law rests.
+    /// When the probability is to be updated next; `None` while the law is inactive.
     pub fn due(&self, state: &State) -> Option<Time> {
         state.active.then_some(state.next_update)
     }
 
-    /// One period by somebody else's clock, `bytes` waiting: for tables of states that are updated together.
+    /// One period by another clock, with `bytes` queued: for tables of states that are updated together.
     pub fn tick(&self, state: &mut State, bytes: u64) {
         self.update(state, bytes);
     }
@@ -365,7 +365,7 @@ impl Params {
         self.pi.change(delay, old)
     }
 
-    /// ns-3.27 allows a new burst after 1.5 s of calm, and forgets the rate when calm.
+    /// ns-3.27 allows a new burst after 1.5 s of calm, and resets the rate when calm.
     fn end_burst(&self, state: &mut State, quiet: bool, known: bool) {
         const RESET: Span = Span::from_millis(1500);
         if quiet && known {
@@ -422,7 +422,7 @@ impl Params {
         self.activate && self.code == Code::Rfc8033
     }
 
-    /// Section 5.3: to work, with everything forgotten; appendix B starts a measurement at once.
+    /// Section 5.3: activates the law with a fresh state; appendix B starts a measurement at once.
     fn activate(&self, state: &mut State, now: Time) {
         let measurement = self.estimator.map(|_| Measurement { start: now, count: 0 });
         *state = State { active: true, next_update: now + self.tupdate, measurement, ..self.start() };
@@ -472,7 +472,7 @@ impl Estimator {
     }
 }
 
-/// By how much the change of probability `p` is divided (section 4.2).
+/// The divisor of the change of probability `p` (section 4.2).
 pub(super) fn tuning(p: f64) -> f64 {
     match p {
         p if p < 0.000_001 => 2048.0,

@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What packets are ranked by.
+/// Rank functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// Time of arrival.
@@ -33,7 +33,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks by `function`; flows are told apart by as many hashes as `flows` says.
+    /// Ranks by `function`; `flows` is the number of hashes that distinguish flows.
     pub fn new(function: Function, flows: usize) -> Ranks {
         Ranks { function, now: 0, finish: vec![0; flows] }
     }
@@ -69,12 +69,12 @@ impl Ranks {
         }
     }
 
-    /// What it ranks by.
+    /// The rank function.
     pub const fn function(&self) -> Function {
         self.function
     }
 
-    /// How many flows are told apart at most.
+    /// The largest number of flows that are distinguished.
     pub fn flows(&self) -> usize {
         self.finish.len()
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_is_not_queued_costs_its_flow_nothing() {
+    fn a_packet_that_is_not_queued_does_not_charge_its_flow() {
         let ranks = Ranks::new(Function::Stfq, 1024);
         assert_eq!([0; 2].map(|_| ranks.of(&packet(1, 0, 1000), Time::ZERO)), [0, 0]);
     }

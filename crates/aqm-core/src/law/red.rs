@@ -8,7 +8,7 @@
 use super::Verdict;
 use crate::units::{Span, Time};
 
-/// The settings. Queue lengths are in packets or bytes, whichever the discipline counts in.
+/// The settings. Queue lengths are in packets or bytes, depending on the discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// Average below which nothing happens (`min_th`).
@@ -21,7 +21,7 @@ pub struct Params {
     pub weight: f64,
     /// How the probability rises from `min` to `max`.
     pub shape: Shape,
-    /// Let the probability rise on to 1 between `max` and `2 max` instead of jumping there.
+    /// Let the probability rise further to 1 between `max` and `2 max` instead of jumping there.
     pub gentle: bool,
     /// Space drops further apart (ns-2 and ns-3 call it `wait`): none before `1/p_b` packets, then uniform.
     pub wait: bool,
@@ -40,7 +40,7 @@ pub enum Shape {
     Square,
 }
 
-/// What the law remembers.
+/// The state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     average: f64,
@@ -62,7 +62,7 @@ impl State {
         self.probability
     }
 
-    /// Takes over the average of `other`: curves that share one average keep their own count.
+    /// Copies the average of `other`: curves that share one average keep their own count.
     pub const fn share(&mut self, other: &State) {
         self.average = other.average;
     }
@@ -74,7 +74,7 @@ impl State {
 }
 
 impl Params {
-    /// Takes the queue length found by an arriving packet, itself not counted, into the average.
+    /// Updates the average with the queue length found by an arriving packet, itself not counted.
     #[inline]
     pub fn sample(&self, state: &mut State, queue: u64, now: Time) {
         if queue > 0 {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_mode_spares_small_packets() {
+    fn byte_mode_drops_small_packets_less_often() {
         // p_b = 0.05 * 100 / 1000 = 0.005
         let bytes = Params { mean_packet: Some(1000.0), ..PARAMS };
         assert_eq!(bytes.decide(&mut at(10.0), 100, || 0.006), Verdict::Admit);

@@ -13,13 +13,13 @@ pub struct Params {
     pub alpha: f64,
     /// `ln phi`, the rate at which the probability grows with the price.
     pub ln_phi: f64,
-    /// Queue that the price aims at (`b*`).
+    /// Target queue of the price (`b*`).
     pub target: f64,
     /// Packets that the link carries in one period (`c`).
     pub capacity: f64,
 }
 
-/// What the law remembers.
+/// The state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     price: f64,
@@ -39,7 +39,7 @@ impl State {
 }
 
 impl Params {
-    /// One period has ended, in which `arrived` packets came; `queue` packets wait.
+    /// One period has ended, in which `arrived` packets arrived; `queue` packets are queued.
     pub fn update(&self, state: &mut State, arrived: f64, queue: f64) {
         // Eqs. 1 and 2 of the paper.
         let excess = self.alpha * (queue - self.target) + arrived - self.capacity;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_price_sums_up_what_is_too_much() {
+    fn the_price_adds_up_the_excess() {
         // phi = 2: ln 2. capacity 10, target 20, alpha 0.1, gamma 0.5.
         let ln_phi = core::f64::consts::LN_2;
         let rem = Params { gamma: 0.5, alpha: 0.1, ln_phi, target: 20.0, capacity: 10.0 };

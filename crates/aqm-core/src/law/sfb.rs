@@ -15,7 +15,7 @@ pub struct Bins {
     salt: u64,
 }
 
-/// Packets of a bin that wait, and its probability.
+/// Queued packets of a bin, and its probability.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     packets: u32,
@@ -38,13 +38,13 @@ impl Bins {
         Bins { bins: alloc::vec![Bin::default(); levels * width], levels, width, salt: 0 }
     }
 
-    /// Forgets everything and hashes with `salt` from now on.
+    /// Clears all bins and hashes with `salt` from now on.
     pub fn restart(&mut self, salt: u64) {
         self.bins.fill(Bin::default());
         self.salt = salt;
     }
 
-    /// Forgets what waits, not the probabilities.
+    /// Clears the counts of queued packets, not the probabilities.
     pub fn clear_counts(&mut self) {
         self.bins.iter_mut().for_each(|bin| bin.packets = 0);
     }
@@ -65,7 +65,7 @@ impl Bins {
         })
     }
 
-    /// A packet of `flow` has come: BLUE's events in each of its bins, and what it finds there.
+    /// A packet of `flow` has arrived: BLUE's events in each of its bins, and what it finds there.
     #[inline]
     pub fn arrive(&mut self, flow: u64, target: u32, blue: &blue::Params) -> Found {
         let mut found = Found { probability: 1.0, packets: u32::MAX };
@@ -81,13 +81,13 @@ impl Bins {
         found
     }
 
-    /// One more packet of `flow` waits.
+    /// One more packet of `flow` is queued.
     #[inline]
     pub fn add(&mut self, flow: u64) {
         self.of(flow).for_each(|bin| bin.packets += 1);
     }
 
-    /// One packet of `flow` less waits.
+    /// One packet of `flow` less is queued.
     #[inline]
     pub fn remove(&mut self, flow: u64) {
         self.of(flow).for_each(|bin| bin.packets -= 1);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_judged_by_its_best_bin() {
+    fn a_flow_has_the_lowest_probability_of_its_bins() {
         // One bin per level: all flows share it. Many: flows that share one level rarely share the other.
         let mut one = Bins::new(2, 1);
         one.add(1);

@@ -14,7 +14,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// What was counted (`m_count`).
+    /// The amount counted (`m_count`).
     pub const fn count(&self) -> u64 {
         self.count
     }
@@ -24,14 +24,14 @@ impl Shares {
         if self.count == 0 { 0.0 } else { self.squares as f64 / self.count as f64 / self.count as f64 }
     }
 
-    /// How the share of a flow that has `m` stands to the threshold; equal while nothing is counted.
+    /// How the share of a flow with `m` compares with the threshold; equal while nothing is counted.
     #[inline]
     pub fn compare(&self, m: u64) -> Ordering {
-        // m / count against S2 / count^2, both times count^2: whole numbers, no rounding.
+        // Compares m / count with S2 / count^2, both times count^2: integers, no rounding.
         (u128::from(m) * u128::from(self.count)).cmp(&self.squares)
     }
 
-    /// Counts `value` more for a flow that had `m`, less than 2^63: (m + v)^2 - m^2 = v (2 m + v).
+    /// Adds `value` to a flow that had `m`, less than 2^63: (m + v)^2 - m^2 = v (2 m + v).
     #[inline]
     pub fn add(&mut self, m: u64, value: u32) {
         self.count += u64::from(value);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_weigh_like_as_many_packets() {
+    fn bytes_count_like_as_many_packets() {
         // Flow A has 300 + 100 bytes, flow B 100: 400^2 + 100^2 over 500^2.
         let mut shares = Shares::default();
         [(0, 300), (0, 100), (300, 100)].into_iter().for_each(|(m, value)| shares.add(m, value));

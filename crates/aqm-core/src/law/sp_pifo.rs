@@ -1,4 +1,4 @@
-//! SP-PIFO's mapping of ranks to strict-priority queues, by bounds that follow the packets.
+//! SP-PIFO's mapping of ranks to strict-priority queues, by bounds that adapt to the packets.
 //!
 //! Gran Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority
 //! Queues", NSDI 2020, algorithm 1.
@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The smallest rank that each queue takes, the queue that goes first before the others (q_i).
+/// The smallest rank that each queue accepts, in order of priority (q_i).
 #[derive(Clone, Debug)]
 pub struct Bounds {
     bounds: Vec<u64>,
@@ -18,7 +18,7 @@ impl Bounds {
         Bounds { bounds: vec![0; queues] }
     }
 
-    /// The queue for a packet of `rank`: the last whose bound is no larger, else the first.
+    /// The queue for a packet of `rank`: the last whose bound is at most that, else the first.
     #[inline]
     pub fn map(&self, rank: u64) -> usize {
         self.bounds.iter().rposition(|bound| *bound <= rank).unwrap_or(0)
@@ -27,14 +27,14 @@ impl Bounds {
     /// A packet of `rank` has joined the queue that it maps to.
     #[inline]
     pub fn adapt(&mut self, queue: usize, rank: u64) {
-        // Push-down: the packet ranks below all bounds, and each pays what that costs.
+        // Push-down: the packet ranks below all bounds, and all are lowered by the difference.
         let cost = self.bounds[queue].saturating_sub(rank);
         self.bounds.iter_mut().for_each(|bound| *bound -= cost);
         // Push-up.
         self.bounds[queue] = rank;
     }
 
-    /// The bounds, that of the queue that goes first before the others. They never decrease from one to the next.
+    /// The bounds, in order of priority. They never decrease from one to the next.
     pub fn as_slice(&self) -> &[u64] {
         &self.bounds
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_rise_to_the_ranks_that_join_and_sink_below_those_that_fit_nowhere() {
+    fn bounds_rise_to_accepted_ranks_and_fall_for_ranks_below_all() {
         let mut bounds = Bounds::new(3);
         let mut join = |rank| {
             let queue = bounds.map(rank);

@@ -1,6 +1,6 @@
-//! A short list of whole numbers, one for each class.
+//! A short list of whole numbers, one per class.
 
-/// Up to 16 whole numbers, held in place so that values stay plain copies.
+/// Up to 16 whole numbers, stored in place so that values can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     numbers: [u32; 16],
@@ -8,7 +8,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// These numbers; `None` if there are none or too many.
+    /// A list of these numbers; `None` if there are none or too many.
     pub const fn new(numbers: &[u32]) -> Option<Counts> {
         let mut counts = Counts { numbers: [0; 16], length: numbers.len() };
         if numbers.is_empty() || numbers.len() > counts.numbers.len() {
@@ -27,7 +27,7 @@ impl Counts {
         &self.numbers[..self.length]
     }
 
-    /// The number of class `class`: the last where the list is shorter.
+    /// The number of class `class`: the last if the list is shorter.
     pub fn of_class(&self, class: usize) -> u32 {
         self.numbers[class.min(self.length - 1)]
     }

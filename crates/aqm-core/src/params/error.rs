@@ -1,11 +1,11 @@
-//! Why a parameter was refused.
+//! Errors of parameters.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// Why a parameter was refused.
+/// The reason why a parameter was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
     /// Which parameter.
@@ -14,7 +14,7 @@ pub struct ParamError {
     pub value: String,
     /// What is wrong and what is allowed.
     pub problem: String,
-    /// Where the problem lies in a child of `param`: which child, counted from one where there can be several.
+    /// If the problem is in a child of `param`: which child, counted from one where there can be several.
     pub inside: Option<Option<usize>>,
 }
 
@@ -35,7 +35,7 @@ impl ParamError {
         ParamError { param, value: String::new(), problem, inside: Some(number) }
     }
 
-    /// The error in one line that begins with the discipline's name: `drr child [2:] pie: parameter 'target' ...`.
+    /// The error in one line, starting with the discipline's name: `drr child [2:] pie: parameter 'target' ...`.
     pub fn of(&self, discipline: &str) -> String {
         let colon = if self.inside.is_some() { "" } else { ":" };
         format!("{discipline}{colon} {self}")

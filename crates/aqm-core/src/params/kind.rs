@@ -1,6 +1,6 @@
-//! What kind of value a parameter takes.
+//! Kinds of parameter values.
 
-/// What kind of value a parameter takes.
+/// The kind of value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A length of time.
@@ -25,7 +25,7 @@ pub enum Kind {
     Counts,
     /// One discipline in brackets: `[codel target 10ms]`.
     Child,
-    /// Disciplines in brackets, one for each class: `[codel target 10ms] [fifo]`.
+    /// Disciplines in brackets, one per class: `[codel target 10ms] [fifo]`.
     Children,
 }
 

@@ -1,10 +1,10 @@
-//! Names as people write them: what counts as the same, and which is the nearest.
+//! Comparison of names: which are the same, and which is the nearest.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Whether two names are equal but for case, hyphens and underscores.
+/// Whether two names are equal apart from case, hyphens and underscores.
 pub fn same_name(left: &str, right: &str) -> bool {
     let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
     left.len() == right.len() && left.bytes().zip(right.bytes()).all(|(l, r)| plain(l) == plain(r))

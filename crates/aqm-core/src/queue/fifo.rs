@@ -1,4 +1,4 @@
-//! First in, first out, with the bytes counted.
+//! First in, first out, with a count of bytes.
 
 use crate::backlog::Backlog;
 use crate::cx::Cx;
@@ -23,7 +23,7 @@ impl Fifo {
         self.packets.push_back(packet);
     }
 
-    /// Takes the oldest packet.
+    /// Removes the oldest packet.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
@@ -31,7 +31,7 @@ impl Fifo {
         Some(packet)
     }
 
-    /// Takes the packet at `index`, counted from the oldest; the order of the others stays.
+    /// Removes the packet at `index`, counted from the oldest; the order of the others stays.
     pub fn remove(&mut self, index: usize) -> Option<Packet> {
         let packet = self.packets.remove(index)?;
         self.bytes -= u64::from(packet.length);
@@ -48,23 +48,23 @@ impl Fifo {
         self.packets.get(index)
     }
 
-    /// Packets that wait.
+    /// Queued packets.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no packet is queued.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Packets and bytes that wait.
+    /// Queued packets and bytes.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
 
-    /// Drops the newest packets until `limit` is kept: what a lowered limit does to a queue.
+    /// Drops the newest packets until `limit` is met, after a limit was lowered.
     pub fn trim(&mut self, limit: Size, cx: &mut Cx<'_>) {
         while self.backlog().exceeds(limit) {
             let newest = self.remove(self.len() - 1).expect("a queue beyond its limit is not empty");

@@ -1,5 +1,5 @@
-//! A table of flow queues under DRR++ (RFC 8290 sections 4.1 and 4.2): flows that start are served before those that
-//! keep a backlog, and all in rounds of a quantum of bytes.
+//! A table of flow queues under DRR++ (RFC 8290 sections 4.1 and 4.2): new flows are served before those with a
+//! backlog, and all in rounds of a quantum of bytes.
 
 use super::pool::{Chain, Pool};
 use crate::backlog::Backlog;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// No flow.
 const NONE: u32 = u32::MAX;
 
-/// Flow queues over one pool of packets; `S` is what the law remembers of each.
+/// Flow queues over one pool of packets; `S` is the law's state for each.
 #[derive(Debug)]
 pub struct Flows<S> {
     flows: Vec<Flow<S>>,
@@ -87,7 +87,7 @@ impl<S: Clone + Default> Flows<S> {
         Flows { flows, pool: Pool::default(), new: List::default(), old: List::default(), active: 0 }
     }
 
-    /// How many flow queues there are.
+    /// The number of flow queues.
     pub fn len(&self) -> usize {
         self.flows.len()
     }
@@ -97,12 +97,12 @@ impl<S: Clone + Default> Flows<S> {
         self.flows.is_empty()
     }
 
-    /// Flows that are on a list: those with packets, and those that had some a moment ago.
+    /// Flows on a list: those with packets, and those that have just become empty.
     pub fn active(&self) -> u32 {
         self.active
     }
 
-    /// What waits in all flows together.
+    /// The backlog of all flows together.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.pool.backlog()
@@ -120,8 +120,8 @@ impl<S: Clone + Default> Flows<S> {
         }
     }
 
-    /// The flow whose turn it is (section 4.2): the first new one, else the first old one, that has credit left. One
-    /// that has used up its quantum gets another and goes to the end of the old ones.
+    /// The flow to serve (section 4.2): the first new one, else the first old one, that has credit left. A flow that
+    /// has used up its quantum gets another and moves to the end of the old list.
     #[inline]
     pub fn select(&mut self, quantum: u32) -> Option<usize> {
         loop {
@@ -136,7 +136,7 @@ impl<S: Clone + Default> Flows<S> {
         }
     }
 
-    /// The head of flow `flow` and what its law remembers. With `whole`, the head counts the bytes of all flows.
+    /// The head of flow `flow` and its law's state. With `whole`, the head counts the bytes of all flows.
     #[inline]
     pub fn head(&mut self, flow: usize, whole: bool) -> (FlowHead<'_>, &mut S) {
         let record = &mut self.flows[flow];
@@ -149,8 +149,8 @@ impl<S: Clone + Default> Flows<S> {
         self.flows[flow].deficit -= i64::from(bytes);
     }
 
-    /// The [selected](Flows::select) flow turned out empty: a new one passes through the old ones, so that it cannot
-    /// come back at once as new; an old one leaves.
+    /// The [selected](Flows::select) flow is empty: a new one moves to the old list, so that it cannot become new
+    /// again at once; an old one leaves.
     pub fn retire(&mut self, flow: usize) {
         let place = self.flows[flow].place;
         self.detach(flow);
@@ -161,7 +161,7 @@ impl<S: Clone + Default> Flows<S> {
         }
     }
 
-    /// The flow with the most bytes, the first of equals. Looks at every flow: for full queues only.
+    /// The flow with the most bytes, the first among equals. Looks at every flow: only for full queues.
     pub fn fattest(&self) -> usize {
         let bytes = |flow: &Flow<S>| flow.chain.bytes();
         let mut fattest = 0;
@@ -173,22 +173,22 @@ impl<S: Clone + Default> Flows<S> {
         fattest
     }
 
-    /// What the law remembers of flow `flow`.
+    /// The state of the law of flow `flow`.
     pub fn law(&self, flow: usize) -> &S {
         &self.flows[flow].law
     }
 
-    /// Bytes that wait in flow `flow`.
+    /// Queued bytes of flow `flow`.
     pub fn bytes(&self, flow: usize) -> u64 {
         self.flows[flow].chain.bytes()
     }
 
-    /// Takes the oldest packet of flow `flow`, past its law.
+    /// Removes the oldest packet of flow `flow`, without its law.
     pub fn pop(&mut self, flow: usize) -> Option<Packet> {
         self.pool.pop(&mut self.flows[flow].chain)
     }
 
-    /// Drops everything and forgets the rounds.
+    /// Drops everything and resets the rounds.
     pub fn purge(&mut self, cx: &mut Cx<'_>) {
         for flow in &mut self.flows {
             while let Some(packet) = self.pool.pop(&mut flow.chain) {
@@ -203,7 +203,7 @@ impl<S: Clone + Default> Flows<S> {
         if place == Place::New { &mut self.new } else { &mut self.old }
     }
 
-    /// Puts a flow at the end of a list.
+    /// Appends a flow to a list.
     #[inline]
     fn append(&mut self, flow: u32, place: Place) {
         let record = &mut self.flows[flow as usize];
@@ -216,7 +216,7 @@ impl<S: Clone + Default> Flows<S> {
         }
     }
 
-    /// Takes a flow off the front of its list.
+    /// Removes the first flow of a list.
     #[inline]
     fn detach(&mut self, flow: usize) {
         let (place, next) = (self.flows[flow].place, self.flows[flow].next);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_starts_goes_first_but_only_once() {
+    fn a_new_flow_goes_first_but_only_once() {
         let mut flows = Flows::new(4);
         (0..4).for_each(|n| flows.push(0, Packet::new(n, 0, 1000), 1000));
         assert_eq!(serve(&mut flows, 1000), Some(0));

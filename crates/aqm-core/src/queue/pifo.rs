@@ -7,7 +7,7 @@ use crate::signal::DropReason;
 use crate::units::Size;
 use alloc::collections::VecDeque;
 
-/// A queue of packets in the order of their ranks, those of one rank in order of arrival.
+/// A queue of packets in order of rank; packets of equal rank are in order of arrival.
 #[derive(Debug, Default)]
 pub struct Pifo {
     packets: VecDeque<(u64, Packet)>,
@@ -28,7 +28,7 @@ impl Pifo {
         }
     }
 
-    /// Takes the packet with the smallest rank, and says which rank that is.
+    /// Removes the packet with the smallest rank, and returns that rank.
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, Packet)> {
         let (rank, packet) = self.packets.pop_front()?;
@@ -36,7 +36,7 @@ impl Pifo {
         Some((rank, packet))
     }
 
-    /// Takes the packet with the largest rank.
+    /// Removes the packet with the largest rank.
     pub fn pop_last(&mut self) -> Option<Packet> {
         let (_, packet) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.length);
@@ -49,13 +49,13 @@ impl Pifo {
         self.packets.back().map(|(rank, _)| *rank)
     }
 
-    /// Packets and bytes that wait.
+    /// Queued packets and bytes.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
     }
 
-    /// Drops the packets with the largest ranks until `limit` is kept.
+    /// Drops the packets with the largest ranks until `limit` is met.
     pub fn trim(&mut self, limit: Size, cx: &mut Cx<'_>) {
         while self.backlog().exceeds(limit) {
             let last = self.pop_last().expect("a queue beyond its limit is not empty");
@@ -77,7 +77,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn packets_leave_by_rank_and_those_of_one_rank_as_they_came() {
+    fn packets_leave_by_rank_and_within_a_rank_in_order_of_arrival() {
         let mut queue = Pifo::default();
         for (cookie, rank) in [5, 3, 5, 1, 3, 9, 3].into_iter().enumerate() {
             queue.push(rank, Packet::new(cookie as u64, 0, 100 + cookie as u32));

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Packets of any number of chains, and how much they are together. It grows to the most packets that ever waited
-/// and allocates nothing after that.
+/// Packets of any number of chains, and their total. It grows to the largest backlog so far, and allocates nothing
+/// after that.
 #[derive(Debug)]
 pub struct Pool {
     slots: Vec<Slot>,
@@ -44,13 +44,13 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Bytes that wait in this chain.
+    /// Queued bytes of this chain.
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether nothing waits in this chain.
+    /// Whether this chain is empty.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.head == NONE
@@ -58,7 +58,7 @@ impl Chain {
 }
 
 impl Pool {
-    /// What waits in all chains together.
+    /// The backlog of all chains together.
     #[inline]
     pub const fn backlog(&self) -> Backlog {
         self.backlog
@@ -85,7 +85,7 @@ impl Pool {
         self.slots.get_mut(chain.head as usize)?.packet.as_mut()
     }
 
-    /// Takes the oldest packet of `chain`.
+    /// Removes the oldest packet of `chain`.
     #[inline]
     pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
         let number = chain.head;
@@ -103,7 +103,7 @@ impl Pool {
         Some(packet)
     }
 
-    /// Takes the newest packet of `chain`. Looks at every packet of the chain: for full queues only.
+    /// Removes the newest packet of `chain`. Looks at every packet of the chain: only for full queues.
     pub fn pop_newest(&mut self, chain: &mut Chain) -> Option<Packet> {
         if chain.head == chain.tail {
             return self.pop(chain);
@@ -124,14 +124,14 @@ impl Pool {
         self.numbers(chain).filter_map(|number| self.slots[number as usize].packet.as_ref())
     }
 
-    /// Takes the packet at `index` of `chain`, counted from the oldest; the order of the others stays.
+    /// Removes the packet at `index` of `chain`, counted from the oldest; the order of the others stays.
     pub fn remove(&mut self, chain: &mut Chain, index: usize) -> Option<Packet> {
         if index == 0 {
             return self.pop(chain);
         }
         let before = self.numbers(chain).nth(index - 1)?;
         let number = self.slots[before as usize].next;
-        // Cut out as the head of a chain of its own.
+        // Remove it as the head of a chain of its own.
         let mut single = Chain { head: number, ..*chain };
         let packet = self.pop(&mut single)?;
         chain.bytes = single.bytes;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_packet_can_be_taken_as_well() {
+    fn the_newest_packet_can_be_removed_too() {
         let mut pool = Pool::default();
         let (mut a, mut b) = (Chain::default(), Chain::default());
         (0..3).for_each(|cookie| pool.push(&mut a, Packet::new(cookie, 0, 100 + cookie as u32)));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_leaves_from_any_place_of_its_chain() {
+    fn a_packet_can_be_removed_anywhere_in_its_chain() {
         for index in 0..4 {
             let (mut pool, mut chain) = (Pool::default(), Chain::default());
             (0..4).for_each(|cookie| pool.push(&mut chain, Packet::new(cookie, 0, 100)));

@@ -1,4 +1,5 @@
-//! Deficit round robin: in each round a class sends what its quantum of bytes and what is left of earlier ones allow.
+//! Deficit round robin: in each round a class sends at most its quantum of bytes plus the remainder of earlier
+//! rounds.
 //!
 //! Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996, section III.
 
@@ -13,7 +14,7 @@ pub struct Drr {
     classes: Vec<Class>,
     /// The paper's ActiveList.
     active: VecDeque<usize>,
-    /// Whether the first of the list has had its quantum in this round.
+    /// Whether the first of the list already got its quantum in this round.
     served: bool,
 }
 
@@ -26,7 +27,7 @@ struct Class {
 }
 
 impl Drr {
-    /// One class for each quantum, which is at least one byte.
+    /// One class per quantum, which is at least one byte.
     pub fn new(quanta: Vec<u32>) -> Drr {
         let mut drr = Drr {
             active: VecDeque::with_capacity(quanta.len()),
@@ -42,8 +43,8 @@ impl Drr {
         self.classes.iter_mut().zip(quanta).for_each(|(class, quantum)| class.quantum = *quantum);
     }
 
-    /// [Selects](Scheduler::select), and tells of every turn that ends on the way because the quantum is used up.
-    // Where it is called twice, a hint is not enough: as a function of its own it calls its closures by pointer.
+    /// [Selects](Scheduler::select), and reports every turn that ends because its quantum is used up.
+    // Called twice, so that a hint is not enough: as a separate function it would call its closures by pointer.
     #[inline(always)]
     pub fn select_and_tell(
         &mut self,
@@ -75,7 +76,7 @@ impl Drr {
         self.classes.len() * (size_of::<Class>() + size_of::<usize>())
     }
 
-    /// The first class of the list has nothing to send: it leaves, and keeps no credit.
+    /// The first class of the list has nothing to send: it leaves, without its credit.
     fn retire(&mut self) {
         let class = self.active.pop_front().expect("only listed classes retire");
         self.classes[class].deficit = 0;
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_quantum_leaves_over_counts_in_the_next_round() {
+    fn the_remainder_of_a_quantum_counts_in_the_next_round() {
         // Quantum 500; class 0 has 200, 750, 20, 750, class 1 has 500, 500.
         let mut queues = Queues::new(Drr::new(vec![500; 4]));
         queues.put(0, &[200, 750, 20, 750]);
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_turn_is_told() {
+    fn the_end_of_a_turn_is_reported() {
         let mut drr = Drr::new(vec![500, 2000]);
         (0..2).for_each(|class| drr.activate(class));
         let mut over = Vec::new();
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantum_below_a_packet_is_saved_up() {
+    fn quanta_below_a_packet_accumulate() {
         let mut queues = Queues::new(Drr::new(vec![100, 1000]));
         queues.put(0, &[250, 250]);
         queues.put(1, &[1000; 6]);

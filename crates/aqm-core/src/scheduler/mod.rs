@@ -1,8 +1,8 @@
-//! Schedulers: they choose among classes that have packets, and own none.
+//! Schedulers choose among classes that have packets, and own none.
 //!
-//! A scheduler is told when a class gets a packet after it had none, asked whose turn it is, and told what was sent.
-//! Classes are numbered from zero. Packets stay with the caller, who answers how long the head of a class is; so the
-//! same scheduler serves disciplines over children, queues of a switch, or numbers in a test.
+//! A scheduler is told when an empty class gets a packet, asked which class is next, and told what was sent. Classes
+//! are numbered from zero. Packets stay with the caller, who reports the length of the head of a class; so the same
+//! scheduler serves disciplines with children, queues of a switch, or numbers in a test.
 
 mod drr;
 mod qfq;
@@ -21,16 +21,16 @@ pub type Heads<'a> = dyn FnMut(usize) -> Option<u32> + 'a;
 
 /// Chooses the class that sends next.
 pub trait Scheduler {
-    /// `class` has packets. Saying so again does nothing.
+    /// `class` has packets. Repeated calls change nothing.
     fn activate(&mut self, class: usize);
 
-    /// The class whose turn it is; `None` if no active class has a head. A class without one is active no longer.
+    /// The class to serve; `None` if no active class has a head. A class without one becomes inactive.
     fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize>;
 
     /// The selected `class` has sent `length` bytes; `emptied` if that was its last packet.
     fn sent(&mut self, class: usize, length: u32, emptied: bool);
 
-    /// Forgets all turns: no class has packets.
+    /// Resets all turns: no class has packets.
     fn clear(&mut self);
 }
 

@@ -1,11 +1,11 @@
-//! Quick fair queueing: the bounds of the ideal WF2Q+ but for a constant, at a cost that does not grow with the number
+//! Quick fair queueing: the bounds of the ideal WF2Q+ up to a constant, at a cost that does not depend on the number
 //! of classes.
 //!
 //! Checconi, Rizzo and Valente, "QFQ: Efficient Packet Scheduling With Tight Guarantees", IEEE/ACM ToN 21(3), 2013,
-//! sections III and IV. Classes with a like ratio of largest packet L to weight are in one group, whose slot sigma = 2^i
-//! is at least L / weight; within a group classes are ordered by their start times, rounded to slots. Each group with
-//! packets is in one of four sets: eligible or not (has it started in virtual time?), ready or blocked (does a group
-//! of larger slots finish earlier?). The first group that is eligible and ready sends.
+//! sections III and IV. Classes with a similar ratio of largest packet L to weight are in one group, whose slot sigma
+//! = 2^i is at least L / weight; within a group classes are ordered by their start times, rounded to slots. Each
+//! group with packets is in one of four sets: eligible or not (has it started in virtual time?), ready or blocked
+//! (does a group of larger slots finish earlier?). The first group that is eligible and ready sends.
 
 use super::{Heads, Scheduler};
 use alloc::collections::VecDeque;
@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::array;
 
-/// Virtual time counts bytes of weight one in this fraction.
+/// Virtual time is in bytes for weight one, in units of this fraction.
 const SCALE: u64 = 1 << 20;
 
 /// Groups by the logarithm of their slots.
@@ -22,7 +22,7 @@ const GROUPS: usize = 64;
 /// A set of groups.
 type Set = u64;
 
-/// Names of the four sets; bit 0 is for groups that are not eligible yet, bit 1 for those that are blocked.
+/// Indices of the four sets; bit 0 is for groups that are not eligible yet, bit 1 for those that are blocked.
 const ER: usize = 0;
 const IR: usize = 1;
 const EB: usize = 2;
@@ -42,7 +42,7 @@ pub struct Qfq {
 #[derive(Clone, Debug, Default)]
 struct Class {
     weight: u64,
-    /// L as configured, and the largest packet that came although it is larger.
+    /// L as configured, and the largest packet so far if that is larger.
     max_packet: u32,
     largest: u32,
     group: usize,
@@ -80,7 +80,7 @@ impl Group {
     }
 }
 
-/// The sets' elements from `group` on.
+/// The elements of a set from `group` on.
 fn from(set: Set, group: usize) -> Set {
     set & (Set::MAX << group)
 }
@@ -90,7 +90,7 @@ fn first(set: Set) -> Option<usize> {
 }
 
 impl Qfq {
-    /// One class for each weight with the largest packet that it is to send; both are at least one.
+    /// One class per weight, with its largest packet; both are at least one.
     pub fn new(weights: &[u32], max_packets: &[u32]) -> Qfq {
         let mut qfq = Qfq {
             classes: vec![Class::default(); weights.len()],
@@ -103,7 +103,7 @@ impl Qfq {
         qfq
     }
 
-    /// New weights and largest packets, as many as before. If any differs, virtual time begins anew for all.
+    /// New weights and largest packets, as many as before. If any differs, virtual time restarts for all.
     pub fn set(&mut self, weights: &[u32], max_packets: &[u32]) {
         let wanted = weights.iter().zip(max_packets);
         let same = |(class, (weight, max_packet)): (&Class, (&u32, &u32))| {
@@ -128,7 +128,7 @@ impl Qfq {
             class.group = class.group();
         }
         self.total_weight = self.classes.iter().map(|class| class.weight).sum();
-        // Room for all classes in each group that one may come to be in, so that nothing is allocated later.
+        // Space for all classes in each group that one may get into, so that nothing is allocated later.
         let room = self.classes.len();
         self.groups.iter_mut().for_each(|group| group.classes.reserve(room));
     }
@@ -139,9 +139,9 @@ impl Qfq {
         self.classes.len() * size_of::<Class>() + slots * size_of::<(u64, usize)>()
     }
 
-    /// When a class that gets packets starts: at V, or at its last finish time if that is later (equation 1). Where its
-    /// group would be blocked by one that is late, it starts with the finish time of that one, lest the groups that are
-    /// eligible and ready get out of order (section IV-A).
+    /// The start time of a class that gets packets: V, or its last finish time if that is later (equation 1). If its
+    /// group would be blocked by one that is late, it starts with the finish time of that one, so that the groups
+    /// that are eligible and ready stay in order (section IV-A).
     fn start_of(&self, class: &Class) -> u64 {
         if class.finish > self.now {
             return class.finish;
@@ -152,14 +152,14 @@ impl Qfq {
         }
     }
 
-    /// Puts a class that has packets into its group.
+    /// Adds a class with packets to its group.
     fn join(&mut self, number: usize) {
         let class = &self.classes[number];
         let (group, slot) = (class.group, class.slot(class.start));
         let was_empty = self.groups[group].classes.is_empty();
         self.groups[group].insert(slot, number);
         if was_empty && self.sets[ER] == 0 {
-            // Nobody else has packets: virtual time goes on to where there is work.
+            // No other class has packets: virtual time advances to this one.
             self.now = self.now.max(slot);
         }
         if was_empty || slot < self.groups[group].start {
@@ -167,13 +167,13 @@ impl Qfq {
         }
     }
 
-    /// Puts a group that starts at `slot` into the set where it belongs (compute_group_state).
+    /// Adds a group that starts at `slot` to its set (compute_group_state).
     fn place(&mut self, group: usize, slot: u64) {
         self.forget(group);
         let finish = slot + (2 << group);
         (self.groups[group].start, self.groups[group].finish) = (slot, finish);
         let later = usize::from(slot > self.now) * IR;
-        // Those that are eligible and ready finish in the order of their slots, so the next one finishes first.
+        // Groups that are eligible and ready finish in the order of their slots, so the next one finishes first.
         let next = first(from(self.sets[ER], group));
         let blocked = next.is_some_and(|next| self.groups[next].finish < finish);
         self.sets[later + usize::from(blocked) * EB] |= 1 << group;
@@ -188,8 +188,8 @@ impl Qfq {
         self.sets[source] &= !mask;
     }
 
-    /// The first class of a group that was eligible and ready has gone, and comes back later or not: the group may
-    /// start later now, and those that it blocked may be free (unblock_groups).
+    /// The first class of a group that was eligible and ready has left, possibly to return: the group may start later
+    /// now, and those that it blocked may be free (unblock_groups).
     fn settle(&mut self, group: usize) {
         let old_finish = self.groups[group].finish;
         match self.groups[group].classes.front().copied() {
@@ -205,8 +205,8 @@ impl Qfq {
         }
     }
 
-    /// Virtual time has come from `before` to now, or must go on because nobody would be eligible (make_eligible): all
-    /// groups become so whose slots begin on the way.
+    /// Virtual time has advanced from `before` to now, or must advance because no group is eligible (make_eligible):
+    /// all groups become eligible whose slots start in between.
     fn make_eligible(&mut self, before: u64) {
         let Some(waiting) = first(self.sets[IR] | self.sets[IB]) else { return };
         if self.sets[ER] == 0 {
@@ -214,14 +214,15 @@ impl Qfq {
         }
         let passed = before ^ self.now;
         if passed != 0 {
-            // A group that is not eligible starts with the next slot of its size: a bit no higher than that has changed.
+            // A group that is not eligible starts with the next slot of its size: a bit of at least that size has
+            // changed.
             let mask = Set::MAX >> passed.leading_zeros();
             self.move_groups(mask, IR, ER);
             self.move_groups(mask, IB, EB);
         }
     }
 
-    /// Takes the first class out of a group that is eligible and ready.
+    /// Removes the first class of a group that is eligible and ready.
     fn leave(&mut self, group: usize) {
         let gone = self.groups[group].classes.pop_front();
         debug_assert!(gone.is_some(), "a group in a set has classes");
@@ -248,7 +249,7 @@ impl Scheduler for Qfq {
             if head.is_some_and(|length| length <= self.classes[number].largest) {
                 return Some(number);
             }
-            // It has nothing to send, or more than its slot allows: it goes, or moves to a group of larger slots.
+            // It has nothing to send, or more than its slot allows: it leaves, or moves to a group of larger slots.
             self.leave(group);
             self.settle(group);
             self.make_eligible(self.now);
@@ -299,7 +300,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn classes_of_one_group_go_by_their_slots_and_then_in_turn() {
+    fn classes_of_one_group_are_served_by_slot_and_then_in_turn() {
         // Slots of 1024 bytes of weight one; V advances by half of what is sent.
         let mut queues = Queues::new(Qfq::new(&[1, 1], &[1000, 1000]));
         queues.put(0, &[1000; 3]); // S = 0, 1000, 2000: slots 0, 0, 1
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn virtual_time_goes_on_where_nobody_would_be_eligible() {
+    fn virtual_time_advances_if_no_group_is_eligible() {
         let mut queues = Queues::new(Qfq::new(&[1, 63], &[1000, 1000]));
         queues.put(0, &[1000; 4]); // each starts 1000 later, while V advances by 1000 / 64
         assert_eq!(queues.order(9), [0, 0, 0, 0]);
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_comes_back_late_starts_with_virtual_time() {
+    fn a_class_that_returns_late_starts_at_virtual_time() {
         let mut queues = Queues::new(Qfq::new(&[1, 1], &[1000, 1000]));
         queues.put(0, &[1000; 20]);
         queues.put(1, &[1000]);
@@ -350,20 +351,20 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_larger_than_said_moves_its_class_to_larger_slots() {
+    fn a_packet_larger_than_configured_moves_its_class_to_larger_slots() {
         let mut queues = Queues::new(Qfq::new(&[1, 1], &[64, 1000]));
         assert_eq!((queues.scheduler.classes[0].group, queues.scheduler.classes[1].group), (26, 30));
         queues.put(0, &[64, 900, 64]);
         assert_eq!(queues.order(3), [0, 0, 0]);
         assert_eq!(queues.scheduler.classes[0].group, 30);
-        queues.scheduler.set(&[1, 1], &[64, 1000]); // what is in force
+        queues.scheduler.set(&[1, 1], &[64, 1000]); // the current values
         assert_eq!(queues.scheduler.classes[0].group, 30);
         queues.scheduler.set(&[2, 1], &[64, 1000]);
         assert_eq!(queues.scheduler.classes[0].group, 25);
     }
 
     #[test]
-    fn what_was_cleared_begins_anew() {
+    fn a_cleared_scheduler_starts_again() {
         let mut queues = Queues::new(Qfq::new(&[4, 1], &[1000, 1000]));
         let orders = [0; 2].map(|_| {
             queues.put(0, &[1000; 9]);
@@ -376,8 +377,8 @@ mod tests {
         assert_eq!(orders[0], orders[1]);
     }
 
-    /// Random traffic for a scheduler; the largest B-WFI seen for each class: the most that a class with packets fell
-    /// behind its share, in bytes, from any instant to any later one.
+    /// Random traffic for a scheduler. Returns the largest B-WFI seen for each class: the most bytes by which a class
+    /// with packets fell behind its share between any two times.
     fn worst_fair_index(
         scheduler: &mut dyn Scheduler,
         weights: &[u32],
@@ -388,7 +389,7 @@ mod tests {
         let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
         let mut random = Random::seeded(seed);
         let mut queues: Vec<VecDeque<u32>> = vec![VecDeque::new(); classes];
-        // How far each class is behind now, at least since it has had packets, and the most so far.
+        // How far each class is behind now, its minimum since it has had packets, and the largest difference so far.
         let (mut behind, mut least, mut worst) =
             (vec![0.0; classes], vec![0.0; classes], vec![0.0f64; classes]);
         for _ in 0..6000 {

@@ -1,7 +1,8 @@
-//! Round robin, plain and weighted: in each round a class sends as many packets as its weight says.
+//! Round robin, plain and weighted: in each round a class sends as many packets as its weight.
 //!
 //! Katevenis, Sidiropoulos and Courcoubetis, "Weighted round-robin cell multiplexing in a general-purpose ATM switch
-//! chip", 1991; a class's packets of one round go together. With weights of one it is plain round robin (RFC 970).
+//! chip", 1991; here the packets of a class in one round are sent together. With weights of one it is plain round
+//! robin (RFC 970).
 
 use super::{Heads, Scheduler};
 use alloc::vec::Vec;
@@ -10,19 +11,19 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub struct Rr {
     weights: Vec<u32>,
-    /// The class whose turn it is, and how many packets it may still send in it.
+    /// The class whose turn it is, and how many packets it may still send.
     class: usize,
     left: u32,
 }
 
 impl Rr {
-    /// One class for each weight; a weight is at least one.
+    /// One class per weight, which is at least one.
     pub fn new(weights: Vec<u32>) -> Rr {
         let left = weights[0];
         Rr { weights, class: 0, left }
     }
 
-    /// New weights, as many as before; the turn that is under way ends no later than it would have begun anew.
+    /// New weights, as many as before; a lower weight shortens the current turn.
     pub fn reweigh(&mut self, weights: Vec<u32>) {
         self.left = self.left.min(weights[self.class]);
         self.weights = weights;
@@ -68,7 +69,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn classes_take_turns_whatever_their_packets_lengths() {
+    fn classes_take_turns_whatever_the_lengths_of_packets() {
         let mut queues = Queues::new(Rr::new(vec![1, 1, 1]));
         queues.put(0, &[1500, 1500, 1500]);
         queues.put(2, &[64, 64]);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_runs_dry_loses_the_rest_of_its_turn() {
+    fn an_empty_class_loses_the_rest_of_its_turn() {
         let mut queues = Queues::new(Rr::new(vec![3, 1]));
         queues.put(0, &[100]);
         queues.put(1, &[100; 3]);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_weight_shortens_the_turn_that_is_under_way() {
+    fn a_lower_weight_shortens_the_current_turn() {
         let mut queues = Queues::new(Rr::new(vec![3, 1]));
         (0..2).for_each(|class| queues.put(class, &[100; 5]));
         queues.scheduler.reweigh(vec![1, 2]);

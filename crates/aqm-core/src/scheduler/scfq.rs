@@ -1,15 +1,15 @@
 //! Self-clocked fair queueing, the practical form of weighted fair queueing: the packet with the earliest finish tag
 //! goes first, and virtual time is the tag of the packet in service.
 //!
-//! Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994, section 3. A tag is
-//! given when its packet reaches the head of its class: within a backlog the tag of a packet follows from the one
-//! before it, F_k = F_(k-1) + L_k / r, whenever it arrived.
+//! Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994, section 3. A packet
+//! gets its tag when it reaches the head of its class: within a backlog the tag follows from the previous one, F_k =
+//! F_(k-1) + L_k / r, whenever the packet arrived.
 
 use super::{Heads, Scheduler};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Virtual time counts bytes of weight one in this fraction.
+/// Virtual time is in bytes for weight one, in units of this fraction.
 const SCALE: u64 = 1 << 16;
 
 /// Shares bytes in proportion to weights.
@@ -23,7 +23,7 @@ pub struct Scfq {
 #[derive(Clone, Debug, Default)]
 struct Class {
     weight: u64,
-    /// The tag from which the packet at the head starts.
+    /// The tag from which that of the head is computed.
     start: u64,
     active: bool,
 }
@@ -35,14 +35,14 @@ impl Class {
 }
 
 impl Scfq {
-    /// One class for each weight; a weight is at least one.
+    /// One class per weight, which is at least one.
     pub fn new(weights: &[u32]) -> Scfq {
         let mut scfq = Scfq { classes: vec![Class::default(); weights.len()], now: 0 };
         scfq.reweigh(weights);
         scfq
     }
 
-    /// New weights, as many as before, from the packets at the heads on.
+    /// New weights, as many as before; they apply to the heads and later packets.
     pub fn reweigh(&mut self, weights: &[u32]) {
         self.classes.iter_mut().zip(weights).for_each(|(class, weight)| class.weight = u64::from(*weight));
     }
@@ -82,7 +82,7 @@ impl Scheduler for Scfq {
             }
         }
         if first.is_none() {
-            self.clear(); // a busy period is over: tags begin at zero again
+            self.clear(); // the busy period is over: tags restart at zero
         }
         first.map(|(_, class)| class)
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_starts_is_tagged_from_virtual_time_and_not_from_zero() {
+    fn the_tags_of_a_new_class_start_at_virtual_time() {
         let mut queues = Queues::new(Scfq::new(&[1, 1]));
         queues.put(0, &[1000; 5]);
         assert_eq!(queues.order(3), [0, 0, 0]); // v = 3000
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_begin_again_when_nothing_waits() {
+    fn tags_restart_when_all_classes_are_empty() {
         let mut queues = Queues::new(Scfq::new(&[1, 1]));
         queues.put(0, &[1000, 1000]);
         assert_eq!(queues.order(9), [0, 0]);

@@ -5,8 +5,9 @@ use super::Sketch;
 use super::rows::Rows;
 use alloc::vec::Vec;
 
-/// An arrival raises the counters of its key no further than to the new estimate, the smallest of them plus its value:
-/// what is above holds others already. It never tells too little, nor more than count-min. Counters stop at 2^32 - 1.
+/// An arrival raises the counters of its key only up to the new estimate, the smallest of them plus its value: a
+/// higher counter includes other keys already. It never underestimates, and never exceeds count-min. Counters stop at
+/// 2^32 - 1.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     counters: Vec<u32>,

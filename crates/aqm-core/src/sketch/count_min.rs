@@ -5,8 +5,9 @@ use super::Sketch;
 use super::rows::Rows;
 use alloc::vec::Vec;
 
-/// Every arrival adds to all counters of its key; the smallest is the estimate. It never tells too little, and more
-/// than e / width of everything added too much with a chance of at most e^-depth. Counters stop at 2^32 - 1.
+/// Every arrival adds to all counters of its key; the smallest is the estimate. It never underestimates, and
+/// overestimates by more than e / width of everything added with a probability of at most e^-depth. Counters stop at
+/// 2^32 - 1.
 #[derive(Clone, Debug)]
 pub struct CountMin {
     counters: Vec<u32>,

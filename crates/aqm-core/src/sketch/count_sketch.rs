@@ -4,8 +4,8 @@ use super::Sketch;
 use super::rows::{MAX_DEPTH, Rows};
 use alloc::vec::Vec;
 
-/// A key counts upwards in some rows and downwards in others, so that strangers cancel out on average: the estimate,
-/// the median over the rows, is as often low as high. Counters stop at 2^31 - 1.
+/// A key counts upwards in some rows and downwards in others, so that other keys cancel out on average: the estimate,
+/// the median over the rows, is too low as often as too high. Counters stop at 2^31 - 1.
 #[derive(Clone, Debug)]
 pub struct CountSketch {
     counters: Vec<i32>,
@@ -13,7 +13,7 @@ pub struct CountSketch {
 }
 
 impl CountSketch {
-    /// The estimate as it is, which may be negative.
+    /// The estimate, which may be negative.
     #[inline]
     pub fn estimate(&self, key: u64) -> i64 {
         let mut values = Values::new();
@@ -63,21 +63,21 @@ fn signed(counter: i32, negative: bool) -> i64 {
     if negative { -counter } else { counter }
 }
 
-/// The rows' values, with room for the most rows there may be.
+/// The rows' values, with space for the most rows.
 struct Values {
     values: [i64; MAX_DEPTH as usize],
     length: usize,
 }
 
-/// Which pairs to put in order so that four values are in order, and eight that are so by fours (K. E. Batcher, "Sorting
-/// networks and their applications", 1968): no branch that noise would mislead.
+/// Pairs to compare so that four values are sorted, and eight that are sorted by fours (K. E. Batcher, "Sorting
+/// networks and their applications", 1968): without branches that random values would mispredict.
 const FOUR: [(usize, usize); 5] = [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)];
 const MERGE: [(usize, usize); 9] = [(0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6)];
 
 impl Values {
     #[inline]
     fn new() -> Values {
-        // What is not there is larger than all that is.
+        // Missing values are larger than all others.
         Values { values: [i64::MAX; MAX_DEPTH as usize], length: 0 }
     }
 
@@ -96,8 +96,7 @@ impl Values {
         }
     }
 
-    /// The middle one. Of two in the middle the mean: the lower alone would tell too little on average. Halves are
-    /// rounded down.
+    /// The median. With two middle values their mean: the lower alone would underestimate on average. Rounded down.
     #[inline]
     fn median(mut self) -> i64 {
         self.order(&FOUR, 0);

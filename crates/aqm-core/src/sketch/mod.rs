@@ -1,7 +1,7 @@
 //! Counting structures that are algorithms in their own right, usable without a discipline.
 //!
-//! A sketch holds `depth` rows of `width` counters; a key has one counter in each row, which it shares with other keys.
-//! The kinds differ in what an arrival adds to them and in how an estimate is read from them.
+//! A sketch holds `depth` rows of `width` counters; a key has one counter in each row, which it shares with other
+//! keys. The kinds differ in how an arrival updates them and how an estimate is computed.
 
 mod conservative;
 mod count_min;
@@ -15,7 +15,7 @@ pub use rows::MAX_DEPTH;
 
 use alloc::boxed::Box;
 
-/// The words for the kinds.
+/// The names of the kinds.
 pub const KINDS: [&str; 3] = ["count_min", "conservative", "count_sketch"];
 
 /// Counts how often keys were added, in a fixed amount of memory and with an error.
@@ -25,13 +25,13 @@ pub trait Sketch: Send {
     where
         Self: Sized;
 
-    /// What was added under `key`, as far as the sketch can tell.
+    /// The estimate of what was added under `key`.
     fn query(&self, key: u64) -> u64;
 
-    /// Adds `value` under `key`; returns what [`query`](Sketch::query) said before.
+    /// Adds `value` under `key`; returns the previous [`query`](Sketch::query).
     fn add(&mut self, key: u64, value: u32) -> u64;
 
-    /// Forgets everything.
+    /// Resets all counters.
     fn clear(&mut self);
 
     /// Counters per row, and rows.
@@ -44,7 +44,7 @@ pub trait Sketch: Send {
     }
 }
 
-/// The sketch of one of the [`KINDS`], for hosts that learn the kind while running.
+/// The sketch of one of the [`KINDS`], for hosts that choose the kind at run time.
 pub fn of_kind(kind: &str, width: u32, depth: u32) -> Option<Box<dyn Sketch>> {
     match kind {
         "count_min" => Some(Box::new(CountMin::new(width, depth))),
@@ -54,7 +54,7 @@ pub fn of_kind(kind: &str, width: u32, depth: u32) -> Option<Box<dyn Sketch>> {
     }
 }
 
-/// Spreads the bits of a key, which may be a plain number (the finalizer of SplitMix64).
+/// Mixes the bits of a key, which may be a small number (the finalizer of SplitMix64).
 #[inline]
 pub const fn mix(key: u64) -> u64 {
     let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! Where a key's counters are: one column in each row, by a hash of its own for each row.
+//! The positions of a key's counters: one column in each row, by a separate hash per row.
 
 use super::mix;
 
-/// Most rows of a sketch: an error beyond e N / width has a chance of e^-8, three in ten thousand, then.
+/// Most rows of a sketch: with these, an error above e N / width has a probability of e^-8, three in ten thousand.
 pub const MAX_DEPTH: u32 = 8;
 
 /// Rows of columns.
@@ -38,14 +38,15 @@ impl Rows {
 
     /// Visits the counters of `key`, one per row.
     ///
-    /// Each row has 32 bits of hash of its own, two rows to a hash. Rows that share two halves (A. Kirsch and
-    /// M. Mitzenmacher, "Less hashing, same performance", 2006) would save multiplications, but there two keys that
+    /// Each row has its own 32 bits of hash, two rows to a hash. Combining two hashes for all rows (A. Kirsch and M.
+    /// Mitzenmacher, "Less hashing, same performance", 2006) would save multiplications, but then two keys that
     /// collide in two rows collide in nearly all of them.
     #[inline]
     pub(super) fn visit(self, key: u64, mut visit: impl FnMut(Place)) {
         let (mut seed, mut start) = (key, 0);
         let mut row = |bits: u32| {
-            // The column is in the upper of the 32 bits, the sign the lowest, on which no column depends.
+            // The column is computed from the upper of the 32 bits; the sign is the lowest, on which no column
+            // depends.
             let column = (u64::from(bits) * u64::from(self.width)) >> 32;
             visit(Place { index: start + column as usize, negative: bits & 1 == 1 });
             start += self.width as usize;
@@ -54,7 +55,7 @@ impl Rows {
             let hash = mix(seed);
             row(hash as u32);
             row((hash >> 32) as u32);
-            // The step of SplitMix64, whose finalizer `mix` is.
+            // The step of SplitMix64, whose finalizer is `mix`.
             seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         }
         if self.depth % 2 == 1 {

@@ -1,4 +1,4 @@
-//! What each kind promises: exact where there is room, and the error bounds of the papers where there is not.
+//! The properties of each kind: exact without collisions, and the error bounds of the papers with them.
 
 use super::*;
 use crate::random::Random;
@@ -9,7 +9,7 @@ fn each() -> [(&'static str, Box<dyn Sketch>); 3] {
     KINDS.map(|kind| (kind, of_kind(kind, 1024, 4).unwrap()))
 }
 
-/// A stream in which few keys come often: `arrivals` keys below `keys`, and how often each came.
+/// A stream in which few keys are frequent: `arrivals` keys below `keys`, and how often each occurs.
 fn skewed(seed: u64, arrivals: usize, keys: u64) -> (Vec<u64>, Vec<u64>) {
     let mut random = Random::seeded(seed);
     let stream: Vec<u64> =
@@ -47,7 +47,7 @@ fn a_key_alone_is_counted_exactly() {
 }
 
 #[test]
-fn adding_tells_what_a_query_would_have_told() {
+fn adding_returns_the_previous_estimate() {
     for (kind, depth) in KINDS.into_iter().flat_map(|kind| (1..=MAX_DEPTH).map(move |depth| (kind, depth))) {
         let mut sketch = of_kind(kind, 16, depth).unwrap();
         for key in skewed(1, 2000, 200).0 {
@@ -58,7 +58,7 @@ fn adding_tells_what_a_query_would_have_told() {
 }
 
 #[test]
-fn counters_stop_instead_of_turning_over() {
+fn counters_saturate_instead_of_wrapping() {
     for (kind, mut sketch) in each() {
         let most = if kind == "count_sketch" { i32::MAX as u64 } else { u64::from(u32::MAX) };
         for key in 0..20 {
@@ -92,9 +92,9 @@ fn count_min_is_never_low_and_seldom_more_than_e_n_over_w_high() {
 }
 
 #[test]
-fn deeper_sketches_err_as_seldom_as_rows_of_their_own_let_them() {
-    // 40 keys, 16 columns: in one row a key is alone with probability (15/16)^39 = 0.081, and is told too high by all
-    // four rows with 0.919^4 = 0.71. Were the rows alike, it would be 0.92.
+fn deeper_sketches_have_the_error_rate_of_independent_rows() {
+    // 40 keys, 16 columns: in one row a key is alone with probability (15/16)^39 = 0.081, and is overestimated in all
+    // four rows with 0.919^4 = 0.71. With identical rows it would be 0.92.
     let (mut wrong, mut keys) = (0u32, 0u32);
     for block in 0..200u64 {
         let stream: Vec<u64> = (0..40).map(|n| mix(block * 40 + n)).collect();
@@ -107,7 +107,7 @@ fn deeper_sketches_err_as_seldom_as_rows_of_their_own_let_them() {
 }
 
 #[test]
-fn conservative_update_is_never_low_never_above_count_min_and_better_on_the_whole() {
+fn conservative_update_never_underestimates_and_never_exceeds_count_min() {
     for (width, depth) in [(64, 2), (256, 3), (128, 4)] {
         let (stream, exact) = skewed(3, 10_000, 2000);
         let (plain, careful) =
@@ -124,18 +124,18 @@ fn conservative_update_is_never_low_never_above_count_min_and_better_on_the_whol
 }
 
 #[test]
-fn the_count_sketch_errs_by_the_norm_of_the_rest_and_to_no_side() {
+fn the_count_sketch_is_unbiased_with_an_error_by_the_norm_of_the_rest() {
     for (width, depth) in [(64, 1), (64, 3), (256, 5), (64, 4)] {
         let (mut high, mut keys, mut sum, mut squares) = (0, 0, 0i64, 0.0);
         for seed in 0..20 {
             let (stream, exact) = skewed(seed, 10_000, 2000);
-            // Other keys in each run, so that they fall elsewhere.
+            // Different keys in each run, so that their positions differ.
             let named = |key: u64| mix(key + 1_000_000 * seed);
             let stream: Vec<u64> = stream.into_iter().map(named).collect();
             let sketch = fed(CountSketch::new(width, depth), &stream);
             let norm: u64 = exact.iter().map(|count| count * count).sum();
-            // One row errs by more than sqrt(3 norm / width) with probability at most 1/3 (Chebyshev), the median of
-            // more rows more seldom.
+            // One row has an error above sqrt(3 norm / width) with probability at most 1/3 (Chebyshev), the median of
+            // more rows with less.
             for (key, count) in (0..).zip(&exact) {
                 let error = sketch.estimate(named(key)) - *count as i64;
                 high += u32::from((error * error) as f64 > 3.0 * norm as f64 / f64::from(width));
@@ -146,7 +146,7 @@ fn the_count_sketch_errs_by_the_norm_of_the_rest_and_to_no_side() {
         }
         let most = [1.0 / 3.0, 1.0 / 3.0, 7.0 / 27.0, 7.0 / 27.0, 17.0 / 81.0][depth as usize - 1];
         assert!(f64::from(high) <= most * f64::from(keys), "{width} x {depth}: {high} of {keys}");
-        // Keys of one column err alike: the runs and columns are the independent trials.
+        // Keys in the same column have the same error: runs and columns are the independent trials.
         let mean = sum as f64 / f64::from(keys);
         let trials = 20.0 * f64::from(width) / 5.0;
         let bound = 25.0 * squares / f64::from(keys) / trials;
@@ -173,7 +173,7 @@ fn the_median_of_an_even_number_of_rows_is_the_mean_of_the_middle_two() {
 }
 
 #[test]
-fn a_negative_estimate_is_nothing() {
+fn a_negative_estimate_counts_as_zero() {
     let mut sketch = CountSketch::new(1, 1);
     sketch.add(0, 10);
     let negative = (1..50).find(|key| sketch.estimate(*key) < 0).unwrap();

@@ -1,4 +1,4 @@
-//! Amounts of data: bytes, and sizes that may be counted in packets instead.
+//! Amounts of data: bytes, and sizes in packets or bytes.
 
 use core::fmt;
 use core::ops::{Add, AddAssign};
@@ -7,7 +7,7 @@ use core::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
-/// A size as queues are limited: in packets or in bytes.
+/// The limit of a queue: in packets or in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
     /// Counted in packets of any length.

@@ -1,7 +1,7 @@
 //! Quantities as types: an instant is not a duration, a bit is not a byte.
 //!
-//! Fields are private and constructors carry the unit in their name. [`parse`] reads tc's notation
-//! (`10mbit`, `20ms`, `64kb`, `1000p`); `Display` writes the canonical form, which parses back.
+//! Fields are private and constructors have the unit in their name. [`parse`] parses tc's notation (`10mbit`, `20ms`,
+//! `64kb`, `1000p`); `Display` writes the canonical form, which can be parsed again.
 
 mod bytes;
 pub mod parse;

@@ -1,20 +1,19 @@
-//! tc's notation, read once for the command line, files and Python alike.
+//! The parser of tc's notation, for the command line, files and Python.
 //!
-//! Suffixes are case-insensitive, as in tc, with tc's traps: `mbps` is mega*bytes* per second and `kb` is
-//! 1024 bytes. Where tc gives a bare number a unit (bit/s, microseconds, bytes), these functions refuse it:
-//! a file or a command line must say what it means.
+//! Suffixes are case-insensitive, as in tc, with tc's traps: `mbps` is mega*bytes* per second and `kb` is 1024 bytes.
+//! tc gives a bare number a unit (bit/s, microseconds, bytes); these functions refuse it.
 
 use super::{Bytes, Rate, Size, Span};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// Why a quantity could not be read.
+/// The reason why a quantity could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     /// The text as given.
     pub text: String,
-    /// What is wrong with it and what would be right.
+    /// What is wrong and what is allowed.
     pub problem: String,
 }
 
@@ -146,11 +145,11 @@ fn quantity(text: &str, units: &[(&str, f64)], wanted: &str) -> Result<u64, Unit
         return Err(error(text, format!("has an unknown unit '{suffix}': give {wanted}")));
     };
     let value = number * scale;
-    // 2^53: beyond it a float no longer holds every whole number.
+    // 2^53: a larger float cannot hold every integer.
     if value > 9_007_199_254_740_992.0 {
         return Err(error(text, "is too large".to_string()));
     }
-    // From 2^52 on a float has no fraction, and adding a half would round to another number.
+    // From 2^52 on a float has no fraction, and adding a half would round to another integer.
     let half = if value < 4_503_599_627_370_496.0 { 0.5 } else { 0.0 };
     Ok((value + half) as u64)
 }

@@ -12,7 +12,7 @@ impl Probability {
     /// Always.
     pub const ONE: Probability = Probability(1.0);
 
-    /// `value`, cut to 0 and 1 (not a number becomes 0).
+    /// `value`, limited to 0 and 1 (NaN becomes 0).
     pub fn clamped(value: f64) -> Probability {
         if value >= 1.0 {
             Probability::ONE

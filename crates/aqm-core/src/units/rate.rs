@@ -23,8 +23,8 @@ impl Rate {
         self.0 as f64 / 8.0
     }
 
-    /// How long `bytes` take to serialise, rounded up to the nanosecond; the longest span where that is longer, and at
-    /// rate zero.
+    /// Serialisation time of `bytes`, rounded up to the nanosecond; the longest span if it exceeds that, and at rate
+    /// zero.
     pub const fn time_for(self, bytes: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;

@@ -1,4 +1,4 @@
-//! The ACK filter: an acknowledgment that waits is of no use once a later one of its flow says as much and more.
+//! The ACK filter: a queued acknowledgment is useless once a later one of its flow acknowledges at least as much.
 
 use crate::packet::{Packet, TcpView};
 
@@ -7,10 +7,10 @@ pub(super) const WORDS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-a
 
 const SYN: u8 = 2;
 const ACK: u8 = 16;
-/// ECE and CWR: what ECN tells the other side (RFC 3168 section 6.1), which must not get lost.
+/// ECE and CWR: ECN feedback for the other side (RFC 3168 section 6.1), which must not be lost.
 const ECN: u8 = 64 | 128;
 
-/// Which acknowledgments go.
+/// Which acknowledgments are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckFilter {
     /// None.
@@ -22,7 +22,7 @@ pub(super) enum AckFilter {
 }
 
 impl AckFilter {
-    /// The filter that `word` names.
+    /// The filter of a keyword.
     pub(super) fn new(word: &str) -> AckFilter {
         match word {
             "ack-filter" => AckFilter::On,
@@ -31,11 +31,11 @@ impl AckFilter {
         }
     }
 
-    /// The place in `queue`, counted from the oldest, of the acknowledgment that `newest` makes superfluous.
+    /// The index in `queue`, from the oldest, of the acknowledgment that `newest` makes redundant.
     ///
-    /// Two must be found, so that one stays between the dropped one and `newest`; the aggressive filter is content
-    /// with one if it is the last of the queue. A change of ECE or CWR on the way starts the search anew: the
-    /// acknowledgments on both sides of it say different things.
+    /// Two must be found, so that one remains between the dropped one and `newest`; the aggressive filter needs only
+    /// one if it is the last of the queue. A change of ECE or CWR restarts the search: acknowledgments before and
+    /// after it have different information.
     pub(super) fn superfluous<'a>(
         self,
         queue: impl Iterator<Item = &'a Packet>,
@@ -64,7 +64,7 @@ impl AckFilter {
     }
 }
 
-/// Whether `new` says all that `old` says: `old` is a pure acknowledgment without SACK blocks, and is no duplicate that
+/// Whether `new` makes `old` redundant: `old` is a pure acknowledgment without SACK blocks, and not a duplicate that
 /// a sender would count.
 fn is_covered(old: &TcpView, new: &TcpView) -> bool {
     let pure = old.flags & !ECN == ACK && old.payload == 0 && !old.has_sack;
@@ -91,7 +91,7 @@ mod tests {
         packet
     }
 
-    /// What both filters drop when `newest` joins `queue`.
+    /// The acknowledgments that each filter drops when `newest` arrives.
     fn dropped(queue: &[Packet], newest: &Packet) -> [Option<usize>; 2] {
         [AckFilter::On, AckFilter::Aggressive].map(|filter| filter.superfluous(queue.iter(), newest))
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(dropped(&queue, &data), [Some(0), Some(0)]);
         assert_eq!(dropped(&queue, &ack(1, 300, ACK | SYN)), [None, None]);
         assert_eq!(dropped(&queue, &ack(1, 300, 0)), [None, None]);
-        // SACK blocks say more than a plain acknowledgment of the same number, which is no longer needed.
+        // SACK blocks have more information than a plain acknowledgment of the same number, which is redundant.
         let sack = with(ack(1, 200, ACK), |tcp| tcp.has_sack = true);
         assert_eq!(dropped(&queue[1..], &sack), [None, Some(0)]);
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_what_ecn_tells_is_kept() {
+    fn a_change_of_ecn_feedback_is_kept() {
         // 0 is plain, 1 and 2 carry ECE: nothing is dropped across the change.
         let queue = [ack(1, 100, ACK), ack(1, 200, ACK | ECE), ack(1, 300, ACK | ECE)];
         assert_eq!(dropped(&queue[..2], &ack(1, 400, ACK | ECE)), [None, Some(1)]);

@@ -1,4 +1,4 @@
-//! The rate of a link further up, estimated from how packets arrive: within bursts they come as fast as it lets them.
+//! The rate of an upstream link, estimated from packet arrivals: within bursts they arrive as fast as it sends them.
 
 use crate::units::{Rate, Span, Time};
 
@@ -9,26 +9,26 @@ const PAUSE: Span = Span::from_millis(250);
 /// No rate is below 64 bytes per second.
 const LEAST: u64 = 64;
 
-/// The estimator. It counts bytes over windows that end with a pause longer than usual, and follows the windows' rates
-/// quickly upwards and slowly downwards.
+/// The estimator. It counts bytes over windows that end with an unusually long gap, and follows the rates of the
+/// windows quickly upwards and slowly downwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Autorate {
-    /// When the last packet came.
+    /// When the last packet arrived.
     last: Time,
-    /// Nanoseconds that usually pass between packets.
+    /// Usual gap between packets, nanoseconds.
     gap: u64,
-    /// When the window began, and its bytes so far.
+    /// Start of the window, and its bytes so far.
     begin: Time,
     bytes: u64,
     /// Bytes per second.
     peak: u64,
-    /// When the estimate was used last.
+    /// When the estimate was last used.
     used: Time,
 }
 
 impl Autorate {
-    /// A packet of `length` bytes arrives. If it is time to, answers to which rate the shaper is to be set: 15/16 of the
-    /// estimate, so that the queue builds up here and not further up.
+    /// A packet of `length` bytes arrives. If it is time, returns the new rate of the shaper: 15/16 of the estimate,
+    /// so that the queue builds up here and not upstream.
     pub(super) fn arrive(&mut self, length: u32, now: Time) -> Option<Rate> {
         self.bytes += u64::from(length);
         let gap = now.since(self.last).min(LONGEST).as_nanos();
@@ -54,7 +54,7 @@ impl Autorate {
     }
 }
 
-/// `average` moved towards `sample`: by a quarter upwards, by 1/256 downwards.
+/// Moves `average` towards `sample`: by a quarter upwards, by 1/256 downwards.
 fn follow(average: u64, sample: u64) -> u64 {
     let parts = if sample > average { 4 } else { 256 };
     average - average / parts + sample / parts

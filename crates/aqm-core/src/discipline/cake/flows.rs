@@ -1,4 +1,4 @@
-//! The flow queues of a tin: an eight-way set-associative table under DRR++, in which flows that start go first and
+//! The flow queues of a tin: an eight-way set-associative table under DRR++. New flows are served first, and flows of
 //! hosts with many flows get small quanta.
 
 use super::isolation::Isolation;
@@ -19,7 +19,7 @@ const UNIT: u32 = 256;
 /// No queue.
 const NONE: u16 = u16::MAX;
 
-/// Flow queues and the hosts that they belong to.
+/// Flow queues and their hosts.
 #[derive(Debug)]
 pub(super) struct Flows {
     queues: Vec<Queue>,
@@ -29,7 +29,7 @@ pub(super) struct Flows {
     new: List,
     old: List,
     decaying: Decaying,
-    /// Queues on the lists that count as sparse, and as bulk.
+    /// Queues on the lists, by whether they count as sparse or as bulk.
     sparse: u32,
     bulk: u32,
     collisions: u64,
@@ -40,32 +40,32 @@ pub(super) struct Flows {
 pub(super) struct Queue {
     cobalt: State,
     chain: Chain,
-    /// What it may still send in this round.
+    /// Bytes that it may still send in this round.
     deficit: i32,
     /// Its source and destination among the hosts.
     hosts: [u16; 2],
     /// The next queue of its list.
     next: u16,
-    /// Whose it is, or was.
+    /// Hash bits of its flow, or its last flow.
     tag: [u8; 3],
     place: Place,
-    /// A flow that found its set full has put packets here.
+    /// A flow that found its set full has queued packets here.
     shared: bool,
 }
 
-/// Where a queue stands in DRR++.
+/// State of a queue in DRR++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// On no list, and free for any flow.
     #[default]
     Nowhere,
-    /// Among the new ones.
+    /// On the list of new flows.
     Sparse,
-    /// Among the old ones, but empty since before it came there.
+    /// On the list of old flows, but empty since before it was moved there.
     Waiting,
-    /// Among the old ones, with a backlog.
+    /// On the list of old flows, with a backlog.
     Bulk,
-    /// On no list, but its law has not forgotten yet.
+    /// On no list, but the state of its law has not decayed yet.
     Decaying,
 }
 
@@ -89,7 +89,7 @@ impl Default for List {
     }
 }
 
-/// Empty queues whose law has not forgotten yet, visited in turn: one bit each.
+/// Empty queues whose law has not decayed yet, visited in turn: one bit each.
 #[derive(Debug)]
 struct Decaying {
     words: Vec<u64>,
@@ -135,7 +135,7 @@ impl Decaying {
         self.count -= 1;
     }
 
-    /// The next queue after the one of last time, round and round.
+    /// The next queue after the previous one, in a circle.
     fn next(&mut self) -> Option<usize> {
         if self.count == 0 {
             return None;
@@ -180,12 +180,12 @@ impl Flows {
         self.sparse + self.bulk > 0
     }
 
-    /// Queues that count as sparse, count as bulk, and are decaying.
+    /// Numbers of queues that count as sparse, count as bulk, and are decaying.
     pub(super) fn counts(&self) -> [u32; 3] {
         [self.sparse, self.bulk, self.decaying.count]
     }
 
-    /// Packets that came into a queue of another flow because all eight were taken.
+    /// Packets queued for another flow's queue because all eight were taken.
     pub(super) fn collisions(&self) -> u64 {
         self.collisions
     }
@@ -198,9 +198,9 @@ impl Flows {
             + self.decaying.words.len() * size_of::<u64>()
     }
 
-    /// The queue of `packet`: its own, else a free one of its set, else its home, which it then shares.
+    /// The queue of `packet`: its own, else a free one of its set, else its home, which is then shared.
     ///
-    /// A flow that shares comes back to that queue until it is empty, so that it never overtakes itself.
+    /// A flow that shares a queue keeps using it until it is empty, so that its packets stay in order.
     #[inline]
     pub(super) fn locate(&mut self, packet: &Packet, isolation: &Isolation) -> usize {
         let key = isolation.queue(packet, self.queues.len());
@@ -236,7 +236,7 @@ impl Flows {
         queue
     }
 
-    /// The record of a host: its own, else one without bulk flows, else its home, whoever else that counts.
+    /// The record of a host: its own, else one without bulk flows, else its home, even if that is another host's.
     fn host(&mut self, side: usize, key: Key) -> usize {
         let hosts = &mut self.hosts[side];
         let own = key.ways().find(|host| hosts[*host].tag == key.tag);
@@ -273,13 +273,13 @@ impl Flows {
         self.pool.iter(&self.queues[queue].chain)
     }
 
-    /// Takes the packet at `index` of `queue`, past its law.
+    /// Takes the packet at `index` of `queue`, without its law.
     pub(super) fn remove(&mut self, queue: usize, index: usize) -> Option<Packet> {
         self.pool.remove(&mut self.queues[queue].chain, index)
     }
 
-    /// The queue whose turn it is: the first new one, else the first old one, that has not used up its quantum. One
-    /// that has gets another and goes to the end of the old ones.
+    /// The queue to serve: the first new one, else the first old one, that has not used up its quantum. A queue that
+    /// has gets another quantum and moves to the end of the old list.
     #[inline]
     pub(super) fn select(&mut self, quantum: u32, isolation: &Isolation) -> Option<usize> {
         loop {
@@ -306,8 +306,8 @@ impl Flows {
         }
     }
 
-    /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it turned out empty,
-    /// and left the lists.
+    /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it is empty, and has
+    /// left the lists.
     #[inline]
     pub(super) fn dequeue(
         &mut self,
@@ -333,7 +333,7 @@ impl Flows {
         *deficit = deficit.saturating_sub(spent);
     }
 
-    /// Lets the next decaying queue forget a step more.
+    /// Lets the law of the next decaying queue decay by a step.
     pub(super) fn decay(&mut self, law: &Law, now: Time) {
         let Some(queue) = self.decaying.next() else { return };
         let record = &mut self.queues[queue];
@@ -344,8 +344,8 @@ impl Flows {
         }
     }
 
-    /// The queue with the most bytes, and how many: the first of equals, new ones before old ones. Looks at every queue
-    /// on the lists: for a full buffer only.
+    /// The queue with the most bytes, and how many: the first among equals, new ones before old ones. Looks at every
+    /// queue on the lists: only for a full buffer.
     pub(super) fn fattest(&self) -> Option<(usize, u64)> {
         let mut fattest: Option<(usize, u64)> = None;
         for list in [self.new, self.old] {
@@ -361,17 +361,17 @@ impl Flows {
         fattest
     }
 
-    /// Takes the oldest packet of `queue`, past its law.
+    /// Takes the oldest packet of `queue`, without its law.
     pub(super) fn pop(&mut self, queue: usize) -> Option<Packet> {
         self.pool.pop(&mut self.queues[queue].chain)
     }
 
-    /// The law's memory of `queue`.
+    /// The state of the law of `queue`.
     pub(super) fn cobalt(&mut self, queue: usize) -> &mut State {
         &mut self.queues[queue].cobalt
     }
 
-    /// Drops everything and forgets who was there.
+    /// Drops everything and removes all flows and hosts.
     pub(super) fn purge(&mut self, cx: &mut Cx<'_>) {
         for queue in &mut self.queues {
             while let Some(packet) = self.pool.pop(&mut queue.chain) {
@@ -381,8 +381,8 @@ impl Flows {
         *self = Flows::new(self.queues.len());
     }
 
-    /// What `quantum` bytes are worth to `queue`: a share of them, by how many bulk flows its host has, the busier one
-    /// of source and destination.
+    /// The share of `quantum` that `queue` gets: divided by the number of bulk flows of its host, the busier one of
+    /// source and destination.
     #[inline]
     fn grant(&self, queue: usize, quantum: u32, isolation: &Isolation) -> i32 {
         let record = &self.queues[queue];
@@ -404,7 +404,7 @@ impl Flows {
         }
     }
 
-    /// The selected queue is empty: it leaves its list, and stays reserved until its law has forgotten.
+    /// The selected queue is empty: it leaves its list, and stays reserved until its law has decayed.
     fn retire(&mut self, queue: usize, now: Time) {
         let record = &mut self.queues[queue];
         let list = if record.place == Place::Sparse { &mut self.new } else { &mut self.old };

@@ -1,4 +1,4 @@
-//! How many bytes a packet takes on the bottleneck's link layer, which may not be the one that the host sees.
+//! The size of a packet on the bottleneck's link layer, which may differ from the one that the host sees.
 
 use crate::link::Link;
 
@@ -23,7 +23,7 @@ pub(super) const WORDS: &[&str] = &[
 /// tc-cake(8)'s keywords for cells.
 pub(super) const CELLS: &[&str] = &["noatm", "atm", "ptm"];
 
-/// How packets are cut up.
+/// How packets are segmented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cells {
     /// Not at all.
@@ -41,14 +41,14 @@ pub(super) struct Framing {
     pub(super) excluded: u32,
     /// Bytes around each IP packet.
     pub(super) overhead: i32,
-    /// Fewest bytes that are sent.
+    /// Smallest size on the link.
     pub(super) mpu: u32,
-    /// How packets are cut up.
+    /// How packets are segmented.
     pub(super) cells: Cells,
 }
 
 impl Framing {
-    /// What the keyword `word` stands for on `link`.
+    /// The framing of a keyword on `link`.
     pub(super) fn keyword(word: &str, link: &Link) -> Framing {
         let (overhead, mpu, cells) = match word {
             "conservative" => (48, 0, Cells::Atm),
@@ -69,7 +69,7 @@ impl Framing {
         Framing { excluded: link.overhead, overhead, mpu, cells }
     }
 
-    /// Bytes that a packet of `length` takes.
+    /// Bytes on the link of a packet of `length`.
     #[inline]
     pub(super) fn bytes(&self, length: u32) -> u64 {
         let packet = i64::from(length.saturating_sub(self.excluded));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_keyword_means_something_of_its_own() {
+    fn every_keyword_has_a_different_meaning() {
         let link = Link::new(Rate::from_bits_per_sec(1));
         let raw = Framing::keyword("raw", &link);
         assert!(WORDS[1..].iter().all(|word| Framing::keyword(word, &link) != raw));

@@ -1,4 +1,4 @@
-//! What is kept apart, flows or hosts, and between which hosts the link is shared first.
+//! What is isolated (flows or hosts), and between which hosts the link is shared first.
 
 use super::sets::Key;
 use crate::packet::Packet;
@@ -7,17 +7,17 @@ use crate::packet::Packet;
 pub(super) const WORDS: &[&str] =
     &["triple-isolate", "flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost"];
 
-/// How packets are told apart.
+/// The fields that separate packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Isolation {
     queues: Queues,
     /// Whether the flows of a source, and of a destination, share one quantum.
     pub(super) shared: [bool; 2],
-    /// Changes the hash from run to run.
+    /// Makes the hash differ between runs.
     salt: u64,
 }
 
-/// What has a queue of its own.
+/// What gets a queue of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Queues {
     Nothing,
@@ -28,7 +28,7 @@ enum Queues {
 }
 
 impl Isolation {
-    /// The isolation that `word` names.
+    /// The isolation of a keyword.
     pub(super) fn new(word: &str, salt: u64) -> Isolation {
         let (queues, shared) = match word {
             "flowblind" => (Queues::Nothing, [false, false]),

@@ -1,16 +1,16 @@
-//! Set-associative tables: a key may be in any of the eight records of its set, best in its home.
+//! Set-associative tables: a key may be in any of the eight records of its set, preferably in its home.
 
 use crate::sketch::mix;
 
 /// Records of a set.
 pub(super) const WAYS: usize = 8;
 
-/// Where a flow or a host belongs, and how its record is recognised.
+/// The home of a flow or a host, and the tag of its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    /// The record that it has if nobody else does.
+    /// Its record, if that is free.
     pub(super) home: usize,
-    /// Tells the members of a set apart; 24 bits beside those that chose the home.
+    /// Distinguishes the keys of a set; 24 bits other than those that chose the home.
     pub(super) tag: [u8; 3],
 }
 

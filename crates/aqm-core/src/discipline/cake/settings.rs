@@ -1,4 +1,4 @@
-//! CAKE's parameters, and what follows from them for each tin.
+//! CAKE's parameters, and the settings of each tin that follow from them.
 
 use super::acks::{self, AckFilter};
 use super::framing::{self, Cells, Framing};
@@ -115,18 +115,18 @@ const CELLS: ParamSpec =
 const PATHS: &[&str] =
     &["internet", "datacentre", "lan", "metro", "regional", "oceanic", "satellite", "interplanetary"];
 
-/// Bytes of a full packet, and most of a quantum (Linux: Ethernet's).
+/// Bytes of a full packet, and the largest quantum (Linux: Ethernet's).
 const FULL_PACKET: u64 = 1514;
 
-/// What was asked for.
+/// The settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) bandwidth: Option<Rate>,
     pub(super) acks: AckFilter,
-    /// What was given as bandwidth; `bandwidth` may be an estimate.
+    /// The bandwidth as given; `bandwidth` may be an estimate.
     pub(super) initial: Option<Rate>,
     limit: Size,
-    /// Most bytes that wait, as given and as it follows from the bandwidth.
+    /// Most bytes in the queue, as given and as derived from the bandwidth.
     memory: Option<u64>,
     buffer: u64,
     pub(super) framing: Framing,
@@ -134,18 +134,18 @@ pub(super) struct Settings {
     mtu: u32,
 }
 
-/// What a tin makes of it.
+/// The settings of a tin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     pub(super) law: Law,
-    /// No packet is too late that waited at most this long.
+    /// Sojourn times up to this are never too long.
     pub(super) floor: Span,
     /// Bytes that a flow may send in a round.
     pub(super) quantum: u32,
 }
 
 impl Settings {
-    /// Reads the parameters that may change while running.
+    /// Reads the parameters that can change while running.
     pub(super) fn read(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         let bandwidth = params.rate("bandwidth");
         let rtt = match params.get("rtt") {
@@ -161,22 +161,22 @@ impl Settings {
         Ok(settings.under(bandwidth))
     }
 
-    /// The same under another bandwidth: if nothing is said, the buffer holds four times what is under way, and at
-    /// least 4 MiB.
+    /// The same with another bandwidth: unless given, the buffer holds four bandwidth-delay products, and at least 4
+    /// MiB.
     pub(super) fn under(self, bandwidth: Option<Rate>) -> Settings {
         let under_way = |rate: Rate| (rate.bytes_in(self.rtt).as_u64() * 4).max(4 << 20);
         let buffer = self.memory.unwrap_or_else(|| bandwidth.map_or(u64::MAX, under_way));
         Settings { bandwidth, buffer, ..self }
     }
 
-    /// Whether `backlog` is more than the buffer holds.
+    /// Whether `backlog` exceeds the buffer.
     #[inline]
     pub(super) fn overfull(&self, backlog: Backlog) -> bool {
         backlog.exceeds(self.limit) || backlog.bytes > self.buffer
     }
 
-    /// What a tin with this share makes of them (Linux `cake_set_rate`, behaviour): the slower the tin, the later
-    /// COBALT is content, and the smaller the quantum.
+    /// The settings of a tin with this share (behaviour of Linux `cake_set_rate`): a slower tin has a larger target
+    /// of COBALT and a smaller quantum.
     pub(super) fn control(&self, share: &Share) -> Control {
         let target = self.rtt / 20;
         let packet =
@@ -192,7 +192,7 @@ impl Settings {
     }
 }
 
-/// How many queues each tin has.
+/// Queues per tin.
 pub(super) fn queues(params: &Params) -> Result<usize, ParamError> {
     let queues = params.count("queues") as usize;
     if queues.is_multiple_of(WAYS) {
@@ -201,7 +201,7 @@ pub(super) fn queues(params: &Params) -> Result<usize, ParamError> {
     Err(ParamError::relation("queues", queues, "is not a multiple of eight: sets have eight queues"))
 }
 
-/// The round-trip time that a keyword stands for.
+/// The round-trip time of a keyword.
 fn round_trip(word: &str) -> Span {
     match word {
         "datacentre" => Span::from_micros(100),
@@ -232,7 +232,7 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
     Ok(framing)
 }
 
-/// A whole number, as tc takes it: without a unit, and negative if need be.
+/// A whole number, as in tc: without a unit, possibly negative.
 fn whole(params: &Params, name: &str) -> Result<Option<i32>, ParamError> {
     let &Value::Number(number) = params.get(name) else { return Ok(None) };
     let whole = number as i32;

@@ -1,19 +1,19 @@
-//! A shaper in deficit mode: a packet may go when the time has come up to which the last ones are paid for. There are
-//! no tokens to save up, so no burst follows a silence, but time that the host loses is made up for.
+//! A shaper in deficit mode: a packet may be sent when the transmission time of all previous ones has passed. There
+//! are no tokens to accumulate, so no burst follows idle time; but time that the host loses is made up for.
 
 use crate::units::{Bytes, Rate, Time};
 
-/// Pays for packets at a rate, or does not ask for anything.
+/// Paces packets at a rate, or not at all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     /// The rate; `None`: unlimited.
     pub(super) rate: Option<Rate>,
-    /// Up to when packets are paid for.
+    /// Until when previous packets take the link.
     next: Time,
 }
 
 impl Shaper {
-    /// A shaper that owes nothing.
+    /// A shaper that may send at once.
     pub(super) const fn new(rate: Option<Rate>) -> Shaper {
         Shaper { rate, next: Time::ZERO }
     }
@@ -24,7 +24,7 @@ impl Shaper {
         (self.next > now).then_some(self.next)
     }
 
-    /// A queue that was empty gets a packet: the time that nobody used is gone.
+    /// An empty queue gets a packet: unused time is lost.
     #[inline]
     pub(super) fn start(&mut self, now: Time) {
         self.next = self.next.max(now);
@@ -39,17 +39,17 @@ impl Shaper {
     }
 }
 
-/// Whether a tin is within its threshold: the shaper's arithmetic, but without letting a tin that waited make up for it.
+/// Whether a tin is within its threshold: the shaper's arithmetic, but a tin that waited does not make up for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threshold {
     /// The threshold; `None`: unlimited.
     pub(super) rate: Option<Rate>,
-    /// Up to when the tin has used it up.
+    /// Until when the tin has used its threshold.
     pub(super) next: Time,
 }
 
 impl Threshold {
-    /// A threshold that is not used up.
+    /// A threshold that is not used.
     pub(super) const fn new(rate: Option<Rate>) -> Threshold {
         Threshold { rate, next: Time::ZERO }
     }
@@ -60,7 +60,7 @@ impl Threshold {
         self.next = self.next.max(now);
     }
 
-    /// `bytes` of the tin were sent at `now`. One that is far ahead of its threshold does not go further.
+    /// `bytes` of the tin were sent at `now`. A tin far ahead of its threshold does not get further ahead.
     #[inline]
     pub(super) fn charge(&mut self, bytes: u64, now: Time) {
         let Some(rate) = self.rate else { return };

@@ -1,4 +1,4 @@
-//! CAKE as a whole, by hand: link of 10 Mbit/s, full packets of 1514 bytes.
+//! CAKE as a whole, computed by hand: a link of 10 Mbit/s, full packets of 1514 bytes.
 
 use crate::discipline::testing::{Host, ms};
 use crate::packet::{Packet, TcpView};
@@ -33,7 +33,7 @@ fn refusal(spec: &str) -> alloc::string::String {
 }
 
 #[test]
-fn keywords_stand_alone_as_in_tc() {
+fn keywords_need_no_parameter_name_as_in_tc() {
     let text = "cake bandwidth 20mbit diffserv4 dual-srchost metro ack-filter pppoe-ptm noatm overhead -4";
     let shown = Spec::parse(text).unwrap().to_string();
     let expected = "cake:linux bandwidth 20mbit tins diffserv4 isolation dual-srchost path metro acks ack-filter link_layer pppoe-ptm overhead -4 cells noatm";
@@ -64,7 +64,7 @@ fn the_shaper_paces_packets_by_their_size_on_the_bottleneck() {
     assert_eq!((host.get(ms(11)), host.qdisc.next_wakeup()), (None, Some(Time::from_nanos(23_992_000))));
     assert_eq!(host.get(Time::from_nanos(23_991_999)), None);
     assert_eq!(host.get(Time::from_nanos(23_992_000)), Some(1));
-    // Two packets are paid for up to 37.984 ms: what is asked for late goes at once, and the rate stays.
+    // Two packets fill the time up to 37.984 ms: a late request is served at once, and the rate is kept.
     assert_eq!([host.get(ms(45)), host.get(ms(45))], [Some(2), None]);
     assert_eq!(host.qdisc.next_wakeup(), None); // nothing waits
 }
@@ -143,7 +143,7 @@ fn a_full_buffer_drops_from_the_head_of_the_fattest_flow_of_all_tins() {
 }
 
 #[test]
-fn the_buffer_holds_four_times_what_is_under_way() {
+fn the_buffer_holds_four_bandwidth_delay_products() {
     let most = |spec: &str| {
         let mut host = Host::new(spec);
         (0..20_000).for_each(|cookie| host.put(ms(0), cookie, cookie % 50, 1000));
@@ -160,7 +160,7 @@ fn the_buffer_holds_four_times_what_is_under_way() {
 }
 
 #[test]
-fn cobalt_speaks_by_the_round_trip_of_the_keyword() {
+fn the_keyword_of_the_round_trip_sets_cobalt() {
     // Late, at a tenth of the round trip, by more than the target, which is a twentieth: the first signal is due a
     // round trip later.
     let marks = |spec: &str, micros: u64, early: u64| {
@@ -188,7 +188,7 @@ fn cobalt_speaks_by_the_round_trip_of_the_keyword() {
 }
 
 #[test]
-fn a_slow_tin_is_content_later() {
+fn a_slow_tin_has_a_larger_target() {
     // 1 Mbit/s: a full packet takes 12.112 ms, so nothing below four of them, 48.448 ms, is late. The target is one and
     // a half, 18.168 ms, and the interval grows by as much: 100 + 18.168 - 5 = 113.168 ms.
     let marks = |late: u64, later: u64| {
@@ -204,19 +204,19 @@ fn a_slow_tin_is_content_later() {
 }
 
 #[test]
-fn a_queue_is_kept_until_its_law_has_forgotten() {
+fn a_queue_is_kept_until_its_law_has_decayed() {
     let mut host = Host::scripted("cake besteffort", &[0.999]);
     let flows = |host: &Host| ["sparse_flows", "bulk_flows", "decaying_flows"].map(|name| host.probe(name));
     (0..2).for_each(|cookie| host.put(ms(0), cookie, 1, 500));
     next(&mut host, ms(0), 2);
     assert_eq!(flows(&host), [1.0, 0.0, 0.0]);
     (10..12).for_each(|cookie| host.put(ms(1), cookie, 2, 500));
-    assert_eq!(host.get(ms(1)), Some(10)); // flow 1 turned out empty; its law waits until 100 ms
+    assert_eq!(host.get(ms(1)), Some(10)); // flow 1 turned out empty; its law decays at 100 ms
     assert_eq!(flows(&host), [1.0, 0.0, 1.0]);
     assert_eq!(host.get(ms(2)), Some(11));
     assert_eq!(flows(&host), [1.0, 0.0, 1.0]);
     host.put(ms(200), 20, 3, 500);
-    assert_eq!(host.get(ms(200)), Some(20)); // the laws of flows 1 and 2 have forgotten
+    assert_eq!(host.get(ms(200)), Some(20)); // the laws of flows 1 and 2 have decayed
     assert_eq!(flows(&host), [1.0, 0.0, 0.0]);
 }
 
@@ -230,7 +230,7 @@ fn a_ninth_flow_shares_a_queue_and_stays_in_order() {
     let mut order = Vec::new();
     while let Some(cookie) = host.get(ms(0)) {
         order.push(cookie);
-        // Queues become free, but flow 8 goes on where its packets are.
+        // Other queues become free, but flow 8 keeps using the one with its packets.
         if order.len() == 7 {
             host.put(ms(0), 83, 8, 1000);
         }
@@ -241,7 +241,7 @@ fn a_ninth_flow_shares_a_queue_and_stays_in_order() {
 }
 
 #[test]
-fn superfluous_acknowledgments_make_room() {
+fn redundant_acknowledgments_are_dropped() {
     let acknowledgment = |cookie: u64| {
         let mut packet = Packet::new(cookie, 1, 66);
         let ack = 1000 * cookie as u32;

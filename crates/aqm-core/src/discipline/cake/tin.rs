@@ -1,4 +1,4 @@
-//! One tin: its flows, its control law, its threshold and its books.
+//! One tin: its flows, its control law, its threshold and its counters.
 
 use super::flows::Flows;
 use super::isolation::Isolation;
@@ -17,11 +17,11 @@ pub(super) struct Tin {
     pub(super) rank: Rank,
     control: Control,
     pub(super) threshold: Threshold,
-    /// Bytes in a round of the tins.
+    /// Bytes per round of the tins.
     pub(super) weight: u32,
     /// Bytes that it may still send in this round.
     pub(super) deficit: i64,
-    /// The mean delay of packets that left, each one counting for 1/256.
+    /// Average delay of departed packets, each weighted by 1/256.
     pub(super) delay: Span,
     pub(super) drops: u64,
     pub(super) marks: u64,
@@ -71,8 +71,7 @@ impl Tin {
         self.flows.push(queue, packet, self.control.quantum, isolation);
     }
 
-    /// The next packet and its bytes on the bottleneck. `None`: the queue whose turn it was turned out empty, or there
-    /// is none.
+    /// The next packet and its bytes on the bottleneck. `None` if there is none, or the selected queue was empty.
     #[inline]
     pub(super) fn dequeue(
         &mut self,
@@ -99,13 +98,13 @@ impl Tin {
         Some((packet, bytes))
     }
 
-    /// Lets an empty queue forget a step more.
+    /// Lets the law of an empty queue decay by a step.
     #[inline]
     pub(super) fn decay(&mut self, now: Time) {
         self.flows.decay(&self.control.law, now);
     }
 
-    /// Drops the oldest packet of `queue`; its law is told if there was no room for another.
+    /// Drops the oldest packet of `queue`; its law is told if the buffer was full.
     pub(super) fn shed(&mut self, queue: usize, reason: DropReason, cx: &mut Cx<'_>) {
         if reason == DropReason::Overlimit {
             self.control.law.overflowed(self.flows.cobalt(queue), cx.now);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// tc-cake(8)'s keywords, the default first.
 pub(super) const WORDS: &[&str] = &["diffserv3", "besteffort", "precedence", "diffserv4", "diffserv8"];
 
-/// No threshold is below 64 bytes per second: a packet goes in reasonable time.
+/// No threshold is below 64 bytes per second, so that a packet is sent in reasonable time.
 const LEAST_RATE: u64 = 512;
 
 // Code points (RFC 2474, 2597, 3246, 5865, 8622), and "minimise delay" and "maximise throughput" of RFC 1349.
@@ -66,7 +66,7 @@ static DIFFSERV8: [u8; 64] = table(
     ],
 );
 
-/// All code points in tin `rest`, but for those named.
+/// All code points in tin `rest`, except those listed.
 const fn table(rest: u8, named: &[(u8, &[&[u8]])]) -> [u8; 64] {
     let mut tins = [rest; 64];
     let mut tin = 0;
@@ -86,7 +86,7 @@ const fn table(rest: u8, named: &[(u8, &[&[u8]])]) -> [u8; 64] {
     tins
 }
 
-/// How a tin ranks beside the one for traffic without a mark.
+/// The rank of a tin, relative to the one of unmarked traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
     Background = 0,
@@ -99,23 +99,23 @@ pub(super) enum Rank {
 pub(super) struct Plan {
     /// The tin of each code point.
     pub(super) tin_of: &'static [u8; 64],
-    /// What each tin gets.
+    /// The share of each tin.
     pub(super) shares: Vec<Share>,
 }
 
-/// What one tin gets.
+/// The share of one tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Up to which rate it goes before tins of lower number; `None` without a bandwidth.
+    /// Rate up to which it goes before tins of lower number; `None` without a bandwidth.
     pub(super) threshold: Option<Rate>,
-    /// Bytes in a round of the tins, without a bandwidth.
+    /// Bytes per round of the tins, without a bandwidth.
     pub(super) weight: u32,
     /// Its rank.
     pub(super) rank: Rank,
 }
 
 impl Plan {
-    /// The tins that `word` names, under `bandwidth`.
+    /// The tins of a keyword, with `bandwidth`.
     pub(super) fn new(word: &str, bandwidth: Option<Rate>) -> Plan {
         use Rank::{Background, BestEffort, Priority};
         let share = |(numerator, denominator): (u64, u64), weight, rank| Share {

@@ -16,16 +16,16 @@ use crate::units::{Size, Span, Time};
 use alloc::boxed::Box;
 use core::cmp::Ordering;
 
-/// What was asked for.
+/// The settings.
 struct Settings {
     limit: Size,
     law: Law,
-    /// How a share that is dropped stands to the threshold.
+    /// How a share that is dropped compares with the threshold.
     unfair: Ordering,
     equal_drops: bool,
     small_flows_use_p: bool,
     guard: bool,
-    /// Congestion is judged by the delay that the last departure left behind, not by that of the last period.
+    /// Congestion is judged by the delay after the last departure, not by that of the last period.
     judge_departures: bool,
     count_on_arrival: bool,
     count_bytes: bool,
@@ -33,12 +33,12 @@ struct Settings {
     ecn: bool,
 }
 
-/// The law over a sketch of kind `S`: each kind has code of its own, so that none pays for the others.
+/// The law over a sketch of kind `S`: each kind is compiled separately, so that none pays for the others.
 pub(super) struct SPie<S> {
     settings: Settings,
     kind: &'static str,
     state: State,
-    /// The delay that the last departure left behind, seconds; kept while congestion is judged by it.
+    /// The delay after the last departure, seconds; only kept if congestion is judged by it.
     left_behind: f64,
     sketch: S,
     shares: Shares,
@@ -93,7 +93,7 @@ impl<S: Sketch + 'static> SPie<S> {
         Single::boxed(params, gate)
     }
 
-    /// Algorithm 2 from line 4 on: why `packet` is dropped, if it is.
+    /// Algorithm 2 from line 4 on: the reason to drop `packet`, if there is one.
     #[inline]
     fn decide(&mut self, packet: &Packet, seen: Seen, cx: &mut Cx<'_>) -> Option<DropReason> {
         let Settings { law, small_flows_use_p, guard, .. } = &self.settings;
@@ -110,7 +110,7 @@ impl<S: Sketch + 'static> SPie<S> {
         hit.then_some(DropReason::Congestion)
     }
 
-    /// The delay that congestion is judged by (`del_cur` of line 4), seconds.
+    /// The delay by which congestion is judged (`del_cur` of line 4), seconds.
     #[inline]
     fn qdelay(&self) -> f64 {
         if self.settings.judge_departures { self.left_behind } else { self.state.qdelay() }
@@ -120,7 +120,7 @@ impl<S: Sketch + 'static> SPie<S> {
     #[inline]
     fn unfair(&self, flow: u64) -> bool {
         let share = self.shares.compare(self.sketch.query(flow));
-        // While nothing is counted, no flow has a share that could reach anything.
+        // While nothing is counted, no flow has a share that could reach the threshold.
         let equal = || share == Ordering::Equal && self.settings.equal_drops && self.shares.count() > 0;
         share == self.settings.unfair || equal()
     }
@@ -133,7 +133,7 @@ impl<S: Sketch + 'static> SPie<S> {
         self.shares.add(before, value);
     }
 
-    /// Starts counting anew at the latest multiple of the period.
+    /// Starts counting again at the latest multiple of the period.
     #[cold]
     fn clear(&mut self, now: Time) {
         self.sketch.clear();
@@ -151,7 +151,7 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
         }
         let seen = pie::seen(queue.backlog(), self.settings.limit);
         if let Some(reason) = self.decide(&packet, seen, cx) {
-            // RFC 8033 section 5.1: beyond the threshold, senders that ignore marks must not get through.
+            // RFC 8033 section 5.1: above the threshold, packets are dropped, since senders may ignore marks.
             let marks = self.settings.ecn && self.state.drop_prob() <= self.settings.law.mark_threshold;
             if !(marks && cx.mark(&mut packet, MarkReason::Congestion)) {
                 cx.drop(packet, reason);
@@ -195,7 +195,7 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
         if resized {
             self.sketch = S::new(width, depth);
         }
-        // Counts in another unit, or of another place, are no counts.
+        // Counts in another unit, or of another event, are useless.
         let recount = before.count_bytes != self.settings.count_bytes
             || before.count_on_arrival != self.settings.count_on_arrival;
         if resized || recount || before.clear_period != self.settings.clear_period {

@@ -1,11 +1,11 @@
-//! Each reading by hand.
+//! Each reading, computed by hand.
 
 use super::super::testing::{Host, ms};
 use crate::signal::DropReason;
 use alloc::vec::Vec;
 
-/// A queue that has stood at 60 packets of 1000 bytes for 500 ms, one leaving per millisecond: a delay of some
-/// 60 ms. Flow 1 sends three packets of four, flow 2 the fourth.
+/// A queue of 60 packets of 1000 bytes for 500 ms, one leaving per millisecond: a delay of about 60 ms. Flow 1 sends
+/// three packets of four, flow 2 the fourth.
 fn congested(spec: &str) -> Host {
     let mut host = Host::new(spec);
     let flow = |cookie: u64| if cookie.is_multiple_of(4) { 2 } else { 1 };
@@ -28,7 +28,7 @@ fn under_congestion_the_flow_with_more_than_its_share_is_dropped() {
     let unfair: Vec<_> =
         host.log.dropped.iter().filter(|(_, reason)| *reason == DropReason::Unfair).collect();
     assert!(unfair.len() > 100, "{}", unfair.len());
-    // Flow 2 is hit only after flow 1's losses have made it the larger one.
+    // Flow 2 is dropped only after flow 1's losses have made it the larger one.
     let large = unfair.iter().filter(|(cookie, _)| cookie % 4 != 0).count();
     assert!(large * 10 > unfair.len() * 9, "{large} of {}", unfair.len());
 }
@@ -67,8 +67,8 @@ fn without_congestion_no_share_is_too_large() {
 }
 
 #[test]
-fn two_packets_may_always_wait_unless_the_guard_is_off() {
-    // The delay of the last period stays in force until the next one, 30 ms later.
+fn two_queued_packets_cause_no_signal_unless_the_guard_is_off() {
+    // The delay of the last period is used until the next one, 30 ms later.
     let after = |spec: &str| {
         let mut host = congested(&alloc::format!("{spec} gate_delay tick"));
         let at = ms(500);
@@ -81,8 +81,8 @@ fn two_packets_may_always_wait_unless_the_guard_is_off() {
     assert!(after("s-pie limit 100p clear_period 100s noguard") > 0);
 }
 
-/// `spec` with flow 1 having sent `first` packets and flow 2 `second`, and then a queue of 40 packets of flow 3 that has
-/// stood for so long that the delay is some 40 ms; counting never starts anew.
+/// `spec` after flow 1 has sent `first` packets and flow 2 `second`, and then a queue of 40 packets of flow 3 that
+/// has lasted so long that the delay is about 40 ms; counts are never cleared.
 fn standing(spec: &str, first: u64, second: u64) -> Host {
     let mut host = Host::new(&alloc::format!("{spec} limit 100p clear_period 1000s"));
     let mut number = 0;
@@ -128,7 +128,7 @@ fn an_equal_share_passes_unless_it_is_to_be_dropped() {
 }
 
 #[test]
-fn while_nothing_is_counted_no_share_is_reached() {
+fn without_counts_no_flow_reaches_the_threshold() {
     for spec in ["s-pie", "s-pie equal_share drop", "s-pie rule algorithm2 equal_share drop"] {
         let mut host = standing(spec, 10, 10);
         host.qdisc.change(&[("clear_period", "999s")], ms(51), &mut host.log).unwrap();
@@ -160,7 +160,7 @@ fn shares_can_be_of_bytes() {
 }
 
 #[test]
-fn alpha_can_hold_the_delay_of_the_last_period_against_the_target() {
+fn alpha_can_compare_the_delay_of_the_last_period_with_the_target() {
     // The first update that knows a delay d comes after one without: current weighs d - 20 ms, old 0 - 20 ms.
     let changes = |spec: &str| {
         let mut host = standing(&alloc::format!("{spec} max_burst 0ms beta 0 gate_delay tick"), 0, 0);
@@ -176,7 +176,7 @@ fn alpha_can_hold_the_delay_of_the_last_period_against_the_target() {
 }
 
 #[test]
-fn congestion_is_judged_by_the_last_period_or_by_what_the_last_departure_left_behind() {
+fn congestion_is_judged_by_the_last_period_or_by_the_last_departure() {
     for (spec, delay, dropped) in
         [("s-pie gate_delay tick", 0.031, true), ("s-pie gate_delay departure", 0.006, false)]
     {
@@ -194,7 +194,7 @@ fn congestion_is_judged_by_the_last_period_or_by_what_the_last_departure_left_be
 }
 
 #[test]
-fn a_burst_between_two_periods_is_congestion_for_the_last_departure_alone() {
+fn a_burst_between_two_periods_is_congestion_only_by_the_last_departure() {
     for (spec, dropped) in [("s-pie gate_delay tick", false), ("s-pie gate_delay departure", true)] {
         let mut host = standing(spec, 10, 10);
         // Empty at the update at 60 ms; then 40 packets at once, of which one leaves.
@@ -209,7 +209,7 @@ fn a_burst_between_two_periods_is_congestion_for_the_last_departure_alone() {
 }
 
 #[test]
-fn until_a_packet_leaves_the_delay_of_the_last_period_serves() {
+fn until_a_packet_leaves_the_delay_of_the_last_period_is_used() {
     let mut host = standing("s-pie gate_delay tick", 10, 10);
     let before = host.probe("qdelay");
     host.qdisc.change(&[("gate_delay", "departure")], ms(51), &mut host.log).unwrap();
@@ -245,7 +245,7 @@ fn with_ecn_unfair_flows_are_marked_up_to_the_threshold_and_counted() {
     host.put_ect(ms(51), 7, 3, 1000);
     assert_eq!((host.marked(), host.dropped()), (Vec::from([7]), Vec::new()));
     assert_eq!(host.probe("counted"), counted + 1.0);
-    // One whose transport does not understand is dropped, and not counted.
+    // A packet that is not ECN-capable is dropped, and not counted.
     host.put(ms(51), 8, 3, 1000);
     assert_eq!(
         (host.log.dropped.as_slice(), host.probe("counted")),
@@ -261,7 +261,7 @@ fn with_ecn_unfair_flows_are_marked_up_to_the_threshold_and_counted() {
 }
 
 #[test]
-fn every_kind_of_sketch_serves_and_none_changes_into_another() {
+fn every_kind_of_sketch_works_and_cannot_change_while_running() {
     for kind in ["count_min", "conservative", "count_sketch"] {
         let mut host = standing(&alloc::format!("s-pie sketch {kind}"), 10, 10);
         assert_eq!(host.probe("counted"), 110.0);
@@ -273,7 +273,7 @@ fn every_kind_of_sketch_serves_and_none_changes_into_another() {
 }
 
 #[test]
-fn counting_starts_anew_when_what_is_counted_changes() {
+fn counts_are_cleared_when_their_unit_or_event_changes() {
     for (name, value, anew) in [
         ("width", "512", true),
         ("depth", "3", true),
@@ -290,7 +290,7 @@ fn counting_starts_anew_when_what_is_counted_changes() {
 }
 
 #[test]
-fn a_sketch_of_another_size_takes_its_place() {
+fn the_size_of_the_sketch_can_change() {
     let mut host = standing("s-pie", 10, 10);
     let before = host.qdisc.discipline().state_bytes();
     host.qdisc.change(&[("width", "512")], ms(51), &mut host.log).unwrap();
@@ -299,7 +299,7 @@ fn a_sketch_of_another_size_takes_its_place() {
 }
 
 #[test]
-fn a_shorter_period_of_the_controller_begins_at_once() {
+fn a_shorter_period_of_the_controller_takes_effect_at_once() {
     let mut host = Host::new("s-pie tupdate 10s");
     host.put(ms(1), 0, 1, 1000);
     let next = |host: &Host| host.qdisc.next_wakeup().expect("the controller runs");

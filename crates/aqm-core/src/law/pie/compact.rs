@@ -3,7 +3,7 @@
 use super::{Params, State};
 use crate::units::Span;
 
-/// What a flow's PIE remembers. Delays beyond 4.2 s count as 4.2 s, and the burst allowance is in whole microseconds.
+/// PIE's state for a flow. Delays above 4.2 s count as 4.2 s, and the burst allowance is in whole microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compact {
     drop_prob: f64,
@@ -11,12 +11,12 @@ pub struct Compact {
     qdelay_ns: u32,
     qdelay_old_ns: u32,
     burst_us: u32,
-    /// Whether there is anything to remember; a flow at rest is as at the start.
+    /// Whether there is a state; a flow without one is as at the start.
     awake: bool,
 }
 
 impl Compact {
-    /// Whether the flow has anything to remember.
+    /// Whether the flow has a state.
     pub const fn is_awake(&self) -> bool {
         self.awake
     }
@@ -26,7 +26,7 @@ impl Compact {
         self.drop_prob
     }
 
-    /// Unfolded for the law.
+    /// Expanded for the law.
     #[inline]
     pub fn unfold(&self, params: &Params) -> State {
         let start = params.start();
@@ -44,7 +44,7 @@ impl Compact {
         }
     }
 
-    /// Folded again after the law has had it.
+    /// Compressed again after the law has used it.
     #[inline]
     pub fn fold(state: &State) -> Compact {
         let nanos = |seconds: f64| (seconds * 1e9 + 0.5) as u32;
@@ -58,7 +58,7 @@ impl Compact {
         }
     }
 
-    /// Whether a flow without packets has come to rest: neither probability nor delay is left.
+    /// Whether a flow without packets has no state any more: neither probability nor delay.
     pub fn is_calm(&self) -> bool {
         self.drop_prob == 0.0 && self.qdelay_ns == 0 && self.qdelay_old_ns == 0
     }

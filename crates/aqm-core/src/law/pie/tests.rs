@@ -1,4 +1,4 @@
-//! PIE's law by hand, branch by branch.
+//! PIE's law, branch by branch, computed by hand.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn at(params: &Params, drop_prob: f64, qdelay: f64, qdelay_old: f64) -> State {
 }
 
 #[test]
-fn the_probability_moves_as_the_controller_and_the_tuning_table_say() {
+fn the_probability_follows_the_controller_and_the_tuning_table() {
     // change = 0.125 * (0.025 - 0.015) + 1.25 * (0.025 - 0.020) = 0.00125 + 0.00625 = 0.0075
     for (p, divisor) in [
         (0.0, 2048.0),
@@ -131,7 +131,7 @@ fn ns3_27_protects_a_burst_once_and_again_after_a_second_and_a_half() {
 }
 
 #[test]
-fn short_queues_and_low_delays_are_left_alone() {
+fn short_queues_and_low_delays_cause_no_signal() {
     let decide = |params: &Params, p, old, bytes, u: f64| {
         let mut state = at(params, p, 0.02, old);
         let seen = Seen { packets: bytes / 1000, bytes, third_full: true };
@@ -175,7 +175,7 @@ fn the_burst_allowance_lasts_ten_periods() {
 }
 
 #[test]
-fn the_law_works_from_a_third_of_the_limit_and_rests_when_all_is_calm() {
+fn the_law_is_activated_by_a_third_of_the_limit_and_deactivated_when_calm() {
     let params = Params { activate: true, ..RFC };
     let mut state = params.start();
     let now = Time::from_nanos(1_000_000);
@@ -243,16 +243,16 @@ fn late_and_spurious_wake_ups_are_harmless() {
 }
 
 #[test]
-fn at_the_thresholds_of_derandomization_the_lot_is_cast_and_the_drop_is_forced() {
+fn the_thresholds_of_derandomization_are_inclusive() {
     let params = Params { derandomize: true, ..RFC };
     let hit = |accu_prob: f64, drop_prob: f64, lot: f64| {
         let mut state = State { accu_prob, ..at(&params, drop_prob, 0.03, 0.03) };
         params.drop_early(&mut state, BUSY, 1000, || lot)
     };
     assert!(!hit(0.25, 0.5, 0.0)); // 0.75: too early
-    assert!(hit(0.0, 0.85, 0.0)); // 0.85: from here on the lot decides
-    assert!(hit(8.0, 0.5, 0.9)); // 8.5: dropped whatever the lot says
-    assert!(!hit(7.75, 0.5, 0.9)); // 8.25: spared by the lot
+    assert!(hit(0.0, 0.85, 0.0)); // 0.85: from here on a random number decides
+    assert!(hit(8.0, 0.5, 0.9)); // 8.5: dropped whatever the random number
+    assert!(!hit(7.75, 0.5, 0.9)); // 8.25: not dropped by this random number
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_bound_of_the_tuning_table_belongs_to_the_step_above() {
 }
 
 #[test]
-fn linux_hastens_beyond_a_quarter_of_a_second_and_forgets_when_calm() {
+fn linux_adds_a_step_above_a_quarter_of_a_second_and_resets_when_calm() {
     let linux = Params { code: Code::Linux, ..RFC };
     // Delay unchanged: 0.125 * (0.25 - 0.015) = 0.029375, capped at 0.02; above 0.25 s another 0.02.
     let mut state = at(&linux, 0.5, 0.25, 0.25);
@@ -313,7 +313,7 @@ fn ns3_27_takes_no_rate_from_a_packet_that_is_a_measurement_by_itself() {
 }
 
 #[test]
-fn new_parameters_take_hold_of_a_running_state() {
+fn new_parameters_apply_to_a_running_state() {
     let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
     let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });
     let measuring = Some(Measurement { start: ms(1), count: 100 });
@@ -330,7 +330,7 @@ fn new_parameters_take_hold_of_a_running_state() {
     RFC.adopt(&mut state, &faster, ms(7)); // the update that was announced still comes
     assert_eq!(state.next_update, ms(10));
 
-    // Another way to measure: what was measured is worth nothing.
+    // Another way of measuring: the earlier measurement is useless.
     for other in [Params { estimator, ..RFC }, Params { code: Code::Linux, ..RFC }] {
         let mut state = state;
         other.adopt(&mut state, &RFC, ms(7));

@@ -4,7 +4,7 @@ use super::*;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Kinds of keys: counted up, hashes, and such as addresses and ports give when they are packed into a word.
+/// Kinds of keys: consecutive, hashes, and packed addresses and ports.
 type Keys = (&'static str, fn(u64) -> u64);
 const KEYS: [Keys; 6] = [
     ("sequential", |n| n),
@@ -26,7 +26,7 @@ fn columns(rows: Rows, key: u64) -> Vec<usize> {
     (0..).zip(places(rows, key)).map(|(row, place)| place.index - row * rows.width as usize).collect()
 }
 
-/// Whether `count` hits out of `trials` are what a chance of `p` gives, within five standard deviations.
+/// Whether `count` hits in `trials` agree with a probability of `p`, within five standard deviations.
 fn as_likely_as(count: u64, trials: u64, p: f64) -> bool {
     let (mean, variance) = (trials as f64 * p, trials as f64 * p * (1.0 - p));
     let off = count as f64 - mean;
@@ -69,7 +69,7 @@ fn keys_of_every_kind_spread_evenly_over_the_columns_of_every_row() {
 }
 
 #[test]
-fn pairs_that_collide_in_some_rows_collide_in_the_next_as_often_as_chance_has_it() {
+fn pairs_that_collide_in_some_rows_collide_in_the_next_as_often_as_by_chance() {
     for (kind, key) in KEYS {
         for width in [2u32, 3, 16, 50] {
             let rows = Rows::new(width, MAX_DEPTH);

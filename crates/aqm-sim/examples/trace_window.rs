@@ -1,4 +1,4 @@
-//! Plays what happens to one congestion control, and writes its window after each event: the Rust half of its oracle.
+//! Replays events to one congestion control, and writes its window after each: the Rust half of its oracle.
 //!
 //! Standard input, times in nanoseconds, sizes in bytes:
 //!
@@ -12,7 +12,7 @@
 //! idle                          the connection sends again after idle time
 //! ```
 //!
-//! Standard output: congestion window and slow start threshold, a line for each event.
+//! Standard output: congestion window and slow start threshold, one line per event.
 
 use aqm_core::units::{Span, Time};
 use aqm_sim::transport::{Alone, Tcp};
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays one line.
+/// Replays one line.
 fn play(line: &str, control: &mut Alone) -> Result<(), Box<dyn Error>> {
     let mut words = line.split_whitespace();
     let event = words.next().ok_or("is empty")?;

@@ -1,4 +1,4 @@
-//! Conversations of a capture: who said how much, and how long each side thought before it spoke.
+//! The TCP conversations of a capture: how much each side sent, and how long it thought before each turn.
 //!
 //! Every TCP connection becomes a sequence of turns, as in Weigle, Adurthi, Hernandez-Campos, Jeffay, Smith, "Tmix: a
 //! tool for generating realistic TCP application workloads in ns-2", CCR 36(3), 2006 (its sequential connections): a
@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 
 /// Silence that ends a turn (Tmix).
 const SILENCE: Span = Span::from_millis(500);
-/// A leap of the sequence number beyond this is not believed to be data that the recording missed.
+/// A larger jump of the sequence number is not taken for data that the recording missed.
 const LARGEST_GAP: u32 = 1 << 24;
 
 /// One TCP connection as a dialogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conversation {
-    /// When it began, since the first packet of the capture.
+    /// Start, since the first packet of the capture.
     pub(crate) start: Span,
     pub(crate) turns: Vec<Turn>,
 }
 
-/// What one side says without a pause.
+/// What one side sends without a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Who says it: the side that opened the connection, or the other.
+    /// Whether the side that opened the connection sends it.
     pub(crate) by_client: bool,
-    /// How long after the turn before has arrived.
+    /// Think time: from the arrival of the previous turn.
     pub(crate) wait: Span,
     /// Payload, each byte once.
     pub(crate) bytes: u64,
@@ -55,7 +55,7 @@ struct Seen {
     time: Span,
     /// Number of the 5-tuple, whichever direction.
     connection: u32,
-    /// Whether it went against the first packet of the 5-tuple.
+    /// Whether it goes against the first packet of the 5-tuple.
     reply: bool,
     tcp: TcpView,
 }
@@ -75,26 +75,26 @@ fn conversations(packets: impl Iterator<Item = Seen>) -> Vec<Conversation> {
     done
 }
 
-/// A connection while it is read.
+/// A connection while its packets are read.
 struct Recorder {
     start: Span,
-    /// Which direction the client sends in; the first data decide where no SYN was recorded.
+    /// Whether the client sends in the direction of the first packet. Without a recorded SYN, the first data decide.
     client: Option<bool>,
-    /// What came in the direction of the first packet, and in the other.
+    /// The direction of the first packet, then the other.
     sides: [Side; 2],
-    /// Direction, time since the data before (or the start), and bytes of each turn.
+    /// Direction, time since the previous data (or the start), and bytes of each turn.
     turns: Vec<(bool, Span, u64)>,
     last: Span,
 }
 
 #[derive(Default)]
 struct Side {
-    /// The next new byte.
+    /// Sequence number of the next new byte.
     next: Option<u32>,
-    /// Data of this side that wait for their acknowledgment: end and time.
+    /// Data of this side that are not acknowledged yet: end and time.
     timed: Option<(u32, Span)>,
-    /// Shortest time from recording data of this side to recording their acknowledgment: the way to the other side
-    /// and back.
+    /// Shortest time from recording data of this side to recording their acknowledgment: the round trip between the
+    /// recording point and the other side.
     beyond: Option<Span>,
 }
 
@@ -136,7 +136,7 @@ impl Recorder {
         let side = &mut self.sides[from];
         let next = side.next.unwrap_or(tcp.seq);
         if !is_before(next, end) {
-            // Sent again: its acknowledgment would tell nothing (Karn).
+            // A retransmission: its acknowledgment measures nothing (Karn).
             side.timed = None;
             return;
         }
@@ -155,7 +155,7 @@ impl Recorder {
         }
     }
 
-    /// Takes the time on the way out of the pauses: what is left is thinking.
+    /// Takes network delay out of the pauses: what is left is think time.
     fn conversation(self) -> Option<Conversation> {
         let client = self.client?;
         let way_to = |reply: bool| self.sides[1 - usize::from(reply)].beyond.unwrap_or(Span::ZERO);
@@ -164,9 +164,9 @@ impl Recorder {
             let way = match before.replace(by) {
                 // The opening handshake.
                 None => way_to(false) + way_to(true),
-                // What the other side said had to get there, and this came back.
+                // The other side's data travelled there, and this turn came back.
                 Some(last) if last != by => way_to(by),
-                // The replay waits until the turn before has arrived.
+                // The replay waits until the previous turn has arrived.
                 Some(_) => way_to(!by),
             };
             Turn { by_client: by == client, wait: gap.saturating_sub(way), bytes }
@@ -176,7 +176,7 @@ impl Recorder {
     }
 }
 
-/// Whether `a` lies before `b` in the circle of sequence numbers.
+/// Whether `a` is before `b`, modulo 2^32.
 fn is_before(a: u32, b: u32) -> bool {
     (b.wrapping_sub(a) as i32) > 0
 }
@@ -197,8 +197,8 @@ mod tests {
         Turn { by_client, wait: Span::from_millis(ms), bytes }
     }
 
-    /// Recorded 5 ms (there and back) from the server and 20 ms from the client, who asks after 10 ms of thought and is
-    /// answered after 7 ms.
+    /// Recorded 5 ms (round trip) from the server and 20 ms from the client. The client thinks for 10 ms, the server
+    /// for 7 ms.
     fn page() -> Vec<Seen> {
         vec![
             seen(100, false, 1000, 0, 0, SYN),
@@ -213,23 +213,23 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_a_request_and_an_answer_with_the_ways_taken_out() {
+    fn think_times_exclude_network_delay() {
         let found = conversations(page().into_iter());
         let start = Span::from_millis(100);
         assert_eq!(found, [Conversation { start, turns: vec![turn(true, 10, 300), turn(false, 7, 2000)] }]);
     }
 
     #[test]
-    fn silence_splits_what_one_side_says() {
+    fn silence_splits_what_one_side_sends() {
         let mut packets = page();
         packets.push(seen(1148, true, 11001, 1301, 500, ACK));
         let found = conversations(packets.into_iter());
-        // A second later, less the 20 ms that the turn before took to arrive and to be known to have.
+        // A second later, less the 20 ms until the acknowledgment of the previous turn was recorded.
         assert_eq!(found[0].turns[2], turn(false, 980, 500));
     }
 
     #[test]
-    fn bytes_count_once_although_sent_again_and_although_the_recording_missed_some() {
+    fn bytes_count_once_when_retransmitted_or_missed_by_the_recording() {
         let mut packets = page();
         packets.insert(7, seen(150, true, 9001, 1301, 1000, ACK));
         packets.push(seen(170, true, 12001, 1301, 1000, ACK));
@@ -238,19 +238,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_wrap_and_the_opening_may_be_missing() {
+    fn sequence_numbers_may_wrap_and_the_handshake_may_be_missing() {
         let packets = [
             seen(0, false, u32::MAX - 99, 50, 200, ACK),
             seen(30, true, 50, 100, 1000, ACK),
             seen(31, false, 100, 1050, 10, ACK),
         ];
         let found = conversations(packets.into_iter());
-        // The answer came with the acknowledgment: all of the 30 ms may have been the way.
+        // The answer came with the acknowledgment: all of the 30 ms may be network delay.
         assert_eq!(found[0].turns, [turn(true, 0, 200), turn(false, 0, 1000), turn(true, 0, 10)]);
     }
 
     #[test]
-    fn ports_used_again_make_another_conversation_and_silent_ones_none() {
+    fn reused_ports_start_another_conversation_and_connections_without_data_none() {
         let again =
             page().into_iter().map(|packet| Seen { time: packet.time + Span::from_secs(9), ..packet });
         let silent = Seen { connection: 7, ..seen(1, false, 1, 1, 0, SYN) };

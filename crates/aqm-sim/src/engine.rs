@@ -1,11 +1,11 @@
 //! The event queue: 4-ary heaps over (time, insertion number).
 //!
-//! Equal times leave in the order in which they were put in, so runs repeat. Four children share a cache line,
-//! which is what makes four better than two here.
+//! Events at the same time leave in the order of insertion, so runs repeat. Four children share a cache line, which
+//! makes four faster than two.
 
 use aqm_core::units::Time;
 
-/// What an event is for: a kind and the number of the thing concerned, in 25 bits.
+/// What an event is for: a kind, and the number of its port, sender or source in 25 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target(u32);
 
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Source = 4,
     /// A discipline asked to be woken.
     QdiscWake = 5,
-    /// A packet arrives whose wire may reorder: it is in no queue.
+    /// A packet arrives from a wire that may reorder: it is in no queue.
     JitteredArrival = 6,
     /// Samples, warm-up and end.
     Clock = 7,
@@ -33,9 +33,9 @@ pub(crate) enum Kind {
     Pace = 8,
     /// Disciplines or programs have asked for packets to be sent.
     Emission = 9,
-    /// A switch has a pause to say again, or its control plane has something to do.
+    /// A switch has to repeat a pause, or its control plane has work to do.
     SwitchTimer = 10,
-    /// A pause of a port ends by itself.
+    /// The pause of a port expires.
     PauseEnd = 11,
 }
 
@@ -56,7 +56,7 @@ const KINDS: [Kind; 12] = [
 ];
 
 impl Target {
-    /// Most things of one kind.
+    /// Largest number of ports, senders or sources of one kind.
     pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
     pub(crate) fn new(kind: Kind, index: u32) -> Target {
@@ -80,10 +80,10 @@ const TARGET_BITS: u32 = 25;
 /// Later than every event.
 const NEVER: Entry = Entry::MAX;
 
-/// Events waiting to happen.
+/// Pending events.
 ///
-/// Timers lie far ahead and mostly expire unneeded, while packets arrive by the million: timers have a heap of their own,
-/// and the other one stays as small as the queues of packets in flight are few.
+/// Most timers are set far ahead and never needed, while packets arrive by the million. So timers have a heap of
+/// their own, and the other heap has about one entry per queue of packets in flight.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     packets: Heap,
@@ -102,8 +102,8 @@ impl EventQueue {
         }
     }
 
-    /// The next event. It stays in place until [`pop`](Self::pop) or [`replace`](Self::replace); what is put in
-    /// meanwhile, not being earlier, does not move it.
+    /// The next event. It stays in place until [`pop`](Self::pop) or [`replace`](Self::replace): events added
+    /// meanwhile are not earlier.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, Target)> {
         let entry = self.packets.first().min(self.timers.first());
@@ -111,13 +111,13 @@ impl EventQueue {
         (entry != NEVER).then(|| (Time::from_nanos((entry >> 64) as u64), target))
     }
 
-    /// Takes the next event out.
+    /// Removes the next event.
     #[inline]
     pub(crate) fn pop(&mut self) {
         self.next_heap().pop();
     }
 
-    /// Takes the next event out and puts another of the same kind in: cheaper than doing both.
+    /// Removes the next event and adds another of the same kind: cheaper than doing both.
     #[inline]
     pub(crate) fn replace(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
@@ -136,8 +136,8 @@ impl EventQueue {
     }
 }
 
-/// A 4-ary heap, smallest first. Behind its last entry stand some that never come, so that every group of children is
-/// whole.
+/// A 4-ary heap, smallest first. It is padded with entries that never come, so that every group of children is
+/// complete.
 #[derive(Debug)]
 struct Heap {
     entries: Vec<Entry>,
@@ -186,7 +186,7 @@ impl Heap {
         }
     }
 
-    /// Puts `entry` in the place of the first and lets it sink.
+    /// Replaces the first entry with `entry` and sifts it down.
     #[inline]
     fn replace(&mut self, entry: Entry) {
         let (len, entries) = (self.len, self.entries.as_mut_slice());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_the_next_event_equals_taking_it_out_and_putting_another_in() {
+    fn replacing_the_next_event_equals_removing_it_and_adding_another() {
         let (mut left, mut right) = (EventQueue::default(), EventQueue::default());
         for index in 0..50 {
             for queue in [&mut left, &mut right] {

@@ -1,4 +1,4 @@
-//! What a scenario names without holding it: captures and link traces, parsed once and shared by all runs.
+//! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs.
 
 use crate::conversations::{self, Conversation};
 use aqm_io::capture::Capture;
@@ -7,14 +7,14 @@ use aqm_io::link_trace::LinkTrace;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// Captures and link traces by the names that scenarios use. Cheap to clone: what is parsed is shared.
+/// Captures and link traces by the names that scenarios use. Cheap to clone: parsed data are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     captures: BTreeMap<String, Arc<Recording>>,
     link_traces: BTreeMap<String, LinkTrace>,
 }
 
-/// A capture, and the conversations in it once somebody asks for them.
+/// A capture, and its conversations once they are needed.
 #[derive(Debug)]
 struct Recording {
     capture: Arc<Capture>,

@@ -1,7 +1,7 @@
-//! Packet-level simulation: a bottleneck, its disciplines and senders that react.
+//! Packet-level simulation: a bottleneck, its disciplines, and senders that react to congestion.
 //!
-//! A [`scenario::Scenario`], the [`inputs::Inputs`] that it names and a seed go in, a [`report::Report`] comes out; the
-//! same three always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
+//! A [`scenario::Scenario`], its [`inputs::Inputs`] and a seed go in, a [`report::Report`] comes out. The same three
+//! always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
 #![forbid(unsafe_code)]
 
 pub mod inputs;
@@ -31,7 +31,7 @@ use scenario::Scenario;
 /// Runs `scenario` with `seed`; `inputs` holds the captures and link traces that the scenario names.
 ///
 /// # Errors
-/// [`RunError::Input`] for what the user can mend, [`RunError::Check`] for what we must, [`RunError::Cancelled`]
+/// [`RunError::Input`] for a wrong input, [`RunError::Check`] for a defect of this program, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;

@@ -1,4 +1,4 @@
-//! What a discipline gives up when it is full (RFC 7567 section 4.1: drop-tail is not the only way).
+//! Which packet a discipline drops when it is full (RFC 7567 section 4.1: drop-tail is not the only way).
 
 use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet};
@@ -14,11 +14,11 @@ use aqm_core::units::{Rate, Time};
 pub enum Victim {
     /// The one that arrives.
     Tail,
-    /// The one that waited longest.
+    /// The one that has waited longest.
     Head,
-    /// One of the flow that holds most.
+    /// One of the flow with the largest backlog.
     LongestFlow,
-    /// Now this one, now that one.
+    /// Varying.
     Mixed,
     /// It was never full.
     Nobody,
@@ -38,7 +38,7 @@ impl Victim {
 }
 
 const OFFERED: u64 = 2000;
-/// One packet in so many is of a flow that is not the heavy one.
+/// One packet in so many belongs to a light flow.
 const LIGHT: u64 = 16;
 const LIGHT_FLOWS: u64 = 4;
 
@@ -57,11 +57,12 @@ impl Observer for Victims {
         }
     }
 
-    /// Who is dropped does not depend on what is sent back.
+    /// Emissions do not decide who is dropped.
     fn on_emit(&mut self, _emission: Emission) {}
 }
 
-/// Overfills `spec` at one instant with a heavy flow and light ones, and says which packets were dropped because it was full.
+/// Overfills `spec` at one instant with a heavy flow and light ones, and says which packets were dropped because it
+/// was full.
 ///
 /// # Errors
 /// If the parameters do not fit together.
@@ -74,7 +75,7 @@ pub fn victim(spec: &Spec) -> Result<Victim, ParamError> {
         // A hash of each flow: tables are indexed by its bits.
         let hash = Random::stream(flow, "flow").next_u64();
         let mut packet = Packet::new(cookie, hash, 1000);
-        // Marked rather than dropped where the law can: the queue shall fill.
+        // ECN-capable, so that laws mark rather than drop and the queue fills.
         packet.ecn = Ecn::Ect0;
         qdisc.enqueue(packet, Time::from_nanos(1), &mut seen);
     }

@@ -12,7 +12,7 @@ use aqm_io::capture::Capture;
 pub(crate) const GROUP: &str = "capture";
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// IP header, then TCP's or UDP's: what recorded packets carry beside payload when the capture does not tell.
+/// IP header, then TCP's or UDP's: the overhead of recorded packets where the capture does not tell.
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const UDP_HEADER: u32 = 8;

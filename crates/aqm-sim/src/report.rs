@@ -1,4 +1,4 @@
-//! What a run answers with.
+//! The result of a run.
 
 use aqm_io::histogram;
 use aqm_io::input_error::InputError;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Results of one run. Names are those of the metrics contract; every column name ends in its unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Metric name to value; values that cannot be (no finite flow completed, say) are absent.
+    /// Metric name to value. Undefined values (no finite flow completed, say) are absent.
     pub metrics: BTreeMap<String, f64>,
     /// One row per flow.
     pub flows: Vec<FlowRow>,
@@ -18,7 +18,7 @@ pub struct Report {
     pub histograms: BTreeMap<String, Histogram>,
     /// Counters of every queue of the graph.
     pub queues: Vec<QueueRow>,
-    /// What the user should know about this run.
+    /// Warnings for the user about this run.
     pub warnings: Vec<String>,
     /// Events that the engine handled.
     pub events: u64,
@@ -33,7 +33,7 @@ pub struct FlowRow {
     pub id: u32,
     /// Group of the flow.
     pub group: String,
-    /// What it is: `newreno`, `cubic`, `udp`, `capture`.
+    /// Its kind: `newreno`, `cubic`, `udp`, `capture`.
     pub kind: String,
     /// When it started, seconds.
     pub start_s: f64,
@@ -84,7 +84,7 @@ pub struct Series {
 /// A histogram as two columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Middle of each bucket that holds something, nanoseconds, ascending.
+    /// Middle of each bucket that is not empty, nanoseconds, ascending.
     pub value_ns: Vec<u64>,
     /// How many.
     pub count: Vec<u64>,
@@ -150,7 +150,7 @@ impl Monitor {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Something from outside is wrong; the text names file, key and value.
+    /// An input is wrong; the text names file, key and value.
     #[error("{0}")]
     Input(String),
     /// The run broke one of its own checks: a defect of this program.

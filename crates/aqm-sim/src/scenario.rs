@@ -9,8 +9,8 @@ pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};
 use serde::{Deserialize, Serialize};
 
-/// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck whose forward queue is the
-/// AQM under test.
+/// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck, with the AQM under
+/// test in the forward direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -18,7 +18,7 @@ pub struct Scenario {
     pub aqm: String,
     /// Capacity of the bottleneck.
     pub capacity: Capacity,
-    /// Base (propagation) round-trip time of flows that do not say otherwise, nanoseconds.
+    /// Base (propagation) round-trip time of flows without one of their own, nanoseconds.
     pub rtt_ns: u64,
     /// Link-layer bytes added to every IP packet.
     #[serde(default = "defaults::overhead_bytes")]
@@ -31,7 +31,7 @@ pub struct Scenario {
     pub access_rate_bps: Option<u64>,
     /// Simulated time, nanoseconds.
     pub duration_ns: u64,
-    /// Time cut off the front before anything is measured, nanoseconds.
+    /// Time at the start that is not measured, nanoseconds.
     pub warmup_ns: u64,
     /// Spacing of time-series samples, nanoseconds.
     pub sample_ns: u64,
@@ -60,7 +60,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Refuses what no simulation could end with: nothing to send, rates and lengths of zero, probabilities beyond one.
+    /// Refuses scenarios that cannot end: nothing to send, rates and lengths of zero, probabilities above one.
     ///
     /// # Errors
     /// One line that names the key, the value and what is allowed.
@@ -161,7 +161,7 @@ pub enum Capacity {
     Trace(String),
 }
 
-/// Flows that are alike.
+/// Flows with the same settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowGroup {
@@ -174,8 +174,8 @@ pub struct FlowGroup {
     /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
     #[serde(default)]
     pub rtt_ns: Option<u64>,
-    /// Where the flows begin, one node after the other. Without a topology, the hosts that flows share in the eyes of
-    /// disciplines that tell hosts apart; with none given, each flow has hosts of its own.
+    /// Where the flows begin, one node after the other. Without a topology: hosts that several flows share, as seen
+    /// by disciplines that tell hosts apart; if none are given, each flow has hosts of its own.
     #[serde(default)]
     pub from: Vec<String>,
     /// Where they end, likewise.
@@ -201,7 +201,7 @@ pub enum Transport {
     Udp {
         /// Bytes of each IP packet, headers included.
         packet_bytes: u32,
-        /// What its packets claim about ECN; nothing reacts to marks.
+        /// ECN field of its packets; nothing reacts to marks.
         #[serde(default)]
         ecn: EcnMode,
     },
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_never_end_is_refused_by_name() {
+    fn scenarios_that_could_never_end_are_refused_by_name() {
         assert_eq!(scenario(|_| ()), Ok(()));
         for (pointer, value, names) in [
             ("/capacity/rate_bps", serde_json::json!(0), "capacity.rate_bps"),

@@ -4,15 +4,15 @@ use crate::switch::options::SwitchOptions;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A graph of one-way links. Routes are those of least delay, fewest links; equal ones are shared among flows.
+/// A graph of one-way links. Routes have the least delay, then the fewest links; equal ones are shared among flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
     /// The links.
     pub links: Vec<TopologyLink>,
-    /// The link that the metrics look at, by its number from zero: one whose queue is under test.
+    /// Number of the measured link, from zero: its queue is under test.
     pub measured: usize,
-    /// What the switches among the nodes have beside their ports, by name.
+    /// Options of the switches among the nodes, beside their ports, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub switches: BTreeMap<String, SwitchOptions>,
 }
@@ -30,10 +30,10 @@ pub struct TopologyLink {
     pub rate_bps: Option<u64>,
     /// Propagation delay, nanoseconds.
     pub delay_ns: u64,
-    /// What waits in front of it.
+    /// The queue in front of it.
     #[serde(default)]
     pub queue: LinkQueue,
-    /// What its port is called, where it is measured; `from->to` unless said otherwise.
+    /// Name of its port in metrics; `from->to` unless given.
     #[serde(default)]
     pub name: Option<String>,
     /// Name of a medium: links on the same one send in turns, one packet at a time.
@@ -41,21 +41,21 @@ pub struct TopologyLink {
     pub medium: Option<String>,
 }
 
-/// What waits in front of a link.
+/// The queue in front of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LinkQueue {
-    /// As much as comes, in order.
+    /// A FIFO without a limit.
     #[default]
     Plain,
     /// The AQM under test.
     UnderTest,
-    /// This discipline, also when another is under test.
+    /// This discipline, whatever is under test.
     Discipline(String),
 }
 
 impl Topology {
-    /// Refuses what cannot be built; answers with the names of the nodes. `recorded` says whether the scenario's capacity
+    /// Refuses what cannot be built; returns the names of the nodes. `recorded` says whether the scenario's capacity
     /// is a link trace.
     pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, String> {
         let mut nodes = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! What a call sounds like: the E-model of ITU-T Recommendation G.107 for G.711, with everything but delay and loss at
-//! its default.
+//! Quality of a call: the E-model of ITU-T Recommendation G.107 for G.711. Everything but delay and loss is at its
+//! default.
 //!
-//! The receiver is given the fixed playout delay that suits the call best: what arrives later counts as lost. An
-//! adaptive buffer does not do better on average, a badly chosen one does worse.
+//! The receiver has the fixed playout delay that suits the call best; packets that arrive later count as lost. An
+//! adaptive buffer does no better on average, and a badly chosen delay does worse.
 
 use aqm_core::units::Span;
 
@@ -15,8 +15,8 @@ const BEST: f64 = 93.2;
 /// Robustness of G.711 with packet loss concealment against random loss, percent (G.113 appendix I); its Ie is 0.
 const ROBUSTNESS: f64 = 25.1;
 
-/// Mean opinion score (G.107 annex B) of a call that lost a share `lost` of its packets on the way, and whose others
-/// took the `delays` (nanoseconds, ascending, and how many).
+/// Mean opinion score (G.107 annex B) of a call that lost a share `lost` of its packets. The others took `delays`
+/// (nanoseconds, ascending, and how many).
 pub(crate) fn mean_opinion_score(lost: f64, delays: impl Iterator<Item = (u64, u32)> + Clone) -> f64 {
     let total: u64 = delays.clone().map(|(_, count)| u64::from(count)).sum();
     let mut in_time = 0;
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn the_playout_delay_gives_up_a_few_late_packets_for_a_shorter_delay() {
-        // 99 packets of 30 ms, one of 480 ms: losing it (1 %) beats half a second of delay.
+    fn the_playout_delay_drops_a_few_late_packets_for_a_shorter_delay() {
+        // 99 packets of 30 ms, one of 480 ms: losing it (1 %) is better than a delay of half a second.
         let score = mean_opinion_score(0.0, [(30 * MS, 99), (480 * MS, 1)].into_iter());
         close(score, opinion(93.2 - 95.0 / 26.1));
         // Half of them late by 20 ms: waiting costs nothing.
         close(mean_opinion_score(0.0, [(30 * MS, 50), (50 * MS, 50)].into_iter()), opinion(93.2));
-        // What was lost on the way stays lost.
+        // Packets lost in the network stay lost.
         close(mean_opinion_score(0.05, [(30 * MS, 10)].into_iter()), opinion(93.2 - 15.781));
     }
 

@@ -1,4 +1,4 @@
-//! The simulator runs in a WebAssembly module, without files, clock and threads, and answers as it does natively.
+//! The simulator runs in a WebAssembly module, without files, clock and threads, with the same results as natively.
 //!
 //! It needs node and `rustup target add wasm32-unknown-unknown`; without them the test says so and passes.
 #![allow(clippy::disallowed_methods, reason = "a test may open files")]
@@ -83,7 +83,7 @@ fn module() -> Result<PathBuf, String> {
         return Err(format!("the target is not installed (rustup target add {TARGET})"));
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
-    // Nothing to fetch: its lock file names the versions that the workspace uses. The outer cargo's settings do not
+    // There is nothing to fetch: its lock file names the workspace's versions. The settings of the outer cargo do not
     // apply to it.
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--locked", "--offline", "--target", TARGET, "--manifest-path"])
@@ -99,7 +99,7 @@ fn module() -> Result<PathBuf, String> {
 }
 
 #[test]
-fn a_webassembly_module_answers_as_the_native_simulator_does_to_the_last_bit() {
+fn a_webassembly_module_gives_the_results_of_the_native_simulator_to_the_last_bit() {
     let module = match module() {
         Ok(module) => module,
         Err(reason) => return println!("skipped: {reason}"),

@@ -1,4 +1,4 @@
-//! What an observer of the flows' ends sees, and the time series. Accumulated in place: nothing is logged, nothing
+//! Measurements at the endpoints of flows, and the time series. Accumulated in place: nothing is logged, nothing is
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
 use super::port::Sample;
@@ -12,7 +12,7 @@ use aqm_io::histogram::Histogram;
 /// Flows up to this number get a time series of their own.
 const MAX_FLOW_SERIES: usize = 100;
 
-/// Everything measured in one run but for what ports see.
+/// All measurements of a run except those at ports.
 pub(crate) struct Metrics {
     pub(crate) flows: Vec<FlowMetrics>,
     pub(crate) groups: Vec<GroupMetrics>,
@@ -23,7 +23,7 @@ pub(crate) struct Metrics {
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
     sampled_rtt: (Span, u64),
     since: Time,
-    /// A flow with a packet that was faster than propagation: there must be none.
+    /// A flow with a packet that was faster than propagation: always a defect.
     pub(crate) too_fast: Option<u32>,
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct FlowMetrics {
     excess: Option<Histogram>,
     pub(crate) group: u32,
     pub(crate) delivered: u32,
-    /// Packets lost on the way, in any queue or on any link; of TCP those with data.
+    /// Packets lost in any queue or on any link; of TCP, only data packets.
     pub(crate) lost: u32,
     ipdv_count: u32,
-    /// Its data go against the measured direction: only its acknowledgments cross the bottleneck, and what is
-    /// delivered counts for its own row alone.
+    /// Its data go against the measured direction. Only its acknowledgments cross the bottleneck, and its goodput
+    /// counts in its own row alone.
     pub(crate) back: bool,
-    /// It is replayed from a capture and competes with nobody.
+    /// It is replayed from a capture and does not compete.
     pub(crate) recorded: bool,
 }
 
@@ -66,14 +66,14 @@ pub(crate) struct FeedbackMetrics {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
     pub(crate) lost: u64,
-    /// For no end of the flow that they are about: not sent.
+    /// Not sent: their flow has no such endpoint.
     pub(crate) unaddressed: u64,
 }
 
-/// What endpoints have read in the INT headers of packets.
+/// INT headers of packets, as read by endpoints.
 #[derive(Default)]
 pub(crate) struct TelemetryMetrics {
-    /// Packets with at least one entry, their entries, and the longest queue that one names.
+    /// Packets with at least one entry, their entries, and the longest queue in an entry.
     pub(crate) packets: u64,
     pub(crate) hops: u64,
     pub(crate) longest_queue: u32,
@@ -90,18 +90,18 @@ impl TelemetryMetrics {
     }
 }
 
-/// What a sample of the series wants to know about a port.
+/// A sample of a port for the time series.
 pub(crate) struct PortSample {
     pub(crate) queued: Backlog,
     /// The weighted average of its queue.
     pub(crate) ewma: f64,
-    /// What has happened since the last sample.
+    /// Sums since the last sample.
     pub(crate) sums: Sample,
     /// Name and value of the discipline's own variables.
     pub(crate) probes: Vec<(String, f64)>,
 }
 
-/// What a sample of the series wants to know about a flow's sender, if it is TCP.
+/// A sample of a TCP sender for the time series.
 pub(crate) struct SenderState {
     /// Congestion window, bytes.
     pub(crate) cwnd: u64,
@@ -131,7 +131,7 @@ impl Metrics {
         self.flows.push(FlowMetrics::new(group as u32, propagation, back));
     }
 
-    /// The warm-up is over: everything begins again, but for what is in the queue and in the series.
+    /// The warm-up is over: everything starts again from zero, except the series and the backlog.
     pub(crate) fn restart(&mut self, now: Time) {
         self.since = now;
         for flow in &mut self.flows {
@@ -147,7 +147,7 @@ impl Metrics {
         self.telemetry = TelemetryMetrics::default();
     }
 
-    /// A packet is lost, in any queue or on any wire.
+    /// A packet is lost, in any queue or on any link.
     pub(crate) fn on_loss(&mut self, packet: &Packet) {
         if packet.is_counted() {
             self.flows[packet.flow as usize].lost += 1;
@@ -175,7 +175,7 @@ impl Metrics {
         metrics.last_owd = owd;
     }
 
-    /// Adds a point to the time series: what the flows have got since the last one. `senders` are the flows'.
+    /// Adds a point to the time series: what was delivered since the last one. `senders` are those of the flows.
     pub(crate) fn sample(&mut self, now: Time, period: Span, senders: &[Option<SenderState>]) {
         let mut payload = vec![0; self.groups.len()];
         for flow in self.flows.iter().filter(|flow| !flow.back) {
@@ -204,7 +204,7 @@ impl Metrics {
         }
     }
 
-    /// Adds to the same point what a port has seen, under each of `prefixes`; `probes` are its discipline's own variables.
+    /// Adds the sample of a port to the same point, under each of `prefixes`.
     pub(crate) fn sample_port(&mut self, prefixes: &[String], port: &PortSample, period: Span) {
         let series = &mut self.series;
         for prefix in prefixes {
@@ -234,7 +234,7 @@ impl Metrics {
         now.0.saturating_sub(before.0).as_millis_f64() / (now.1 - before.1) as f64
     }
 
-    /// Jain's index over `bytes` of the flows that `chosen` admits. Recorded traffic does not compete: beside other
+    /// Jain's index over `bytes` of the flows that `chosen` accepts. Recorded traffic does not compete: beside other
     /// flows it is left out.
     pub(crate) fn jain(&self, chosen: impl Fn(usize) -> bool, bytes: impl Fn(&FlowMetrics) -> u64) -> f64 {
         let only_recorded = self.flows.iter().all(|flow| flow.recorded);
@@ -257,8 +257,8 @@ impl Metrics {
         self.since
     }
 
-    /// One-way delays of the flows that `chosen` admits, merged, and their packet delay variation (RFC 5481 section
-    /// 4.2: delay beyond the flow's smallest).
+    /// One-way delays of the flows that `chosen` accepts, merged, and their packet delay variation (RFC 5481 section
+    /// 4.2: delay above the flow's minimum).
     pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
         let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
         for flow in self.flows.iter().filter(|flow| !flow.back && chosen(flow.group as usize)) {
@@ -297,7 +297,7 @@ impl FlowMetrics {
         self.payload_total - self.payload_before
     }
 
-    /// Share of the packets that were lost on the way.
+    /// Share of the packets that were lost.
     pub(crate) fn lost_share(&self) -> f64 {
         f64::from(self.lost) / (f64::from(self.lost) + f64::from(self.delivered))
     }

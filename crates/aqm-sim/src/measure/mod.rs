@@ -1,4 +1,4 @@
-//! What is measured, and how it becomes the named metrics of a report.
+//! Measurements, and how they become the named metrics of a report.
 
 pub(crate) mod metrics;
 pub(crate) mod port;

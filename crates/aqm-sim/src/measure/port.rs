@@ -1,5 +1,5 @@
-//! What an observer at a port sees: the queue, and what each flow sends through it. Accumulated in place: nothing is
-//! logged, nothing allocated per packet.
+//! Measurements at a port: its queue, and what each flow sends through it. Accumulated in place: nothing is logged,
+//! nothing is allocated per packet.
 
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
@@ -31,7 +31,7 @@ pub(crate) struct PortMetrics {
     ewma_sum: f64,
     ewma_count: u64,
     empty_since: Time,
-    /// Serialisation time of a full packet: how fast the average decays while the queue is empty.
+    /// Serialisation time of a full packet: the step in which the average decays while the queue is empty.
     full_packet: Span,
     sample: Sample,
 }
@@ -90,7 +90,7 @@ impl PortMetrics {
         self.flows.push(FlowAtPort { group, ..FlowAtPort::default() });
     }
 
-    /// The warm-up is over: everything begins again, but for the weighted average and the sample under way.
+    /// The warm-up is over: everything starts again from zero, except the weighted average and the current sample.
     pub(crate) fn restart(&mut self, queued: Backlog, now: Time) {
         for flow in &mut self.flows {
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
@@ -104,7 +104,7 @@ impl PortMetrics {
         (self.ewma_sum, self.ewma_count) = (0.0, 0);
     }
 
-    /// A packet arrives where `queued` waits.
+    /// A packet arrives while `queued` waits.
     #[inline]
     pub(crate) fn on_arrival(&mut self, flow: u32, queued: Backlog, now: Time) {
         self.flows[flow as usize].arrived += 1;
@@ -112,7 +112,7 @@ impl PortMetrics {
         self.advance(queued, now);
     }
 
-    /// The backlog after an arrival has been dealt with; only now is it known whether the packet stayed.
+    /// The backlog after an arrival was handled; only now is it known whether the packet stayed.
     #[inline]
     pub(crate) fn after_arrival(&mut self, queued: Backlog) {
         self.max_packets = self.max_packets.max(queued.packets);
@@ -171,8 +171,8 @@ impl PortMetrics {
         }
     }
 
-    /// S-PIE's equation 11, taken at each arrival as ns-3's RED does: while the queue was empty, m full packets could
-    /// have passed.
+    /// S-PIE's equation 11, updated at each arrival as in ns-3's RED: m full packets could have been sent while the
+    /// queue was empty.
     #[inline]
     fn average(&mut self, queued: Backlog, now: Time) {
         let mut kept = 1.0 - EWMA_WEIGHT;
@@ -209,7 +209,7 @@ impl PortMetrics {
         }
     }
 
-    /// Sojourn times of the groups that `chosen` admits, merged.
+    /// Sojourn times of the groups that `chosen` accepts, merged.
     pub(crate) fn sojourn(&self, chosen: impl Fn(usize) -> bool) -> Histogram {
         let mut all = Histogram::default();
         for (_, group) in self.sojourn.iter().enumerate().filter(|(index, _)| chosen(*index)) {
@@ -218,7 +218,7 @@ impl PortMetrics {
         all
     }
 
-    /// What its metrics begin with where several ports are measured.
+    /// Prefix of its metrics where several ports are measured.
     pub(crate) fn prefix(&self) -> String {
         format!("port.{}.", self.name)
     }

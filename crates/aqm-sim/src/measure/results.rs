@@ -1,4 +1,4 @@
-//! From what was accumulated to the named metrics of the contract.
+//! From accumulated measurements to the named metrics of the contract.
 
 use super::metrics::{FlowMetrics, Metrics};
 use super::port::{FlowAtPort, PortMetrics};
@@ -14,7 +14,7 @@ use crate::transport::Losses;
 use crate::voice;
 use aqm_core::units::Time;
 
-/// Answers with everything that the run has measured, and checks it against what cannot be.
+/// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { simulation, labels, links, warnings } = setup;
     let metrics = &simulation.shared.metrics;
@@ -59,13 +59,13 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         report.warnings.extend(switches.deadlock().map(|(at, circle)| {
             let ports: Vec<&str> = circle.iter().map(|port| name(*port)).collect();
             let (at, ports) = (at.as_secs_f64(), ports.join(", "));
-            format!("deadlock of flow control, seen at {at}s: {ports} wait for each other for ever")
+            format!("deadlock of flow control, seen at {at}s: {ports} wait for each other permanently")
         }));
     }
     for (number, (port, (name, discipline))) in simulation.ports.iter().zip(links).enumerate() {
         if let Some(device) = port.device() {
             let counters = device.qdisc.counters();
-            // What the switch kept back never came to the discipline, but it came to the port.
+            // What the switch refused arrived at the port, but not at the discipline.
             let switches = simulation.shared.switches.as_ref();
             let refused = switches.map(|switches| switches.refused(number)).unwrap_or_default();
             let filtered = switches.map(|switches| switches.filtered(number)).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     Ok(report)
 }
 
-/// Nothing carries more than its capacity.
+/// No link carries more than its capacity.
 fn check(report: &Report) -> Result<(), RunError> {
     let utilizations = report.metrics.iter().filter(|(name, _)| name.ends_with("utilization"));
     // A packet counts when its first bit is sent, so a short run may count one more than fits.
@@ -102,10 +102,10 @@ fn check(report: &Report) -> Result<(), RunError> {
 /// One run while it is being reported.
 struct Run<'a> {
     end: Time,
-    /// What the observers of the measured ports have seen.
+    /// The measured ports.
     ports: Vec<&'a PortMetrics>,
     metrics: &'a Metrics,
-    /// Packets that have neither arrived nor been lost, by group: what `lost` and `delivered` count, in the end.
+    /// Packets neither arrived nor lost, by group: they count in neither `lost` nor `delivered`.
     on_the_way: &'a [u64],
     flows: &'a [Flow],
     users: &'a [User],
@@ -114,7 +114,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What endpoints have read in INT headers, if anything.
+    /// INT headers read by endpoints, if there were any.
     fn telemetry_metrics(&self, report: &mut Report) {
         let telemetry = &self.metrics.telemetry;
         if telemetry.packets == 0 {
@@ -126,7 +126,7 @@ impl Run<'_> {
         put("telemetry_queue_max_packets", telemetry.longest_queue.into());
     }
 
-    /// What disciplines and programs have emitted, if anything.
+    /// Emissions of disciplines and programs, if there were any.
     fn feedback_metrics(&self, report: &mut Report) {
         let feedback = &self.metrics.feedback;
         if feedback.sent + feedback.delivered + feedback.unaddressed == 0 {
@@ -152,7 +152,7 @@ impl Run<'_> {
         put("drops_overflow", port.drops_overflow as f64);
     }
 
-    /// Metrics of the flows at a port whose group `chosen` admits, under `prefix`.
+    /// Metrics of the flows at a port whose group `chosen` accepts, under `prefix`.
     fn port_metrics(
         &self,
         report: &mut Report,
@@ -182,13 +182,13 @@ impl Run<'_> {
         report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
     }
 
-    /// Metrics of the flows whose group `chosen` admits, under `prefix`.
+    /// Metrics of the flows whose group `chosen` accepts, under `prefix`.
     fn flow_metrics(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool + Copy) {
         let flows = || {
             let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
             all.filter(move |((metrics, _), _)| chosen(metrics.group as usize))
         };
-        // What is delivered counts in the measured direction.
+        // Goodput counts the measured direction.
         let forward = || flows().filter(|((metrics, _), _)| !metrics.back);
         let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
         let received =
@@ -246,7 +246,7 @@ impl Run<'_> {
         report.histograms.insert(format!("{prefix}pdv"), (&pdv).into());
     }
 
-    /// How long the users of the groups that `chosen` admits have waited for what they asked for.
+    /// How long the users of the groups that `chosen` accepts waited for transfers, calls, pages and queries.
     fn waits(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
         let mut kinds: Vec<(&Waited, Durations, u64)> = Vec::new();
         for user in self.users.iter().filter(|user| chosen(user.group)) {
@@ -275,7 +275,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the calls of the groups that `chosen` admits sound like, to the callee and to the caller.
+    /// Mean opinion scores of the calls of the groups that `chosen` accepts, in both directions.
     fn calls(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
         let scores = |back: bool| -> Vec<f64> {
             let calls = self.metrics.flows.iter().zip(self.labels);
@@ -296,7 +296,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the viewers of the groups that `chosen` admits got, on average.
+    /// Means over the viewers of the groups that `chosen` accepts.
     fn viewings(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
         let users = self.users.iter().filter(|user| chosen(user.group));
         let seen: Vec<Viewing> = users.filter_map(|user| user.application.viewing(self.end)).collect();

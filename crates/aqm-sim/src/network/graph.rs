@@ -30,7 +30,7 @@ impl Capacity {
     }
 }
 
-/// What waits in front of a link.
+/// The queue in front of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue {
     /// A queue without limit and without a discipline.
@@ -39,7 +39,7 @@ pub(crate) enum Queue {
     Discipline {
         spec: Spec,
         ring_packets: u32,
-        /// Name of its stream of random numbers.
+        /// Name of its random stream.
         random: String,
         /// The medium that it shares with other links, if it does.
         medium: Option<u32>,
@@ -56,9 +56,9 @@ pub(crate) struct LinkSpec {
     pub(crate) queue: Queue,
     /// Probability that a packet is lost behind the queue.
     pub(crate) loss: f64,
-    /// Largest extra delay; where it is not zero, packets may overtake each other.
+    /// Largest random extra delay. Unless it is zero, packets may overtake each other.
     pub(crate) jitter: Span,
-    /// What its port is called where `from->to` does not say it best.
+    /// Name of its port, unless it is `from->to`.
     pub(crate) name: Option<String>,
 }
 
@@ -75,10 +75,10 @@ impl LinkSpec {
 pub(crate) struct Network {
     names: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
-    /// Of each node the links that leave it, and those that lead to it.
+    /// The links that leave each node, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
-    /// What switches have beside their ports.
+    /// Options of switches, beside their ports.
     pub(crate) switches: BTreeMap<NodeId, SwitchOptions>,
 }
 
@@ -105,7 +105,7 @@ impl Network {
         &self.names[node]
     }
 
-    /// What the port in front of a link is called.
+    /// The name of the port in front of a link.
     pub(crate) fn port_name(&self, link: LinkId) -> String {
         self.links[link].name.clone().unwrap_or_else(|| self.link_name(link))
     }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 /// Packets in flight in the order of their arrival: the engine has one event for the first.
 ///
-/// Ports of the same rate and delay share a queue as long as that keeps the order of arrivals; a packet that would break
-/// it goes into its port's own. A dumbbell of any number of equal hosts so has a handful of pending events.
+/// Ports of the same rate and delay share a queue while that keeps the order of arrivals; a packet that would break
+/// the order goes into its port's own. So a dumbbell of any number of equal hosts has few pending events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlightQueue {
     packets: VecDeque<InFlight>,
@@ -30,7 +30,7 @@ impl InFlightQueue {
         at >= self.last_arrival
     }
 
-    /// Adds a packet; answers whether it is the first.
+    /// Adds a packet. Returns whether it is the first.
     #[inline]
     pub(crate) fn push(&mut self, packet: InFlight) -> bool {
         self.last_arrival = packet.at;
@@ -38,7 +38,7 @@ impl InFlightQueue {
         self.packets.len() == 1
     }
 
-    /// Takes the first packet, and answers when the next one arrives.
+    /// Removes the first packet. Also returns when the next one arrives.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(InFlight, Option<Time>)> {
         let packet = self.packets.pop_front()?;

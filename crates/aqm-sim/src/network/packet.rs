@@ -1,4 +1,4 @@
-//! Packets of the simulator, kept in a slab: links and queues pass numbers around.
+//! Packets of the simulator, kept in a slab: links and queues hold their numbers.
 
 use super::records::{RecordId, Records};
 use crate::switch::pipeline::Telemetry;
@@ -22,7 +22,7 @@ pub(crate) enum Role {
     Ack,
     /// A datagram of an open-loop source.
     Datagram,
-    /// What a discipline tells an endpoint; it has a [`Record`](super::records::Record).
+    /// A discipline's message to an endpoint; it has a [`Record`](super::records::Record).
     Feedback,
     /// A PAUSE frame; it has a record.
     Pause,
@@ -32,7 +32,7 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Packet {
-    /// Sequence number of the first payload byte; of an acknowledgment, what it acknowledges.
+    /// Sequence number of the first payload byte; of an acknowledgment, the acknowledgment number.
     pub(crate) number: u64,
     /// When data was sent; of an acknowledgment, the timestamp that it echoes (RFC 7323).
     pub(crate) stamp: Time,
@@ -44,22 +44,22 @@ pub(crate) struct Packet {
     pub(crate) next: u32,
     /// Bytes on the link.
     pub(crate) length: u32,
-    /// Payload bytes; of an acknowledgment, what the receiver notes.
+    /// Payload bytes; of an acknowledgment, the receiver's note.
     pub(crate) payload: u32,
     /// How many SACK blocks.
     pub(crate) sack_count: u8,
     /// TCP flags as on the wire.
     pub(crate) flags: u8,
-    /// What it is.
+    /// Its role.
     pub(crate) role: Role,
     /// ECN field.
     pub(crate) ecn: Ecn,
-    /// What it carries besides, if anything.
+    /// Its record, if it has one.
     pub(crate) record: Option<RecordId>,
 }
 
 impl Packet {
-    /// Whether its receiver counts it as delivered: datagrams and TCP data, not what opens or acknowledges.
+    /// Whether its receiver counts it as delivered: datagrams and TCP data, but not SYNs or acknowledgments.
     pub(crate) fn is_counted(&self) -> bool {
         match self.role {
             Role::Data => self.flags & flags::SYN == 0,
@@ -69,7 +69,7 @@ impl Packet {
     }
 }
 
-/// Packets in memory. Steady state allocates nothing: freed places are used again.
+/// All packets in memory. In steady state nothing is allocated: free slots are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
@@ -112,7 +112,7 @@ impl Slab {
         self.packets.iter().filter(|packet| packet.record.is_some()).count() == self.records.alive()
     }
 
-    /// The packets that are alive, in no order that means something.
+    /// The packets that are alive, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
         let mut alive = vec![true; self.packets.len()];
         self.free.iter().for_each(|id| alive[*id as usize] = false);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_goes_with_its_packet_and_its_place_is_used_again() {
+    fn a_record_is_freed_with_its_packet_and_its_slot_is_used_again() {
         let mut slab = Slab::default();
         let feedback =
             |value| Record::Feedback(Feedback { class: 0, values: [value, 0, 0], earliest: Time::ZERO });

@@ -7,7 +7,7 @@ use aqm_core::params::did_you_mean;
 use aqm_core::spec::Spec;
 use aqm_core::units::Span;
 
-/// The path of a flow, there and back.
+/// The forward and the reverse path of a flow.
 pub(crate) struct Path {
     pub(crate) forward: Vec<LinkId>,
     pub(crate) reverse: Vec<LinkId>,
@@ -28,7 +28,7 @@ pub(crate) struct Layout {
     pub(crate) recorded: Path,
 }
 
-/// How many pairs of hosts a member of the group needs: one, but for queries, which go to many servers.
+/// How many pairs of hosts a member of the group needs: one, except for queries, which go to many servers.
 pub(crate) fn paths_per_member(group: &FlowGroup) -> u32 {
     match &group.source {
         Source::Rounds(round) if round.exchange == Exchange::Query => round.connections,
@@ -36,7 +36,7 @@ pub(crate) fn paths_per_member(group: &FlowGroup) -> u32 {
     }
 }
 
-/// How many all members of the group need.
+/// How many paths all members of the group need.
 pub(crate) fn paths_of_group(group: &FlowGroup) -> u32 {
     group.count * paths_per_member(group)
 }
@@ -44,8 +44,8 @@ pub(crate) fn paths_of_group(group: &FlowGroup) -> u32 {
 /// A limit that no queue reaches.
 const UNLIMITED: &str = "fifo limit 1000000000p";
 
-/// The ports that a scenario wants measured, or else that of `bottleneck`. A port without a discipline gets one that does
-/// nothing to packets, so that its queue can be seen.
+/// The ports that a scenario measures, or else that of `bottleneck`. A port without a discipline gets a FIFO without
+/// a limit, so that its queue can be measured.
 pub(crate) fn measured_ports(
     network: &mut Network,
     scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! A port at work: the wire behind it, and where there is a discipline, discipline and device.
+//! A port in operation: the wire, and where there is a discipline, discipline and device.
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// Number of a port: that of the link behind it.
 pub(crate) type PortId = usize;
 
-/// Stands for no port.
+/// No port.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// An output port and the wire behind it: one cache line.
@@ -26,14 +26,14 @@ pub(crate) struct Port {
     busy_until: Time,
     /// Lengths repeat: the last one and its serialisation time.
     last_length: u32,
-    /// The only port that packets come from, if the two can share one event; else [`NONE`].
+    /// The only port that packets come from, if both can share one event; else [`NONE`].
     pub(crate) upstream: u32,
     last_span: Span,
     /// Packets and bytes that came in, less those that arrived at the far end or were lost on the wire.
     inside_packets: u32,
     inside_bytes: u64,
     rate: Rate,
-    /// What plain ports do not have.
+    /// What only some ports have.
     pub(crate) extras: Option<Box<Extras>>,
 }
 
@@ -54,40 +54,40 @@ pub(crate) struct Impairment {
     pub(crate) jittered: Backlog,
 }
 
-/// What lies between a discipline and the wire.
+/// A discipline and the device between it and the wire.
 pub(crate) struct Device {
     pub(crate) qdisc: Qdisc,
     pub(crate) observed: Observed,
-    /// The most that has waited after an arrival.
+    /// The largest backlog after an arrival.
     pub(crate) longest: Backlog,
-    /// Whether the discipline asks for wake-ups, and the one that stands in the event queue.
+    /// Whether the discipline asks for wake-ups, and the one that is scheduled.
     pub(crate) wakes: bool,
     pub(crate) wake_at: Time,
     /// Packets taken from the discipline that wait for the wire.
     pub(crate) ring: VecDeque<PacketId>,
-    /// Most packets below the discipline, the one being sent included.
+    /// Most packets in the device, the one being sent included.
     pub(crate) ring_packets: u32,
-    /// Whether an event stands for the end of the current transmission (or the next opportunity).
+    /// Whether an event is scheduled for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
     pub(crate) trace: Option<TraceDevice>,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
 }
 
-/// What is known of a discipline from outside.
+/// A discipline's backlog and metrics, observed from outside.
 #[derive(Default)]
 pub(crate) struct Observed {
-    /// What waits in it.
+    /// Its backlog.
     pub(crate) queued: Backlog,
-    /// The observer of its port, if that is measured.
+    /// The metrics of its port, if that is measured.
     pub(crate) metrics: Option<Box<PortMetrics>>,
 }
 
 impl Device {
-    /// Keeps the most that has waited, after an arrival has been dealt with.
+    /// Updates the largest backlog, after an arrival was handled.
     #[inline]
     pub(crate) fn note_longest(&mut self) {
-        // Most arrivals are no record: comparing costs less than storing.
+        // Most arrivals set no record: comparing costs less than storing.
         if self.observed.queued.packets > self.longest.packets {
             self.longest.packets = self.observed.queued.packets;
         }
@@ -97,21 +97,21 @@ impl Device {
     }
 }
 
-/// What several ports send on in turns.
+/// A medium: its ports send in turns.
 #[derive(Debug, Default)]
 pub(crate) struct Medium {
     /// Whether one of them is sending.
     pub(crate) busy: bool,
-    /// Who waits for it, in the order of asking.
+    /// Ports waiting for it, in the order of asking.
     pub(crate) waiting: VecDeque<u32>,
 }
 
 /// Serialisation by delivery opportunities.
 pub(crate) struct TraceDevice {
     pub(crate) cursor: Cursor,
-    /// Bytes of opportunities that are not used up.
+    /// Unused bytes of opportunities.
     pub(crate) budget: u64,
-    /// The packet on the wire and the bytes of it that are still to go.
+    /// The packet on the wire, and how many of its bytes are still to be sent.
     pub(crate) sending: Option<(PacketId, u64)>,
 }
 
@@ -166,7 +166,7 @@ impl Port {
         })
     }
 
-    /// A packet comes in.
+    /// A packet enters.
     #[inline]
     pub(crate) fn enter(&mut self, length: u32) {
         self.inside_packets = self.inside_packets.wrapping_add(1);
@@ -178,14 +178,14 @@ impl Port {
         self.inside_bytes = self.inside_bytes.wrapping_add(u64::from(bytes));
     }
 
-    /// A packet has arrived at the far end, or is lost on the wire.
+    /// A packet has arrived at the far end, or was lost on the wire.
     #[inline]
     pub(crate) fn leave(&mut self, length: u32) {
         self.inside_packets = self.inside_packets.wrapping_sub(1);
         self.inside_bytes = self.inside_bytes.wrapping_sub(u64::from(length));
     }
 
-    /// Whether as much came in as came out and `there` is (dropped by the discipline, or still inside).
+    /// Whether packets and bytes balance; `there` were dropped by the discipline or are still inside.
     pub(crate) fn balances(&self, there: Backlog) -> bool {
         (self.inside_packets, self.inside_bytes) == (there.packets as u32, there.bytes)
     }
@@ -195,7 +195,7 @@ impl Port {
         Backlog { packets: self.inside_packets.into(), bytes: self.inside_bytes }
     }
 
-    /// How long `length` bytes take.
+    /// Serialisation time of `length` bytes.
     #[inline]
     pub(crate) fn serialisation(&mut self, length: u32) -> Span {
         if self.last_length != length {
@@ -205,7 +205,7 @@ impl Port {
         self.last_span
     }
 
-    /// Puts `length` bytes behind what a plain port already has to send; answers when the last bit is out.
+    /// Queues `length` bytes at a plain port. Returns when their last bit is sent.
     #[inline]
     pub(crate) fn serialise(&mut self, length: u32, now: Time) -> Time {
         let start = self.busy_until.max(now);
@@ -219,7 +219,7 @@ impl Port {
         self.extras.as_ref()?.device.as_ref()
     }
 
-    /// The same, to work with.
+    /// The same, mutable.
     #[inline]
     pub(crate) fn device_mut(&mut self) -> Option<&mut Device> {
         self.extras.as_mut()?.device.as_mut()
@@ -231,7 +231,7 @@ impl Port {
         self.extras.as_mut()?.impairment.as_mut()
     }
 
-    /// What ports must have in common to share a queue of packets in flight with profit; `to` is where the wire ends.
+    /// Ports share a queue of packets in flight if this is the same for both; `to` is where the wire ends.
     pub(crate) fn sharing_key(&self, to: usize) -> (u32, usize, Span, Rate) {
         let end = if self.upstream == NONE { to } else { 0 };
         (self.upstream, end, self.delay, self.rate)

@@ -1,4 +1,4 @@
-//! What few packets carry: a packet has the number of its record, and stays one cache line.
+//! Records: what only few packets carry. A packet holds the number of its record, and stays one cache line.
 
 use crate::switch::pause::PauseFrame;
 use crate::switch::pipeline::{Hops, Telemetry};
@@ -6,32 +6,32 @@ use aqm_core::units::Time;
 use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
-/// Number of a record, from one: a packet without one takes no more room.
+/// Number of a record, from one: so the number of a packet without one takes no more space.
 pub(crate) type RecordId = NonZeroU32;
 
 /// What a packet carries beside its headers. Another kind is another variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// What a discipline tells an endpoint.
+    /// A discipline's message to an endpoint.
     Feedback(Feedback),
-    /// What a PAUSE frame says.
+    /// The content of a PAUSE frame.
     Pause(PauseFrame),
     /// What the switches behind it say about their queues.
     Telemetry(Hops),
 }
 
-/// What a discipline tells an endpoint.
+/// A discipline's message to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Feedback {
     /// Traffic class that it travels in.
     pub(crate) class: u16,
-    /// What it says; the discipline documents the meaning.
+    /// The content; the discipline documents the meaning.
     pub(crate) values: [u64; 3],
-    /// When propagation alone lets it arrive.
+    /// Arrival after propagation alone: it can arrive no earlier.
     pub(crate) earliest: Time,
 }
 
-/// The records of all packets. Freed places are used again.
+/// The records of all packets. Free slots are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     records: Vec<Record>,

@@ -1,9 +1,9 @@
 //! Static shortest-path routes, each computed once.
 //!
-//! Most of a network hangs on the rest like trees: hosts behind routers behind switches. They are peeled off leaf by
-//! leaf until a core without leaves is left. A route climbs out of its tree, crosses the core if it has to, and
-//! descends; only the core is searched, once for each of its nodes where routes leave it. Setting up so costs as much as
-//! there are links and hops of routes, and not pairs of nodes.
+//! Most of a network is trees: hosts behind routers behind switches. Leaves are removed one by one until a core
+//! without leaves remains. A route climbs its tree, crosses the core if it has to, and descends. Only the core is
+//! searched, once for each core node at which routes leave it. So setting up costs as much as there are links and hops
+//! of routes, not pairs of nodes.
 
 use super::graph::{LinkId, Network, NodeId};
 use std::cmp::Reverse;
@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Delay and links to a destination.
 type Distance = (u64, u32);
 
-/// Routes of least delay, fewest links, through a network as it was when they were made.
+/// Routes of least delay, then fewest links, through a network that does not change any more.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// Where each node hangs; nothing in the core.
+    /// The place of each node in its tree; `None` in the core.
     branches: Vec<Option<Branch>>,
-    /// How many core nodes there are, and of each its number among them.
+    /// How many core nodes there are, and the number of each among them.
     core: usize,
     numbers: Vec<usize>,
-    /// To each core node that was asked for: from every core node, by number.
+    /// The distances to each core node that was a destination: from every core node, by number.
     distances: BTreeMap<NodeId, Vec<Option<Distance>>>,
-    /// From a core node to another: the links with which a shortest route may begin.
+    /// From one core node to another: the links with which a shortest route may begin.
     onward: BTreeMap<(NodeId, NodeId), Vec<LinkId>>,
 }
 
@@ -50,8 +50,8 @@ impl Routes {
         Routes { branches, core, numbers, distances: BTreeMap::new(), onward: BTreeMap::new() }
     }
 
-    /// The route between two nodes; `None` where there is none. Of several shortest ones `choice` decides, at each node
-    /// anew (equal-cost multipath): the same choice is always the same route.
+    /// The route between two nodes; `None` where there is none. Among equal ones `choice` decides at each node
+    /// (equal-cost multipath): the same choice always gives the same route.
     pub(crate) fn route(
         &mut self,
         network: &Network,
@@ -97,7 +97,7 @@ impl Routes {
                 self.onward.insert((node, end), links);
             }
             let links = &self.onward[&(node, end)];
-            // The node has a say too, or all would choose alike.
+            // Mixed with the node, or every node would choose alike.
             let turn = if choice == 0 { 0 } else { mix(choice ^ node as u64) };
             let link = *links.get(turn as usize % links.len().max(1))?;
             route.push(link);
@@ -126,7 +126,7 @@ impl Routes {
         network.out[node].iter().copied().filter(leads).collect()
     }
 
-    /// Dijkstra's algorithm backwards from `to` within the core: how far each of its nodes is.
+    /// Dijkstra's algorithm backwards from `to` within the core: the distance of each of its nodes.
     fn distances_to(&self, network: &Network, to: NodeId) -> Vec<Option<Distance>> {
         let mut best: Vec<Option<Distance>> = vec![None; self.core];
         best[self.numbers[to]] = Some((0, 0));
@@ -149,11 +149,11 @@ impl Routes {
     }
 }
 
-/// Takes leaves off until there are none: nodes with one link out and one link in, from and to the same neighbour.
+/// Removes leaves until there are none: nodes with one link out and one link in, from and to the same neighbour.
 fn peel(network: &Network) -> Vec<Option<Branch>> {
     let nodes = network.out.len();
     let mut branches: Vec<Option<Branch>> = vec![None; nodes];
-    // Links of each node to and from what is left.
+    // For each node, how many links it has to and from nodes that remain.
     let mut degrees: Vec<(usize, usize)> =
         network.out.iter().zip(&network.into).map(|(out, into)| (out.len(), into.len())).collect();
     let mut peeled: Vec<NodeId> = Vec::new();
@@ -177,7 +177,7 @@ fn peel(network: &Network) -> Vec<Option<Branch>> {
     branches
 }
 
-/// The place of a node that is a leaf of what is left.
+/// The place in its tree of a node that is now a leaf.
 fn leaf(
     network: &Network,
     branches: &[Option<Branch>],
@@ -252,7 +252,7 @@ mod tests {
         let ways: Vec<_> = (0..4)
             .map(|spine| {
                 let spine = network.node(format!("s{spine}"));
-                let back = join(&mut network, spine, a, 1); // so that it is no leaf
+                let back = join(&mut network, spine, a, 1); // so that it is not a leaf
                 assert!(back < 100);
                 (join(&mut network, a, spine, 1), join(&mut network, spine, z, 1))
             })
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_joined_has_no_route() {
+    fn unconnected_nodes_have_no_route() {
         let mut network = Network::default();
         let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| network.node(name.to_owned()));
         tie(&mut network, a, b);

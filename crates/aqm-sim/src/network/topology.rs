@@ -1,4 +1,4 @@
-//! The network of a topology that was given as data.
+//! The network of a topology that is given as data.
 
 use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
 use super::path::{Layout, Path, measured_ports, paths_of_group};
@@ -11,7 +11,7 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use std::collections::BTreeMap;
 
-/// Links are this many times as fast as the measured one where only delay is wanted.
+/// Links that only add delay are this many times as fast as the measured one.
 const HOST_FACTOR: u64 = 100;
 
 /// The network of a topology, with the paths of all flows.
@@ -41,7 +41,7 @@ pub(crate) fn layout(
         let medium = link.medium.as_ref().map(|medium| *media.entry(medium.clone()).or_insert(known));
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
-            // What a device has taken from the discipline cannot be paused.
+            // Packets that the device has taken from the discipline cannot be paused.
             ring_packets: if is_paused(topology, link) { 1 } else { scenario.device_ring_packets },
             random: name,
             medium,
@@ -83,13 +83,13 @@ pub(crate) fn layout(
     Ok(Layout { network, measured, paths, recorded })
 }
 
-/// Whether a link may be told to pause: the switch that it leads to controls its flow.
+/// Whether a link can be paused: the switch that it leads to uses flow control.
 fn is_paused(topology: &Topology, link: &TopologyLink) -> bool {
     topology.switches.get(&link.to).is_some_and(|options| options.pfc.is_some())
 }
 
-/// What waits in front of a plain link that a switch limits or pauses: everything, class by class where a class may be
-/// paused while the others go on.
+/// The queue of a plain link that a switch limits or pauses. It has no limit. Where classes are paused, each has its
+/// own queue, so that one can be paused while the others go on.
 fn waits_at_switch(topology: &Topology, link: &TopologyLink) -> Option<&'static str> {
     if is_paused(topology, link) {
         Some("rr classes 8 limit 1000000000000b")
@@ -115,8 +115,8 @@ impl Plan {
         node
     }
 
-    /// The path of flow `index` of a group, there and back. A base round-trip time beyond that of the links is made up
-    /// for by a host of its own in front of its first node.
+    /// The path of flow `index` of a group, there and back. If its base round-trip time is longer than that of the
+    /// links, an extra host in front of its first node adds the difference.
     fn path(
         &mut self,
         routes: &mut Routes,
@@ -134,7 +134,7 @@ impl Plan {
                 group.name
             )));
         }
-        // Flows of the same name take the same of several equal routes under every seed.
+        // A flow of the same name takes the same of several equal routes under every seed.
         let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
         let mut route = |from, to| {
             let missing = || RunError::Input(format!("topology: no route for flow {name}"));

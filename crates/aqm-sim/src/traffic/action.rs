@@ -1,27 +1,27 @@
-//! What applications ask of their connections, and what their users wait for.
+//! Requests of applications to their connections, and the waiting times of their users.
 
 use aqm_core::units::Time;
 
-/// What an application wants done.
+/// A request of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// So many bytes sent on a pipe; the application is told when all of them have arrived.
+    /// Send bytes on a pipe; the application is told when all of them have arrived.
     Send { pipe: usize, bytes: u64 },
-    /// To be woken. One wake-up at a time is outstanding.
+    /// Wake the application at this time. One wake-up at a time is pending.
     Wake(Time),
 }
 
-/// What a user waits for, and the metrics that tell how long.
+/// What a user waits for, and the metrics of the waiting time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Waited {
     /// Name of the histogram.
     pub(crate) histogram: &'static str,
-    /// Mean; a name in `_s` is in seconds, one in `_ms` in milliseconds.
+    /// The mean. Names in `_s` are in seconds, names in `_ms` in milliseconds.
     pub(crate) mean: &'static str,
     /// A high percentile, and which.
     pub(crate) high: (&'static str, f64),
-    /// How often the wait ended.
+    /// How many waits ended.
     pub(crate) completed: &'static str,
-    /// How often it ended or was not over at the end of the run, where that can be told.
+    /// How many waits ended or were not over at the end of the run, where that is known.
     pub(crate) requested: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! Applications: what both ends of a connection do when something has arrived. Sans I/O: events in, actions out.
+//! Applications: both ends of a connection react to data that arrives. Sans I/O: events in, actions out.
 //!
 //! An application has pipes, each one direction of a TCP connection, numbered from zero.
 
@@ -12,11 +12,11 @@ use aqm_core::units::Time;
 /// An application, client and server in one.
 #[derive(Clone, Debug)]
 pub(crate) enum Application {
-    /// Asks, waits for everything, pauses, asks again.
+    /// Asks, waits for all answers, pauses, asks again.
     Client(Box<Client>),
     /// Streams video.
     Player(Box<Player>),
-    /// Says again what was recorded.
+    /// Replays a recorded conversation.
     Dialogue(Box<Dialogue>),
 }
 
@@ -39,7 +39,7 @@ impl Application {
         }
     }
 
-    /// The warm-up is over: the record begins anew.
+    /// The warm-up is over: statistics start again.
     pub(crate) fn forget(&mut self, now: Time) {
         match self {
             Application::Client(client) => client.done.clear(),
@@ -48,7 +48,7 @@ impl Application {
         }
     }
 
-    /// How long the user waited each time, and what that is called.
+    /// The user's waiting times, and their metrics.
     pub(crate) fn waits(&self) -> Option<(&'static Waited, &Durations)> {
         match self {
             Application::Client(client) => Some((client.waited, &client.done)),
@@ -65,7 +65,7 @@ impl Application {
         }
     }
 
-    /// What a viewer got until `now`.
+    /// Statistics of a viewer until `now`.
     pub(crate) fn viewing(&self, now: Time) -> Option<Viewing> {
         match self {
             Application::Client(_) | Application::Dialogue(_) => None,

@@ -1,4 +1,4 @@
-//! Arrival processes: when an application that waits for nobody has how much to send.
+//! Arrival processes: when applications that do not wait for delivery send, and how much.
 
 use super::distribution::Distribution;
 use super::kind::{Key, Kind, Over, RATE, Takes};
@@ -92,7 +92,7 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         name: "telnet",
-        summary: "single bytes at the times of tcplib, as ns-2 has them",
+        summary: "single bytes at tcplib's intervals, as in ns-2",
         reference: "Danzig and Jamin 1991, tcplib; ns-2 tcp/telnet.cc",
         transport: "newreno",
         keys: MESSAGES,
@@ -140,7 +140,7 @@ pub(crate) struct Arrivals {
 enum Process {
     /// Equal pieces at a constant rate.
     Steady { interval: Span },
-    /// The same while ON.
+    /// Equal pieces at a constant rate while ON.
     OnOff { interval: Span, on: Distribution, off: Distribution, left: Span },
     /// Equal pieces at a rate that changes in steps.
     Steps { rate: Distribution, every: Distribution, piece: u32, rate_bps: u64, left: Span },
@@ -148,12 +148,12 @@ enum Process {
     Renewal { gap: Distribution, size: Option<Distribution> },
 }
 
-/// Gaps never end a run: nothing is sent after this.
+/// The gap of a process that has ended: nothing is sent after it.
 const NEVER: Span = Span::MAX;
 
 impl Arrivals {
-    /// The process behind a source that sends `piece` bytes at a time unless it draws sizes; `None` for applications
-    /// that react.
+    /// The process of a source; `None` for applications that react. It sends `piece` bytes at a time unless it draws
+    /// sizes.
     pub(crate) fn new(source: &Source, piece: u32, mut random: Random) -> Option<Arrivals> {
         let interval =
             |rate_bps: u64| Rate::from_bits_per_sec(rate_bps).time_for(Bytes::new(u64::from(piece)));
@@ -191,13 +191,13 @@ impl Arrivals {
         Some(Arrivals { process, random })
     }
 
-    /// The size of the message that is due now (`None` for the usual piece), and how long after it the next is due.
+    /// The size of the message that is due now (`None` for the usual piece), and the gap to the next.
     pub(crate) fn next(&mut self) -> (Option<u64>, Span) {
         let random = &mut self.random;
         match &mut self.process {
             Process::Steady { interval } => (None, *interval),
             Process::OnOff { interval, on, off, left } => {
-                // Sending takes ON time only; what an ON period leaves unfinished goes on in the next.
+                // Sending takes ON time only; a piece that an ON period leaves unfinished continues in the next.
                 let (mut gap, mut needed) = (Span::ZERO, *interval);
                 while needed > *left {
                     needed = needed.saturating_sub(*left);
@@ -211,7 +211,7 @@ impl Arrivals {
                 (None, gap + needed)
             }
             Process::Steps { rate, every, piece, rate_bps, left } => {
-                // Bits times nanoseconds per second, so that whole numbers suffice.
+                // In bits times nanoseconds per second, so that integers suffice.
                 let mut needed = u128::from(*piece) * 8 * 1_000_000_000;
                 let mut gap = Span::ZERO;
                 loop {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_piece_goes_on_in_the_next_on_period() {
+    fn an_unfinished_piece_continues_in_the_next_on_period() {
         // 1000 bytes at 1 Mbit/s take 8 ms. ON 20 ms, OFF 100 ms: after two pieces 4 ms are left, the third needs
         // 4 ms of the next period: 4 + 100 + 4.
         let source = Source::OnOff { rate_bps: 1_000_000, on: ms(20), off: ms(100) };
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_steps_spends_each_rate_for_its_time() {
+    fn each_rate_of_a_stepping_source_lasts_for_its_time() {
         // 1 or 2 Mbit/s for 10 ms each. The script draws the lower half (1), then the upper half (2), in turn; constant
         // lengths draw nothing. 1000 bytes are 8000 bits: 8 ms at 1 Mbit/s; then 2 ms hold 2000 bits, and the other
         // 6000 take 3 ms at 2 Mbit/s; 4 ms; then 3 ms hold 6000 bits and 2000 take 2 ms.
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_are_as_many_as_their_rate_says_and_as_scattered() {
+    fn poisson_arrivals_have_their_rate_and_an_index_of_dispersion_of_one() {
         let source =
             Source::Arrivals { gap: Distribution::Exponential { mean: MS }, size: None, both_ways: false };
         let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(3)).unwrap();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_drawn_beside_gaps() {
+    fn sizes_and_gaps_are_drawn() {
         let size = Distribution::Uniform { low: 1, high: 3 };
         let source = Source::Arrivals { gap: ms(40), size: Some(size), both_ways: false };
         let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(1)).unwrap();

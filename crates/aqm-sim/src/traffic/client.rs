@@ -1,8 +1,9 @@
 //! Clients that ask, wait for all of the answers, pause, and ask again: file transfers, remote procedure calls, web
 //! pages, queries to many servers at once.
 //!
-//! A round asks for a number of objects over a number of connections, one object at a time on each; the next object is
-//! asked for where an answer has just arrived. The round is over with its last answer. Connections stay open.
+//! A round asks for a number of objects over a number of connections, one object at a time on each. A connection asks
+//! for the next object when an answer has arrived on it. The round is over with its last answer. Connections stay
+//! open.
 
 use super::action::{Action, Waited};
 use super::distribution::Distribution;
@@ -27,17 +28,17 @@ const PAUSE: Key = Key::new(
     "pause",
     Takes::Drawn(Unit::Span),
     "",
-    "time from the end of a file, call, page or query to the next",
+    "pause from the end of a file, call, page or query to the next",
 );
 
 const fn connections(name: &'static str, default: &'static str, help: &'static str) -> Key {
     Key::new(name, "connections", Takes::One(Unit::Count), default, help).within(1.0, MOST_CONNECTIONS as f64)
 }
 
-/// What most clients declare.
+/// The declaration that most clients share.
 const CLIENT: Kind = Kind { over: Over::Tcp, transport: "cubic", form: "rounds", ..Kind::PLAIN };
 
-/// The kinds of flow that a client makes.
+/// The kinds of flow that are a client.
 pub(super) static KINDS: &[Kind] = &[
     Kind {
         name: "ftp",
@@ -91,7 +92,7 @@ pub(crate) struct Client {
     round: Round,
     random: Random,
     started: Time,
-    /// Objects of this round that nobody was asked for yet.
+    /// Objects of this round that were not asked for yet.
     unasked: u64,
     /// Answers that have not arrived.
     outstanding: u64,
@@ -179,8 +180,8 @@ impl Client {
         self.outstanding > 0
     }
 
-    /// Asks for the next object, if there is one. Its size is drawn here, so that the n-th object is the same however
-    /// the answers arrive.
+    /// Asks for the next object, if there is one. Its size is drawn here, so that the n-th object is the same in
+    /// whatever order answers arrive.
     fn ask(&mut self, connection: usize, actions: &mut Vec<Action>) {
         if self.unasked == 0 {
             return;
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_loaded_when_its_last_object_has_arrived_and_the_next_one_follows_a_pause() {
+    fn a_page_ends_with_its_last_object_and_the_next_one_follows_after_a_pause() {
         let mut client = page(3);
         let request = |connection: usize| Action::Send { pipe: 2 + connection, bytes: 300 };
         let answer = |connection: usize| Action::Send { pipe: connection, bytes: 5000 };

@@ -1,4 +1,4 @@
-//! A recorded conversation held again: the same turns, the same thoughts, over a network of its own.
+//! Replay of a recorded conversation: the same turns and think times over a simulated network.
 
 use super::action::{Action, Waited};
 use super::durations::Durations;
@@ -9,21 +9,21 @@ use aqm_core::units::Time;
 /// The one kind of flow that is a recorded conversation.
 pub(super) static KINDS: &[Kind] = &[Kind {
     name: "replay",
-    summary: "the TCP connections of a capture held again: its sizes and thinking times, senders that react",
+    summary: "replay of a capture's TCP connections over simulated TCP, with its sizes and think times",
     over: Over::Tcp,
     transport: "cubic",
-    keys: &[Key::new("file", "file", Takes::Capture, "", "what is held again")],
+    keys: &[Key::new("file", "file", Takes::Capture, "", "capture to replay")],
     must: &["file"],
     form: "replay",
     ..Kind::PLAIN
 }];
 
-/// Both sides of a conversation. Pipes: what the server says, what the client says.
+/// Both sides of a conversation. Pipes: what the server sends, what the client sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialogue {
     turns: Vec<Turn>,
     next: usize,
-    /// When the client has last said something that was not answered yet.
+    /// When the client last sent something that was not answered yet.
     asked: Option<Time>,
     pub(super) done: Durations,
 }
@@ -33,7 +33,7 @@ pub(super) const EXCHANGE: Waited = Waited {
     mean: "exchange_mean_ms",
     high: ("exchange_p99_ms", 0.99),
     completed: "exchanges_completed",
-    // What is said last may have no answer in the capture.
+    // The last turn may have no answer in the capture.
     requested: None,
 };
 
@@ -70,7 +70,7 @@ mod tests {
     use aqm_core::units::Span;
 
     #[test]
-    fn each_turn_waits_for_the_one_before_and_an_exchange_is_a_question_and_its_answer() {
+    fn each_turn_waits_for_the_previous_one_and_an_exchange_is_a_request_and_its_response() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let turn = |by_client, ms, bytes| Turn { by_client, wait: Span::from_millis(ms), bytes };
         let mut dialogue =

@@ -1,6 +1,6 @@
 //! Distributions of lengths of time, sizes and rates.
 //!
-//! Every draw inverts the distribution function (the lognormal one takes Box and Muller's way) with functions that
+//! Every draw inverts the distribution function (the lognormal one uses Box and Muller's method) with functions that
 //! give the same bits on every machine.
 
 use aqm_core::random::Random;
@@ -8,14 +8,14 @@ use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Draws end here, in any unit: 104 days, 9 petabytes. A heavy tail knows no bounds.
+/// Largest draw in any unit: 104 days, 9 petabytes. A heavy tail has no bound of its own.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// A distribution over whole numbers: nanoseconds, bytes or bit/s, as the place where it stands says.
+/// A distribution over whole numbers: nanoseconds, bytes or bit/s, depending on the key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Distribution {
-    /// Always the same.
+    /// A constant.
     Constant {
         /// The value.
         value: u64,
@@ -53,9 +53,9 @@ pub enum Distribution {
         /// Standard deviation of the natural logarithm.
         sigma: f64,
     },
-    /// Measured: points of the distribution function, straight lines between them.
+    /// Empirical: points of the distribution function, joined by straight lines.
     Empirical {
-        /// What it is called, for messages.
+        /// Its name, for messages.
         name: String,
         /// Values, ascending, each with the share of draws at or below it; the last share is 1.
         points: Vec<(f64, f64)>,
@@ -79,7 +79,7 @@ impl Distribution {
         value.min(LARGEST) as u64
     }
 
-    /// One draw that is a length of time.
+    /// One draw of a length of time.
     pub(crate) fn span(&self, random: &mut Random) -> Span {
         Span::from_nanos(self.sample(random))
     }
@@ -105,7 +105,7 @@ impl Distribution {
         }
     }
 
-    /// Refuses what is no distribution; `key` says where it stands.
+    /// Refuses an invalid distribution; `key` is its key.
     pub(crate) fn check(&self, key: &str) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value.is_finite() {
@@ -130,7 +130,7 @@ impl Distribution {
         }
     }
 
-    /// Refuses what is no distribution, and one whose every value is zero.
+    /// Refuses an invalid distribution, and one whose values are all zero.
     pub(crate) fn check_positive(&self, key: &str) -> Result<(), String> {
         self.check(key)?;
         let is_zero = match self {
@@ -200,7 +200,7 @@ mod tests {
         count * UNIT as u64
     }
 
-    /// Error function's complement by libm: the normal distribution function.
+    /// The normal distribution function, from libm's complementary error function.
     fn phi(x: f64) -> f64 {
         libm::erfc(-x / std::f64::consts::SQRT_2) / 2.0
     }
@@ -263,13 +263,13 @@ mod tests {
     }
 
     #[test]
-    fn draws_pass_kolmogorov_and_smirnovs_test_against_the_closed_forms() {
+    fn draws_pass_the_kolmogorov_smirnov_test_against_the_closed_forms() {
         for (distribution, _, _, cdf) in closed_forms() {
             for seed in [1, 2, 3] {
                 let mut values = draws(&distribution, seed);
                 values.sort_by(f64::total_cmp);
                 let n = values.len() as f64;
-                // Where the law has a lump, many draws are equal: the supremum is then over the last of them.
+                // Where the law has an atom, many draws are equal: the supremum is then over the last of them.
                 let distance = values
                     .iter()
                     .enumerate()
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_of_kolmogorov_and_smirnov_would_find_a_parameter_that_is_off_by_two_percent() {
+    fn the_kolmogorov_smirnov_test_finds_a_parameter_that_is_off_by_two_percent() {
         let mut values = draws(&Distribution::Exponential { mean: units(20) }, 1);
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_distribution_is_refused_by_name() {
+    fn an_invalid_distribution_is_refused_by_name() {
         let points = |points: &[(f64, f64)]| {
             let points = points.to_vec();
             Distribution::Empirical { name: "sizes.cdf".to_owned(), points }.check("size").unwrap_err()

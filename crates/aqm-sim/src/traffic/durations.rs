@@ -1,4 +1,4 @@
-//! How long things took.
+//! Statistics of durations.
 
 use aqm_core::units::Span;
 use aqm_io::histogram::Histogram;
@@ -28,12 +28,12 @@ impl Durations {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all.
     pub(crate) fn clear(&mut self) {
         *self = Durations::default();
     }
 
-    /// The mean in milliseconds; not a number without any.
+    /// The mean in milliseconds; `NaN` without any.
     pub(crate) fn mean_ms(&self) -> f64 {
         self.sum_ns as f64 / self.count as f64 / 1e6
     }

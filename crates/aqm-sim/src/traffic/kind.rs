@@ -1,4 +1,4 @@
-//! What a kind of flow is: its declaration, from which flow specs, scenarios, help and documentation follow.
+//! The declaration of a kind of flow. Flow specs, scenarios, help and documentation follow from it.
 
 use aqm_core::params::{Kind as Unit, Value};
 
@@ -7,7 +7,7 @@ use aqm_core::params::{Kind as Unit, Value};
 pub enum Takes {
     /// One value.
     One(Unit),
-    /// A value drawn from a distribution each time; one value is a constant.
+    /// A value drawn from a distribution each time; a single value is a constant.
     Drawn(Unit),
     /// Values that ascend, separated by commas.
     Ascending(Unit),
@@ -26,17 +26,17 @@ pub enum Takes {
 pub struct Key {
     /// Name.
     pub name: &'static str,
-    /// What a scenario calls it.
+    /// Its field in a scenario.
     pub field: &'static str,
-    /// What it takes.
+    /// Kind of value.
     pub takes: Takes,
     /// Smallest and largest value, in base units; none for what is drawn.
     pub range: (f64, f64),
-    /// Value when nothing is said, in tc's notation; empty for none.
+    /// Default in tc's notation; empty for none.
     pub default: &'static str,
     /// What it does, in a few words.
     pub help: &'static str,
-    /// Where it comes from.
+    /// Source of the default.
     pub reference: &'static str,
 }
 
@@ -52,13 +52,13 @@ impl Key {
         Key { name, field, takes, range: (1.0, 1e18), default, help, reference: "" }
     }
 
-    /// With these bounds.
+    /// With a smallest and a largest value.
     pub(super) const fn within(mut self, low: f64, high: f64) -> Key {
         self.range = (low, high);
         self
     }
 
-    /// With its origin.
+    /// With the source of its default.
     pub(super) const fn from(mut self, reference: &'static str) -> Key {
         self.reference = reference;
         self
@@ -87,22 +87,22 @@ pub struct Kind {
     pub reference: &'static str,
     /// What may carry it.
     pub over: Over,
-    /// What carries it unless told otherwise.
+    /// Transport unless given.
     pub transport: &'static str,
     /// Its keys, beside those of every flow and of its transport.
     pub keys: &'static [Key],
-    /// Values of keys, its transport's too, that differ from their declarations.
+    /// Values of keys, its transport's too, that differ from their declared defaults.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Keys that must be given.
     pub must: &'static [&'static str],
-    /// What a scenario calls its source.
+    /// Its source in a scenario.
     pub form: &'static str,
-    /// What a scenario says of its source besides its keys.
+    /// Fields of the source in a scenario, besides those of its keys.
     pub constants: &'static [(&'static str, Value)],
 }
 
 impl Kind {
-    /// Of use in declarations: nothing but what must be said.
+    /// The base of declarations, with everything optional left out.
     pub(super) const PLAIN: Kind = Kind {
         name: "",
         summary: "",
@@ -122,15 +122,15 @@ pub static COMMON: &[Key] = &[
     Key::new("name", "name", Takes::Name, "", "name of the group in metrics; the kind unless given"),
     Key::new("start", "start_ns", Takes::Range, "0..1s", "when the flows start"),
     Key::new("rtt", "rtt_ns", Takes::One(Unit::Span), "", "base round-trip time; --rtt unless given"),
-    Key::new("from", "from", Takes::Nodes, "", "where the flows begin, in turn; hosts that they share"),
-    Key::new("to", "to", Takes::Nodes, "", "where the flows end, in turn; hosts that they share"),
+    Key::new("from", "from", Takes::Nodes, "", "nodes where the flows begin, in turn; shared hosts"),
+    Key::new("to", "to", Takes::Nodes, "", "nodes where the flows end, in turn; shared hosts"),
     Key::new("class", "class", Takes::One(Unit::Count), "0", "traffic class").within(0.0, 65_535.0),
     Key::new("dscp", "dscp", Takes::One(Unit::Count), "0", "DiffServ code point")
         .within(0.0, 63.0)
         .from("RFC 2474"),
 ];
 
-/// Keys of a flow that always has something to send.
+/// Keys of a flow that always has data to send.
 pub static BULK: &[Key] = &[Key::new(
     "size",
     "size_bytes",

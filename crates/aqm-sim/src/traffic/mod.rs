@@ -1,4 +1,4 @@
-//! Traffic: what applications have to send, and when.
+//! Traffic: how much applications send, and when.
 
 pub(crate) mod action;
 pub(crate) mod application;

@@ -1,4 +1,4 @@
-//! Adaptive streaming: a player that chooses each segment's bitrate from what it has buffered.
+//! Adaptive streaming: a player that chooses the bitrate of each segment from its buffer level.
 //!
 //! The algorithm is BBA-0 of Huang, Johari, McKeown, Trunnell, Watson, "A Buffer-Based Approach to Rate Adaptation",
 //! SIGCOMM 2014, algorithm 1, with the proportions of its section 4: of a buffer of 240 s, 90 s are the reservoir and
@@ -50,14 +50,14 @@ pub(crate) struct Player {
     begun: Time,
     /// When the first segment had arrived.
     playing_since: Option<Time>,
-    /// What was buffered at `at`.
+    /// Video buffered at `at`.
     buffered: Span,
     at: Time,
     stalled: bool,
     pub(super) seen: Viewing,
 }
 
-/// What the viewer got.
+/// Statistics of a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Viewing {
     /// Time from the start to the first picture, once there was one.
@@ -68,7 +68,7 @@ pub(crate) struct Viewing {
     /// Segments that have arrived, and the sum of their bitrates.
     pub(crate) segments: u64,
     pub(crate) bitrates_sum: u64,
-    /// Segments whose bitrate was not that of the one before.
+    /// Segments with another bitrate than the one before.
     pub(crate) switches: u64,
 }
 
@@ -86,7 +86,7 @@ impl Player {
         }
     }
 
-    /// The start, or room for another segment.
+    /// The start, or space for another segment.
     pub(super) fn wake(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.begun = self.begun.min(now);
         self.play_until(now);
@@ -118,7 +118,7 @@ impl Player {
         }
     }
 
-    /// Plays what is buffered, and stalls where nothing is.
+    /// Plays buffered video until `now`, and stalls while there is none.
     fn play_until(&mut self, now: Time) {
         let passed = now.since(self.at);
         self.at = now;
@@ -134,13 +134,13 @@ impl Player {
         }
     }
 
-    /// The warm-up is over: the record begins anew, but for the start.
+    /// The warm-up is over: statistics start again, except the startup time.
     pub(super) fn forget(&mut self, now: Time) {
         self.play_until(now);
         self.seen = Viewing { startup: self.seen.startup, ..Viewing::default() };
     }
 
-    /// What the viewer got until `now`.
+    /// Statistics of the viewer until `now`.
     pub(super) fn viewing(&self, now: Time) -> Viewing {
         let mut player = self.clone();
         player.play_until(now);
@@ -148,7 +148,7 @@ impl Player {
     }
 }
 
-/// BBA-0, algorithm 1: keep the bitrate until the map of the buffer has reached the next one up or down.
+/// BBA-0, algorithm 1: keep the bitrate until the map of the buffer reaches the next one up or down.
 fn next_level(video: &Video, level: usize, buffered: Span) -> usize {
     let rates = &video.rates_bps;
     let top = rates.len() - 1;
@@ -196,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bitrate_follows_the_map_of_the_buffer_with_inertia() {
+    fn the_bitrate_follows_the_map_of_the_buffer_with_hysteresis() {
         // The map rises from 1 Mbit/s at 90 s to 5 Mbit/s at 216 s: 31.5 s for each Mbit/s.
         assert_eq!(level_at(90, 3), 0);
         assert_eq!(level_at(216, 0), 3);
         // 2 Mbit/s at 121.5 s.
         assert_eq!(level_at(121, 0), 0);
         assert_eq!(level_at(122, 0), 1);
-        // On the way up, 3 Mbit/s once the map is there (153 s); the largest rate below the map.
+        // On the way up, 3 Mbit/s once the map reaches it (153 s); the largest rate below the map.
         assert_eq!(level_at(152, 1), 1);
         assert_eq!(level_at(154, 1), 2);
         // On the way down from 3 Mbit/s, nothing until the map has reached 2 Mbit/s; then the smallest above it.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_starts_with_its_first_segment_and_stalls_when_it_has_played_all() {
+    fn a_player_starts_with_its_first_segment_and_stalls_when_its_buffer_is_empty() {
         let mut player = Player::new(&video());
         let mut actions = Vec::new();
         player.wake(at(1), &mut actions);

@@ -1,14 +1,14 @@
-//! What a flow has to send, fully resolved.
+//! The source of a flow, fully resolved.
 
 use super::distribution::Distribution;
 use super::workload::MOST_LOAD;
 use serde::{Deserialize, Serialize};
 
-/// What a flow has to send.
+/// The data that a flow has to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    /// As much as the transport takes; `size_bytes` of payload, or without end.
+    /// As much as the transport takes: `size_bytes` of payload, or without end.
     Bulk {
         /// Payload bytes of a finite flow.
         size_bytes: Option<u64>,
@@ -32,11 +32,11 @@ pub enum Source {
         /// Mean rate in bit/s, of IP bytes (UDP) or payload (TCP).
         rate_bps: u64,
     },
-    /// A rate that changes in steps: drawn anew each time.
+    /// A rate that changes in steps, drawn each time.
     Steps {
         /// Bit/s, of IP bytes (UDP) or payload (TCP).
         rate: Distribution,
-        /// How long each lasts, nanoseconds.
+        /// How long each rate lasts, nanoseconds.
         every: Distribution,
     },
     /// Messages at random times.
@@ -47,7 +47,7 @@ pub enum Source {
         /// full packet.
         #[serde(default)]
         size: Option<Distribution>,
-        /// The receiver sends as much, at times of its own.
+        /// Whether the receiver sends such messages too, at times of its own.
         #[serde(default)]
         both_ways: bool,
     },
@@ -55,15 +55,15 @@ pub enum Source {
     Voip,
     /// Adaptive streaming over TCP.
     Video(Video),
-    /// The TCP connections of a capture (pcap, pcapng) held again over simulated TCP, so that they react: sizes and
-    /// thinking times are the capture's, what servers say goes in the measured direction.
+    /// Replay of the TCP connections of a capture (pcap, pcapng) over simulated TCP, so that they react. Sizes and
+    /// think times are the capture's; servers send in the measured direction.
     Replay {
         /// The capture.
         file: String,
     },
-    /// Rounds of questions and answers, over TCP.
+    /// Rounds of requests and responses, over TCP.
     Rounds(Round),
-    /// Finite flows over TCP that start as a Poisson process, all members of the group together.
+    /// Finite flows over TCP with Poisson arrivals, all members of the group together.
     Workload {
         /// Payload bytes of a flow.
         size: Distribution,
@@ -72,16 +72,16 @@ pub enum Source {
     },
 }
 
-/// What a client does, again and again: it asks for objects, waits for all of them, and pauses.
+/// A client that repeats: it asks for objects, waits for all of them, and pauses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Round {
-    /// What the user would call it: decides the names of the metrics.
+    /// What a round is to the user: decides the names of the metrics.
     pub exchange: Exchange,
     /// Connections, each to a server of its own if it is a query; they stay open.
     #[serde(default = "one")]
     pub connections: u32,
-    /// How many objects make a round; `None` for one on each connection.
+    /// Objects of a round; `None` for one per connection.
     #[serde(default)]
     pub objects: Option<Distribution>,
     /// Bytes of a request, sent against the measured direction; `None` if the server sends unasked.
@@ -89,11 +89,11 @@ pub struct Round {
     pub request: Option<Distribution>,
     /// Bytes of an object.
     pub size: Distribution,
-    /// Time from the end of a round to the next, nanoseconds.
+    /// Pause from the end of a round to the next, nanoseconds.
     pub pause: Distribution,
 }
 
-/// What a player streams.
+/// The video of a player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
@@ -115,7 +115,7 @@ pub enum Exchange {
     Rpc,
     /// A web page.
     Page,
-    /// A query that many servers answer at once: incast.
+    /// A query that many servers answer at once (incast).
     Query,
 }
 
@@ -127,7 +127,7 @@ fn one() -> u32 {
 }
 
 impl Source {
-    /// Refuses what could never end.
+    /// Refuses sources that could never end.
     pub(crate) fn check(&self) -> Result<(), String> {
         let positive = |key: &str, value: u64| {
             if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }

@@ -6,7 +6,7 @@ use super::window::Acked;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
-/// A congestion control that is told what happens, and answers with its window.
+/// A congestion control that is told what happens, and returns its window.
 ///
 /// ```
 /// use aqm_sim::transport::{Alone, Tcp};
@@ -25,8 +25,8 @@ impl Alone {
         Alone { control: Control::new(tcp, Random::seeded(0)) }
     }
 
-    /// `bytes` were acknowledged at `now`, with a smoothed round trip of `rtt`. Unless the window is `used`, it was the
-    /// application that limited what was sent.
+    /// `bytes` were acknowledged at `now`, with a smoothed round-trip time of `rtt`. Unless the window is `used`, the
+    /// application limited what was sent.
     pub fn acknowledge(&mut self, bytes: u64, now: Time, rtt: Span, used: bool) {
         let acked =
             Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 };

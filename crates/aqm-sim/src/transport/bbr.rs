@@ -1,11 +1,11 @@
-//! What BBRv1 and BBRv3 share: how they see their connection, the last good window, the first pacing rate.
+//! What BBRv1 and BBRv3 share: their view of the connection, the last good window, the first pacing rate.
 
 use super::rate::{RateSample, Sampler};
 use super::window::Window;
 use aqm_core::units::{Span, Time};
 
-/// What BBR takes with one value only: it counts what SACK reports, begins and recovers in its own way, and its drafts
-/// name no response to marks.
+/// Values to which BBR is limited: it relies on SACK, has its own startup and recovery, and its drafts name no
+/// response to marks.
 pub(super) const ONLY: &[(&str, &[&str])] =
     &[("sack", &["on"]), ("ecn", &["off"]), ("hystart", &["off"]), ("prr", &["off"])];
 
@@ -20,7 +20,7 @@ pub(crate) enum Recovery {
     Timeout,
 }
 
-/// The connection when an acknowledgment has been dealt with.
+/// The connection after an acknowledgment was processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: Time,
@@ -32,7 +32,7 @@ pub(crate) struct Moment {
     pub(crate) srtt: Span,
 }
 
-/// The connection as the drafts' pseudocode sees it: C and RS.
+/// The connection as in the drafts' pseudocode: C and RS.
 pub(crate) struct View<'a> {
     pub(crate) window: &'a mut Window,
     pub(crate) sampler: &'a mut Sampler,
@@ -40,7 +40,7 @@ pub(crate) struct View<'a> {
     pub(crate) at: Moment,
 }
 
-/// The window as it last was without loss and ProbeRTT (SaveCwnd, RestoreCwnd), and the recovery that is under way.
+/// The last window without loss and ProbeRTT (SaveCwnd, RestoreCwnd), and the current recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastGood {
     pub(crate) prior_cwnd: u64,
@@ -73,7 +73,7 @@ impl PacingRate {
         PacingRate { rate: gain * initial as f64 / 1e-3, has_seen_rtt: false }
     }
 
-    /// InitPacingRate once more, with the first round-trip time: its text says so, its pseudocode runs too early.
+    /// InitPacingRate again, with the first round-trip time: the text says so, but the pseudocode runs too early.
     pub(crate) fn begin(&mut self, gain: f64, initial: u64, srtt: Span) {
         if !self.has_seen_rtt && srtt > Span::ZERO {
             *self = PacingRate { rate: gain * initial as f64 / srtt.as_secs_f64(), has_seen_rtt: true };

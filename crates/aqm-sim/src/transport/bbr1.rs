@@ -1,8 +1,8 @@
-//! BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00): paces at the bandwidth that the path was seen to deliver, and
-//! bounds what is outstanding by twice the bandwidth-delay product. Loss does not slow it beyond the recovery. Section
+//! BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00): paces at the highest bandwidth that the path delivered,
+//! and limits data in flight to twice the bandwidth-delay product. Loss slows it only during the recovery. Section
 //! numbers and names are the draft's.
 //!
-//! Deviation: segments are paced one by one; the send quantum counts in the window only (section 4.2.3.2).
+//! Deviation: segments are paced one by one; the send quantum matters in the window only (section 4.2.3.2).
 
 use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
 use super::controller::{Controller, Info};
@@ -211,7 +211,7 @@ impl Bbr1 {
         self.cycle_index = (self.cycle_index + 1) % PACING_GAIN_CYCLE.len();
     }
 
-    /// BBREnterProbeBW of section 4.3.4.3: begins with any phase but the one that drains.
+    /// BBREnterProbeBW of section 4.3.4.3: starts with any phase but the one that drains.
     fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
         self.cycle_index = PACING_GAIN_CYCLE.len() - 1 - self.random.below(7) as usize;
@@ -268,7 +268,7 @@ impl Bbr1 {
 
     /// BBRHandleProbeRTT of section 4.3.5.
     fn handle_probe_rtt(&mut self, c: &mut View<'_>) {
-        c.sampler.mark_application_limited(c.at.inflight); // low rates mean nothing now
+        c.sampler.mark_application_limited(c.at.inflight); // low rates say nothing about the path now
         match self.probe_rtt_done_stamp {
             None if c.at.inflight <= MIN_PIPE_CWND * c.window.mss => {
                 self.probe_rtt_done_stamp = Some(c.at.now + PROBE_RTT_DURATION);

@@ -1,11 +1,11 @@
-//! BBRv3 (draft-ietf-ccwg-bbr-06): as BBRv1, but loss bounds what is outstanding, in the long term by what probing for
-//! bandwidth found to be too much, in the short term by what was delivered lately. Section numbers and names are the
-//! draft's. Not validated against an implementation.
+//! BBRv3 (draft-ietf-ccwg-bbr-06): as BBRv1, but loss limits data in flight: in the long term to less than the level
+//! at which a probe for bandwidth met too much loss, in the short term to what was delivered recently. Section
+//! numbers and names are the draft's. Not validated against an implementation.
 //!
-//! Deviations: segments are paced one by one; the send quantum counts in the window only (section 5.5.8.1). The filters
-//! remember exactly, where the draft allows an approximation. Readings: the pacing rate begins anew with the first
-//! round-trip time, as the text of section 5.6.2 has it; whether a careful probe has reached inflight_longterm (section
-//! 5.3.3.7) is judged by what was outstanding before the acknowledgment.
+//! Deviations: segments are paced one by one; the send quantum matters in the window only (section 5.5.8.1). The
+//! filters are exact, where the draft allows an approximation. Readings: the pacing rate starts again with the first
+//! round-trip time, as the text of section 5.6.2 says; whether a careful probe has reached inflight_longterm (section
+//! 5.3.3.7) is judged by the data in flight before the acknowledgment.
 
 mod model;
 mod probe_bw;
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// What acknowledgments mean to the probing for bandwidth: section 2.14.
+/// What acknowledgments say about a probe for bandwidth: section 2.14.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -158,7 +158,7 @@ struct Bbr3 {
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
 
-    // Section 2.15: what a needless recovery is to go back to.
+    // Section 2.15: the state to restore after a spurious recovery.
     undo_state: Option<State>,
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: u64,
@@ -448,13 +448,13 @@ mod tests {
     }
 
     #[test]
-    fn the_flight_at_which_losses_reach_a_fiftieth_is_the_bound() {
+    fn the_flight_at_which_losses_reach_two_percent_is_the_bound() {
         let (mut bbr, window) = probing();
         // 2 % of 3000 bytes are 60: one segment is too much. (2900 * 0.02 - 0) / 0.98 = 59.2 bytes beyond 2900.
         bbr.handle_lost_packet(&window, &lost(1, 100));
         assert_eq!((bbr.inflight_longterm, bbr.state), (2959, State::ProbeBwDown));
         bbr.handle_lost_packet(&window, &lost(5, 200));
-        assert_eq!(bbr.inflight_longterm, 2959, "a probe is answered once");
+        assert_eq!(bbr.inflight_longterm, 2959, "one reaction to a probe");
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needless_recovery_is_taken_back_and_the_probe_begins_again() {
+    fn a_spurious_recovery_is_undone_and_the_probe_starts_again() {
         let (mut bbr, mut window) = probing();
         bbr.handle_lost_packet(&window, &lost(1, 100));
         window.cwnd = 400;

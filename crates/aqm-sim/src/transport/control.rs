@@ -1,4 +1,4 @@
-//! A congestion control with its window and its slow start.
+//! A congestion control with its window and slow start.
 
 use super::bbr::{Moment, View};
 use super::controller::Controller;
@@ -10,7 +10,7 @@ use super::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
-/// A congestion control at work.
+/// A congestion control in operation.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) window: Window,
@@ -19,14 +19,14 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// `random` is what the control may draw from.
+    /// `random` is the control's random stream.
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
         let mut window = Window::new(tcp.mss(), tcp.count("iw"));
         let law = (tcp.info().build)(tcp, &mut window, random);
         Control { window, law, start: SlowStart::new(tcp.flag("hystart"), tcp.flag("pacing")) }
     }
 
-    /// Something arrived, in recovery or not.
+    /// Data arrived, in recovery or not.
     #[inline]
     pub(crate) fn observe(&mut self, acked: &Acked) {
         self.law.observe(&mut self.window, acked);
@@ -38,13 +38,13 @@ impl Control {
         self.law.on_ack(&mut self.window, &mut self.start, acked);
     }
 
-    /// A loss found by fast retransmit, or a classic ECN echo; `flight` bytes were outstanding.
+    /// A loss was found by fast retransmit, or a classic ECN echo arrived; `flight` bytes were outstanding.
     pub(crate) fn on_congestion(&mut self, flight: u64) {
         self.start.end();
         self.law.on_congestion(&mut self.window, flight);
     }
 
-    /// The retransmission timer expired. `first` is false for further expiries of the same segment, which leave
+    /// The retransmission timer expired. `first` is false for further timeouts of the same segment, which leave
     /// ssthresh alone.
     pub(crate) fn on_timeout(&mut self, flight: u64, first: bool) {
         if first {
@@ -63,12 +63,12 @@ impl Control {
         self.law.wants_samples()
     }
 
-    /// An acknowledgment that told something has been dealt with.
+    /// An acknowledgment with a sample was processed.
     pub(crate) fn on_sample(&mut self, sampler: &mut Sampler, rs: RateSample, at: Moment) {
         self.law.on_sample(&mut View { window: &mut self.window, sampler, rs, at });
     }
 
-    /// A segment was marked lost; a control without samples pays a branch.
+    /// A segment was marked lost; a control without samples only pays for a branch.
     #[inline]
     pub(crate) fn note_loss(&mut self, sampler: &mut Option<Box<Sampler>>, segment: &Segment, now: Time) {
         if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
@@ -76,17 +76,17 @@ impl Control {
         }
     }
 
-    /// Nothing was lost after all.
+    /// The recovery was spurious: nothing was lost.
     pub(crate) fn on_spurious_recovery(&mut self, sampler: &Sampler) {
         self.law.on_spurious_recovery(&mut self.window, sampler);
     }
 
-    /// A connection begins to send, or goes on after its application had paused; `srtt` is zero if unknown.
+    /// A connection starts to send, or continues after a pause of its application; `srtt` is zero if unknown.
     pub(crate) fn on_restart(&mut self, sampler: &Sampler, srtt: Span, now: Time) {
         self.law.on_restart(&mut self.window, sampler, srtt, now);
     }
 
-    /// The rate of a control that paces whether asked or not, bytes per second.
+    /// The rate of a control that always paces, bytes per second.
     pub(crate) fn rate(&self) -> Option<f64> {
         self.law.rate(&self.window)
     }

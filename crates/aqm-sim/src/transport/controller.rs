@@ -1,4 +1,4 @@
-//! What a congestion control is: its declaration, and what it does when something happens to its connection.
+//! What a congestion control is: its declaration, and its reactions to events of its connection.
 
 use super::bbr::View;
 use super::feedback::{Echo, Note};
@@ -23,31 +23,31 @@ pub struct Info {
     pub summary: &'static str,
     /// Where it is defined.
     pub reference: &'static str,
-    /// Keys that it alone has, beside those of every TCP connection.
+    /// Its own keys, beside those of every TCP connection.
     pub params: &'static [ParamSpec],
-    /// What it sets unless told otherwise.
+    /// Its defaults for other keys.
     pub sets: &'static [(&'static str, &'static str)],
-    /// Keys of which it takes these values only.
+    /// Keys that it limits to these values.
     pub only: &'static [(&'static str, &'static [&'static str])],
     /// Keys that must be given.
     pub must: &'static [&'static str],
-    /// What its values need of each other.
+    /// Values of its keys that need values of other keys.
     pub relations: &'static [Relation],
-    /// What it alone has under a stack, with the source.
+    /// Its own keys under a stack, with the source.
     pub stacks: &'static [Preset],
-    /// Whether it is a transport for sources of all kinds, and not an instrument.
+    /// Whether it can carry sources of every kind; false for measuring instruments.
     pub carries: bool,
-    /// What the receiver says about marks and delay.
+    /// What the receiver reports about marks and delay.
     pub(crate) feedback: (Echo, Note),
     /// Its state at the start of a connection.
     pub(crate) build: fn(&Values, &mut Window, Random) -> Box<dyn Controller>,
 }
 
-/// What most controls take of ECN: RFC 9331's needs one that is made for it.
+/// The ECN modes of most controls: RFC 9331's needs a control made for it.
 const CLASSIC: (&str, &[&str]) = ("ecn", &["off", "classic"]);
 
 impl Info {
-    /// What most congestion controls declare. The rest has no meaning.
+    /// The usual declaration. What is left out has no meaning.
     pub(crate) const USUAL: Info = Info {
         name: "",
         alias: "",
@@ -65,9 +65,9 @@ impl Info {
     };
 }
 
-/// A congestion control: a window, perhaps a rate, and what moves them.
+/// A congestion control: a window, possibly a rate, and its reactions.
 pub(crate) trait Controller: Debug {
-    /// Something arrived, in recovery or not.
+    /// Data arrived, in recovery or not.
     fn observe(&mut self, _: &mut Window, _: &Acked) {}
 
     /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
@@ -79,13 +79,14 @@ pub(crate) trait Controller: Debug {
         }
     }
 
-    /// The same beyond slow start.
+    /// The same, in congestion avoidance.
     fn avoid_congestion(&mut self, _: &mut Window, _: &Acked) {}
 
-    /// A loss found by fast retransmit, or a classic ECN echo; `flight` bytes were outstanding.
+    /// A loss was found by fast retransmit, or a classic ECN echo arrived; `flight` bytes were outstanding.
     fn on_congestion(&mut self, _: &mut Window, _flight: u64) {}
 
-    /// The retransmission timer expired: RFC 5681 section 3.1. Its first expiry is told to `on_congestion` before.
+    /// The retransmission timer expired: RFC 5681 section 3.1. On the first timeout, `on_congestion` is called
+    /// before.
     fn on_timeout(&mut self, window: &mut Window) {
         window.cwnd = window.mss;
     }
@@ -95,24 +96,24 @@ pub(crate) trait Controller: Debug {
         window.cwnd = window.cwnd.min(window.initial);
     }
 
-    /// Whether it follows a model of the path, so that it wants samples of the delivery rate and what follows here.
+    /// Whether it follows a model of the path: then it gets samples of the delivery rate, and the calls below.
     fn wants_samples(&self) -> bool {
         false
     }
 
-    /// An acknowledgment that told something has been dealt with.
+    /// An acknowledgment with a sample was processed.
     fn on_sample(&mut self, _: &mut View<'_>) {}
 
     /// A segment was marked lost.
     fn on_lost(&mut self, _: &Window, _: &LostSegment) {}
 
-    /// Nothing was lost after all.
+    /// The recovery was spurious: nothing was lost.
     fn on_spurious_recovery(&mut self, _: &mut Window, _: &Sampler) {}
 
-    /// A connection begins to send, or goes on after its application had paused; `srtt` is zero if unknown.
+    /// A connection starts to send, or continues after a pause of its application; `srtt` is zero if unknown.
     fn on_restart(&mut self, _: &mut Window, _: &Sampler, _srtt: Span, _now: Time) {}
 
-    /// The rate of a control that paces whether asked or not, bytes per second.
+    /// The rate of a control that always paces, bytes per second.
     fn rate(&self, _: &Window) -> Option<f64> {
         None
     }

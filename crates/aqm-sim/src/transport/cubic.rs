@@ -2,7 +2,7 @@
 //!
 //! Deviations: growth counts acknowledged segments, not acknowledgments (sections 4.4 and 4.5), so that delayed
 //! acknowledgments do not halve it; Linux does the same. No acknowledgment lowers the window, not even to W_est
-//! (section 4.3). A mark leaves two segments at least, as a loss does (section 4.6 allows one).
+//! (section 4.3). A mark leaves at least two segments, as a loss does (section 4.6 allows one).
 
 use super::controller::{Controller, Info};
 use super::window::{Acked, Window};
@@ -43,16 +43,16 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 struct Cubic {
     w_max: f64,
     k: f64,
-    /// Time in this stage of congestion avoidance, but for spells in which the application limited the window.
+    /// Time in this stage of congestion avoidance, without times in which the application limited the window.
     t: Option<Span>,
-    /// When new data was acknowledged last, and how long after the time before.
+    /// When new data was last acknowledged, and how long after the time before that.
     last_ack: Time,
     since_last: Span,
     w_est: f64,
     cwnd_prior: f64,
     /// The next stage of congestion avoidance is the first after a timeout.
     after_timeout: bool,
-    /// Window in segments, with the fraction that whole bytes would lose.
+    /// Window in segments, with the fraction that whole bytes lose.
     cwnd: f64,
 }
 
@@ -96,7 +96,7 @@ impl Controller for Cubic {
         let mss = window.mss as f64;
         let cwnd = window.cwnd as f64 / mss;
         self.cwnd_prior = cwnd;
-        // Fast convergence: a window that did not reach the last maximum gives room to others.
+        // Fast convergence: a window that did not reach the last maximum makes room for others.
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         let flight = (flight as f64 / mss).min(cwnd);
         self.cwnd = (flight * BETA).max(2.0);
@@ -112,7 +112,7 @@ impl Controller for Cubic {
         window.cwnd = window.mss;
     }
 
-    /// What follows idle time is a stage of its own.
+    /// A new stage follows idle time.
     fn on_idle(&mut self, window: &mut Window) {
         self.t = None;
         window.cwnd = window.cwnd.min(window.initial);
@@ -120,7 +120,7 @@ impl Controller for Cubic {
 }
 
 impl Cubic {
-    /// A stage of congestion avoidance begins.
+    /// Starts a stage of congestion avoidance.
     fn begin_stage(&mut self, cwnd: f64) -> Span {
         self.cwnd = cwnd;
         self.w_est = cwnd;

@@ -1,4 +1,4 @@
-//! DCTCP's window (RFC 8257): Reno's growth, and a reduction by the share of bytes that were marked.
+//! DCTCP's window (RFC 8257): Reno's growth, and a reduction in proportion to the share of marked bytes.
 
 use super::controller::{Controller, Info};
 use super::feedback::{Echo, Note};
@@ -41,7 +41,7 @@ impl Default for Dctcp {
 }
 
 impl Controller for Dctcp {
-    /// Section 3.3: the estimate once per window of data, and at most one reduction in it.
+    /// Section 3.3: updates the estimate once per window of data, and reduces at most once in it.
     fn observe(&mut self, window: &mut Window, acked: &Acked) {
         self.acked += acked.bytes;
         self.marked += acked.marked;
@@ -66,7 +66,7 @@ impl Controller for Dctcp {
         }
     }
 
-    /// Section 3.5: a loss is answered as by any TCP.
+    /// Section 3.5: a loss has the same response as in any TCP.
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_lets_alpha_die_away() {
+    fn without_marks_alpha_decays() {
         let mut window = Window { cwnd: 10_000, ssthresh: 1, mss: 1000, initial: 10_000 };
         let mut dctcp = Dctcp::default();
         for round in 1..=32 {

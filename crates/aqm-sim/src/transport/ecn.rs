@@ -1,4 +1,4 @@
-//! What a connection says about explicit congestion notification.
+//! ECN modes of a connection.
 
 use aqm_core::packet::Ecn;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ pub enum EcnMode {
 }
 
 impl EcnMode {
-    /// The words of the key `ecn`, in the order of the modes.
+    /// The values of the key `ecn`, in the order of the modes.
     pub const WORDS: &[&str] = &["off", "classic", "l4s"];
 
-    /// The mode that a word of the key `ecn` stands for.
+    /// The mode of a value of the key `ecn`.
     pub(crate) fn of(word: &str) -> EcnMode {
         match word {
             "classic" => EcnMode::Classic,
@@ -29,7 +29,7 @@ impl EcnMode {
         }
     }
 
-    /// What packets carry.
+    /// The ECN field of data packets.
     pub const fn codepoint(self) -> Ecn {
         match self {
             EcnMode::Off => Ecn::NotEct,

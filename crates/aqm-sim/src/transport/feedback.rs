@@ -1,19 +1,19 @@
-//! How congestion is told back: what each congestion control needs from ECN and from its receiver.
+//! Congestion feedback: what each congestion control needs from ECN and from its receiver.
 
 use aqm_core::packet::Ecn;
 
 /// What the echo of CE means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// Some packet was marked: RFC 3168, until the sender answers.
+    /// Some packet was marked: RFC 3168, repeated until the sender answers with CWR.
     Classic,
     /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
     Exact,
-    /// Nothing: a counter is noted instead ([`Note::CeBytes`]).
+    /// Nothing: the note holds a counter instead ([`Note::CeBytes`]).
     Counted,
 }
 
-/// What an acknowledgment says beyond TCP's header and SACK.
+/// Information in an acknowledgment beyond TCP's header and SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// Nothing.
@@ -24,14 +24,14 @@ pub(crate) enum Note {
     OneWayDelay,
 }
 
-/// What both ends have agreed on.
+/// The agreement of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Feedback {
-    /// What data packets carry.
+    /// ECN field of data packets.
     pub(crate) codepoint: Ecn,
     /// What the echo means.
     pub(crate) echo: Echo,
-    /// What is said besides.
+    /// The note in acknowledgments.
     pub(crate) note: Note,
 }
 
@@ -41,7 +41,7 @@ impl Feedback {
         self.codepoint != Ecn::NotEct
     }
 
-    /// Whether it is known how many bytes were marked, so that the congestion control reacts to their share.
+    /// Whether the sender learns how many bytes were marked, so that it can react to their share.
     pub(crate) fn is_exact(self) -> bool {
         self.echo != Echo::Classic
     }

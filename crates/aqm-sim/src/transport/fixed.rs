@@ -1,4 +1,4 @@
-//! A window that stays at its cap: to measure with, not a transport.
+//! A window that stays at its cap: a measuring instrument, not a transport.
 
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
@@ -7,7 +7,7 @@ use super::window::{Acked, Window};
 /// Its declaration.
 pub(super) static INFO: Info = Info {
     name: "fixed",
-    summary: "a fixed window at its cap, to measure with",
+    summary: "a fixed window at its cap, for measurements",
     reference: "none",
     must: &["window"],
     carries: false,
@@ -18,7 +18,7 @@ pub(super) static INFO: Info = Info {
     ..Info::USUAL
 };
 
-/// There is no state.
+/// No state.
 #[derive(Debug)]
 struct Fixed;
 

@@ -13,7 +13,7 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments that one acknowledgment may grow the window by; without limit if the sender paces.
 const L: u64 = 8;
 
-/// Slow start as RFC 5681 has it, or the first one with HyStart++.
+/// Slow start of RFC 5681, or the first slow start with HyStart++.
 #[derive(Clone, Debug)]
 pub(crate) struct SlowStart(Option<Box<HyStart>>);
 
@@ -31,7 +31,7 @@ impl SlowStart {
         }
     }
 
-    /// Congestion was met: section 4.2 is for the first slow start only.
+    /// Congestion: section 4.2 is for the first slow start only.
     pub(crate) fn end(&mut self) {
         self.0 = None;
     }
@@ -78,7 +78,7 @@ impl HyStart {
                     self.conservative = Some((self.this_round, 0));
                 }
             }
-            // The rise was a passing one: back to slow start.
+            // The rise did not last: back to slow start.
             Some((baseline, _)) if self.samples >= N_RTT_SAMPLE && self.this_round < *baseline => {
                 self.conservative = None;
             }
@@ -97,7 +97,7 @@ impl HyStart {
         self.last_round = self.this_round;
         (self.this_round, self.samples) = (Span::MAX, 0);
         if let Some((_, rounds)) = &mut self.conservative {
-            // The round in which it began counts, though it is a partial one.
+            // The round in which it started counts, though it is incomplete.
             *rounds += 1;
             if *rounds >= CSS_ROUNDS {
                 window.ssthresh = window.cwnd;
@@ -116,7 +116,7 @@ mod tests {
         for ack in 1..=10 {
             let una = number * 10_000 + ack * 1000;
             let (now, rtt) = (Time::ZERO, Span::from_millis(rtt_ms));
-            // With the last of them everything sent in the round is acknowledged, and the next round has been sent.
+            // The last one acknowledges everything sent in the round, and the next round has been sent.
             let next = (number + 1 + ack / 10) * 10_000;
             let acked = Acked { una, next, ..Acked::example(1000, now, rtt) };
             hystart.on_ack(window, &acked);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_by_an_eighth_slows_the_growth_to_a_quarter_and_five_rounds_end_it() {
+    fn a_higher_round_trip_slows_growth_to_a_quarter_and_five_rounds_end_slow_start() {
         let mut window = Window::new(1000, 10);
         let mut hystart = HyStart::new(false);
         round(&mut hystart, &mut window, 0, 40);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_falls_back_resumes_slow_start() {
+    fn a_round_trip_that_falls_again_resumes_slow_start() {
         let mut window = Window::new(1000, 10);
         let mut hystart = HyStart::new(false);
         for (number, rtt) in [40, 60, 50].into_iter().enumerate() {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_of_much_counts_as_eight_segments_unless_the_sender_paces() {
+    fn an_acknowledgment_counts_at_most_eight_segments_unless_the_sender_paces() {
         let grown = |paced| {
             let mut window = Window::new(1000, 10);
             HyStart::new(paced)

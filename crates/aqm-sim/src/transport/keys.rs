@@ -1,18 +1,18 @@
-//! The keys of transports, each declared once: what reads a flow spec, a scenario, help and documentation follow.
+//! The keys of transports, each declared once. Parsing of flow specs and scenarios, help and documentation follow.
 //!
-//! Keys that one congestion control alone has are declared in its file.
+//! A key of only one congestion control is declared in that control's file.
 
 use super::ecn::EcnMode;
 use aqm_core::params::{Kind, ParamSpec, Preset, Value};
 use aqm_core::units::{Bytes, Span};
 
-/// The largest IP packet that a link is expected to take.
+/// The largest IP packet that a link accepts.
 const LARGEST: f64 = 65_000.0;
 /// IPv4 and UDP headers.
 const UDP_SMALLEST: f64 = 28.0;
 const WITHOUT_BOUND: f64 = 1e18;
 
-/// Datagrams: nothing reacts.
+/// UDP datagrams: nothing reacts.
 pub static UDP: &[ParamSpec] = &[
     ParamSpec::new(
         "packet",
@@ -50,7 +50,7 @@ pub static TCP: &[ParamSpec] = &[
         Kind::Span,
         Value::Span(Span::from_millis(40)),
         (0.0, WITHOUT_BOUND),
-        "longest delay of ACKs; every second segment is acknowledged at once, with off each",
+        "longest ACK delay; every second segment is acknowledged at once, with off every one",
         "RFC 1122 section 4.2.3.2: below 500 ms; Linux: 40 ms",
     ),
     ParamSpec::new(
@@ -65,8 +65,13 @@ pub static TCP: &[ParamSpec] = &[
         .or_auto("no cap"),
     ParamSpec::flag("pacing", false, "segments spaced over the round trip", "Linux: with sch_fq only"),
     ParamSpec::flag("hystart", false, "HyStart++ in the first slow start", "RFC 9406"),
-    ParamSpec::flag("handshake", false, "open by SYN and answer, which may be lost", "RFC 9293 section 3.5"),
-    ParamSpec::flag("ecnsyn", false, "SYN and its answer carry ECT, if ecn is on", "RFC 8311 section 4.3"),
+    ParamSpec::flag(
+        "handshake",
+        false,
+        "open with SYN and SYN-ACK, which may be lost",
+        "RFC 9293 section 3.5",
+    ),
+    ParamSpec::flag("ecnsyn", false, "SYN and SYN-ACK are ECT if ecn is on", "RFC 8311 section 4.3"),
     ParamSpec::new(
         "quickack",
         Kind::Count,
@@ -75,12 +80,12 @@ pub static TCP: &[ParamSpec] = &[
         "first segments that are acknowledged at once",
         "RFC 5681 section 4.2; Linux: 16",
     ),
-    ParamSpec::flag("eifel", false, "take needless retransmissions back", "RFC 3522, RFC 4015"),
+    ParamSpec::flag("eifel", false, "undo spurious retransmissions", "RFC 3522, RFC 4015"),
     ParamSpec::flag("prr", false, "proportional rate reduction in recovery; needs sack", "RFC 6937"),
     ParamSpec::flag("rack", false, "RACK-TLP: loss found by time; needs sack", "RFC 8985"),
 ];
 
-/// What carries a TCP connection.
+/// The IP header of a TCP connection.
 pub static IP: &[ParamSpec] =
     &[ParamSpec::flag("ipv6", false, "IPv6 instead of IPv4: 20 bytes more per packet", "RFC 8200")];
 
@@ -91,23 +96,23 @@ const ECN: ParamSpec = ParamSpec::choice(
     "RFC 3168, RFC 9331",
 );
 
-/// One key with a value that asks for another key's: `rack=on` needs `sack=on`.
+/// A value of one key that needs a value of another key: `rack=on` needs `sack=on`.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation {
-    /// The key and the value that needs something.
+    /// The key and its value.
     pub given: (&'static str, &'static str),
-    /// What it needs.
+    /// The other key and the value that it must have.
     pub needs: (&'static str, &'static str),
 }
 
-/// What holds for every TCP connection.
+/// Relations of every TCP connection.
 pub static RELATIONS: &[Relation] = &[
     Relation { given: ("prr", "on"), needs: ("sack", "on") },
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
 ];
 
-/// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline; what a
-/// stack's congestion control has of its own stands in that control's file.
+/// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline. Keys of
+/// only one congestion control are set in that control's file.
 pub static STACKS: &[Preset] = &[
     Preset {
         name: "rfc",

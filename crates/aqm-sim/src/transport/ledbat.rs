@@ -1,4 +1,4 @@
-//! LEDBAT's window (RFC 6817): fills what others leave, and yields when the one-way delay rises.
+//! LEDBAT's window (RFC 6817): uses capacity that others leave, and yields when the one-way delay rises.
 
 use super::controller::{Controller, Info};
 use super::feedback::{Echo, Note};
@@ -16,17 +16,17 @@ pub(super) static INFO: Info = Info {
     ..Info::USUAL
 };
 
-/// RFC 6817 section 2.5: the queueing delay that it aims at, at most 100 ms.
+/// RFC 6817 section 2.5: the target queueing delay, at most 100 ms.
 const TARGET: f64 = 100_000.0;
 /// Segments per round trip and at full distance from the target; at most 1.
 const GAIN: f64 = 1.0;
-/// Section 2.5: segments by which the window may exceed what is outstanding.
+/// Section 2.5: segments by which the window may exceed the data outstanding.
 const ALLOWED_INCREASE: u64 = 1;
 /// Smallest window in segments, and the first one.
 const MIN_CWND: u64 = 2;
 /// Samples of the filter of current delays (section 3.4.2: a minimum).
 const CURRENT_FILTER: usize = 4;
-/// Minutes of which the smallest delay is remembered (section 2.5: BASE_HISTORY).
+/// Minutes for which the smallest delay is kept (section 2.5: BASE_HISTORY).
 const BASE_HISTORY: usize = 10;
 const MINUTE: Span = Span::from_secs(60);
 
@@ -37,7 +37,7 @@ struct Ledbat {
     /// The smallest delay of each minute, the newest last.
     base: VecDeque<u32>,
     minute_ends: Time,
-    /// Fractions of a byte that the window has yet to move by.
+    /// Fraction of a byte by which the window is still to change.
     rest: f64,
 }
 
@@ -52,7 +52,7 @@ impl Ledbat {
 }
 
 impl Controller for Ledbat {
-    /// Takes the delay that the receiver noted.
+    /// Reads the delay from the receiver's note.
     fn observe(&mut self, _: &mut Window, acked: &Acked) {
         if acked.sample == Span::ZERO {
             return;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_target_it_shrinks_as_fast_as_it_would_grow() {
+    fn at_twice_the_target_it_shrinks_as_fast_as_it_grows_without_delay() {
         let (mut ledbat, mut window) = settled(10_000);
         (1..=4).for_each(|at| ledbat.observe(&mut window, &acked(1000, 220, at))); // 200 ms of queue: twice the target
         ledbat.avoid_congestion(&mut window, &acked(10_000, 220, 5));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_stays_within_a_segment_of_what_is_outstanding_and_above_two() {
+    fn the_window_stays_within_a_segment_of_the_flight_and_above_two() {
         let (mut ledbat, mut window) = settled(30_000);
         ledbat.avoid_congestion(&mut window, &acked(1000, 20, 1));
         assert_eq!(window.cwnd, 21_000); // 20 000 outstanding

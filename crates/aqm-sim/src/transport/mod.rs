@@ -1,7 +1,7 @@
 //! TCP, sans I/O: segments and time in, segments and a deadline out. One file per congestion control.
 //!
-//! Connections carry data one way. They begin established unless a handshake is asked for; the end of a finite flow is
-//! said with its last segment.
+//! Connections carry data one way. They start established unless a handshake is requested. The last segment of a
+//! finite flow carries FIN.
 
 /// TCP's flags as on the wire.
 pub(crate) mod flags {
@@ -9,7 +9,7 @@ pub(crate) mod flags {
     pub(crate) const FIN: u8 = 1;
     /// The connection is being opened.
     pub(crate) const SYN: u8 = 2;
-    /// The acknowledgment number means something.
+    /// The acknowledgment number is valid.
     pub(crate) const ACK: u8 = 16;
     /// ECN-Echo (RFC 3168 section 6.1).
     pub(crate) const ECE: u8 = 64;

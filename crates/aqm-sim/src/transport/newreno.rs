@@ -21,7 +21,7 @@ pub(super) static INFO: Info = Info {
         ParamSpec::choice(
             "ssthresh",
             &["flight", "pipe"],
-            "half of which a loss leaves: all outstanding, or RFC 6675's pipe, as in ns-3; pipe needs sack",
+            "what a loss halves: the flight, or RFC 6675's pipe as in ns-3; pipe needs sack",
             "RFC 5681 equation 4; RFC 6675",
         ),
     ],
@@ -42,7 +42,7 @@ pub(super) static INFO: Info = Info {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Newreno {
     bytes_acked: u64,
-    /// Whether acknowledgments count rather than bytes.
+    /// Whether growth counts acknowledgments rather than bytes.
     by_acks: bool,
 }
 
@@ -52,7 +52,7 @@ impl Newreno {
         Newreno { by_acks, ..Newreno::default() }
     }
 
-    /// New data was acknowledged, and it does not matter how much: RFC 5681 equations 2 and 3.
+    /// New data was acknowledged, no matter how much: RFC 5681 equations 2 and 3.
     fn on_each_ack(window: &mut Window, acked: &Acked) {
         window.cwnd += if window.in_slow_start() {
             acked.bytes.min(window.mss)
@@ -74,7 +74,8 @@ impl Controller for Newreno {
     }
 
     fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
-        // RFC 3465 section 2.1: one segment for each window's worth of bytes, however they were acknowledged.
+        // RFC 3465 section 2.1: one segment per window of acknowledged bytes, however many acknowledgments there
+        // were.
         self.bytes_acked += acked.bytes;
         if self.bytes_acked >= window.cwnd {
             self.bytes_acked -= window.cwnd;
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_grows_by_what_was_acknowledged_up_to_two_segments_an_ack() {
+    fn slow_start_grows_by_acknowledged_bytes_up_to_two_segments_per_ack() {
         let mut window = Window::new(1000, 2);
         window.slow_start(1000);
         assert_eq!(window.cwnd, 3000);
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(window.cwnd, 10_000);
         reno.avoid_congestion(&mut window, &acked(1000));
         assert_eq!(window.cwnd, 11_000);
-        // What exceeds the window counts towards the next increase: 10 500 of 11 000 bytes, then 500 more.
+        // Bytes beyond the window count towards the next increase: 10 500 of 11 000 bytes, then 500 more.
         reno.avoid_congestion(&mut window, &acked(10_500));
         assert_eq!(window.cwnd, 11_000);
         reno.avoid_congestion(&mut window, &acked(500));
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_halves_the_flight_but_leaves_two_segments() {
+    fn congestion_halves_the_flight_but_leaves_at_least_two_segments() {
         let mut window = Window { cwnd: 10_000, ssthresh: u64::MAX, mss: 1000, initial: 10_000 };
         Newreno::default().on_congestion(&mut window, 9_000);
         assert_eq!((window.cwnd, window.ssthresh), (4_500, 4_500));

@@ -1,8 +1,8 @@
-//! The handshake as the sender sees it: a SYN, repeated until its answer comes (RFC 9293 section 3.5).
+//! The handshake at the sender: a SYN, repeated until the SYN-ACK arrives (RFC 9293 section 3.5).
 
 use aqm_core::units::{Span, Time};
 
-/// RFC 6298 section 2.1: the timeout before there is a sample.
+/// RFC 6298 section 2.1: the timeout before the first sample.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 /// RFC 6298 section 5.7: the timeout for data if the SYN had to be repeated.
 pub(crate) const TIMEOUT_AFTER_LOSS: Span = Span::from_secs(3);
@@ -15,7 +15,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Whether a SYN is to be sent now: the first one, or one again after a timeout that doubles each time.
+    /// Whether to send a SYN now: the first one, or a retransmission after a timeout that doubles each time.
     pub(crate) fn poll(&mut self, now: Time) -> bool {
         if self.deadline.is_some_and(|deadline| deadline > now) {
             return false;
@@ -30,7 +30,7 @@ impl Opening {
         self.deadline
     }
 
-    /// Whether the SYN or its answer was lost at least once.
+    /// Whether the SYN or the SYN-ACK was lost at least once.
     pub(crate) fn was_repeated(&self) -> bool {
         self.tries > 1
     }

@@ -14,8 +14,8 @@ impl Pacer {
         (self.next > now).then_some(self.next)
     }
 
-    /// A segment of `bytes` leaves; the next one follows at `rate` bytes per second. Time that was not used is not
-    /// made up for.
+    /// A segment of `bytes` leaves; the next one follows at `rate` bytes per second. Unused time does not add up to a
+    /// burst.
     pub(crate) fn on_sent(&mut self, bytes: u64, rate: f64, now: Time) {
         let gap = if rate > 0.0 { (bytes as f64 * 1e9 / rate).min(1e10) as u64 } else { 0 };
         self.next = self.next.max(now) + Span::from_nanos(gap);
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_are_a_segment_time_apart_and_a_pause_is_not_made_up_for() {
+    fn segments_are_a_segment_time_apart_and_a_pause_is_followed_by_no_burst() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut pacer = Pacer::default();
         assert_eq!(pacer.blocked_until(at(0)), None);

@@ -1,11 +1,11 @@
-//! TCP Prague's window (draft-briscoe-iccrg-prague-congestion-control, "the draft" below; the requirements are those of
-//! RFC 9331 section 4.3): DCTCP's reduction, growth by every byte that was not marked, a share of the link that does not
-//! grow as the round trip shrinks, segments spaced over the round trip.
+//! TCP Prague's window (draft-briscoe-iccrg-prague-congestion-control, "the draft" below; the requirements are those
+//! of RFC 9331 section 4.3): DCTCP's reduction, growth by every unmarked byte, less dependence of the rate on the
+//! round-trip time, and pacing.
 //!
-//! Written from the draft; not validated against an implementation. Deviations: the reduced dependence on the round trip
-//! holds from the end of slow start (the draft: from 500 round trips on); a queue with classic ECN is not
-//! recognised (RFC 9331 section 4.3 item 3): the share of marks is all that counts there too; the window keeps two
-//! segments (item 5). Losses are found by time (item 6) with the option `rack`.
+//! Written from the draft; not validated against an implementation. Deviations: the reduced RTT dependence starts at
+//! the end of slow start (the draft: after 500 round trips); a queue with classic ECN is not recognised, so the share
+//! of marks counts there too (RFC 9331 section 4.3 item 3); the window is at least two segments (item 5). Losses are
+//! found by time (item 6) with the option `rack`.
 
 use super::controller::{Controller, Info};
 use super::feedback::{Echo, Note};
@@ -28,30 +28,30 @@ pub(super) static INFO: Info = Info {
 
 /// Weight of a round in the average: the draft, "Moving Average of ECN Feedback".
 const G: f64 = 1.0 / 16.0;
-/// The draft, "Reduced RTT-Dependence": round trips below this count as this long (RFC 9331 appendix A.1.6).
+/// The draft, "Reduced RTT-Dependence": shorter round trips count as this long (RFC 9331 appendix A.1.6).
 const RTT_REF_MIN: Span = Span::from_millis(25);
 
 /// State beyond the window.
 #[derive(Clone, Debug)]
 struct Prague {
     reno: Newreno,
-    /// Average share of bytes that were marked.
+    /// Average share of marked bytes.
     alpha: f64,
     acked: u64,
     marked: u64,
-    /// The round that `acked` and `marked` count.
+    /// The round in which `acked` and `marked` are counted.
     averaged: Round,
     /// No further reduction in this round.
     reduced: Round,
-    /// The round that would begin with the last acknowledgment.
+    /// The round that would start with the last acknowledgment.
     latest: Round,
-    /// Fraction of a byte that the window has yet to grow by.
+    /// Fraction of a byte by which the window is still to grow.
     rest: f64,
     flight: u64,
     rtt: Span,
 }
 
-/// A reference round trip: RTT_ref, and long enough for everything sent before it to be acknowledged.
+/// A reference round trip: at least RTT_ref, and until everything sent before it is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     sent: u64,
@@ -87,7 +87,8 @@ impl Default for Prague {
 }
 
 impl Controller for Prague {
-    /// The average once a round; at the first mark a reduction, and no further one for a round. It ends slow start.
+    /// Updates the average once a round. The first mark reduces the window and ends slow start; there is no further
+    /// reduction for a round.
     fn observe(&mut self, window: &mut Window, acked: &Acked) {
         (self.flight, self.rtt) = (acked.flight, acked.rtt);
         self.latest = Round::starting_with(acked);
@@ -106,8 +107,8 @@ impl Controller for Prague {
         }
     }
 
-    /// The draft, "Additive Increase and ECN Feedback". A reduction
-    /// does not suspend the growth; a marked byte does not add to it.
+    /// The draft, "Additive Increase and ECN Feedback". A reduction does not suspend growth; marked bytes do not
+    /// count.
     fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
         let unmarked = acked.bytes.saturating_sub(acked.marked) as f64;
         // 1 / M: a window of the reference round trip is M times as large and takes M times as long.
@@ -117,13 +118,14 @@ impl Controller for Prague {
         self.rest = increase - libm::floor(increase);
     }
 
-    /// A loss is answered as Reno does: RFC 9331 section 4.3 item 2; and marks of the same round are answered with it.
+    /// A loss has Reno's response (RFC 9331 section 4.3 item 2), which also answers the marks of the same round.
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
         self.reduced = self.latest;
     }
 
-    /// The draft, "Packet Pacing": bytes per second, twice the window's in slow start; zero before the first sample.
+    /// The draft, "Packet Pacing": bytes per second, twice the window's rate in slow start; zero before the first
+    /// sample.
     fn rate(&self, window: &Window) -> Option<f64> {
         let rtt = self.rtt.as_secs_f64();
         let margin = if window.in_slow_start() { 2.0 } else { 1.0 };
@@ -141,7 +143,7 @@ mod tests {
         Window { cwnd, ssthresh: 1, mss: 1000, initial: 10_000 }
     }
 
-    /// `marked` of `bytes`, at a time; all before `una` has arrived, all before `next` was sent.
+    /// `marked` of `bytes`, at a time; everything before `una` has arrived, everything before `next` was sent.
     fn acked(bytes: u64, marked: u64, ms: u64, una: u64, next: u64, rtt: Span) -> Acked {
         let now = Time::ZERO + Span::from_millis(ms);
         Acked { marked, una, next, ..Acked::example(bytes, now, rtt) }
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_spread_over_the_round_trip_and_twice_as_fast_in_slow_start() {
+    fn pacing_spreads_the_window_over_the_round_trip_and_is_twice_as_fast_in_slow_start() {
         let mut prague = Prague::default();
         let mut window = Window { ssthresh: u64::MAX, ..window(100_000) };
         assert_eq!(prague.rate(&window), Some(0.0));
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(prague.rate(&window), Some(4_000_000.0));
         window.ssthresh = 100_000;
         assert_eq!(prague.rate(&window), Some(2_000_000.0));
-        // What is still under way after a reduction counts as part of it.
+        // Data still in flight after a reduction counts as part of the window.
         prague.flight = 120_000;
         (window.cwnd, window.ssthresh) = (50_000, 50_000);
         assert_eq!(prague.rate(&window), Some(2_400_000.0));

@@ -1,4 +1,4 @@
-//! Proportional Rate Reduction (RFC 6937): spreads the sending of a recovery over it, instead of a pause and a rush.
+//! Proportional Rate Reduction (RFC 6937): spreads sending over a recovery, instead of a pause and a burst.
 
 /// One recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,8 +17,8 @@ impl Prr {
         Prr { flight, ..Prr::default() }
     }
 
-    /// An acknowledgment told of `delivered` bytes, which leaves `pipe` of them in the network: RFC 6937 section 3, with
-    /// the slow start reduction bound.
+    /// An acknowledgment reported `delivered` bytes and leaves `pipe` in the network: RFC 6937 section 3, with the
+    /// slow start reduction bound.
     pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, mss: u64) {
         self.delivered += delivered;
         self.room = if pipe > ssthresh {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn while_too_much_is_out_half_is_sent_of_what_arrives() {
+    fn above_ssthresh_half_of_the_delivered_data_is_sent() {
         // RFC 6937 section 3.1's first example in bytes: 20 segments outstanding, ssthresh 10.
         let mut prr = Prr::begin(20_000);
         let mut sent = Vec::new();
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn below_ssthresh_it_catches_up_with_a_segment_more_than_what_arrives() {
+    fn below_ssthresh_a_segment_more_than_the_delivered_data_is_sent() {
         let mut prr = Prr::begin(20_000);
         prr.on_ack(1000, 4000, 10_000, 1000);
         assert_eq!(prr.room, 2000);

@@ -1,20 +1,20 @@
-//! RACK-TLP (RFC 8985): loss found by time instead of by counting, and a probe for losses at the tail.
+//! RACK-TLP (RFC 8985): finds losses by time instead of by counting, and probes for losses at the tail.
 //!
-//! The receiver sends no DSACK, so the reordering window keeps its first size (section 6.2 step 4), and of section 7.4.2
-//! the rules without DSACK are used.
+//! The receiver sends no DSACK, so the reordering window keeps its initial size (section 6.2 step 4), and the rules
+//! of section 7.4.2 without DSACK apply.
 
 use super::scoreboard::{Overdue, Segment};
 use aqm_core::units::{Span, Time};
 
-/// Section 7.2: the longest delay of an acknowledgment that a lone segment must allow for (WCDelAckT).
+/// Section 7.2: the longest acknowledgment delay that a probe for a single segment must allow for (WCDelAckT).
 const WORST_DELAYED_ACK: Span = Span::from_millis(200);
-/// Section 7.2: before the first sample.
+/// Section 7.2: the probe timeout before the first sample.
 const FIRST_PROBE: Span = Span::from_secs(1);
 
 /// State of one sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Of the segments that arrived, the one sent last: when, and where it ends.
+    /// Of the segments that arrived, the one sent last: send time and end.
     newest: (Time, u64),
     /// Its round-trip time.
     rtt: Span,
@@ -28,7 +28,7 @@ pub(crate) struct Rack {
     pub(crate) probe_at: Option<Time>,
     /// A probe is to be sent now.
     pub(crate) probe_due: bool,
-    /// Where the data ended that were out when the probe went, and whether it was a retransmission.
+    /// Where the data sent before the probe ended, and whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
 }
 
@@ -66,7 +66,7 @@ impl Rack {
         }
     }
 
-    /// Section 6.2 step 4: the reordering window; `certain` means in recovery, or with DupThresh segments reported.
+    /// Section 6.2 step 4: the reordering window; `certain` means in recovery, or with DupThresh segments sacked.
     pub(crate) fn overdue(&self, certain: bool, smoothed: Span) -> Overdue {
         // SRTT bounds it, once there is one.
         let bound = if smoothed > Span::ZERO { smoothed } else { Span::MAX };
@@ -74,7 +74,7 @@ impl Rack {
         Overdue { newest: self.newest, after: self.rtt + window }
     }
 
-    /// Section 7.2: when the probe is due, with `alone` for a single outstanding segment; never after the timeout.
+    /// Section 7.2: when the probe is due; `alone` if a single segment is outstanding; never after the timeout.
     pub(crate) fn arm_probe(&mut self, now: Time, smoothed: Span, alone: bool, timeout: Option<Time>) {
         if self.probe.is_some() {
             self.probe_at = None;
@@ -89,13 +89,13 @@ impl Rack {
         self.probe_at = Some(timeout.map_or(at, |timeout| timeout.min(at)));
     }
 
-    /// The probe was sent when everything below `next` had been.
+    /// The probe was sent when everything below `next` had been sent.
     pub(crate) fn on_probe(&mut self, next: u64, retransmission: bool) {
         self.probe = Some((next, retransmission));
         (self.probe_at, self.probe_due) = (None, false);
     }
 
-    /// Section 7.4.2: whether an acknowledgment shows that the probe repaired a loss, which is then to be answered.
+    /// Section 7.4.2: whether an acknowledgment shows that the probe repaired a loss, which needs a response.
     pub(crate) fn probe_repaired_a_loss(&mut self, ack: u64, duplicate: bool) -> bool {
         let Some((end, retransmission)) = self.probe else { return false };
         if ack < end || (ack == end && retransmission && !duplicate) {
@@ -105,7 +105,7 @@ impl Rack {
         retransmission && ack > end
     }
 
-    /// Recovery or a timeout makes probes pointless.
+    /// Recovery or a timeout cancels probes.
     pub(crate) fn stop_probing(&mut self) {
         (self.probe_at, self.probe, self.probe_due) = (None, None, false);
     }

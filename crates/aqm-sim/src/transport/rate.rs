@@ -5,13 +5,13 @@ use super::scoreboard::Segment;
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
-/// What is remembered of an outstanding segment: P in section 4.1.2.1.
+/// State kept for an outstanding segment: P in section 4.1.2.1.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     start: u64,
     length: u32,
     is_app_limited: bool,
-    /// Ever: its round-trip time is ambiguous.
+    /// At any time: then its round-trip time is ambiguous.
     retransmitted: bool,
     /// Marked lost and not sent again.
     lost_out: bool,
@@ -23,7 +23,7 @@ struct Sent {
     tx_in_flight: u64,
 }
 
-/// What one acknowledgment told: RS in sections 2.3 and 4.1.2.1. Bytes.
+/// The sample of one acknowledgment: RS in sections 2.3 and 4.1.2.1. Bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateSample {
     /// Bytes per second; zero where there is no reliable sample.
@@ -39,7 +39,7 @@ pub(crate) struct RateSample {
     pub(crate) rtt: Option<Span>,
 }
 
-/// A segment that was marked lost, and what had been delivered and lost by then.
+/// A segment that was marked lost, and the bytes delivered and lost by then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostSegment {
     pub(crate) start: u64,
@@ -64,12 +64,12 @@ pub(crate) struct Sampler {
     lost: u64,
     /// Bytes marked lost and not sent again: C.lost_out - C.retrans_out.
     unrepaired: u64,
-    /// Zero, or what will have been delivered when the last application-limited segment arrives.
+    /// Zero, or the value of `delivered` when the last application-limited segment arrives.
     app_limited: u64,
-    /// What will have been delivered when the last segment arrives that filled the window.
+    /// The value of `delivered` when the last segment that filled the window arrives.
     cwnd_limited: u64,
     min_rtt: Span,
-    /// The sample under construction, and of which segment it is.
+    /// The sample under construction, and its segment.
     sample: RateSample,
     newest: Option<Newest>,
 }
@@ -101,8 +101,8 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// OnPacketSent of section 4.1.2.2: `length` bytes from `start` on leave, for the first time or again, which makes
-    /// `inflight` with them.
+    /// OnPacketSent of section 4.1.2.2: `length` bytes from `start` leave, for the first time or again. `inflight`
+    /// includes them.
     pub(crate) fn on_sent(&mut self, start: u64, length: u32, inflight: u64, now: Time) {
         if inflight == u64::from(length) {
             (self.first_send_time, self.delivered_time) = (now, now);
@@ -182,12 +182,13 @@ impl Sampler {
         })
     }
 
-    /// Nothing was lost after all.
+    /// Nothing was lost: the recovery was spurious.
     pub(crate) fn mark_none_lost(&mut self) {
         (0..self.outstanding.len()).for_each(|index| self.settle(index));
     }
 
-    /// GenerateRateSample of section 4.1.2.3, once everything below `una` was acknowledged; nothing if nothing arrived.
+    /// GenerateRateSample of section 4.1.2.3, once everything below `una` was acknowledged; `None` if nothing
+    /// arrived.
     pub(crate) fn generate(&mut self, una: u64) -> Option<RateSample> {
         while self.outstanding.front().is_some_and(|sent| sent.start + u64::from(sent.length) <= una) {
             self.outstanding.pop_front();
@@ -206,7 +207,7 @@ impl Sampler {
         Some(sample)
     }
 
-    /// CheckIfApplicationLimited of section 4.1.2.4, where nothing is left to be sent for the first time.
+    /// CheckIfApplicationLimited of section 4.1.2.4, where there is no new data to send.
     #[inline(never)]
     pub(crate) fn check_if_application_limited(&mut self, inflight: u64, cwnd: u64) {
         if inflight < cwnd && self.unrepaired == 0 {
@@ -219,12 +220,12 @@ impl Sampler {
         self.app_limited = (self.delivered + inflight).max(1);
     }
 
-    /// Whether the application, not the network, has held the connection back lately.
+    /// Whether recently the application limited the connection, not the network.
     pub(crate) fn is_application_limited(&self) -> bool {
         self.app_limited != 0
     }
 
-    /// The window has no room for another segment, with `inflight` bytes outstanding.
+    /// The window has no room for another segment; `inflight` bytes are outstanding.
     pub(crate) fn mark_window_limited(&mut self, inflight: u64) {
         self.cwnd_limited = self.delivered + inflight;
     }
@@ -234,7 +235,7 @@ impl Sampler {
         self.delivered <= self.cwnd_limited
     }
 
-    /// A segment no longer waits to be sent again.
+    /// A segment no longer waits for its retransmission.
     fn settle(&mut self, index: usize) {
         let sent = &mut self.outstanding[index];
         if std::mem::take(&mut sent.lost_out) {
@@ -248,12 +249,12 @@ impl Sampler {
     }
 }
 
-/// Packet-timed round trips (section 5.5.1): each ends when something arrives that was sent after it began.
+/// Packet-timed round trips (section 5.5.1): each ends when data arrives that was sent after it started.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     next_delivered: u64,
     pub(crate) count: u64,
-    /// Whether the sample at hand begins a round.
+    /// Whether this sample starts a round.
     pub(crate) started: bool,
 }
 
@@ -267,21 +268,21 @@ impl Rounds {
         }
     }
 
-    /// StartRound: what is delivered from now on was sent in an earlier round until what is sent now arrives.
+    /// StartRound: the round ends when data sent from now on arrives.
     pub(crate) fn start(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }
 }
 
-/// The largest of the values of the last rounds (or cycles).
+/// The largest value of the last rounds (or cycles).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowedMax {
-    /// Falling values, rising times: each is the largest once those before it are too old.
+    /// Falling values, rising times: each becomes the largest when those before it are too old.
     candidates: VecDeque<(u64, f64)>,
 }
 
 impl WindowedMax {
-    /// Takes `value` at `time`; answers the largest of the last `length` times, this one included.
+    /// Adds `value` at `time`; returns the largest of the last `length` times, this one included.
     pub(crate) fn update(&mut self, value: f64, time: u64, length: u64) -> f64 {
         while self.candidates.back().is_some_and(|last| last.1 <= value) {
             self.candidates.pop_back();
@@ -326,9 +327,9 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_arriving() {
+    fn the_rate_is_delivered_data_over_the_longer_of_send_and_ack_time() {
         let mut pair = Pair::default();
-        // Ten segments at once, which come back over 45 ms: 5 ms each.
+        // Ten segments at once, acknowledged over 45 ms: 5 ms each.
         (0..10).for_each(|_| pair.send(0));
         let first = pair.ack(100, 1);
         assert_eq!((first.delivered, first.delivery_rate), (1000, 10_000.0)); // 1000 bytes in 100 ms
@@ -339,13 +340,13 @@ mod tests {
         assert_eq!(pair.ack(145, 10).delivery_rate, 10_000.0 / 0.145); // the first flight over 145 ms
         let eleventh = pair.ack(200, 11);
         assert_eq!((eleventh.prior_delivered, eleventh.delivered), (1000, 10_000));
-        // From 0 to 100 ms in sending, from 100 to 200 ms in arriving.
+        // 100 ms from sending, 100 ms of acknowledgments.
         assert_eq!(eleventh.delivery_rate, 100_000.0);
         assert_eq!(eleventh.rtt, Some(Span::from_millis(100)));
     }
 
     #[test]
-    fn acknowledgments_that_come_compressed_do_not_exceed_the_rate_of_sending() {
+    fn compressed_acknowledgments_do_not_exceed_the_send_rate() {
         let mut pair = Pair::default();
         (0..10).for_each(|i| pair.send(10 * i));
         pair.ack(100, 1);
@@ -376,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_window_is_not_the_applications_doing_and_neither_is_a_loss_to_be_repaired() {
+    fn a_full_window_or_a_pending_retransmission_is_not_application_limited() {
         let mut pair = Pair::default();
         (0..10).for_each(|_| pair.send(0));
         pair.sampler.check_if_application_limited(10_000, 10_000);
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_that_a_sample_tells_is_what_was_lost_since_its_segment_was_sent() {
+    fn a_sample_counts_the_losses_since_its_segment_was_sent() {
         let mut pair = Pair::default();
         (0..10).for_each(|_| pair.send(0));
         pair.board.on_sack(3000, 6000, |segment| pair.sampler.on_arrived(segment, at(50)));
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_value_is_forgotten_when_it_is_as_old_as_the_window_is_long() {
+    fn the_largest_value_expires_after_the_length_of_the_window() {
         let mut filter = WindowedMax::default();
         let values = [(0, 5.0), (1, 9.0), (2, 3.0), (2, 4.0), (3, 1.0), (4, 2.0), (5, 1.0)];
         let largest: Vec<f64> = values.iter().map(|&(time, value)| filter.update(value, time, 3)).collect();

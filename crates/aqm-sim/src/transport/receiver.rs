@@ -42,7 +42,7 @@ pub(crate) struct Receiver {
     delack_segments: u32,
     delack: Span,
     unacknowledged: u32,
-    /// Segments that are still acknowledged at once.
+    /// Segments still to be acknowledged at once.
     quick: u32,
     /// Last.ACK.sent of RFC 7323.
     last_ack: u64,
@@ -87,8 +87,8 @@ impl Receiver {
         self.deadline
     }
 
-    /// To be called before a segment with `ecn`: where the echo is exact, a change of CE is told before what came
-    /// earlier is mixed with what comes now (RFC 8257 section 3.2, figure 1).
+    /// Call before a segment with `ecn`. If the echo is exact, a change of CE is acknowledged first, so that marked
+    /// and unmarked data are not mixed (RFC 8257 section 3.2, figure 1).
     #[inline]
     pub(crate) fn before_segment(&mut self, ecn: Ecn) -> Option<Acknowledgment> {
         if self.echo_mode != Echo::Exact || (ecn == Ecn::Ce) == self.ece {
@@ -99,10 +99,10 @@ impl Receiver {
         earlier
     }
 
-    /// A segment arrives; answers with an acknowledgment if one is due at once.
+    /// A segment arrives. Returns an acknowledgment if one is due at once.
     pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
         let Segment { seq, payload, sent_at, ecn, cwr, fin } = *segment;
-        // RFC 3168 section 6.1.3: echo until CWR arrives; a CE on the CWR segment itself starts the echo anew.
+        // RFC 3168 section 6.1.3: echo until CWR arrives; CE on the CWR segment itself starts a new echo.
         if self.echo_mode == Echo::Classic {
             if cwr {
                 self.ece = false;
@@ -111,7 +111,7 @@ impl Receiver {
                 self.ece = true;
             }
         }
-        // RFC 9768 section 3.2.2.5.1: the first of a run of marks is told at once.
+        // RFC 9768 section 3.2.2.5.1: the first mark after unmarked data is acknowledged at once.
         let marks_begin = self.echo_mode == Echo::Counted && ecn == Ecn::Ce && !self.ece;
         if self.echo_mode == Echo::Counted {
             self.ece = ecn == Ecn::Ce;
@@ -180,7 +180,7 @@ impl Receiver {
         ack
     }
 
-    /// Keeps `start..end`, joined with what touches it, as the most recent range.
+    /// Stores `start..end`, merged with adjacent ranges, as the most recent range.
     fn store(&mut self, start: u64, end: u64) {
         let (mut start, mut end) = (start, end);
         self.beyond.retain(|&(s, e)| {
@@ -193,7 +193,7 @@ impl Receiver {
         self.beyond.insert(0, (start, end));
     }
 
-    /// Moves `next` over ranges that it reached.
+    /// Moves `next` past the ranges that it has reached.
     fn absorb(&mut self) {
         while let Some(index) = self.beyond.iter().position(|&(start, _)| start <= self.next) {
             let (_, end) = self.beyond.remove(index);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_is_echoed_until_the_sender_says_that_it_reduced() {
+    fn congestion_is_echoed_until_cwr() {
         let mut r = Receiver::new(&settings("newreno"));
         let mut send = |seq, ecn, cwr| {
             r.on_segment(
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_echo_tells_a_change_of_ce_before_it_covers_the_segment_that_brought_it() {
+    fn a_change_of_ce_is_acknowledged_before_the_segment_that_changed_it() {
         let mut r = receiver();
         (r.echo_mode, r.note_mode) = (Echo::Exact, Note::CeBytes);
         let mut send = |index: u64, ecn| {
@@ -285,7 +285,7 @@ mod tests {
             [before, after].map(|ack| ack.map(|ack| (ack.ack, ack.ece, ack.note)))
         };
         assert_eq!(send(0, Ecn::Ect0), [None, None]);
-        // One segment waits: it is acknowledged unmarked before the marked one is taken in.
+        // One segment waits: it is acknowledged unmarked before the marked one is counted.
         assert_eq!(send(1, Ecn::Ce), [Some((100, false, 0)), None]);
         assert_eq!(send(2, Ecn::Ce), [None, Some((300, true, 200))]);
         assert_eq!(send(3, Ecn::Ce), [None, None]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_of_marks_is_told_at_once_when_marks_begin_and_with_delay_while_they_go_on() {
+    fn the_first_mark_is_acknowledged_at_once_and_further_marks_with_delay() {
         let mut r = receiver();
         (r.echo_mode, r.note_mode) = (Echo::Counted, Note::CeBytes);
         let mut send = |index: u64, ecn| {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_segments_and_the_last_are_acknowledged_at_once_where_asked() {
+    fn with_quickack_the_first_segments_and_the_last_are_acknowledged_at_once() {
         let mut r = Receiver::new(&settings("newreno quickack 2 delack 40ms"));
         assert!(segment(&mut r, 0, 0).is_some());
         assert!(segment(&mut r, 1, 1).is_some());

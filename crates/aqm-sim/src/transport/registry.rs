@@ -1,9 +1,9 @@
-//! The list of congestion controls. Transports of the command line, files, Python and documentation follow from it.
+//! The list of congestion controls. The command line, files, Python and documentation take it from here.
 
 use super::controller::Info;
 use super::{bbr1, bbr3, cubic, dctcp, fixed, ledbat, newreno, prague};
 
-/// Every congestion control, one word each, as listed to users.
+/// Every congestion control, in the order of listings.
 pub static CONTROLS: &[&Info] = &[
     &newreno::INFO,
     &cubic::INFO,

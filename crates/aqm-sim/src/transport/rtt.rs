@@ -32,7 +32,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample. Timestamps make samples of retransmitted segments unambiguous (RFC 7323 section 4).
+    /// Adds a sample. Timestamps make samples of retransmitted segments unambiguous (RFC 7323 section 4).
     pub(crate) fn sample(&mut self, rtt: Span) {
         let r = rtt.as_nanos();
         if self.smoothed == Span::ZERO {
@@ -49,7 +49,7 @@ impl RttEstimator {
         self.samples += 1;
     }
 
-    /// The timeout, backed off.
+    /// The timeout, with back-off.
     pub(crate) fn rto(&self) -> Span {
         let base = if self.smoothed == Span::ZERO {
             INITIAL_RTO
@@ -60,7 +60,7 @@ impl RttEstimator {
         (base * (1 << self.backoff.min(16))).min(MAX_RTO)
     }
 
-    /// Makes the next timeout at least this long; samples wear it off.
+    /// Makes the next timeout at least this long; samples reduce it again.
     pub(crate) fn at_least(&mut self, timeout: Span) {
         self.variation = self.variation.max(timeout.saturating_sub(self.smoothed) / 4);
     }
@@ -90,7 +90,7 @@ impl RttEstimator {
         (self.sum, self.samples)
     }
 
-    /// Starts the mean anew (end of the warm-up); the estimate stays.
+    /// Starts a new mean (end of the warm-up); the estimate stays.
     pub(crate) fn forget(&mut self) {
         (self.sum, self.samples) = (Span::ZERO, 0);
     }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_sample_gives_rtt_plus_four_times_half_of_it() {
+    fn the_first_timeout_is_the_sample_plus_four_times_half_of_it() {
         let mut rtt = RttEstimator::new(Span::from_millis(200));
         assert_eq!(rtt.rto(), Span::from_secs(1));
         rtt.sample(Span::from_millis(100));

@@ -1,4 +1,4 @@
-//! What the sender knows about its outstanding segments (RFC 6675).
+//! The sender's scoreboard: the state of its outstanding segments (RFC 6675).
 
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
@@ -24,29 +24,29 @@ impl Segment {
     }
 }
 
-/// Outstanding segments in order, with `pipe` kept up to date rather than recounted.
+/// Outstanding segments in order. `pipe` is kept up to date rather than recounted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Segment>,
     /// RFC 6675 section 4: bytes believed to be in the network.
     pipe: u64,
     sacked_bytes: u64,
-    /// One beyond the highest byte that a SACK block covered.
+    /// End of the highest byte that a SACK block covered.
     highest_sacked: u64,
-    /// Everything unsacked below is marked lost.
+    /// Everything below that is not sacked is marked lost.
     lost_below: u64,
-    /// No segment that starts below is lost and not yet sent again.
+    /// No segment that starts below is lost and waits for its retransmission.
     retransmit_from: u64,
-    /// Blocks as of the last acknowledgment: most of a block is old news.
+    /// Blocks of the last acknowledgment: most of a block is already known.
     seen: [(u64, u64); 4],
 }
 
-/// What counts as too old.
+/// When a segment counts as overdue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overdue {
-    /// Only what was sent before this segment.
+    /// Only segments sent before this one.
     pub(crate) newest: (Time, u64),
-    /// How long after its sending a segment is lost.
+    /// Time from sending a segment until it is lost.
     pub(crate) after: Span,
 }
 
@@ -84,8 +84,8 @@ impl Scoreboard {
         self.pipe += u64::from(length);
     }
 
-    /// Everything below `ack` has arrived; answers how many bytes of it no SACK block had told before. `arrived` sees
-    /// these segments.
+    /// Everything below `ack` has arrived. Returns how many of its bytes no SACK block had reported before. `arrived`
+    /// sees these segments.
     pub(crate) fn on_cumulative_ack(&mut self, ack: u64, mut arrived: impl FnMut(&Segment)) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.segments.front()
@@ -104,10 +104,10 @@ impl Scoreboard {
         delivered
     }
 
-    /// A SACK block says that `start..end` has arrived; answers how many bytes of it are news. `arrived` sees these
+    /// A SACK block reports `start..end`. Returns how many of its bytes are newly reported. `arrived` sees these
     /// segments.
     pub(crate) fn on_sack(&mut self, start: u64, end: u64, mut arrived: impl FnMut(&Segment)) -> u64 {
-        // The part of a block that was seen before needs no second look.
+        // The known part of a block needs no second look.
         let known = self.seen.iter_mut().find(|seen| seen.0 == start && seen.1 <= end);
         let from = match known {
             Some(seen) => std::mem::replace(&mut seen.1, end),
@@ -135,8 +135,8 @@ impl Scoreboard {
         news
     }
 
-    /// Index of the first segment that does not start before `seq`. Segments are mostly alike: the place is guessed
-    /// from the length of the first, and searched for only where the guess fails.
+    /// Index of the first segment that does not start before `seq`. Most segments have the same length, so the index
+    /// is guessed from the length of the first; it is searched for only if the guess fails.
     fn index_of(&self, seq: u64) -> usize {
         let Some(front) = self.segments.front() else { return 0 };
         let Some(offset) = seq.checked_sub(front.start) else { return 0 };
@@ -177,8 +177,8 @@ impl Scoreboard {
         any
     }
 
-    /// RFC 8985 section 6.2 step 5: what was sent before a segment that arrived, and long enough ago, is lost. Returns
-    /// whether any is, and when to look again; `lost` sees them.
+    /// RFC 8985 section 6.2 step 5: segments sent before one that arrived, and long enough ago, are lost. Returns
+    /// whether there are any, and when to look again; `lost` sees them.
     pub(crate) fn detect_overdue(
         &mut self,
         overdue: Overdue,
@@ -191,7 +191,7 @@ impl Scoreboard {
                 if segment.retransmitted {
                     continue;
                 }
-                break; // what follows was sent later still, or is a retransmission of it
+                break; // later segments were sent later still, or were sent again
             }
             if segment.sacked || (segment.lost && !segment.retransmitted) {
                 continue;
@@ -211,7 +211,7 @@ impl Scoreboard {
         (any, again)
     }
 
-    /// Sends the newest segment once more as a probe, though nothing says that it is lost.
+    /// Sends the newest segment again as a probe, although nothing says that it is lost.
     pub(crate) fn probe_newest(&mut self, now: Time) -> Option<(u64, u32)> {
         let segment = self.segments.back_mut()?;
         if !segment.retransmitted {
@@ -221,7 +221,8 @@ impl Scoreboard {
         Some((segment.start, segment.length))
     }
 
-    /// Marks the oldest segment lost (three duplicate ACKs or a partial ACK without SACK); returns whether it was not.
+    /// Marks the oldest segment lost (three duplicate ACKs or a partial ACK without SACK). Returns false if it
+    /// already was.
     pub(crate) fn mark_first_lost(&mut self) -> bool {
         let Some(segment) = self.segments.front_mut() else { return false };
         self.retransmit_from = self.retransmit_from.min(segment.start);
@@ -233,7 +234,7 @@ impl Scoreboard {
         true
     }
 
-    /// The timer expired: everything not sacked counts as lost and not sent again (RFC 6675 section 5.1). `lost`
+    /// The timer expired: everything not sacked counts as lost and is to be sent again (RFC 6675 section 5.1). `lost`
     /// sees what was not lost before.
     pub(crate) fn mark_all_lost(&mut self, mut lost: impl FnMut(&Segment)) {
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
@@ -247,7 +248,7 @@ impl Scoreboard {
         self.retransmit_from = 0;
     }
 
-    /// Nothing was lost after all: what was sent again is on its way once more only.
+    /// The recovery was spurious: nothing was lost, and retransmitted segments are in flight once more only.
     pub(crate) fn mark_none_lost(&mut self) {
         let mut pipe = 0;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
@@ -257,7 +258,7 @@ impl Scoreboard {
         self.pipe = pipe;
     }
 
-    /// Gives back memory that a larger window needed: a ring walks through all that it has, and the caches with it.
+    /// Frees memory that a larger window needed: the ring runs through all its memory, and so through the caches.
     pub(crate) fn shrink(&mut self) {
         self.segments.shrink_to(2 * self.segments.len());
     }
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_block_tells_nothing_new() {
+    fn a_repeated_block_reports_nothing_new() {
         let mut board = ten_segments();
         assert!(board.on_sack(200, 400, |_| ()) > 0);
         assert_eq!(board.on_sack(200, 400, |_| ()), 0);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_between_sacked_blocks_are_sent_again_in_order() {
+    fn holes_between_sacked_blocks_are_retransmitted_in_order() {
         let mut board = ten_segments();
         board.on_sack(100, 200, |_| ());
         board.on_sack(300, 400, |_| ());
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_empties_the_pipe_and_spares_what_was_sacked() {
+    fn a_timeout_empties_the_pipe_and_keeps_what_was_sacked() {
         let mut board = ten_segments();
         board.on_sack(500, 600, |_| ());
         board.mark_all_lost(|_| ());

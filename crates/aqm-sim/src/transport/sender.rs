@@ -1,7 +1,7 @@
 //! The sending side: RFC 5681 and RFC 6582 (NewReno) without SACK, RFC 6675 with it, RFC 6298 timers, RFC 3168 ECN.
 //!
-//! Of RFC 6675's NextSeg, rules 1 and 2 are here. A retransmission that is lost again waits for the timer, unless losses
-//! are found by time (RFC 8985).
+//! Of RFC 6675's NextSeg, rules 1 and 2 are implemented. A retransmission that is lost again waits for the timer,
+//! unless losses are found by time (RFC 8985).
 
 use super::control::Control;
 use super::feedback::{Feedback, Note};
@@ -27,15 +27,15 @@ mod model;
 pub(crate) struct Transmission {
     pub(crate) seq: u64,
     pub(crate) payload: u32,
-    /// Of a retransmission Not-ECT (RFC 3168 section 6.1.5), but L4S marks all that it sends.
+    /// Not-ECT for retransmissions (RFC 3168 section 6.1.5), except with L4S, where all segments are ECT(1).
     pub(crate) ecn: Ecn,
     /// Congestion window reduced.
     pub(crate) cwr: bool,
-    /// TCP's flags but for those of ECN.
+    /// TCP's flags, without those of ECN.
     pub(crate) flags: u8,
 }
 
-/// Where the connection stands after a loss.
+/// State of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// No loss known.
@@ -54,10 +54,10 @@ pub(crate) struct Sender {
     phase: Phase,
     una: u64,
     next: u64,
-    /// Bytes that the application has handed over so far, and whether that is all.
+    /// Bytes that the application has written so far, and whether it has closed.
     written: u64,
     closed: bool,
-    /// Until the connection is open.
+    /// Present until the connection is open.
     opening: Option<Opening>,
     mss: u32,
     sack: bool,
@@ -72,22 +72,22 @@ pub(crate) struct Sender {
     recover: u64,
     /// RFC 3168: the window was reduced for everything sent before this.
     reduced_until: u64,
-    /// The next retransmission goes out even if the pipe is full.
+    /// The next retransmission is sent even if the pipe is full.
     retransmit_now: bool,
     cwr_due: bool,
     pacer: Option<Pacer>,
-    /// Whether recoveries are spread (RFC 6937), and the one under way.
+    /// Whether recoveries use proportional rate reduction (RFC 6937), and the current one.
     spread: bool,
     prr: Option<Prr>,
     rack: Option<Box<Rack>>,
-    /// Whether a loss halves the pipe rather than all that is outstanding.
+    /// Whether a loss halves the pipe rather than all data outstanding.
     halves_pipe: bool,
-    /// Whether needless retransmissions are taken back, and what to go back to.
+    /// Whether spurious retransmissions are undone (RFC 3522), and the state to restore.
     eifel: bool,
     undo: Option<Undo>,
     /// For controls that follow a model of the path.
     sampler: Option<Box<Sampler>>,
-    /// What the receiver noted last.
+    /// The receiver's last note.
     note: u32,
     /// Whether the window, rather than the application, ended the last round of sending.
     window_limited: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Sender {
     losses: Losses,
 }
 
-/// How things were before a retransmission.
+/// State before a retransmission.
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     /// When the retransmission was decided.
@@ -106,7 +106,7 @@ struct Undo {
     pipe: u64,
 }
 
-/// What went wrong since the statistics began.
+/// Losses since the statistics were last reset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     /// Windows in which loss was found without a timeout.
@@ -118,7 +118,7 @@ pub(crate) struct Losses {
 }
 
 impl Sender {
-    /// `random` is what the congestion control may draw from.
+    /// `random` is the random stream of the congestion control.
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Sender {
         let control = Control::new(tcp, random);
         let pacer = (tcp.flag("pacing") || control.rate().is_some()).then(Pacer::default);
@@ -160,18 +160,18 @@ impl Sender {
         }
     }
 
-    /// The application hands over `bytes` more.
+    /// The application writes `bytes` more.
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_if_application_limited();
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// The application will hand over nothing more.
+    /// The application closes: it writes nothing more.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }
 
-    /// The answer to the SYN arrives; `echo` is when the SYN was sent.
+    /// The SYN-ACK arrives; `echo` is when the SYN was sent.
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.opening.take() else { return };
         self.rtt.sample(now.since(echo));
@@ -198,13 +198,13 @@ impl Sender {
         &self.rtt
     }
 
-    /// Starts the statistics anew (end of the warm-up).
+    /// Resets the statistics (end of the warm-up).
     pub(crate) fn forget(&mut self) {
         self.rtt.forget();
         self.losses = Losses::default();
     }
 
-    /// What went wrong since the statistics began.
+    /// Losses since the statistics were last reset.
     pub(crate) fn losses(&self) -> Losses {
         self.losses
     }
@@ -259,7 +259,7 @@ impl Sender {
         self.sample(prior_inflight, now);
     }
 
-    /// What `ack` means to the congestion control, with `bytes` of news.
+    /// `ack` as the congestion control sees it, with `bytes` newly known to have arrived.
     fn acked(&mut self, ack: &Acknowledgment, flight: u64, bytes: u64, sample: Span, now: Time) -> Acked {
         let marked = match self.feedback.note {
             Note::CeBytes => u64::from(ack.note.wrapping_sub(self.note)),
@@ -271,7 +271,8 @@ impl Sender {
         Acked { bytes, marked, flight, una, next, now, rtt, sample, note: ack.note }
     }
 
-    /// New data was acknowledged, and `sacked` bytes beyond; answers how much of it was not known to have arrived.
+    /// New data was acknowledged, and `sacked` bytes beyond it. Returns how many bytes were not known to have
+    /// arrived.
     fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) -> u64 {
         let bytes = ack.ack - self.una;
         self.una = ack.ack;
@@ -288,8 +289,8 @@ impl Sender {
         self.rtt.sample(sample);
         self.rtt.restart();
         self.duplicates = 0;
-        // RFC 6582 section 3.2 step 3: of the partial acknowledgments of a recovery the first alone restarts the timer, so
-        // that many losses in one window end in slow start rather than in one repair a round trip.
+        // RFC 6582 section 3.2 step 3: only the first partial acknowledgment of a recovery restarts the timer. So
+        // many losses in one window end in slow start rather than in one retransmission per round trip.
         let partial = !self.sack && matches!(self.phase, Phase::Recovery { point } if ack.ack < point);
         if !(partial && self.after_partial) {
             // RFC 6298 (5.2), (5.3)
@@ -305,8 +306,8 @@ impl Sender {
         }
         match self.phase {
             Phase::Recovery { point } if ack.ack >= point => {
-                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK it
-                // cannot be known what of it arrived just now, so it does not count as growth.
+                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK
+                // it is unknown how much of it arrived just now, so it does not count as growth.
                 self.inflation = 0;
                 self.prr = None;
                 self.phase = Phase::Open;
@@ -330,7 +331,7 @@ impl Sender {
         if ack.ece && self.feedback.is_ecn() && !self.feedback.is_exact() {
             return delivered;
         }
-        // RFC 5681 section 3.1 and RFC 7661: a window that was not used says nothing about the path.
+        // RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
         let window = &self.control.window;
         if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
             self.control.on_ack(&Acked { bytes: delivered, ..acked });
@@ -338,8 +339,8 @@ impl Sender {
         delivered
     }
 
-    /// RFC 3522: what is acknowledged left before the retransmission did, so nothing was lost. The window goes back to
-    /// what it was, without a burst (RFC 4015 section 3.2).
+    /// RFC 3522: the acknowledged segment was sent before the retransmission, so nothing was lost. The window is
+    /// restored without a burst (RFC 4015 section 3.2).
     fn take_back(&mut self, undo: Undo, bytes: u64) {
         self.board.mark_none_lost();
         let window = &mut self.control.window;
@@ -350,17 +351,17 @@ impl Sender {
         self.retransmit_now = false;
     }
 
-    /// What to go back to if the retransmission of `now` is needless.
+    /// Saves the state to restore if the retransmission at `now` is spurious.
     fn remember(&mut self, flight: u64, now: Time) {
         let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
         self.undo = self.eifel.then_some(Undo { at: now, pipe });
     }
 
-    /// What RFC 8985 does about an acknowledgment: it looks for losses, and says when to probe.
+    /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe.
     fn watch(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
         let Some(rack) = &mut self.rack else { return };
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.phase == Phase::Open {
-            // Section 7.4.2: the loss is answered though nothing is left to repair.
+            // Section 7.4.2: the loss needs a response although nothing is left to repair.
             self.control.on_congestion(flight);
             self.reduced_until = self.next;
             self.losses.recoveries += 1;
@@ -383,7 +384,7 @@ impl Sender {
         rack.look_at = None;
         let reported = self.board.sacked_bytes();
         if reported == 0 && self.phase == Phase::Open {
-            return; // everything arrives in the order in which it was sent
+            return; // nothing was reordered
         }
         let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
         let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
@@ -416,7 +417,7 @@ impl Sender {
 
     fn enter_recovery(&mut self, flight: u64, now: Time) {
         self.remember(flight, now);
-        // A loss in a window that ECN has already answered needs no second reduction (RFC 3168 section 6.1.2).
+        // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
             self.control.on_congestion(if self.halves_pipe { self.board.pipe() } else { flight });
             self.cwr_due = self.feedback.is_ecn();
@@ -448,7 +449,7 @@ impl Sender {
         if first {
             self.remember(self.next - self.una, now);
         }
-        // What lies beyond a hole has arrived: of the data sent since, only the pipe is a measure of the window.
+        // Data beyond a hole has arrived: of the data sent since, only the pipe measures the use of the window.
         self.check_if_application_limited();
         self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
@@ -520,7 +521,7 @@ impl Sender {
         Some(self.sent(seq, payload, false, now))
     }
 
-    /// The tail loss probe, if one is due: new data, else the newest segment again (RFC 8985 section 7.3).
+    /// The tail loss probe, if one is due: new data, or else the newest segment again (RFC 8985 section 7.3).
     fn probe(&mut self, now: Time) -> Option<Transmission> {
         let rack = self.rack.as_mut().filter(|rack| rack.probe_due)?;
         let fresh = (self.written - self.next).min(u64::from(self.mss)) as u32;
@@ -575,9 +576,9 @@ impl Sender {
         Transmission { seq, payload, ecn, cwr, flags }
     }
 
-    /// The rate at which a window is spread over a round trip, with a margin so that it is the window that limits: Linux's
-    /// 2 in slow start and 1.2 afterwards (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). Bytes per second; zero, meaning no
-    /// spacing, before the first sample.
+    /// The rate that spreads a window over a round trip, times a margin, so that the window remains the limit:
+    /// Linux's 2 in slow start and 1.2 afterwards (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). Bytes per second; zero
+    /// (no pacing) before the first sample.
     fn window_rate(&self) -> f64 {
         let rtt = self.rtt.smoothed().as_secs_f64();
         let window = &self.control.window;
@@ -585,13 +586,13 @@ impl Sender {
         if rtt > 0.0 { margin * window.cwnd as f64 / rtt } else { 0.0 }
     }
 
-    /// When the next segment may go, if it is the spacing that holds it back.
+    /// When the next segment may be sent, if pacing delays it.
     #[inline]
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
         self.pacer.as_ref().and_then(|pacer| pacer.blocked_until(now))
     }
 
-    /// Window in bytes, for the record.
+    /// Window in bytes, for measurements.
     pub(crate) fn cwnd(&self) -> u64 {
         self.control.window.cwnd.min(self.window_cap)
     }

@@ -1,4 +1,4 @@
-//! A TCP connection as it is set up: its congestion control and the values of its keys.
+//! The settings of a TCP connection: its congestion control and the values of its keys.
 
 use super::controller::Info;
 use super::ecn::EcnMode;
@@ -91,18 +91,18 @@ impl Tcp {
         EcnMode::of(self.choice("ecn"))
     }
 
-    /// How congestion is told back.
+    /// The congestion feedback of the connection.
     pub(crate) fn feedback(&self) -> Feedback {
         let (echo, note) = self.info.feedback;
         Feedback { codepoint: self.ecn().codepoint(), echo, note }
     }
 
-    /// The same connection, opened already.
+    /// The same connection, without a handshake.
     pub(crate) fn opened(&self) -> Tcp {
         self.clone().with("handshake", "off").expect("it is a flag")
     }
 
-    /// Refuses values that do not go together.
+    /// Refuses values that exclude each other.
     pub(crate) fn check(&self) -> Result<(), String> {
         let name = self.info.name;
         for (key, allowed) in self.info.only {

@@ -1,4 +1,4 @@
-//! What the tests of both ends share.
+//! Helpers for the tests of both ends.
 
 use super::receiver::{Acknowledgment, Receiver, Segment};
 use super::sender::Sender;
@@ -21,13 +21,13 @@ pub(crate) struct Wire {
     pub(crate) sender: Sender,
     receiver: Receiver,
     pub(crate) now: Time,
-    /// How long the bottleneck takes for a segment.
+    /// Serialisation time of a segment at the bottleneck.
     pub(crate) service: Span,
-    /// The round trip without it.
+    /// The round-trip time without it.
     pub(crate) delay: Span,
-    /// Segments that fit in front of the bottleneck, the one being sent included.
+    /// Segments that fit into the bottleneck, the one being sent included.
     pub(crate) buffer: usize,
-    /// Until when each of the segments in front of it is there.
+    /// When each of the segments at the bottleneck leaves.
     waiting: VecDeque<Time>,
     acknowledgments: VecDeque<(Time, Acknowledgment)>,
     /// Numbers of segments that are lost the first time.
@@ -37,7 +37,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Times in milliseconds and paces, as multiples of the bottleneck's, wherever the pace changes by more than `share`.
+    /// Times in milliseconds and pacing rates, as multiples of the bottleneck's, wherever the rate changes by more
+    /// than `share`.
     pub(crate) fn paces(&mut self, until: Time, share: f64) -> Vec<(u64, f64)> {
         let mut paces: Vec<(u64, f64)> = Vec::new();
         while self.step(until) {
@@ -69,7 +70,7 @@ impl Wire {
         wire
     }
 
-    /// Goes on to the next event that is not after `end`, if there is one.
+    /// Runs the next event that is not after `end`, if there is one.
     pub(crate) fn step(&mut self, end: Time) -> bool {
         let arrival = self.acknowledgments.front().map(|ack| ack.0);
         let events = [arrival, self.sender.paced_until(self.now), self.sender.deadline()];

@@ -1,14 +1,14 @@
-//! The values of declared keys, and how a scenario writes them: in base units, with the unit in the name.
+//! The values of declared keys, and their form in a scenario: base units, with the unit in the name.
 
 use aqm_core::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean};
 use aqm_core::units::{Bytes, Rate, Size, Span};
 use serde_json::Value as Json;
 
-/// Values of keys from several lists, as if they stood in one.
+/// Values of the keys of several lists, as one list.
 #[derive(Clone, Debug)]
 pub struct Values(Vec<Params>);
 
-/// Nothing differs from the declarations.
+/// All keys have their declared defaults.
 const AS_DECLARED: Preset = Preset { name: "", source: "", values: &[] };
 
 impl Values {
@@ -32,7 +32,7 @@ impl Values {
         self.of(name).choice(name)
     }
 
-    /// A whole number; none is beyond 32 bits.
+    /// A whole number; all fit in 32 bits.
     pub fn count(&self, name: &str) -> u32 {
         self.of(name).count(name) as u32
     }
@@ -120,7 +120,7 @@ impl PartialEq for Values {
     }
 }
 
-/// What a scenario calls a key: its name, with the unit of its value if it has one.
+/// The field of a key in a scenario: its name, with the unit of its value if it has one.
 pub fn field(key: &ParamSpec) -> String {
     let unit = match key.kind {
         Kind::Span => "_ns",
@@ -131,7 +131,7 @@ pub fn field(key: &ParamSpec) -> String {
     format!("{}{unit}", key.name)
 }
 
-/// A value as a scenario has it; `packet` is what a size in packets counts.
+/// A value as in a scenario; `packet` is the packet size of sizes in packets.
 pub(crate) fn to_json(value: &Value, packet: u64) -> Json {
     match *value {
         Value::Auto => Json::Null,

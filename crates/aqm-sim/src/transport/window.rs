@@ -1,4 +1,4 @@
-//! The congestion window, and what moves it.
+//! The congestion window, and its growth in slow start.
 
 use aqm_core::units::{Span, Time};
 
@@ -11,26 +11,26 @@ pub(crate) struct Window {
     pub(crate) initial: u64,
 }
 
-/// What an acknowledgment told.
+/// What an acknowledgment reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
-    /// Bytes newly known to have arrived, by the acknowledgment number or by SACK blocks.
+    /// Bytes newly known to have arrived, from the acknowledgment number or SACK blocks.
     pub(crate) bytes: u64,
-    /// Of these, bytes whose packets were marked; only where feedback is precise (DCTCP, AccECN).
+    /// Of these, bytes whose packets were marked; only where feedback is exact (DCTCP, AccECN).
     pub(crate) marked: u64,
-    /// Bytes outstanding before.
+    /// Bytes outstanding before the acknowledgment.
     pub(crate) flight: u64,
     /// Everything below was acknowledged.
     pub(crate) una: u64,
     /// Everything below was sent.
     pub(crate) next: u64,
-    /// When.
+    /// Time of arrival.
     pub(crate) now: Time,
     /// Smoothed round-trip time.
     pub(crate) rtt: Span,
     /// The round-trip time of this acknowledgment; zero if it acknowledged nothing new.
     pub(crate) sample: Span,
-    /// What the receiver noted last (see `receiver::Note`).
+    /// The receiver's last note (see `feedback::Note`).
     pub(crate) note: u32,
 }
 
@@ -52,7 +52,7 @@ impl Window {
 
 #[cfg(test)]
 impl Acked {
-    /// `bytes` that arrived at `now`, with a round trip of `rtt`, in the middle of nowhere.
+    /// An acknowledgment for tests: `bytes` at `now`, with a round-trip time of `rtt`.
     pub(crate) fn example(bytes: u64, now: Time, rtt: Span) -> Acked {
         Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 }
     }

@@ -1,10 +1,10 @@
-//! BBR against what was published about it.
+//! BBR against published results.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
 use aqm_sim::scenario::{Capacity, Scenario};
 
-/// 10 Mbit/s and 40 ms, a bandwidth-delay product of 33 packets, with a buffer of `bdps` of them.
+/// 10 Mbit/s and 40 ms: a bandwidth-delay product of 33 packets. The buffer holds `bdps` of them.
 fn path(bdps: f64) -> Scenario {
     let mut scenario = bottleneck(&format!("fifo limit {}p", (33.0 * bdps) as u32));
     scenario.capacity = Capacity::RateBps(10_000_000);
@@ -20,7 +20,7 @@ fn alone(control: &str, flows: u32, bdps: f64) -> Report {
     run(&scenario, 1)
 }
 
-/// The part of the goodput of a flow of `control` that meets one of CUBIC, with a buffer of `bdps`.
+/// The share of a flow of `control` in the goodput of itself and one CUBIC flow, with a buffer of `bdps`.
 fn share_beside_cubic(control: &str, bdps: f64, seed: u64) -> f64 {
     let mut scenario = path(bdps);
     scenario.duration_ns = 120 * SECOND;
@@ -31,7 +31,7 @@ fn share_beside_cubic(control: &str, bdps: f64, seed: u64) -> f64 {
 }
 
 #[test]
-fn bbr1_alone_fills_the_link_and_a_sixtieth_of_a_deep_buffer() {
+fn bbr1_alone_fills_the_link_with_a_queue_far_below_a_deep_buffer() {
     let metrics = alone("bbr1", 1, 10.0).metrics;
     assert!(metrics["utilization"] > 0.97, "{}", metrics["utilization"]);
     // Three quanta of two segments are 7 ms, as long as ProbeBW cruises.
@@ -43,14 +43,14 @@ fn bbr1_alone_fills_the_link_and_a_sixtieth_of_a_deep_buffer() {
 fn two_flows_of_bbr1_share_and_hold_a_queue_of_one_bandwidth_delay_product() {
     let metrics = alone("bbr1", 2, 10.0).metrics;
     assert!(metrics["jain_index"] > 0.95, "{}", metrics["jain_index"]);
-    // Both believe in more than their half: what is outstanding is twice the product, and the quanta.
+    // Each estimates more than half of the bandwidth: together they have twice the product in flight, and the quanta.
     assert!((40.0..60.0).contains(&metrics["qdelay_mean_ms"]), "{}", metrics["qdelay_mean_ms"]);
 }
 
 #[test]
 fn bbr1_starves_cubic_in_shallow_buffers_and_not_in_deep_ones() {
-    // Hock, Bless, Zitterbart 2017; Ware, Mukerjee, Seshan, Sherry 2019: in a deep buffer the inflight cap is what BBR
-    // gets by, in a shallow one CUBIC backs off and BBR does not.
+    // Hock, Bless, Zitterbart 2017; Ware, Mukerjee, Seshan, Sherry 2019: in a deep buffer BBR gets what its inflight
+    // cap allows; in a shallow one CUBIC backs off and BBR does not.
     for seed in 1..=3 {
         let share = |bdps| share_beside_cubic("bbr1", bdps, seed);
         for bdps in [0.5, 1.0] {
@@ -63,7 +63,7 @@ fn bbr1_starves_cubic_in_shallow_buffers_and_not_in_deep_ones() {
 }
 
 #[test]
-fn bbr3_alone_fills_the_link_with_a_queue_far_below_a_deep_buffer_and_lives_in_a_shallow_one() {
+fn bbr3_alone_fills_the_link_in_deep_and_shallow_buffers_with_a_short_queue() {
     let metrics = alone("bbr3", 1, 10.0).metrics;
     assert!(metrics["utilization"] > 0.96, "{}", metrics["utilization"]);
     assert!(metrics["qdelay_mean_ms"] < 8.0, "{}", metrics["qdelay_mean_ms"]);

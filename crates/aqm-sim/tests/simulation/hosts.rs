@@ -1,4 +1,4 @@
-//! Fairness between hosts: what CAKE's isolation does for a host with one flow beside one with eight.
+//! Fairness between hosts: CAKE's isolation of a host with one flow from one with eight.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
@@ -14,17 +14,17 @@ fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
     }
 }
 
-/// Endless CUBIC.
+/// Bulk CUBIC.
 fn cubic() -> FlowGroup {
     bulk("", 1, tcp("cubic"))
 }
 
-/// Datagrams that would fill the link alone.
+/// Datagrams that fill the link alone.
 fn flood() -> FlowGroup {
     cbr("", 20_000_000, 1000)
 }
 
-/// The share of the first group's goodput in that of all, on a link of 20 Mbit/s.
+/// The share of the first group in the goodput of all, on a link of 20 Mbit/s.
 fn share(aqm: &str, groups: [FlowGroup; 2]) -> f64 {
     let scenario = Scenario {
         capacity: Capacity::RateBps(20_000_000),
@@ -70,7 +70,7 @@ fn hosts_are_isolated_on_the_side_that_the_keyword_names() {
     close(share("cake dual-dsthost", download()), 0.5, 0.002);
     close(share("cake dsthost", download()), 0.5, 0.002);
     close(share("cake dual-srchost", download()), 1.0 / 9.0, 0.002);
-    // The server has nine bulk flows, more than either receiver: triple isolation knows no difference.
+    // The server has nine bulk flows, more than either receiver: triple isolation makes no difference.
     close(share("cake triple-isolate", download()), 1.0 / 9.0, 0.002);
 }
 

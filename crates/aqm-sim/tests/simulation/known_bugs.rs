@@ -1,4 +1,5 @@
-//! Bugs that ns-3's TCP once had, as whole simulations. Numbers are ns-3's issues (`#`) and merge requests (`!`).
+//! Bugs that ns-3's TCP once had, as whole simulations. Numbers are those of ns-3's issues (`#`) and merge requests
+//! (`!`).
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
@@ -15,7 +16,7 @@ fn signals(report: &Report) -> (u64, u64) {
     (bottleneck.dropped_early + bottleneck.dropped_overflow, bottleneck.marked)
 }
 
-// !2863: over IPv6 an endpoint without ECN heeded the field all the same.
+// !2863: over IPv6 an endpoint without ECN still reacted to the field.
 #[test]
 fn ecn_works_alike_over_ipv4_and_ipv6_and_only_where_it_is_on() {
     for ipv6 in ["off", "on"] {
@@ -29,9 +30,9 @@ fn ecn_works_alike_over_ipv4_and_ipv6_and_only_where_it_is_on() {
     }
 }
 
-// #1319: some congestion controls were not told that the connection reduces its window because of marks.
+// #1319: some congestion controls were not told of window reductions by marks.
 #[test]
-fn every_congestion_control_gives_way_to_marks_alone() {
+fn every_congestion_control_reacts_to_marks_without_drops() {
     for control in ["newreno", "cubic", "dctcp", "ledbat"] {
         let tcp = tcp(&format!("{control} ecn classic"));
         let report = run(&alone("codel ecn limit 5000p", tcp), 1);

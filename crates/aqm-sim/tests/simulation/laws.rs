@@ -1,4 +1,4 @@
-//! TCP against the laws of the literature.
+//! TCP against published formulas.
 //!
 //! Senders count bytes (RFC 3465), so delayed acknowledgments do not slow the additive increase: the factor b of the
 //! formulas is 1.
@@ -10,7 +10,7 @@ const MSS: f64 = 1448.0;
 const RTT: f64 = 0.08;
 const FLOWS: f64 = 10.0;
 
-/// Ten NewReno flows that never meet a queue, and lose packets at random.
+/// Ten NewReno flows without queueing, with random losses.
 fn lossy(loss: f64, sack: bool) -> Scenario {
     let mut scenario = bottleneck("fifo limit 100000p");
     scenario.capacity = Capacity::RateBps(10_000_000_000);
@@ -60,8 +60,8 @@ fn newreno_follows_the_square_root_law() {
 
 #[test]
 fn newreno_follows_pftk_with_timeouts() {
-    // Padhye, Firoiu, Towsley, Kurose 1998, equation 30 with b = 1. Its p counts loss indications (windows with loss),
-    // as the authors did in their measurements; T0 is the smallest timeout, 200 ms here.
+    // Padhye, Firoiu, Towsley, Kurose 1998, equation 30 with b = 1. Its p counts loss indications (windows with
+    // loss), as in the authors' measurements; T0 is the smallest timeout, 200 ms here.
     let (b, t0) = (1.0_f64, 0.2_f64);
     for loss in [0.001_f64, 0.005, 0.01, 0.02, 0.03] {
         let report = run(&lossy(loss, true), 1);
@@ -80,8 +80,8 @@ fn newreno_follows_pftk_with_timeouts() {
 
 #[test]
 fn cubic_follows_its_response_function_and_reno_s_where_that_is_larger() {
-    // RFC 9438 section 5.1: W = 1.054 (RTT / p)^(3/4), for losses at equal distances; section 4.3: at least
-    // what Reno would have, sqrt(3 / 2p). Independent losses leave a tenth more, as they do Reno (1.31 for 1.22).
+    // RFC 9438 section 5.1: W = 1.054 (RTT / p)^(3/4), for losses at equal distances; section 4.3: at least Reno's
+    // window, sqrt(3 / 2p). Independent losses leave a tenth more, as with Reno (1.31 for 1.22).
     let window = |rtt_ms: u64, loss: f64| {
         let mut scenario = lossy(loss, true);
         scenario.rtt_ns = rtt_ms * MS;
@@ -119,9 +119,9 @@ fn dctcp(flows: u32, threshold: u32) -> Scenario {
 }
 
 #[test]
-fn dctcp_s_queue_swings_as_far_and_as_often_as_its_authors_derived() {
-    // Alizadeh et al. 2010 section 3.3, equations 8 to 10: amplitude A = sqrt(2 N (C RTT + K)) / 2, period A / N round
-    // trips, maximum K + N. The flows are thought to be in step, which few are.
+fn dctcp_s_queue_has_the_amplitude_and_period_of_its_analysis() {
+    // Alizadeh et al. 2010 section 3.3, equations 8 to 10: amplitude A = sqrt(2 N (C RTT + K)) / 2, period A / N
+    // round trips, maximum K + N. The formulas assume synchronised flows, and many are not.
     for (flows, threshold) in [(1, 32), (1, 94), (2, 47), (8, 94)] {
         let scenario = dctcp(flows, threshold);
         let report = run(&scenario, 1);
@@ -136,7 +136,8 @@ fn dctcp_s_queue_swings_as_far_and_as_often_as_its_authors_derived() {
         assert!(((highest - lowest) / amplitude - 1.0).abs() < 0.15, "{flows} flows, K = {k}");
         assert!((report.metrics["queue_max_packets"] - (k + n)).abs() <= 2.0, "{flows} flows, K = {k}");
         if flows <= 2 {
-            // A period has one rise through the middle; half of the amplitude around it is no noise.
+            // A period has one rise through the middle; the threshold for it, half of the amplitude, is above the
+            // noise.
             let (mut above, mut rises) = (true, 0.0);
             for &q in queue {
                 rises += f64::from(u8::from(!above && q > mean + amplitude / 6.0));
@@ -151,7 +152,7 @@ fn dctcp_s_queue_swings_as_far_and_as_often_as_its_authors_derived() {
 
 #[test]
 fn dctcp_starves_the_link_below_a_threshold_of_a_seventh_of_the_path() {
-    // Section 3.4: K > C RTT / 7 keeps the queue from running empty whatever the number of flows, 40 being about the worst.
+    // Section 3.4: K > C RTT / 7 keeps the queue from emptying whatever the number of flows; 40 is about the worst.
     let used = |threshold| run(&dctcp(40, threshold), 1).metrics["utilization"];
     let (below, at, above) = (used(8), used(47), used(94));
     println!("{below:.4} {at:.4} {above:.4}");
@@ -159,7 +160,7 @@ fn dctcp_starves_the_link_below_a_threshold_of_a_seventh_of_the_path() {
 }
 
 #[test]
-fn under_pie_reno_s_share_is_inverse_to_the_round_trip_and_cubic_s_less_so() {
+fn under_pie_the_rate_of_reno_is_inverse_to_the_rtt_and_that_of_cubic_less_so() {
     // The same loss probability for all: W is the same for Reno, so the rate goes as 1 / RTT; CUBIC's W grows with
     // RTT^(3/4) once it is beyond Reno's.
     let exponent = |control, mbit: u64| {
@@ -184,7 +185,7 @@ fn under_pie_reno_s_share_is_inverse_to_the_round_trip_and_cubic_s_less_so() {
 }
 
 #[test]
-fn ledbat_fills_an_empty_link_at_its_target_and_leaves_a_busy_one_to_others() {
+fn ledbat_fills_an_idle_link_at_its_target_delay_and_yields_on_a_busy_one() {
     // RFC 6817 section 2.2: a target of 100 ms at most.
     let beside = |other: Option<&str>| {
         let mut scenario = bottleneck("fifo limit 660p");

@@ -1,4 +1,4 @@
-//! Whole simulations: TCP against the laws of the literature, determinism, and what must never happen.
+//! Whole simulations: TCP against published formulas, determinism, and invariants.
 
 mod bbr;
 mod determinism;

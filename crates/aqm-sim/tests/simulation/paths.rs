@@ -6,7 +6,7 @@ use aqm_sim::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, EcnMode, Transport};
 
 #[test]
-fn an_uncongested_datagram_flow_arrives_whole_after_propagation_and_serialisation() {
+fn an_uncongested_datagram_flow_arrives_completely_after_propagation_and_serialisation() {
     let mut scenario = bottleneck("fifo");
     scenario.flows.push(cbr("steady", 10_000_000, 1000));
     let report = run(&scenario, 1);
@@ -34,7 +34,7 @@ fn an_overloaded_queue_fills_to_its_limit_and_loses_the_excess() {
 }
 
 #[test]
-fn a_deeper_device_ring_moves_packets_out_of_the_disciplines_sight() {
+fn a_deeper_device_ring_hides_packets_from_the_discipline() {
     let mean = |ring| {
         let mut scenario = bottleneck("fifo limit 50p");
         scenario.capacity = Capacity::RateBps(10_000_000);

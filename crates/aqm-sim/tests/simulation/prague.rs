@@ -1,4 +1,4 @@
-//! TCP Prague beside others, and behind queues of all kinds.
+//! TCP Prague beside others, and with queues of all kinds.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
@@ -23,7 +23,7 @@ fn ratio(report: &Report, first: &str, second: &str) -> f64 {
 }
 
 #[test]
-fn beside_cubic_under_dualpi2_prague_takes_a_like_share_and_waits_a_tenth_as_long() {
+fn beside_cubic_under_dualpi2_prague_gets_a_similar_share_with_a_tenth_of_the_delay() {
     for mbit in [10, 20, 50, 100] {
         let mut scenario = link("dualpi2 limit 10000p", mbit);
         // CUBIC's period is many seconds at 100 Mbit/s.
@@ -59,7 +59,7 @@ fn alone_under_dualpi2_it_fills_the_link_at_a_delay_of_a_millisecond() {
 }
 
 #[test]
-fn two_round_trips_below_25_ms_share_alike_where_dctcp_would_favour_the_shorter() {
+fn two_round_trips_below_25_ms_share_equally_where_dctcp_favours_the_shorter() {
     let shares = |tcp: Tcp| {
         let mut scenario = link("dualpi2 limit 10000p", 50);
         for (name, ms) in [("near", 5), ("far", 20)] {
@@ -75,8 +75,8 @@ fn two_round_trips_below_25_ms_share_alike_where_dctcp_would_favour_the_shorter(
 }
 
 #[test]
-fn behind_other_marking_queues_it_holds_the_delay_near_what_they_aim_at() {
-    // Twice what the discipline aims at; RED's upper threshold is 60 packets of 0.6 ms.
+fn under_other_marking_disciplines_the_delay_stays_near_their_target() {
+    // Twice the target of the discipline; RED's upper threshold is 60 packets of 0.6 ms.
     for (aqm, most_ms) in [
         ("codel ecn limit 1000p", 10.0),
         ("fq_codel ecn limit 1000p", 10.0),
@@ -93,7 +93,7 @@ fn behind_other_marking_queues_it_holds_the_delay_near_what_they_aim_at() {
 }
 
 #[test]
-fn without_marks_it_backs_off_from_losses_as_reno_does() {
+fn without_marks_it_reacts_to_losses_as_reno_does() {
     let mut scenario = link("fifo limit 100p", 20);
     scenario.flows = vec![bulk("prague", 1, prague()), bulk("newreno", 1, tcp("newreno"))];
     let report = run(&scenario, 1);

@@ -9,7 +9,7 @@ pub(crate) const MS: u64 = 1_000_000;
 /// One second in nanoseconds.
 pub(crate) const SECOND: u64 = 1_000 * MS;
 
-/// Runs a scenario that is expected to work.
+/// Runs a scenario that is expected to succeed.
 pub(crate) fn run(scenario: &Scenario, seed: u64) -> Report {
     run_with(scenario, &Inputs::default(), seed)
 }
@@ -19,7 +19,7 @@ pub(crate) fn run_with(scenario: &Scenario, inputs: &Inputs, seed: u64) -> Repor
     aqm_sim::run(scenario, inputs, seed, &Monitor::default()).expect("the scenario runs")
 }
 
-/// A bottleneck of 100 Mbit/s and 40 ms with room for 1000 packets, and nothing on it.
+/// A bottleneck of 100 Mbit/s and 40 ms with a limit of 1000 packets, without flows.
 pub(crate) fn bottleneck(aqm: &str) -> Scenario {
     Scenario {
         aqm: aqm.to_owned(),
@@ -41,7 +41,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
     }
 }
 
-/// TCP as the contract's defaults have it, but for what `text` says: `cubic ecn classic`.
+/// TCP with the defaults of the contract, except for the keys in `text`: `cubic ecn classic`.
 pub(crate) fn tcp(text: &str) -> Tcp {
     Tcp::parse(text).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Time series say the same as the metrics of the whole run.
+//! Time series agree with the metrics of the whole run.
 
 use super::scenarios::{SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
@@ -25,7 +25,7 @@ fn sums_and_last_values_are_those_of_the_run() {
 }
 
 #[test]
-fn round_trips_of_a_period_are_averaged_over_it_alone() {
+fn rtt_samples_are_averaged_over_their_period_only() {
     let report = ended_by_a_sample(|_| ());
     let rtts: Vec<f64> =
         report.series.columns["rtt_ms"].iter().copied().filter(|rtt| rtt.is_finite()).collect();

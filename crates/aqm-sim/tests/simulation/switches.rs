@@ -129,7 +129,7 @@ fn the_same_incast_without_flow_control_drops() {
 }
 
 #[test]
-fn a_pause_does_not_wait_behind_data_but_for_the_packet_that_is_being_sent() {
+fn a_pause_waits_for_the_packet_being_sent_but_not_for_the_queue() {
     // The way back to host a is full: its queue holds packets for 10 ms and more. At worst the PAUSE waits 100 us for one,
     // which lets one more packet come: 4000 bytes. Behind the queue it would be 100 packets.
     let mut scenario = incast();
@@ -166,7 +166,7 @@ fn the_computed_headroom_suffices_at_every_rate_and_distance() {
 }
 
 #[test]
-fn short_pauses_are_said_again_before_they_end() {
+fn short_pauses_are_repeated_before_they_expire() {
     let mut scenario = incast();
     // 20 quanta at 80 Mbit/s are 128 us; the upstream port is paused for 10 ms and more at a time.
     let mut options = pfc(10_000, Some(3000));
@@ -222,7 +222,7 @@ fn a_flow_of_another_priority_is_no_victim() {
 }
 
 #[test]
-fn without_flow_control_the_congested_flow_alone_loses() {
+fn without_flow_control_only_the_congested_flow_loses_packets() {
     let report = head_of_line(0, &shared(100_000, 1.0));
     assert!((goodput(&report, "victim") / PAYLOAD - 40.0).abs() < 0.1);
     assert!((goodput(&report, "congested") / PAYLOAD - 10.0).abs() < 0.1);
@@ -256,7 +256,7 @@ fn a_circle_of_paused_buffers_is_a_deadlock_and_is_reported() {
     assert_eq!(report.metrics["pfc_losses"], 0.0);
     let last = report.series.columns["goodput_mbit"].last().unwrap();
     assert_eq!(*last, 0.0, "nothing moves any more");
-    let wanted = "s0->s1, s1->s2, s2->s0 wait for each other for ever";
+    let wanted = "s0->s1, s1->s2, s2->s0 wait for each other permanently";
     assert!(report.warnings.iter().any(|warning| warning.contains(wanted)), "{:?}", report.warnings);
 }
 
@@ -270,7 +270,7 @@ fn without_a_circle_of_flows_there_is_no_deadlock() {
 }
 
 #[test]
-fn queues_in_a_shared_buffer_settle_where_the_dynamic_threshold_says() {
+fn queues_in_a_shared_buffer_settle_at_the_dynamic_threshold() {
     // Two of three ports are busy; each queue holds alpha B / (1 + alpha n), give or take the packet that is coming.
     for (alpha, busy, share) in [(1.0, 1, 45.0), (1.0, 2, 30.0), (0.5, 2, 22.5), (2.0, 2, 36.0)] {
         let mut scenario = network(vec![
@@ -290,7 +290,7 @@ fn queues_in_a_shared_buffer_settle_where_the_dynamic_threshold_says() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_run_and_every_packet_is_accounted_for() {
+fn the_same_seed_gives_the_same_run_and_every_packet_is_accounted_for() {
     // Conservation is checked at the end of every run and in the middle, here while packets wait everywhere.
     let mut scenario = ring(3);
     equip(
@@ -298,12 +298,12 @@ fn the_same_seed_is_the_same_run_and_every_packet_is_accounted_for() {
         &["s0", "s1"],
         &SwitchOptions { pfc: pfc(8_000, Some(1500)).pfc, ..shared(30_000, 0.5) },
     );
-    // NaN is unlike itself, but is written alike.
+    // NaN differs from itself, but is written the same.
     assert!(format!("{:?}", run(&scenario)) == format!("{:?}", run(&scenario)));
 }
 
 #[test]
-fn what_a_switch_cannot_do_is_refused_by_name() {
+fn invalid_switch_options_are_refused_by_name() {
     let problem =
         |scenario: &Scenario| match aqm_sim::run(scenario, &Inputs::default(), 1, &Monitor::default()) {
             Err(RunError::Input(text)) => text,
@@ -313,7 +313,7 @@ fn what_a_switch_cannot_do_is_refused_by_name() {
     equip(&mut scenario, &["x"], &pfc(10_000, None));
     assert_eq!(problem(&scenario), "topology: switch 'x': no link has a node of this name");
     equip(&mut scenario, &["s"], &pfc(10_000, None));
-    // Host a is reached by another way than it sends.
+    // The path to host a differs from the path from it.
     let links = &mut scenario.topology.as_mut().unwrap().links;
     links[3].from = "x".to_owned();
     links.extend(pair("s", "x", LINE));

@@ -1,4 +1,4 @@
-//! Graphs other than the dumbbell.
+//! Topologies other than the dumbbell.
 
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
 use aqm_sim::inputs::Inputs;
@@ -71,14 +71,14 @@ fn a_flow_over_two_bottlenecks_gets_less_than_those_over_one() {
 }
 
 #[test]
-fn path_loss_counts_what_any_queue_drops_and_any_link_loses() {
+fn path_loss_counts_drops_of_every_queue_and_losses_of_every_link() {
     let mut links: Vec<_> = both("a", "b", 20, 5).into();
     links.extend(both("b", "c", 10, 5));
     let mut row = scenario("fifo limit 50p", links, 0);
     row.overhead_bytes = 0;
     add(&mut row, cbr("flood", 40 * MBIT, 1000), &["a"], &["c"]);
-    // Half is dropped before the first link, half of the rest before the second; where three fifths
-    // are lost between them, the second has room.
+    // Half is dropped before the first link, half of the rest before the second. If three fifths are lost between
+    // them, the second queue does not fill.
     for (loss, expected) in [(0.0, 0.75), (0.6, 0.8)] {
         row.loss = loss;
         let report = run(&row);
@@ -92,14 +92,14 @@ fn path_loss_counts_what_any_queue_drops_and_any_link_loses() {
     row.flows[0] = cbr("trickle", 5 * MBIT, 1000);
     (row.flows[0].from, row.flows[0].to) = (vec!["a".to_owned()], vec!["c".to_owned()]);
     let report = run(&row);
-    // Nothing is queued: the link alone loses.
+    // Nothing is queued: only the link loses packets.
     assert_eq!(report.metrics["loss_ratio"], 0.0);
     let lost = report.metrics["path_loss_ratio"];
     assert!((lost - 0.6).abs() < 0.01, "{lost}");
 }
 
 #[test]
-fn acknowledgments_that_are_lost_are_no_path_loss() {
+fn lost_acknowledgments_do_not_count_as_path_loss() {
     let links = vec![link("a", "b", 10, 5), tested(link("b", "a", 10, 5))];
     let mut back = scenario("fifo limit 1000p", links, 1);
     back.loss = 0.3;
@@ -140,7 +140,7 @@ fn links_on_one_medium_share_its_time_packet_by_packet() {
     let rate = |group: &str| report.metrics[&format!("class.{group}.goodput_mbit")];
     assert!((rate("down") / rate("up") - 1.0).abs() < 0.01, "{} {}", rate("down"), rate("up"));
     assert!((rate("down") + rate("up") - 10.0 * 1472.0 / 1514.0).abs() < 0.1);
-    // Alone it has all of the time.
+    // A flow alone has all of the time.
     wireless.flows.pop();
     assert!((run(&wireless).metrics["goodput_mbit"] - 10.0 * 1472.0 / 1514.0).abs() < 0.1);
 }
@@ -165,7 +165,7 @@ fn a_thousand_hosts_around_a_switch_have_their_routes_at_once() {
 }
 
 #[test]
-fn what_cannot_be_built_is_refused_by_name() {
+fn an_invalid_topology_is_refused_by_name() {
     let mut graph = scenario("fifo", both("a", "b", 10, 5).into(), 0);
     add(&mut graph, cbr("x", MBIT, 1000), &["a"], &["c"]);
     let problem = |scenario: &Scenario| {
@@ -181,7 +181,7 @@ fn what_cannot_be_built_is_refused_by_name() {
 }
 
 #[test]
-fn two_measured_ports_each_have_metrics_of_their_own_and_the_first_those_without_a_prefix() {
+fn each_measured_port_has_metrics_and_those_of_the_first_have_no_prefix() {
     let mut links: Vec<_> = both("a", "b", 10, 5).into();
     links.extend(both("b", "c", 5, 5));
     links[2].name = Some("last".to_owned());
@@ -198,7 +198,7 @@ fn two_measured_ports_each_have_metrics_of_their_own_and_the_first_those_without
         assert!((of("throughput_mbit") - rate).abs() < 0.01);
         assert!((of("utilization") - 1.0).abs() < 0.001);
         assert_eq!(of("queue_max_packets"), 50.0);
-        // Each waits for 49 or 50 packets before it.
+        // Each waits for the 49 or 50 packets in front of it.
         assert!((of("qdelay_mean_ms") - 49.5 * wait_ms).abs() < 0.6 * wait_ms, "{}", of("qdelay_mean_ms"));
         let series = |name: &str| report.series.columns[&format!("port.{port}.{name}")].len();
         assert_eq!(series("queue_packets"), report.series.time_s.len());
@@ -214,7 +214,7 @@ fn two_measured_ports_each_have_metrics_of_their_own_and_the_first_those_without
 }
 
 #[test]
-fn the_way_back_of_a_dumbbell_can_be_measured_without_a_change_of_what_happens() {
+fn measuring_the_reverse_path_of_a_dumbbell_changes_nothing() {
     let mut plain = bottleneck("fifo limit 300p");
     plain.duration_ns = 8_000 * MS;
     plain.flows.push(bulk("newreno", 2, newreno()));
@@ -224,7 +224,7 @@ fn the_way_back_of_a_dumbbell_can_be_measured_without_a_change_of_what_happens()
     for (name, value) in &plain.metrics {
         assert_eq!(both.metrics[name], *value, "{name}");
     }
-    // An acknowledgment of 66 bytes at least for every two segments; they hardly wait.
+    // Acknowledgments of at least 66 bytes for every two segments; they hardly wait.
     let acks = both.metrics["port.back.packets_arrived"] / both.metrics["port.bottleneck.packets_arrived"];
     assert!((0.4..1.0).contains(&acks), "{acks}");
     assert!(both.metrics["port.back.qdelay_mean_ms"] < 0.1);

@@ -1,4 +1,4 @@
-//! Sources: what they offer, and what their users see.
+//! Sources: the traffic they offer, and the quality for their users.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
 use aqm_io::capture::Capture;
@@ -82,7 +82,7 @@ fn a_call_of_one_packet_takes_a_round_trip_and_the_serialisation_of_both_ways() 
 }
 
 #[test]
-fn a_page_over_more_connections_loads_faster_where_the_window_is_the_limit() {
+fn a_page_loads_faster_over_more_connections_if_the_window_is_the_limit() {
     let load = |connections| {
         let mut scenario = bottleneck("fifo");
         let page = Round {
@@ -105,7 +105,7 @@ fn a_page_over_more_connections_loads_faster_where_the_window_is_the_limit() {
 }
 
 #[test]
-fn answers_that_come_at_once_overflow_a_small_buffer_and_the_query_waits_for_the_last() {
+fn simultaneous_answers_overflow_a_small_buffer_and_the_query_waits_for_the_last() {
     let query = |limit| {
         let mut scenario = bottleneck(&format!("fifo limit {limit}p"));
         let incast = Round {
@@ -160,7 +160,7 @@ fn a_workload_of_too_many_flows_is_refused_with_their_number() {
     assert!(error.contains("flow group 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
 }
 
-/// A call beside what else is on the link.
+/// A call beside other traffic.
 fn call_beside(aqm: &str, others: Option<FlowGroup>) -> Report {
     let mut scenario = bottleneck(aqm);
     scenario.capacity = Capacity::RateBps(10_000_000);
@@ -172,7 +172,7 @@ fn call_beside(aqm: &str, others: Option<FlowGroup>) -> Report {
 }
 
 #[test]
-fn a_call_has_fifty_packets_a_second_each_way_and_sounds_as_the_network_lets_it() {
+fn a_call_has_fifty_packets_a_second_each_way_and_a_score_that_depends_on_the_network() {
     let alone = call_beside("fifo limit 1000p", None);
     assert_eq!(alone.flows.iter().map(|flow| flow.kind.as_str()).collect::<Vec<_>>(), ["udp", "udp-back"]);
     assert!(alone.flows.iter().all(|flow| flow.packets_delivered.abs_diff(25 * 50) <= 1));
@@ -200,7 +200,7 @@ fn a_game_sends_both_ways_and_only_one_way_is_measured() {
 }
 
 #[test]
-fn a_player_takes_the_bitrate_that_its_link_carries_and_stalls_where_none_fits() {
+fn a_player_chooses_the_bitrate_that_its_link_carries_and_stalls_if_none_fits() {
     let watch = |mbit: u64, rates_mbit: &[u64]| {
         let mut scenario = bottleneck("fifo limit 100p");
         scenario.capacity = Capacity::RateBps(mbit * 1_000_000);
@@ -223,13 +223,13 @@ fn a_player_takes_the_bitrate_that_its_link_carries_and_stalls_where_none_fits()
     assert_eq!(tight["video_stall_s"], 0.0);
     let hopeless = watch(1, &[2, 4]);
     assert_eq!(hopeless["video_bitrate_mbit"], 2.0);
-    // At most half of the time something can be played, and each segment begins with a window that grows anew.
+    // Video can play at most half of the time, and the window of each segment grows again from the start.
     assert!((120.0..150.0).contains(&hopeless["video_stall_s"]), "{}", hopeless["video_stall_s"]);
     assert!(hopeless["video_stalls"] > 10.0);
 }
 
 #[test]
-fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
+fn a_replayed_capture_delivers_its_bytes_and_reacts_to_the_link() {
     let capture = include_bytes!("../../../../data/captures/aqmlab-lan.pcap");
     let mut inputs = Inputs::default();
     inputs.add_capture("lan.pcap", Arc::new(Capture::parse("lan.pcap", capture).unwrap()));
@@ -243,7 +243,7 @@ fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
         run_with(&scenario, &inputs, 1)
     };
     let (fast, slow) = (replay(25), replay(4));
-    // Everything that servers said, each byte once, whatever the link loses.
+    // All data from servers, each byte once, whatever the link loses.
     let bytes = |report: &Report| report.metrics["goodput_mbit"] * 60e6 / 8.0;
     assert!((bytes(&fast) - bytes(&slow)).abs() < 1.0, "{} {}", bytes(&fast), bytes(&slow));
     assert!((4_500_000.0..5_750_000.0).contains(&bytes(&fast)), "{}", bytes(&fast));
@@ -252,7 +252,7 @@ fn a_capture_held_again_delivers_its_bytes_and_reacts_to_the_link() {
 }
 
 #[test]
-fn what_a_scenario_names_must_be_among_the_inputs() {
+fn captures_and_traces_of_a_scenario_must_be_among_the_inputs() {
     let mut inputs = Inputs::default();
     inputs.add_link_trace("lte.down", LinkTrace::parse("lte.down", b"1\n").unwrap());
     let refusal = |change: &dyn Fn(&mut Scenario)| {
@@ -274,7 +274,7 @@ fn what_a_scenario_names_must_be_among_the_inputs() {
 }
 
 #[test]
-fn applications_repeat_with_their_seed_and_an_added_one_leaves_the_offers_of_the_others_unchanged() {
+fn applications_repeat_with_their_seed_and_do_not_change_with_another_added() {
     let scenario = |with_calls: bool| {
         let mut scenario = bottleneck("codel");
         scenario.capacity = Capacity::RateBps(20_000_000);

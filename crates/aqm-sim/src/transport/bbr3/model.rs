@@ -1,4 +1,4 @@
-//! The model of the path: bandwidth, aggregation, and what losses say (section 5.5).
+//! The model of the path: bandwidth, aggregation, and the bounds from losses (section 5.5).
 
 use super::{
     AckPhase, BETA, Bbr3, INFINITY, LOSS_THRESH, LostSegment, State, View, Window, is_inflight_too_high,
@@ -159,7 +159,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel of section 5.3.3.9; whether it decided on another state.
+    /// AdaptLongTermModel of section 5.3.3.9. Returns whether it changed the state.
     pub(super) fn adapt_long_term_model(&mut self, c: &View<'_>) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.started {
             self.ack_phase = AckPhase::ProbeFeedback;

@@ -3,8 +3,8 @@
 use super::{AckPhase, Bbr3, HEADROOM, INFINITY, MIN_PIPE_CWND, State, View, Window};
 use aqm_core::units::{Span, Time};
 
-/// Section 5.3.3.8.2: round trips after which Reno would have probed, and the shortest wait by the clock, to which up to a
-/// second is added.
+/// Section 5.3.3.8.2: round trips after which Reno would have probed, and the shortest wait by the clock, to which up
+/// to a second is added.
 const RENO_ROUNDS: u64 = 63;
 const SHORTEST_WAIT: Span = Span::from_secs(2);
 
@@ -83,8 +83,8 @@ impl Bbr3 {
 
     /// IsTimeToGoDown of section 5.3.3.9.
     fn is_time_to_go_down(&mut self, c: &View<'_>) -> bool {
-        // Before the acknowledgment, and but for what is less than a segment: a window that inflight_longterm bounds
-        // never holds more.
+        // Data in flight before the acknowledgment, up to a segment more: a window bounded by inflight_longterm never
+        // holds more.
         let reached = c.at.prior_inflight + c.window.mss > self.inflight_longterm;
         if self.prev_probe_too_high && reached {
             self.prev_probe_precautionary = true;

@@ -45,7 +45,7 @@ impl Bbr3 {
 
     /// HandleProbeRTT of section 5.3.4.3.
     fn handle_probe_rtt(&mut self, c: &mut View<'_>) {
-        c.sampler.mark_application_limited(c.at.inflight); // low rates mean nothing now
+        c.sampler.mark_application_limited(c.at.inflight); // low rates say nothing about the path now
         if self.probe_rtt_done_stamp.is_none() {
             if c.at.inflight <= self.probe_rtt_cwnd(c.window) {
                 self.probe_rtt_done_stamp = Some(c.at.now + PROBE_RTT_DURATION);
@@ -74,7 +74,7 @@ impl Bbr3 {
         self.reset_short_term_model();
         if self.full_bw_reached {
             self.start_probe_bw_down(delivered, now);
-            self.state = State::ProbeBwCruise; // what is outstanding is below the estimate already
+            self.state = State::ProbeBwCruise; // data in flight is below the estimate already
         } else {
             self.state = State::Startup;
         }

@@ -1,5 +1,5 @@
-//! BBRv1 with a bottleneck that passes a segment of 100 bytes every 10 ms, and 100 ms besides: 10 000 bytes a second, a
-//! round trip of 110 ms, a bandwidth-delay product of eleven segments.
+//! BBRv1 with a bottleneck that sends a segment of 100 bytes every 10 ms, and 100 ms of other delay: 10 000 bytes a
+//! second, a round trip of 110 ms, a bandwidth-delay product of eleven segments.
 
 use super::*;
 use crate::transport::testing::{MSS, Wire, settings};
@@ -13,7 +13,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// The window, and how far it is used, in segments.
+/// The window, and how much of it is used, in segments.
 fn window(wire: &Wire) -> (u64, u64) {
     (wire.sender.cwnd() / MSS, wire.sender.board.pipe() / MSS)
 }
@@ -72,7 +72,7 @@ fn the_first_phase_depends_on_the_random_numbers() {
 }
 
 #[test]
-fn ten_seconds_without_a_shorter_round_trip_bring_four_segments_for_200_ms() {
+fn probe_rtt_after_ten_seconds_leaves_four_segments_for_200_ms() {
     let mut wire = Wire::new(&bbr1(), u64::MAX);
     let mut small = Vec::new();
     while wire.step(at(25_000)) {
@@ -88,7 +88,7 @@ fn ten_seconds_without_a_shorter_round_trip_bring_four_segments_for_200_ms() {
 }
 
 #[test]
-fn a_loss_costs_the_recovery_a_round_of_packet_conservation_and_the_pace_nothing() {
+fn a_loss_costs_a_round_of_packet_conservation_but_no_pacing_rate() {
     let mut wire = Wire::new(&bbr1(), u64::MAX);
     while wire.step(at(2500)) {}
     let lost = wire.sender.next / MSS;

@@ -16,7 +16,7 @@ fn bulk() -> Wire {
     Wire::new(&bbr3(), u64::MAX)
 }
 
-/// Goes on until `pace`, as a multiple of the bottleneck's; answers when that was.
+/// Runs until the pacing rate is `pace` times that of the bottleneck. Returns when that was.
 fn until_pace(wire: &mut Wire, pace: f64) -> u64 {
     while wire.step(at(60_000)) {
         if (wire.sender.control.rate().expect("it has a rate") / 10_000.0 - pace).abs() < 0.003 {
@@ -80,7 +80,7 @@ fn probe_bw_probes_for_three_rounds_drains_and_cruises() {
     assert_eq!(wire.sender.cwnd(), 2300);
     let excess = wire.sender.board.pipe() / MSS - 11;
     let cruise = until_pace(&mut wire, 0.99);
-    // What is too much leaves at 0.109 segments every 10 ms.
+    // The excess leaves at 0.109 segments every 10 ms.
     assert!((cruise - down).abs_diff(excess * 10_000 / 109) < 30, "{excess}: {down} {cruise}");
     assert_eq!(wire.sender.board.pipe(), 1100);
 }
@@ -99,7 +99,7 @@ fn the_wait_between_probes_depends_on_the_random_numbers() {
 }
 
 #[test]
-fn five_seconds_without_a_shorter_round_trip_bring_half_the_product_for_200_ms() {
+fn probe_rtt_after_five_seconds_halves_the_flight_for_200_ms() {
     let mut wire = bulk();
     let mut small = Vec::new();
     while wire.step(at(17_000)) {
@@ -107,9 +107,9 @@ fn five_seconds_without_a_shorter_round_trip_bring_half_the_product_for_200_ms()
             small.push(wire.now.as_nanos() / 1_000_000);
         }
     }
-    // 110 ms were measured at 110 ms, to which what is equal adds nothing: they expire with the first acknowledgment after
-    // 5110 ms. Twenty segments are five after fifteen more; then 200 ms, and the next acknowledgment. Then five seconds
-    // again, and eleven segments, which are five after six.
+    // The last sample of 110 ms that counts is that of 110 ms: it expires with the first acknowledgment after 5110
+    // ms. Twenty segments are five after fifteen more; then 200 ms, and the next acknowledgment. Five seconds later
+    // it is eleven segments, which are five after six more.
     assert_eq!(small, [5115, 5495, 10_497, 10_787, 15_790, 16_080]);
 }
 
@@ -140,15 +140,15 @@ fn a_probe_that_loses_too_much_bounds_the_flight_and_the_next_one_is_careful() {
     wire.buffer = 8; // eighteen segments fit: eight here, ten on their way back
     until_pace(&mut wire, 1.238);
     until_pace(&mut wire, 0.891);
-    // The plateau ends the probe before its loss is known, which still counts as its own. The 19th was lost, 5.3 % of what was outstanding: a fiftieth is reached at 1800 bytes and 36.7 more. CRUISE leaves
-    // 15 % of that free.
+    // The plateau ends the probe before its loss is known; the loss still counts as the probe's. The 19th segment was
+    // lost, 5.3 % of the data in flight: 2 % is reached at 1800 bytes and 36.7 more. CRUISE leaves 15 % of that free.
     until_pace(&mut wire, 0.99);
     assert_eq!((wire.sender.cwnd(), wire.sender.losses().recoveries), (1836 - 275, 1));
     until_pace(&mut wire, 1.238);
     assert_eq!(wire.sender.cwnd(), 1836);
     let down = until_pace(&mut wire, 0.891);
     assert_eq!((wire.sender.cwnd(), wire.sender.losses().recoveries), (1836, 1)); // careful: eighteen are enough
-    // All of that probe is acknowledged after a round trip of 180 ms; one of REFILL, and on it goes.
+    // All of that probe is acknowledged after a round trip of 180 ms; one round of REFILL, then the next probe.
     let up = until_pace(&mut wire, 1.238);
     assert!((300..400).contains(&(up - down)), "{down} {up}");
 }

@@ -1,11 +1,11 @@
-//! What a control that follows a model of the path is told. Other controls pay a branch.
+//! Calls to a control that follows a model of the path. For other controls each costs a branch.
 
 use super::{Phase, Sender};
 use crate::transport::bbr::{Moment, Recovery};
 use aqm_core::units::Time;
 
 impl Sender {
-    /// To be called before the application writes, an acknowledgment is dealt with or the timer acts.
+    /// Call before the application writes, an acknowledgment is processed or the timer fires.
     #[inline]
     pub(super) fn check_if_application_limited(&mut self) {
         if let Some(sampler) = &mut self.sampler
@@ -15,14 +15,14 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 section 4, with the control told what is lost.
+    /// RFC 6675 section 4; the control sees each lost segment.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time) -> bool {
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         self.board.detect_losses(|segment| control.note_loss(sampler, segment, now))
     }
 
-    /// An acknowledgment has been dealt with.
+    /// An acknowledgment was processed.
     #[inline]
     pub(super) fn sample(&mut self, prior_inflight: u64, now: Time) {
         if self.sampler.is_some() {
@@ -43,7 +43,7 @@ impl Sender {
         self.control.on_sample(sampler, rs, Moment { now, prior_inflight, inflight, recovery, srtt });
     }
 
-    /// A segment is being sent, and counted in the pipe already.
+    /// A segment is being sent; the pipe includes it already.
     #[inline]
     pub(super) fn note_sent(&mut self, seq: u64, payload: u32, now: Time) {
         if self.sampler.is_some() {
@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// Nothing was lost after all.
+    /// Nothing was lost: the recovery was spurious.
     pub(super) fn note_none_lost(&mut self) {
         if let Some(sampler) = &mut self.sampler {
             sampler.mark_none_lost();

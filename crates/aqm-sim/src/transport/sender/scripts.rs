@@ -1,7 +1,8 @@
-//! Plays the scripts in `scripts/`, in the manner of packetdrill: acknowledgments in, segments out, with times, by hand.
+//! Runs the scripts in `scripts/`, in the manner of packetdrill: acknowledgments in, segments out, with times,
+//! computed by hand.
 //!
-//! A script has one event a line: milliseconds, what happens, and what follows `#` is a comment. Segments have 100 bytes
-//! and are numbered from 0. The first line with `tcp` sets the connection up, as in `Tcp::parse`.
+//! A script has one event per line: milliseconds, then the event; `#` starts a comment. Segments have 100 bytes and
+//! are numbered from 0. A first line with `tcp` sets up the connection, as in `Tcp::parse`.
 //!
 //! ```text
 //! tcp newreno sack off
@@ -15,8 +16,8 @@
 //! 250  = cwnd 5.5 ssthresh 5 deadline 650 retransmissions 1 timeouts 1 recoveries 0
 //! ```
 //!
-//! `rtt 44` alone on a line changes the round trip that acknowledgments echo, 50 ms at first. `cwnd` and `ssthresh` are
-//! in segments, rounded to the decimals that the script gives.
+//! A line `rtt 44` changes the round-trip time that acknowledgments echo, initially 50 ms. `cwnd` and `ssthresh` are
+//! in segments, rounded to the decimals in the script.
 #![allow(clippy::disallowed_methods, reason = "a test may open files")]
 
 use super::*;
@@ -28,7 +29,7 @@ struct Player {
     rtt: Span,
     /// AccECN's counter.
     ce: u32,
-    /// What was sent and not yet expected by a line.
+    /// Sent segments that no line has expected yet.
     sent: Vec<String>,
 }
 
@@ -191,7 +192,7 @@ fn play(script: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_script_goes_as_written() {
+fn every_script_passes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/transport/sender/scripts");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

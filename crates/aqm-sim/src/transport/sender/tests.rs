@@ -1,4 +1,4 @@
-//! A sender alone, where a script (see `scripts.rs`) would not be shorter.
+//! A sender alone, in cases where a script (see `scripts.rs`) would not be shorter.
 
 use super::*;
 use crate::transport::testing::{MSS, settings};
@@ -47,7 +47,7 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
 }
 
 #[test]
-fn a_loss_halves_what_is_outstanding_or_where_asked_what_is_in_the_network() {
+fn a_loss_halves_the_flight_or_if_set_the_pipe() {
     // Ten segments, and one more for each of the first two reports: twelve outstanding, of which three have arrived and one
     // is lost.
     for (halved, segments) in [("flight", 6), ("pipe", 4)] {
@@ -66,7 +66,7 @@ fn rack() -> Tcp {
 }
 
 #[test]
-fn by_time_one_reported_segment_is_enough_once_a_quarter_of_a_round_trip_has_passed() {
+fn with_rack_one_sacked_segment_suffices_after_a_quarter_of_a_round_trip() {
     let mut sender = bulk(&rack());
     sent(&mut sender, 0);
     // Segment 1 arrives after 50 ms, 0 does not: 50 ms and a quarter of them after its sending, it is lost.
@@ -80,7 +80,7 @@ fn by_time_one_reported_segment_is_enough_once_a_quarter_of_a_round_trip_has_pas
 }
 
 #[test]
-fn by_time_three_reported_segments_are_enough_at_once() {
+fn with_rack_three_sacked_segments_suffice_at_once() {
     let mut sender = bulk(&rack());
     sent(&mut sender, 0);
     ack(&mut sender, 50, 0, &[(1, 3)]);
@@ -88,7 +88,7 @@ fn by_time_three_reported_segments_are_enough_at_once() {
 }
 
 #[test]
-fn by_time_a_lost_retransmission_is_found_when_something_sent_later_arrives() {
+fn with_rack_a_lost_retransmission_is_found_when_a_later_segment_arrives() {
     let mut sender = bulk(&rack());
     sent(&mut sender, 0);
     ack(&mut sender, 50, 0, &[(1, 9)]);
@@ -117,7 +117,7 @@ fn a_probe_follows_two_round_trips_after_the_tail_and_its_success_counts_as_a_lo
 }
 
 #[test]
-fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_not() {
+fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_spurious_one_does_not() {
     let run = |lost: bool| {
         let mut sender = Sender::new(&rack(), Random::seeded(1));
         sender.write(11 * MSS);
@@ -141,7 +141,7 @@ fn a_probe_that_repairs_the_only_loss_halves_the_window_and_a_needless_one_does_
 }
 
 #[test]
-fn data_wait_for_the_answer_to_the_syn() {
+fn data_wait_for_the_syn_ack() {
     let mut sender = bulk(&settings("newreno handshake on"));
     let syn = sender.poll(at(0)).unwrap();
     assert_eq!((syn.payload, syn.flags), (0, flags::SYN));
@@ -165,7 +165,7 @@ fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
 }
 
 #[test]
-fn the_last_segment_of_a_finite_flow_says_so_each_time_it_is_sent() {
+fn the_last_segment_of_a_finite_flow_carries_fin_each_time() {
     let mut sender = Sender::new(&settings("newreno"), Random::seeded(1));
     sender.write(2 * MSS);
     sender.close();

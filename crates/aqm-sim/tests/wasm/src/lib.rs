@@ -1,5 +1,5 @@
-//! The simulator behind four functions. What goes in and out lies in one buffer: the host writes `room(length)` bytes,
-//! calls a function that takes them, and reads an answer of the length that it returns at `answer()`.
+//! The simulator behind four functions. One buffer holds what goes in and out: the host writes `room(length)` bytes,
+//! calls a function that reads them, and finds the answer, of the returned length, at `answer()`.
 
 use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
@@ -16,7 +16,7 @@ struct Module {
 
 thread_local!(static MODULE: RefCell<Module> = RefCell::default());
 
-/// Makes room for what the host wants to pass.
+/// Reserves the buffer for data from the host.
 #[unsafe(no_mangle)]
 extern "C" fn room(length: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -25,7 +25,7 @@ extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Takes the buffer as the capture `capture`.
+/// Reads the buffer as the capture `capture`.
 #[unsafe(no_mangle)]
 extern "C" fn add_capture() {
     MODULE.with_borrow_mut(|module| {
@@ -34,7 +34,7 @@ extern "C" fn add_capture() {
     });
 }
 
-/// Takes the buffer as the link trace `trace`.
+/// Reads the buffer as the link trace `trace`.
 #[unsafe(no_mangle)]
 extern "C" fn add_link_trace() {
     MODULE.with_borrow_mut(|module| {
@@ -43,8 +43,8 @@ extern "C" fn add_link_trace() {
     });
 }
 
-/// Takes the buffer as a scenario, runs it, and gives the length of the answer: the whole report as `Debug` writes it,
-/// every number so that no bit is lost.
+/// Reads the buffer as a scenario, runs it, and returns the length of the answer: the whole report in `Debug` form,
+/// in which no number loses a bit.
 #[unsafe(no_mangle)]
 extern "C" fn run(seed: u64) -> usize {
     MODULE.with_borrow_mut(|module| {
@@ -55,7 +55,7 @@ extern "C" fn run(seed: u64) -> usize {
     })
 }
 
-/// Where the answer lies.
+/// Address of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn answer() -> *const u8 {
     MODULE.with_borrow(|module| module.buffer.as_ptr())

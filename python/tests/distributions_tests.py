@@ -66,7 +66,7 @@ def a_file_that_holds_none_is_refused_by_line(tmp_path: Path, content: str, want
     [
         ("expo(1s)", "did you mean 'exp'?"),
         ("telnett", "did you mean 'telnet'?"),
-        ("websearch", "'websearch' is a distribution of other things"),
+        ("websearch", "'websearch' is a distribution of another quantity"),
         ("weibull(1s)", "'weibull(1s)' is not weibull(SCALE,SHAPE)"),
         ("lognormal(1s,-1)", "sigma '-1' is not a number above 0"),
         ("pareto(0s,1)", "'0s' is zero"),

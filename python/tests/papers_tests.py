@@ -236,7 +236,7 @@ def a_wrong_command_leaves_one_line_and_nothing_behind(
 @pytest.mark.parametrize(
     ("file", "old", "new", "wanted"),
     [
-        ("claims", 'id = "small-2"', 'id = "small-1"', "claim: 'small-1' is there twice"),
+        ("claims", 'id = "small-2"', 'id = "small-1"', "claim: 'small-1' is given twice"),
         ("claims", 'scenario = "line"', 'scenario = "lane"', "there is no lane.toml"),
         ("claims", 'title = "A small paper"', "", "claims.toml: title: is missing"),
         ("figures", 'kind = "bars"', 'kind = "bar"', "figure figure-1: panel bars: kind: unknown value 'bar'"),
@@ -263,9 +263,9 @@ def a_file_that_is_wrong_is_refused_by_file_key_and_value(
         (
             '"fct_mean_s", point.buffer = "100p"',
             '"fct_mean_s"',
-            "claim small-4: 'pie': point: 2 points of the sweep fit",
+            "claim small-4: 'pie': point: 2 points of the sweep match",
         ),
-        ('point.buffer = "200p"', 'point.buffer = "300p"', "claim small-1: 'fifo': point: there is none with"),
+        ('point.buffer = "200p"', 'point.buffer = "300p"', "claim small-1: 'fifo': point: no point has"),
         ("point.buffer", "point.bufer", "point: unknown key 'bufer', did you mean 'buffer'?"),
     ],
 )

@@ -305,7 +305,7 @@ def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, told
         process.send_signal(told)
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130, err
-    assert err == f"aqmlab: interrupted: {out} holds the runs that were finished\n"
+    assert err == f"aqmlab: interrupted: {out} holds the finished runs\n"
     result = aqmlab.load(out)
     assert result.is_partial
     assert 3 <= len(result.runs) < 1000

@@ -111,10 +111,10 @@ def samples_are_a_three_hundredth_of_the_run_but_not_below_10_ms() -> None:
 @pytest.mark.parametrize(
     ("aqm", "flow", "warned"),
     [
-        ("pie ecn", "1*cubic", "'pie ecn' may mark, but no flow understands marks"),
+        ("pie ecn", "1*cubic", "'pie ecn' may mark, but no flow supports ECN"),
         ("pie ecn", "1*cubic:ecn=classic", None),
-        ("pie", "1*cubic:ecn=classic", "flows 'cubic' understand marks (ecn), but no AQM here marks"),
-        ("fifo", "1*dctcp", "flows 'dctcp' understand marks"),
+        ("pie", "1*cubic:ecn=classic", "flows 'cubic' support ECN, but no AQM here marks"),
+        ("fifo", "1*dctcp", "flows 'dctcp' support ECN"),
         ("fifo", "1*cubic", None),
         ("fq_codel", "1*cubic", None),
         ("dctcp_step", "1*dctcp", None),
@@ -298,16 +298,16 @@ def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     [
         ("aqm = [", "is not TOML: "),
         (f"{GOOD}rtts = '1ms'", "unknown key 'rtts', did you mean 'rtt'?"),
-        (f"{GOOD}buffer = 100", "buffer: '100' is not text with a unit, as in quotes: \"1bdp\""),
+        (f"{GOOD}buffer = 100", "buffer: '100' is not text with a unit, such as \"1bdp\""),
         (f"{GOOD}duration = 1.5", "duration: '1.5' is not text with a unit"),
         (f"{GOOD}loss = true", "loss: 'True' is not text with a unit"),
         (f"{GOOD}duration = '0s'", "duration: '0s' is out of range"),
         (f"{GOOD}title = 3", "title: '3' is not text"),
         (f"{GOOD}allow_unequal_buffers = 'yes'", "allow_unequal_buffers: 'yes' is neither true nor false"),
-        (f"{GOOD}sweep = 3", "sweep: is a table of lists"),
+        (f"{GOOD}sweep = 3", "sweep: must be a table of lists"),
         (f"{GOOD}[sweep]\nbufer = ['1p']", "sweep: unknown key 'bufer', did you mean 'buffer'?"),
         (f"{GOOD}[sweep]\nrate = ['1mbit']", "sweep: 'rate' is given outside the sweep too"),
-        (f"{GOOD}[sweep]\nbuffer = []", "sweep: buffer: is a list of values"),
+        (f"{GOOD}[sweep]\nbuffer = []", "sweep: buffer: must be a list of values"),
         (f"{GOOD}[sweep]\nbuffer = ['1p', '1p']", "sweep: buffer: holds a value twice"),
         (f"{GOOD}[sweep]\nseeds = [1]", "sweep: 'seeds' cannot be swept"),
         (f"{GOOD}flows = '$n*cubic'", "flows: '$n*cubic': there is no $n"),
@@ -315,7 +315,7 @@ def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
         (f"{GOOD}flows = '$n*cubic'\n[values]\nn = 1", "values: n: '1' is not text"),
         (f"{GOOD}flows = '$many*cubic'\n[values]\nmany = '1'\n[sweep]\nmany = ['2']", "sweep: 'many' is given outside"),
         (f"{GOOD}[quick]\nseed = 3", "quick: unknown key 'seed', did you mean 'seeds'?"),
-        (f"{GOOD}quick = 3", "quick: is a table of what it names"),
+        (f"{GOOD}quick = 3", "quick: must be a table of options"),
     ],
 )
 def a_bad_file_is_refused_by_file_key_and_value(tmp_path: Path, text: str, wanted: str) -> None:
@@ -341,5 +341,5 @@ def every_experiment_of_the_project_resolves(path: Path) -> None:
 def groups_of_one_kind_are_told_apart() -> None:
     plan = _plan(flows=["3*cubic", "1*cubic:rtt=160ms", "2*cubic"])
     assert [group.name for group in plan.base.flows] == ["cubic", "cubic-2", "cubic-3"]
-    with pytest.raises(InputError, match="another group is called 'x'"):
+    with pytest.raises(InputError, match="another group has the name 'x'"):
         _plan(flows=["3*cubic:name=x", "1*newreno:name=x"])

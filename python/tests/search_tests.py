@@ -322,7 +322,7 @@ def the_command_shows_the_search_and_keeps_all_settings(
     monkeypatch.setenv("COLUMNS", "100")
     ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out", "--json", "out.json", "--seeds", "2")
     assert ended.status == 0, ended.err
-    for text in ("What each factor moves", "typical ratio, codel", "10mbit", "interval"):
+    for text in ("Effect of each factor", "typical ratio, codel", "10mbit", "interval"):
         assert text in ended.out
     assert "…" not in ended.out
     assert max(map(len, ended.out.splitlines())) <= 100
@@ -347,11 +347,11 @@ def the_command_shows_the_search_and_keeps_all_settings(
         ("search.toml", "seeds = 2", "", "search.toml: seeds: is missing"),
         ("search.toml", "best = 2", "best = 0", "search.toml: best: '0' is out of range"),
         ("search.toml", "steps = 0", "steps = -1", "search.toml: quick: steps: '-1' is out of range"),
-        ("search.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is there twice"),
-        ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them stand for the same"),
-        ("search.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: has to hold two"),
+        ("search.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is given twice"),
+        ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them have the same value"),
+        ("search.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: must hold at least two"),
         ("search.toml", 'target = "20ms"', 'target = "21ms"', "presets: printed: target: unknown value '21ms'"),
-        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no scenario that is searched"),
+        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no searched scenario has it"),
         ("search.toml", 'says = "the link"', 'say = "the link"', "factor rate: says: is missing"),
         ("search/line.toml", 'target = "5ms"', 'target = "6ms"', "values: target: '6ms' is not a level of it"),
     ],
@@ -373,5 +373,5 @@ def a_paper_without_a_search_says_so(aqmlab: Command, folder: Path, monkeypatch:
     (folder / "search.toml").unlink()
     ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out")
     assert ended.status == 2
-    assert "says nothing of what can be searched" in ended.line
+    assert "has no search: there is no" in ended.line
     assert not Path("out").exists()

@@ -306,7 +306,7 @@ def a_window_that_measured_nothing_keeps_its_data(tmp_path: Path) -> None:
     result = package.compare(
         rate="10mbit", rtt="40ms", duration="10ms", flows="1*cubic:start=5s", aqm="fifo", seeds=2, out=tmp_path / "out"
     )
-    assert "no figure 'cdf': nothing of what it shows was measured" in result.warnings
+    assert "no figure 'cdf': there is no measurement for it" in result.warnings
     assert len(package.load(tmp_path / "out").runs) == 2
 
 
@@ -623,9 +623,9 @@ def what_an_engine_cannot_do_is_refused_before_anything_runs(
 
     monkeypatch.setitem(engine.ENGINES, "narrow", Narrow())
     for change, wanted in (
-        ({"aqm": "pie"}, "aqm: 'pie' is beyond it; it can do fifo"),
-        ({"flows": "1*voip"}, "flows: 'voip' is beyond it; it can do cubic"),
-        ({"topology": "star"}, "topology: 'star' is beyond it; it can do dumbbell"),
+        ({"aqm": "pie"}, "aqm: 'pie' is not supported; supported are fifo"),
+        ({"flows": "1*voip"}, "flows: 'voip' is not supported; supported are cubic"),
+        ({"topology": "star"}, "topology: 'star' is not supported; supported are dumbbell"),
     ):
         with pytest.raises(InputError, match=f"engine narrow: {wanted}"):
             package.compare(**{**SMALL, "aqm": "fifo", **change}, engine="narrow", out=tmp_path / "out")
@@ -639,7 +639,7 @@ def what_an_engine_cannot_do_is_refused_before_anything_runs(
 def a_sweep_is_not_named_like_a_column(tmp_path: Path, name: str) -> None:
     path = tmp_path / "exp.toml"
     path.write_text(f'aqm = "codel target ${name}"\nrate = "10mbit"\nrtt = "40ms"\n[sweep]\n{name} = ["5ms", "10ms"]\n')
-    with pytest.raises(InputError, match=f"sweep: '{name}' is what a column of every result is called"):
+    with pytest.raises(InputError, match=f"sweep: '{name}' is the name of a column in every result"):
         scenario.load(path)
 
 

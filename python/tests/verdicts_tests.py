@@ -115,7 +115,7 @@ def a_small_size_of_the_wrong_sign_is_never_reproduced() -> None:
     # And a paper whose numbers contradict its own sentence lends them no size.
     judgement = judge(_claim(expect=["a < b"], paper=paper), lambda side, point: {"a": a, "b": b}[side.aqm], [0])
     assert judgement.verdict is Verdict.DIRECTION_ONLY
-    assert "its own numbers go the other way" in judgement.why
+    assert "its own numbers say the opposite" in judgement.why
 
 
 def an_effect_below_the_spread_of_single_runs_is_named() -> None:
@@ -185,7 +185,7 @@ def a_claim_is_what_the_worst_of_its_expectations_is() -> None:
     runs = {"a": _noisy(5.0, salt=1), "b": _noisy(10.0, salt=2), "c": _noisy(9.0, salt=3), "d": _noisy(4.0, salt=4)}
     judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
     assert judgement.verdict is Verdict.NOT_REPRODUCED
-    assert judgement.why.startswith("2 of 3 hold; a < d: it is the other way round by +")
+    assert judgement.why.startswith("2 of 3 hold; a < d: the opposite holds by +")
 
 
 def one_number_alone_is_no_size() -> None:
@@ -232,7 +232,7 @@ def one_of_many_expectations_that_chance_may_have_refuted_refutes_no_claim() -> 
     claim = _claim(expect=["a < b", *(f"{name} < b" for name in "cdefg")])
     among = judge(claim, lambda side, point: {"a": a, "b": b}.get(side.aqm, lower), [0])
     assert among.verdict is Verdict.INCONCLUSIVE
-    assert "one of 6 may be so by chance" in among.why
+    assert "one of 6 may fail by chance" in among.why
 
 
 def the_claims_of_a_paper_are_a_family() -> None:
@@ -251,7 +251,7 @@ def the_claims_of_a_paper_are_a_family() -> None:
     unclear = [judged(f"c-{n}", _noisy(10.0, salt=n)) for n in range(2, 12)]
     found = family([one, *unclear])
     assert found[0].verdict is Verdict.INCONCLUSIVE
-    assert "so by itself, but not among 11 claims: p = " in found[0].why
+    assert "significant by itself, but not among 11 claims: p = " in found[0].why
     refuted = judged("c-1", barely, "a > b")
     assert refuted.verdict is Verdict.NOT_REPRODUCED
     assert family([refuted, *unclear])[0].verdict is Verdict.INCONCLUSIVE
@@ -268,12 +268,12 @@ def the_reason_tells_by_how_much_and_how_many_more() -> None:
     claim = _claim(expect=[f"a < {name}" for name in "bcdef"])
     runs = {"a": dict.fromkeys(SEEDS, 12.0), **{name: dict.fromkeys(SEEDS, 10.0) for name in "bcdef"}}
     judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
-    assert judgement.why.startswith("0 of 5 hold; a < b: it is the other way round by +2 (+2 to +2, +20.0%); a < c")
+    assert judgement.why.startswith("0 of 5 hold; a < b: the opposite holds by +2 (+2 to +2, +20.0%); a < c")
     assert judgement.why.endswith("; and 2 more")
     single = judge(_claim(expect=["a < b"]), lambda side, point: runs[side.aqm], [0])
-    assert single.why == "a < b: it is the other way round by +2 (+2 to +2, +20.0%)"
+    assert single.why == "a < b: the opposite holds by +2 (+2 to +2, +20.0%)"
     missing = judge(_claim(expect=["a < z"]), lambda side, point: runs.get(side.aqm, {}), [0])
-    assert missing.why == "nothing was measured of z"
+    assert missing.why == "there is no measurement of z"
 
 
 def every_point_of_a_sweep_counts() -> None:
@@ -346,7 +346,7 @@ def an_expectation_that_cannot_be_read_is_refused(text: str, wanted: str) -> Non
         ({"expect": ["a < b"], "measure": {"of": "q", "since": "3s", "until": "2s"}}, "since: is not before until"),
         ({"expect": ["a < b"], "scale": float("nan")}, "scale: 'nan' is not a number"),
         ({"expect": ["a < b"], "changed": ["later"]}, "changed: 'later' is not"),
-        ({"expect": ["a < b"], "paper": {"a": "much"}}, "paper: is a table of numbers"),
+        ({"expect": ["a < b"], "paper": {"a": "much"}}, "paper: must be a table of numbers"),
     ],
 )
 def a_claim_that_is_wrong_is_refused_by_its_name_key_and_value(entries: dict[str, object], wanted: str) -> None:

@@ -1,7 +1,7 @@
-"""The RFC 7567 card: what a discipline does about each recommendation of BCP 197, from short measured runs.
+"""The RFC 7567 card: how a discipline meets each recommendation of BCP 197, measured in short runs.
 
 RFC 7567 section 4 makes the recommendations B1 to B8; B9 to B12 are its remarks on operation, full queues, flows and
-research. The limits that turn a figure into a verdict are ours, and stand beside it.
+research. The limits of the verdicts are ours, and are printed with them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ STATED = "stated"
 TAIL_DROP = "fifo"
 SEEDS = "3"
 
-# One access link for all rows but B3 and B12: a buffer of a quarter of a second, as bufferbloat has it.
+# One access link for all rows but B3 and B12, with a buffer of a quarter of a second: bufferbloat.
 LINK = {"rate": "10mbit", "rtt": "40ms", "buffer": "200p", "duration": "25s", "warmup": "5s", "seeds": SEEDS}
-# Rates with how long a run is, unless fifty round trips are longer.
+# Rates and durations of runs; a run takes at least fifty round trips.
 GRID = {"1mbit": 60, "10mbit": 30, "100mbit": 10, "1gbit": 3}
 GRID_RTTS = (5, 40, 200)
-# A queue this short needs no excuse, however long tail drop's is.
+# A mean queue delay below this is short, whatever that of tail drop.
 SHORT_MS = 20.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """A recommendation, what came of it, and whether that is enough.
+    """A recommendation, the finding, and the verdict.
 
-    ``verdict`` is ``meets``, ``partly``, ``departs`` or ``stated`` (nothing to be met); ``how`` is ``measured`` or
+    ``verdict`` is ``meets``, ``partly``, ``departs`` or ``stated`` (no requirement); ``how`` is ``measured`` or
     ``declared``.
     """
 
@@ -50,11 +50,11 @@ class Row:
 
 
 def rfc7567(text: str, on_row: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:
-    """Make the card of a discipline, with about 80 short runs: a second or two.
+    """Make the card of a discipline from about 80 short runs, in a second or two.
 
     Args:
         text: the discipline in tc's notation.
-        on_row: is told how many rows are done, of how many.
+        on_row: is called with the number of rows that are done, and of all rows.
 
     Raises:
         InputError: for an unknown name or parameter.
@@ -75,7 +75,7 @@ def rfc7567(text: str, on_row: Callable[[int, int], None] = lambda done, total: 
 
 @dataclass(frozen=True)
 class _Subject:
-    """The discipline in question, and how it stands beside tail drop."""
+    """The discipline under test, and its runs beside tail drop."""
 
     text: str
     spec: Spec
@@ -83,12 +83,12 @@ class _Subject:
 
     @property
     def marking(self) -> str:
-        """The discipline with its marks switched on, where there is a switch."""
+        """The discipline with ECN switched on, if it has such a switch."""
         switch = any(param.name == "ecn" for param in self.discipline.params)
         return f"{self.text} ecn" if switch and "ecn" not in self.spec.given else self.text
 
     def beside_tail_drop(self, flows: str | Sequence[str], text: str | None = None, **options: str) -> _Pair:
-        """Run the discipline and tail drop, under the same traffic and seeds."""
+        """Run the discipline and tail drop with the same traffic and seeds."""
         mine = text or self.text
         labels = [mine, TAIL_DROP] if mine != TAIL_DROP else [TAIL_DROP]
         chosen: dict[str, Any] = {**LINK, **options}
@@ -332,10 +332,10 @@ QUESTIONS: tuple[Callable[[_Subject], Row], ...] = (
 
 
 def synchronisation(result: Result, aqm: str, fall: float = 0.8) -> float:
-    """Return how much the flows' losses go together: RFC 7928's question M5.
+    """Return how synchronised the losses of flows are: RFC 7928's question M5.
 
-    A window that falls below ``fall`` of what it was a sample before has met a loss. For each such loss the share of
-    the other flows is taken that meet one in the same sample; the answer is the mean of these shares, 0 without losses.
+    A window below ``fall`` times the previous sample had a loss. For each such loss, take the share of the other
+    flows with a loss in the same sample. The result is the mean of these shares, 0 without losses.
 
     Raises:
         InputError: if the runs hold no windows (too many flows, or no TCP).
@@ -344,7 +344,7 @@ def synchronisation(result: Result, aqm: str, fall: float = 0.8) -> float:
     series = result.series.filter((pl.col("aqm") == aqm) & pl.col("name").str.ends_with(".cwnd_bytes"))
     flows = series["name"].n_unique()
     if flows < 2:
-        raise InputError("the time series hold the windows of fewer than two flows")
+        raise InputError("the time series have the windows of fewer than two flows")
     by = ["seed", "name"]
     losses = (
         series.sort([*by, "time_s"])

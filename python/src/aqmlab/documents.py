@@ -1,4 +1,4 @@
-"""TOML that is read strictly: every error names file, place, key and value, and what is allowed."""
+"""Strict reading of TOML: every error names file, place, key and value, and what is allowed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.errors import InputError, unknown
 
 
 class Table:
-    """A table of a file, whose keys are taken one by one; what is left over at the end is an error."""
+    """A table of a file. Its keys are taken one by one; a key left over at the end is an error."""
 
     def __init__(self, entries: Mapping[str, Any], place: str) -> None:
         self._entries = dict(entries)
@@ -34,7 +34,7 @@ class Table:
         return InputError(f"{self.place}{problem}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Take a text; without a default it must be there."""
+        """Take a text; without a default it is required."""
         value = self._take(key, default)
         if value is None:
             raise self.error(f"{key}: is missing")
@@ -64,7 +64,7 @@ class Table:
         return float(value)
 
     def count(self, key: str, default: int | None = None, least: int = 1) -> int:
-        """Take a whole number; without a default it must be there."""
+        """Take a whole number; without a default it is required."""
         value = self._take(key, default)
         if value is None:
             raise self.error(f"{key}: is missing")
@@ -76,7 +76,7 @@ class Table:
         """Take a list of texts; empty unless given."""
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-            raise self.error(f"{key}: is a list of texts")
+            raise self.error(f"{key}: must be a list of texts")
         return tuple(value)
 
     def numbers(self, key: str) -> dict[str, float]:
@@ -84,24 +84,24 @@ class Table:
         value = self._take(key, {})
         numeric = isinstance(value, dict) and all(_is_number(entry) for entry in value.values())
         if not numeric:
-            raise self.error(f"{key}: is a table of numbers")
+            raise self.error(f"{key}: must be a table of numbers")
         return {name: float(entry) for name, entry in value.items()}
 
     def words(self, key: str) -> dict[str, str]:
         """Take a table of texts; empty unless given."""
         value = self._take(key, {})
         if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
-            raise self.error(f"{key}: is a table of texts")
+            raise self.error(f"{key}: must be a table of texts")
         return dict(value)
 
     def named_texts(self, key: str) -> dict[str, str]:
-        """Take a table of texts, or a list of texts that are their own names; empty unless given."""
+        """Take a table of texts, or a list of texts that are their own keys; empty unless given."""
         if isinstance(self._entries.get(key), dict):
             return self.words(key)
         texts = self.texts(key)
         twice = next((text for text in texts if texts.count(text) > 1), None)
         if twice is not None:
-            raise self.error(f"{key}: '{twice}' is there twice")
+            raise self.error(f"{key}: '{twice}' is given twice")
         return {text: text for text in texts}
 
     def table(self, key: str) -> Table | None:
@@ -117,25 +117,25 @@ class Table:
         """Take a table of tables; empty unless given."""
         value = self._take(key, {})
         if not isinstance(value, dict) or not all(isinstance(entry, dict) for entry in value.values()):
-            raise self.error(f"{key}: is a table of tables")
+            raise self.error(f"{key}: must be a table of tables")
         return {name: Table(entry, f"{self.place}{key}: {name}: ") for name, entry in value.items()}
 
     def tables(self, key: str, name: str) -> list[Table]:
-        """Take a list of tables, each called by the text that it has under ``name``; empty unless given."""
+        """Take a list of tables, keyed by their text under ``name``; empty unless given."""
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            raise self.error(f"{key}: is a list of tables, as [[{key}]]")
+            raise self.error(f"{key}: must be a list of tables, as in [[{key}]]")
         called = [str(entry.get(name, number + 1)) for number, entry in enumerate(value)]
         twice = next((one for one in called if called.count(one) > 1), None)
         if twice is not None:
-            raise self.error(f"{key}: '{twice}' is there twice")
+            raise self.error(f"{key}: '{twice}' is given twice")
         return [Table(entry, f"{self.place}{key} {one}: ") for entry, one in zip(value, called, strict=True)]
 
     def done(self) -> None:
-        """Everything known has been taken.
+        """Check that no key is left.
 
         Raises:
-            InputError: about a key that nobody took, with the nearest one that somebody would.
+            InputError: about an unknown key, with the nearest known one.
 
         """
         for key in self._entries:

@@ -1,4 +1,4 @@
-"""The errors that aqmlab raises: one kind for each thing that the caller can do about them."""
+"""The errors that aqmlab raises, by what the caller can do about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aqmlab._native import Cancelled, CheckError, InputError
 
 __all__ = ["FULL", "Cancelled", "CheckError", "InputError", "MachineError", "did_you_mean", "unknown"]
 
-# What says that the machine is at fault, not the name that was given.
+# Errors of the machine rather than of the given name.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 

@@ -1,4 +1,4 @@
-"""From options to a result: resolve, run what is missing, keep what is finished."""
+"""From options to a result: resolve, run what is missing, keep finished runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from aqmlab.store import growth
 
 
 class Watcher:
-    """Is told how an experiment goes; does nothing by itself."""
+    """Receives the progress of an experiment; does nothing by itself."""
 
     def on_begin(self, what: str) -> None:
-        """One of several experiments begins."""
+        """One of several experiments starts."""
 
     def on_plan(self, tasks: int, found: int) -> None:
-        """Everything is resolved; so many runs are to be made, so many were found finished."""
+        """Everything is resolved; ``tasks`` runs are to be made, ``found`` were already finished."""
 
     def on_progress(self, progress: Progress) -> None:
         """Some time has passed or a run has finished."""
@@ -49,13 +49,13 @@ def compare(
     Quantities are text with their unit in tc's notation; times may be `datetime.timedelta`.
 
     Args:
-        aqm: one discipline or several, as ``"pie target 15ms ecn"``; the first is what the others are compared with.
+        aqm: one discipline or several, as ``"pie target 15ms ecn"``; the others are compared with the first.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
-        out: folder to write the result into, with figures and report; nothing is written unless given. Into a folder
-            of the same experiment, seeds and AQMs that it does not hold are added.
+        out: folder to write the result into, with figures and report; nothing is written unless given. If it holds
+        the same experiment, new seeds and AQMs are added to it.
         allow_unequal_buffers: compare although the AQMs' limits differ.
-        title: what the report is called; it names the AQMs unless given.
-        engine: what runs it: ``native``, the simulator.
+        title: title of the report; lists the AQMs unless given.
+        engine: ``native``, the simulator.
         options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``topology``, ``measure``, ``link_trace``, ``capture``,
             ``overhead``, ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
 
@@ -82,7 +82,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     engine: str = engines.DEFAULT,
 ) -> Result:
-    """Run an experiment file, or one that comes with aqmlab by its name; the arguments replace what it says.
+    """Run an experiment file, or a shipped experiment by its name; arguments override its options.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
@@ -94,7 +94,7 @@ def run(
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
-    """Read a result folder; one that is being written, or whose writer was killed, has the runs that are finished.
+    """Read a result folder; one that is being written, or whose writer was killed, has the finished runs.
 
     Raises:
         InputError: if it is not one, is damaged, or was written by a newer version.
@@ -106,10 +106,10 @@ def load(folder: str | os.PathLike[str]) -> Result:
 
 
 def report(folder: str | os.PathLike[str]) -> Result:
-    """Draw the figures and write the report of a result folder anew; finished runs of a writer that was killed count.
+    """Draw the figures and write the report of a result folder again, from all finished runs.
 
     Raises:
-        InputError: if it is no result folder.
+        InputError: if it is not a result folder.
 
     """
     path = Path(folder)
@@ -118,7 +118,7 @@ def report(folder: str | os.PathLike[str]) -> Result:
         assert place.kept is not None
         kept = place.kept
         if kept.frames.runs.is_empty():
-            raise InputError(f"{path}: holds none of {kept.manifest['runs_expected']} runs yet")
+            raise InputError(f"{path}: has none of its {kept.manifest['runs_expected']} runs yet")
         manifest = place.commit(kept.manifest, kept.frames) if kept.records else kept.manifest
         return publishing.publish(Result(manifest, kept.frames, path), place)
 
@@ -133,16 +133,16 @@ def conduct(
     with_report: bool = True,
     engine: str = engines.DEFAULT,
 ) -> Result:
-    """Run an experiment. Finished runs that the folder holds are not repeated; figures and report take seconds.
+    """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
-    Seeds, AQMs and points that the folder holds besides belong to the result too. The result is partial if the user
-    interrupted or a run failed its checks; its manifest says which.
+    Other seeds, AQMs and points in the folder belong to the result too. The result is partial if the user interrupted
+    or a run failed its checks; its manifest says which.
 
     Raises:
-        InputError: if the scenario is wrong, beyond the engine, or not that of the folder.
-        CheckError: if no run is finished since all failed their checks.
+        InputError: if the scenario is wrong, not supported by the engine, or not that of the folder.
+        CheckError: if every run failed its checks.
         MachineError: if another process writes into the folder, or the disk is full.
-        KeyboardInterrupt: if the user interrupted before any run was finished, or when all were.
+        KeyboardInterrupt: if the user interrupted before a run was finished, or after all were.
 
     """
     watcher = watcher or Watcher()
@@ -180,7 +180,7 @@ def _conduct(
     earlier = store.reused(kept, tasks, labels) if kept else None
     finished = set(earlier.runs.select(*RUN).rows()) if earlier else set()
     missing = [task for task in tasks if (task.point, task.aqm, task.seed) not in finished]
-    # Runs of equal key are made once: AQMs that mean the same, points that do not matter to an AQM.
+    # Runs with the same key are made once: equivalent AQMs, or points that do not affect an AQM.
     alike: dict[str, list[Task]] = {}
     for task in missing:
         alike.setdefault(task.key, []).append(task)
@@ -250,7 +250,7 @@ def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:
 
 
 def code_version() -> str:
-    """Return what decides results besides the input."""
+    """Return the version of everything that decides results besides the input."""
     return engines.find(engines.DEFAULT).version
 
 

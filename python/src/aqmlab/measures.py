@@ -1,4 +1,4 @@
-"""What is measured of a run, as data, and one value per seed: what an AQM's runs gave for it."""
+"""Measures of a run, as data, and their values by seed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ HOW = ("mean", "max", "last", "deviation", "variation", "sum")
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured of a run: a metric; or, between two times, a series.
+    """A measure of a run: a metric or, between two times, a series.
 
-    ``how`` sums a series up: mean, max, last, deviation, variation (deviation over mean), sum. ``over`` is what it is
-    divided by.
+    ``how`` reduces a series: mean, max, last, deviation, variation (deviation over mean), sum. The value is divided
+    by ``over``.
     """
 
     of: str
@@ -37,7 +37,7 @@ class Measure:
 
 
 def label_of(result: Result, aqm: str) -> str | None:
-    """Return what a result calls an AQM that a claim names by its discipline; nothing if it has none or several."""
+    """Return a result's label for an AQM that a claim names by its discipline; ``None`` unless there is one."""
     wanted = plain(aqm)
     entries = result.scenarios[0]["aqm"]
     exact = [str(entry["label"]) for entry in entries if entry["label"] == aqm]
@@ -47,7 +47,7 @@ def label_of(result: Result, aqm: str) -> str | None:
 
 
 def points_of(result: Result, measure: Measure) -> list[int]:
-    """Return the points of a sweep that a measure is about: those that agree with what it says of the point."""
+    """Return the points of a sweep that match the measure's point."""
     wanted = dict(measure.point)
     return [
         number
@@ -57,9 +57,9 @@ def points_of(result: Result, measure: Measure) -> list[int]:
 
 
 def values(result: Result, measure: Measure, aqm: str, point: int) -> Mapping[int, float]:
-    """Return the value of every seed; empty if there is no such AQM, metric or series, or a run has no value.
+    """Return the value of every seed; empty if the AQM, metric or series is missing, or a run has no value.
 
-    A value that cannot be (a share of nothing) is none: leaving out the runs that have one would choose among them.
+    Runs without a value (a share of nothing) are not left out: that would select among the seeds.
     """
     label = label_of(result, aqm)
     if label is None:
@@ -89,7 +89,7 @@ def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[
     since = -1.0 if measure.since_s is None else measure.since_s
     until = float("inf") if measure.until_s is None else measure.until_s
     time_s = pl.col("time_s")
-    # A sample stands for the period that it ends.
+    # A sample covers the period that it ends.
     within = (pl.col("name") == name) & (time_s > since) & (time_s <= until + 1e-9)
     value = pl.col("value")
     summed = {

@@ -1,4 +1,4 @@
-"""The metrics: what each is called, its unit, how it is shown, and how it is summed up over seeds."""
+"""The metrics: name, unit, display, and how each is aggregated over seeds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: what is measured, and how it is shown.
+    """A metric: its measurement and its display.
 
-    ``better`` is higher, lower or nothing; ``histogram`` and ``quantile`` say where a percentile over all seeds comes
-    from.
+    ``better`` is higher, lower or nothing; ``histogram`` and ``quantile`` define a percentile over all seeds.
     """
 
     name: str
@@ -30,7 +29,7 @@ class Metric:
 
     @property
     def phrase(self) -> str:
-        """The label in the middle of a sentence."""
+        """The label within a sentence."""
         return self.label if self.label.split()[0] in ("CE", "Jain") else f"{self.label[0].lower()}{self.label[1:]}"
 
     @property
@@ -197,12 +196,12 @@ METRICS: tuple[Metric, ...] = (
 _BY_NAME = {metric.name: metric for metric in METRICS}
 _ORDER = {metric.name: number for number, metric in enumerate(METRICS)}
 
-# What `compare` tests for differences between AQMs: means over a run, never percentiles.
+# Metrics that `compare` tests for differences between AQMs: means over a run, never percentiles.
 COMPARED = ("goodput_mbit", "utilization", "qdelay_mean_ms", "loss_ratio", "jain_index")
 
 
 def find(name: str) -> Metric:
-    """Return the metric of this name, prefixes included; an unknown one explains itself by its name."""
+    """Return the metric of this name, prefixes included; an unknown one has its name as label."""
     prefix, plain = split(name)
     known = _BY_NAME.get(plain)
     if known is None:

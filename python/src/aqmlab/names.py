@@ -1,4 +1,4 @@
-"""What AQMs are called where there is little room."""
+"""Short names of AQMs, where space is limited."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aqmlab.results import Result
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared: underscores and hyphens are one and the same.
+    """Return the form of a name in which names are compared: hyphens for underscores, lower case.
 
     >>> plain("FQ_CoDel")
     'fq-codel'
@@ -20,7 +20,7 @@ def plain(name: str) -> str:
 def short_names(result: Result) -> dict[str, str]:
     """Return the AQMs' labels by their short names.
 
-    The short name is the discipline's; where one is there several times, the label without what a sweep varies.
+    The short name is the discipline's, or if several AQMs share it, the label without swept values.
     """
     entries = result.scenarios[0]["aqm"]
     labels = [str(entry["label"]) for entry in entries]

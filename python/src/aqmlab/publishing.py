@@ -1,4 +1,4 @@
-"""Figures and report of a result folder: made last, from what is kept already, and never at its cost."""
+"""Figures and report of a result folder: made last, from stored runs; their failure costs no result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def save(result: Result, folder: Path) -> Path:
     """Write a result with its figures and its report into a new folder.
 
     Raises:
-        InputError: if the folder holds something, or cannot be written.
+        InputError: if the folder is not empty, or cannot be written.
 
     """
     store.check_new(folder)
@@ -31,9 +31,9 @@ def save(result: Result, folder: Path) -> Path:
 
 
 def publish(result: Result, folder: store.Folder) -> Result:
-    """Draw the figures and write the report; what cannot be drawn becomes a warning of the result.
+    """Draw the figures and write the report; a figure that fails becomes a warning of the result.
 
-    Figures of an earlier state go; files that others put beside them stay.
+    Earlier figures are removed; other files beside them stay.
     """
     from aqmlab import plots, report
 
@@ -55,7 +55,7 @@ def publish(result: Result, folder: store.Folder) -> Result:
 
 
 def is_published(result: Result) -> bool:
-    """Whether figures and report show what the folder holds."""
+    """Whether figures and report show all runs of the folder."""
     pages = result.manifest["pages"]
     if result.folder is None or pages["of"] != result.manifest["frames"] or REPORT not in pages["files"]:
         return False

@@ -1,4 +1,4 @@
-"""The disciplines that there are: everything the registry declares about them."""
+"""The disciplines, as the registry declares them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab import _native
 
 @dataclass(frozen=True)
 class Parameter:
-    """The declaration of one parameter; values are in the notation that they are read in."""
+    """The declaration of one parameter; values are in tc's notation."""
 
     name: str
     unit: str
@@ -26,7 +26,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of values and where they come from; ``values`` holds what differs from the defaults."""
+    """A named set of values and their source; ``values`` holds those that differ from the defaults."""
 
     name: str
     source: str
@@ -59,13 +59,13 @@ class Discipline:
 
     @property
     def has_limit(self) -> bool:
-        """Whether the discipline has a buffer of its own to limit."""
+        """Whether the discipline has a limit of its own."""
         return any(param.name == "limit" for param in self.params)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A discipline with its parameters, as read from tc's notation."""
+    """A discipline with its parameters, parsed from tc's notation."""
 
     name: str
     preset: str
@@ -75,7 +75,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read ``NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG]...``.
+        """Parse ``NAME[:PRESET] [PARAM VALUE | FLAG | noFLAG]...``.
 
         Raises:
             InputError: for an unknown name, preset or parameter, or a value that is not allowed.
@@ -105,7 +105,7 @@ def find(name: str) -> Discipline:
     """Return the discipline of this name; hyphens, underscores and case do not matter.
 
     Raises:
-        InputError: naming the nearest known name.
+        InputError: for an unknown name, with the nearest known one.
 
     """
     known = Spec.parse(name).name
@@ -113,7 +113,7 @@ def find(name: str) -> Discipline:
 
 
 def marks(spec: Spec) -> bool:
-    """Whether the discipline as given may mark; one that holds others may, since they may."""
+    """Whether the discipline as given may mark; one with children may, since they may."""
     discipline = find(spec.name)
     if any(param.unit.startswith("discipline") for param in discipline.params):
         return True

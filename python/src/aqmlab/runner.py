@@ -1,4 +1,4 @@
-"""Runs tasks in parallel, and answers in the same order with any number of jobs."""
+"""Runs tasks in parallel; the results have the same order with any number of jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Run, Task, find
 from aqmlab.errors import Cancelled, CheckError
 
 POLL_S = 0.1
-# Tasks that wait for each thread, so that none is idle while this one counts.
+# Tasks queued for each thread, so that none is idle while this one is busy.
 AHEAD = 2
 
 
@@ -26,7 +26,7 @@ class Done:
 
 @dataclass
 class Outcome:
-    """What came of the tasks: finished runs in the order of the tasks, failed checks, and whether it is all."""
+    """The finished runs in the order of the tasks, failed checks, and whether all tasks are done."""
 
     done: list[Done] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the runs are."""
+    """The progress of the runs."""
 
     finished: int
     total: int
@@ -44,7 +44,7 @@ class Progress:
 
 
 def default_jobs() -> int:
-    """Return how many runs go in parallel unless said otherwise: one per core that this process may use."""
+    """Return the default number of parallel runs: one per core that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -55,20 +55,20 @@ def execute(
     on_done: Callable[[Done], None] = lambda done: None,
     engine: Engine | None = None,
 ) -> Outcome:
-    """Run the tasks. An interrupt (Ctrl-C) stops what runs and keeps what is finished.
+    """Run the tasks. An interrupt (Ctrl-C) stops current runs and keeps finished ones.
 
-    A run that breaks one of its own checks is recorded and the others go on.
+    A run that breaks one of its own checks is recorded, and the others continue.
 
     Args:
         tasks: the runs to make.
-        jobs: how many go in parallel.
-        on_progress: is told now and then how far they are.
-        on_done: is given each run as soon as it is finished, in the thread that ran it.
-        engine: what runs them; the simulator unless given.
+        jobs: number of parallel runs.
+        on_progress: is called now and then with the progress.
+        on_done: is called with each run as soon as it is finished, in the thread that ran it.
+        engine: the engine; the simulator unless given.
 
     Raises:
-        InputError: if a run refuses its input.
-        Exception: what ``on_done`` raises; the rest is stopped then.
+        InputError: if an engine refuses its input.
+        Exception: what ``on_done`` raises; all other runs are then stopped.
 
     """
     batch = _Batch(tasks, on_done, engine or find(DEFAULT))
@@ -85,7 +85,7 @@ def execute(
 
 
 class _Batch:
-    """Tasks under way. Its cost per task does not depend on how many there are."""
+    """The tasks in progress. The cost per task does not depend on how many there are."""
 
     def __init__(self, tasks: Sequence[Task], on_done: Callable[[Done], None], engine: Engine) -> None:
         self._tasks = tasks

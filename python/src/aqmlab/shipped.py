@@ -1,6 +1,6 @@
-"""What comes with aqmlab: experiments as data, papers among them, and the recorded traffic that they use.
+"""Files that come with aqmlab: experiments, papers among them, and their recorded traffic.
 
-In a checkout the two folders are those at its top; in a wheel they are part of the package.
+In a checkout they are in two folders at its top; in a wheel they are part of the package.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def experiments() -> Path:
 
 
 def names() -> list[str]:
-    """Return the experiments that can be run by their names, papers aside.
+    """Return the names of the shipped experiments, except papers.
 
     >>> "first-comparison" in names(), "laws/square-root" in names()
     (True, True)
@@ -31,10 +31,10 @@ def names() -> list[str]:
 
 
 def find(experiment: str | os.PathLike[str]) -> Path:
-    """Return the file of an experiment: the one that is named, or the one that comes with aqmlab under this name.
+    """Return the file of an experiment: a file by its path, or a shipped one by its name.
 
     Raises:
-        InputError: if it is neither a file's name, nor a file, nor the name of an experiment.
+        InputError: if it is neither a file nor the name of an experiment.
 
     >>> find("first-comparison").name
     'first-comparison.toml'

@@ -1,7 +1,7 @@
 """Statistics over seeds: a run is the unit, percentiles are never averaged, differences are paired.
 
 Sources: Student-t intervals for means; percentile bootstrap over runs (Efron and Tibshirani 1993, chapter 13);
-Holm 1979 for several comparisons at once.
+Holm 1979 for multiple comparisons.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Reals: TypeAlias = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
-# The resampling is part of the answer: it draws the same numbers every time.
+# A fixed seed: the resampling is the same every time.
 BOOTSTRAP_SEED = 7928
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval; without one (one run only) both ends are absent."""
+    """A value with its 95 % interval; with only one run both ends are absent."""
 
     value: float
     low: float | None
@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Difference:
-    """A paired difference, with its p-value as it is and after Holm's correction."""
+    """A paired difference, with its p-value before and after Holm's correction."""
 
     estimate: Estimate
     p_value: float | None
@@ -70,7 +70,7 @@ def mean(values: Sequence[float]) -> Estimate:
 
 
 def t_factor(n: int) -> float | None:
-    """Return what the standard deviation of n values is multiplied by for half a 95 % interval of their mean."""
+    """Return the factor from the standard deviation of n values to half a 95 % interval of their mean."""
     if n < 2:
         return None
     return student.quantile(CONFIDENCE, n - 1) / math.sqrt(n)
@@ -86,7 +86,7 @@ def percentile(counts: Reals, values: Reals, quantile: float) -> Estimate:
     if runs < 2:
         return Estimate(value, None, None, runs)
     draws = np.random.default_rng(BOOTSTRAP_SEED).multinomial(runs, [1.0 / runs] * runs, size=RESAMPLES)
-    # In parts: a matrix of all resamples times all buckets would be large.
+    # In parts: a matrix of all resamples and buckets would be large.
     parts = [_quantiles(part @ counts, values, quantile) for part in np.array_split(draws, 20)]
     low, high = np.quantile(np.concatenate(parts), [(1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2])
     return Estimate(value, float(low), float(high), runs)
@@ -95,7 +95,7 @@ def percentile(counts: Reals, values: Reals, quantile: float) -> Estimate:
 def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
     """Return the mean difference from the reference, run by run with equal seeds, by a paired t-test.
 
-    Equal differences in every run leave nothing to chance: p is then 1 (no difference) or 0.
+    Equal differences in every run have no variance: p is then 1 (no difference) or 0.
     """
     differences = np.asarray(values, dtype=float) - np.asarray(reference, dtype=float)
     estimate = mean(differences.tolist())
@@ -108,9 +108,9 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
 
 
 def exceeds(values: Sequence[float]) -> float:
-    """Return how often chance alone gives a mean so far above zero, the true mean being zero: a one-sided t-test.
+    """Return the probability that chance alone gives a mean this far above zero: a one-sided t-test.
 
-    Equal values leave nothing to chance: the answer is then 0 if they are above zero, and 1 otherwise.
+    Equal values have no variance: the answer is then 0 if they are above zero, and 1 otherwise.
 
     >>> round(exceeds([1.0, 2.0, 3.0]), 4)  # t = 2 / (1 / sqrt(3)) = 3.464 with 2 degrees of freedom
     0.0371
@@ -124,7 +124,7 @@ def exceeds(values: Sequence[float]) -> float:
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for all of them being looked at together (Holm 1979), in their order.
+    """Return p-values corrected for multiple comparisons (Holm 1979), in their order.
 
     >>> holm_p([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -139,7 +139,7 @@ def holm_p(p_values: Sequence[float]) -> list[float]:
 
 
 def holm(differences: Sequence[Difference]) -> list[Difference]:
-    """Return the differences with p-values corrected for all of them being looked at together.
+    """Return the differences with p-values corrected for multiple comparisons.
 
     >>> [d.p_holm for d in holm([Difference(mean([0.0]), p) for p in (0.01, 0.04, 0.03)])]
     [0.03, 0.06, 0.06]
@@ -151,7 +151,7 @@ def holm(differences: Sequence[Difference]) -> list[Difference]:
 
 
 def _quantiles(counts: Reals, values: Reals, quantile: float) -> Reals:
-    """Return, per row, the value of the first bucket at which the wanted share of the counts is reached."""
+    """Return, per row, the value of the first bucket at which the share of the counts reaches ``quantile``."""
     cumulative = np.cumsum(counts, axis=1)
     wanted = np.ceil(quantile * cumulative[:, -1:])
     first: Reals = values[np.argmax(cumulative >= np.maximum(wanted, 1.0), axis=1)]

@@ -1,4 +1,4 @@
-"""Student's t distribution, which is all that the intervals need: its tail and its quantile.
+"""Student's t distribution: its tail and its quantile, which is all that intervals need.
 
 The tail is the regularised incomplete beta function, evaluated by its continued fraction (DLMF 8.17.22).
 """
@@ -39,7 +39,7 @@ def above(t: float, degrees: int) -> float:
 
 @functools.cache
 def quantile(confidence: float, degrees: int) -> float:
-    """Return how far from zero such a value lies with this probability at most.
+    """Return the distance from zero that such a value exceeds with probability 1 - ``confidence``, on either side.
 
     >>> round(quantile(0.95, 4), 6)
     2.776445
@@ -49,7 +49,7 @@ def quantile(confidence: float, degrees: int) -> float:
     low, high = 0.0, 1.0
     while two_sided(high, degrees) > outside:
         low, high = high, 2.0 * high
-    # Newton's steps on the tail, which is convex: bisection takes over where one leaves the bracket.
+    # Newton's method on the tail, which is convex; bisection where a step leaves the bracket.
     t = high
     for _ in range(200):
         excess = two_sided(t, degrees) - outside
@@ -68,11 +68,11 @@ def _density(t: float, degrees: int) -> float:
 
 
 def _beta(a: float, b: float, x: float, rest: float) -> float:
-    """Return I_x(a, b); ``rest`` is 1 - x, given since it may be too small to be told from x."""
+    """Return I_x(a, b); ``rest`` is 1 - x, passed separately since it may be too small to compute from x."""
     if x <= 0.0 or rest <= 0.0:
         return 0.0 if x <= 0.0 else 1.0
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest))
-    # The fraction converges quickly on this side of the mean; on the other the symmetry of 8.17.4 turns it round.
+    # The fraction converges quickly on this side of the mean; on the other the symmetry of 8.17.4 is used.
     if x < (a + 1.0) / (a + b + 2.0):
         return front * _fraction(a, b, x) / a
     return 1.0 - front * _fraction(b, a, rest) / b

@@ -1,4 +1,4 @@
-"""TOML files, read with one error for each thing that can be wrong."""
+"""TOML files, with one error for each thing that can be wrong."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """tc's notation for quantities: ``10mbit``, ``20ms``, ``64kb``, ``1000p``, ``10%``.
 
-Values are whole numbers in base units: bit/s, nanoseconds, bytes, packets. The one parser is the core's.
+Values are whole numbers in base units: bit/s, nanoseconds, bytes, packets. The core has the only parser.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Size:
 def as_text(value: object) -> str:
     """Return a quantity given to the Python interface in tc's notation.
 
-    Text stays as it is; a `datetime.timedelta` becomes a time. Bare numbers stay bare, so that readers of
-    dimensional values refuse them.
+    Text stays as it is; a `datetime.timedelta` becomes a time. Numbers stay bare, so that parsers of quantities refuse
+    them.
 
     >>> as_text(timedelta(milliseconds=40))
     '40ms'

@@ -1,4 +1,4 @@
-"""``aqmlab aqm``: which disciplines there are and what their parameters mean."""
+"""``aqmlab aqm``: the disciplines, and the meaning of their parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(help="List the queue disciplines and show their parameters.", 
 
 @app.command("list")
 def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="Everything about each of them as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="All declarations as JSON.")] = False,
 ) -> None:
     """List the queue disciplines."""
     if as_json:
@@ -43,13 +43,13 @@ def list_(
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
-    card: Annotated[bool, typer.Option(help="The RFC 7567 card too: some eighty short runs, a few seconds.")] = True,
+    card: Annotated[bool, typer.Option(help="Add the RFC 7567 card: about eighty short runs, a few seconds.")] = True,
 ) -> None:
     """Show a discipline: parameters and where each default comes from, presets, and its RFC 7567 card."""
     spec = Spec.parse(name)
     discipline = registry.find(spec.name)
     preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
-    console = Console(markup=False)  # a child stands in brackets
+    console = Console(markup=False)  # children are written in brackets
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name))
@@ -57,7 +57,7 @@ def show(
 
 def _order(traits: dict[str, bool | int]) -> str:
     if traits["reorders_within_flow"]:
-        return "packets may overtake others of their own flow"
+        return "packets may overtake others of the same flow"
     return "kept within a flow" if traits["reorders_flows"] else "first in, first out"
 
 

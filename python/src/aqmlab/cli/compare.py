@@ -35,7 +35,7 @@ Out = Annotated[
     typer.Option("--out", metavar="DIR", help="Folder for the result; a dated one under results/ unless given."),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
-Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="What runs it: native (default), the simulator.")]
+Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
@@ -132,7 +132,7 @@ def conduct(
     quiet: bool,
     engine: str | None = None,
 ) -> None:
-    """Run an experiment, show it, write it, and leave with its status."""
+    """Run an experiment, print and write its result, and exit with its status."""
     number = check_count("--jobs", jobs)
     check_target(as_json)
     from aqmlab import store
@@ -168,15 +168,15 @@ def conduct(
 
 
 def _say_interrupted(folder: Path) -> NoReturn:
-    print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
+    print(f"aqmlab: interrupted: {folder} holds the finished runs", file=sys.stderr)
     raise typer.Exit(INTERRUPTED) from None
 
 
 def check_count(option: str, text: str | None) -> int | None:
-    """Return the number that an option is given, if it is.
+    """Return the whole number of an option, if it is given.
 
     Raises:
-        InputError: if it is none.
+        InputError: if the text is not a whole number from 1.
 
     """
     if text is not None and (not text.isascii() or not text.isdigit() or int(text) < 1):
@@ -185,7 +185,7 @@ def check_count(option: str, text: str | None) -> int | None:
 
 
 def check_target(as_json: str | None) -> None:
-    """Find out before the runs, not after them, that the JSON cannot be written."""
+    """Check before the runs that the JSON can be written."""
     if as_json in (None, "-"):
         return
     path = Path(str(as_json))
@@ -196,7 +196,7 @@ def check_target(as_json: str | None) -> None:
 
 
 def write_json(text: str, as_json: str | None) -> None:
-    """Write JSON where the user wants it, if anywhere: whole or not at all, unless it is a device or a pipe."""
+    """Write JSON to the user's file, if any: completely or not at all, unless it is a device or a pipe."""
     if as_json is None:
         return
     if as_json == "-":

@@ -1,4 +1,4 @@
-"""``aqmlab flows``: which kinds of flow there are and what their keys mean."""
+"""``aqmlab flows``: the kinds of flow, and the meaning of their keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def list_() -> None:
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")]) -> None:
-    """Show the keys of a kind of flow: what each takes, means, and is unless given."""
+    """Show the keys of a kind of flow: values, meaning and default of each."""
     kind = KINDS.get(name.lower())
     if kind is None:
         raise unknown("kind", name, KINDS)
@@ -42,7 +42,7 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     console = Console()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
     if any(key.name == "stack" for key in keys_of(kind).values()):
-        stacks = _table("Stack", "What it sets", "Where that is from")
+        stacks = _table("Stack", "What it sets", "Source")
         for name in STACKS:
             sets, source = of_stack(TRANSPORTS[kind.transport], name)
             stacks.add_row(name, ":".join(f"{key}={value}" for key, value in sets.items()) or "nothing", source)

@@ -1,4 +1,4 @@
-"""``aqmlab report``, ``plot`` and ``export``: result folders read again."""
+"""``aqmlab report``, ``plot`` and ``export``: output from existing result folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 
 
 def report(folder: Folder) -> None:
-    """Write the report and the figures of a result folder anew."""
+    """Write the report and the figures of a result folder again."""
     from aqmlab import experiment, publishing
 
     result = experiment.report(folder)
@@ -25,11 +25,11 @@ def report(folder: Folder) -> None:
 
 def plot(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, timeseries, tradeoff or sweep.")],
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn together.")],
-    column: Annotated[str | None, typer.Option("--column", help="What to draw, as qdelay_ms or owd_ms.")] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the figure and its CSV go.")] = Path("."),
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
+    column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure and its CSV.")] = Path("."),
 ) -> None:
-    """Draw a figure from one or more results, as SVG with its numbers beside it as CSV."""
+    """Draw a figure from one or more results, as SVG with its numbers as CSV."""
     from aqmlab import plots, store
     from aqmlab.experiment import load
     from aqmlab.store import files

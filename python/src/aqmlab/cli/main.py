@@ -1,4 +1,4 @@
-"""The commands, and how errors leave: one clear line and an exit status."""
+"""The commands, and how errors are reported: one clear line and an exit status."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     del version
 
 
 def main() -> None:
-    """Run the command line and leave with its status: 0 done, 1 a failed check or machine, 2 bad input."""
+    """Run the command line and exit with its status: 0 done, 1 a failed check or machine, 2 bad input."""
     _take_signals()
     _open_streams()
     try:
-        # Errors come here instead of being printed in a box: one line each.
+        # Errors reach this function instead of being printed in a box: one line each.
         status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
@@ -67,54 +67,54 @@ def main() -> None:
     except (CheckError, MachineError) as error:
         _leave(FAILED, error)
     except (KeyboardInterrupt, typer.Abort):
-        _leave(INTERRUPTED, "interrupted; nothing was finished")
+        _leave(INTERRUPTED, "interrupted; no run was finished")
     except typer.TyperException as error:
         _leave(BAD_INPUT, _usage(error))
     except BrokenPipeError:
-        # The reader (a pager, head) has left: nobody is there to be told.
+        # The reader (a pager, head) has closed the pipe: there is nobody to tell.
         _discard(sys.stdout)
         sys.exit(0)
     except OSError as error:
         if error.filename is not None:
             _leave(FAILED if error.errno in FULL else BAD_INPUT, f"{error.filename}: {error.strerror or error}")
-        # What is read or written under a name says so: this is a stream.
+        # An error with a file name was handled above: this one is about a stream.
         _discard(sys.stdout)
         _leave(FAILED, f"standard output: {error.strerror or error}")
 
 
 def _take_signals() -> None:
-    """Let being told to end (kill, timeout, a terminal that closes) keep what is finished, as Ctrl-C does."""
+    """Treat requests to end (kill, timeout, a closed terminal) like Ctrl-C: finished runs are kept."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # nohup has it ignored.
+    # Keep it ignored under nohup.
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 def _open_streams() -> None:
-    """Make streams that take what is written: all letters, and in the place of closed ones, which no file may take.
+    """Make standard streams encode any text, and replace closed ones, so that no file takes their number.
 
-    A closed standard output refuses what is written, since that is what was asked for.
+    Writing to a closed standard output remains an error.
     """
     for name, mode in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Names of files come out as they went in, and what ASCII lacks becomes a question mark.
+            # File names are written as they were read; characters that ASCII lacks become question marks.
             stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "replace")
 
 
 def _discard(stream: TextIO) -> None:
-    """Let what a stream still holds go nowhere, so that nothing complains when Python ends."""
+    """Discard what a stream still buffers, so that Python does not report it on exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage(error: typer.TyperException) -> str:
-    """Return what is wrong with the command itself, and where help is."""
+    """Return what is wrong with the command line, and where to find help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "aqmlab"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return f"{message.rstrip('.')} ('{command} --help' lists what there is)" if message.strip() else ""
+    return f"{message.rstrip('.')} ('{command} --help' lists the options)" if message.strip() else ""
 
 
 def _leave(status: int, why: Exception | str) -> None:

@@ -1,4 +1,4 @@
-"""``aqmlab reproduce``: papers run anew, their claims judged."""
+"""``aqmlab reproduce``: runs papers and judges their claims."""
 
 from __future__ import annotations
 
@@ -30,22 +30,20 @@ STYLES = {
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all.")],
     preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help="One preset alone: printed, consistent, ...")
+        str | None, typer.Option("--preset", metavar="NAME", help="Only this preset: printed, consistent, ...")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="The same claims with fewer AQMs, points or seeds: two minutes at most.")
     ] = False,
-    beyond: Annotated[bool, typer.Option("--beyond", help="Run what goes beyond the paper too.")] = False,
-    search: Annotated[
-        bool, typer.Option("--search", help="Try what the paper leaves open: what comes closest, what matters.")
-    ] = False,
+    beyond: Annotated[bool, typer.Option("--beyond", help="Also run what goes beyond the paper.")] = False,
+    search: Annotated[bool, typer.Option("--search", help="Try the values that the paper leaves open.")] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
     as_json: Json = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a paper's scenarios and judge its claims: the paper's numbers, what was measured, and a verdict for each."""
+    """Run a paper's scenarios and judge its claims: the paper's numbers, measurements, and a verdict for each."""
     from aqmlab import papers, store
     from aqmlab.cli import show
     from aqmlab.papers import pages, searching, workspace
@@ -86,7 +84,7 @@ def reproduce(
                 )
                 pages.write(found, folder)
     except KeyboardInterrupt:
-        print(f"aqmlab: interrupted: {folder} holds the runs that were finished", file=sys.stderr)
+        print(f"aqmlab: interrupted: {folder} holds the finished runs", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     finally:
         if bar:

@@ -1,4 +1,4 @@
-"""``aqmlab schema``: what an experiment file and a resolved scenario may hold, as JSON Schema."""
+"""``aqmlab schema``: the JSON Schemas of experiment files and resolved scenarios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.errors import unknown
 
 def schema(
     of: Annotated[
-        str, typer.Argument(metavar="experiment|scenario", help="A file, or a scenario as the simulator takes it.")
+        str, typer.Argument(metavar="experiment|scenario", help="An experiment file, or a resolved scenario.")
     ] = "experiment",
 ) -> None:
     """Print the JSON Schema of experiment files, or of resolved scenarios."""

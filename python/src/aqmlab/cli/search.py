@@ -1,4 +1,4 @@
-"""How a search looks in a terminal."""
+"""A search, formatted for a terminal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ def shown(outcome: Outcome) -> RenderableType:
     own = outcome.search.own
     count = len(outcome.sample)
     return Group(
-        Text("Search for what the paper does not say", style="bold"),
+        Text("Search for values that the paper leaves open", style="bold"),
         *(Text(line) for line in conclusion(outcome)),
         "",
         _closest(outcome),
         "",
-        Text.assemble(("What each factor moves", "bold"), f" ({own}'s value, % of the paper's)"),
-        Text(
-            f"Largest less smallest mean of a level, over {count} settings; dim: no more than chance gives", style="dim"
-        ),
+        Text.assemble(("Effect of each factor", "bold"), f" ({own}'s value, % of the paper's)"),
+        Text(f"Largest less smallest mean of a level, over {count} settings; dim: within chance", style="dim"),
         _effects(outcome),
         "",
         Text.assemble(

@@ -1,4 +1,4 @@
-"""How a result looks in a terminal: table, differences in words, settings, and what to open."""
+"""A result, formatted for a terminal: table, differences in words, settings, and which file to open."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PADDING = 2
 
 
 def console(to_stderr: bool = False) -> Console:
-    """Return a console; in files and pipes, whose width nobody chose, it is wide enough for the table."""
+    """Return a console; files and pipes have no width, so theirs is wide enough for the table."""
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_ELSEWHERE
     return Console(file=stream, width=width, highlight=False)
@@ -62,13 +62,13 @@ class Bar(experiment.Watcher):
     def on_plan(self, tasks: int, found: int) -> None:
         """Show the bar."""
         if found:
-            self._progress.console.print(f"{found} finished runs were found and are not repeated")
+            self._progress.console.print(f"{found} finished runs were found and are reused")
         if tasks:
             self._task = self._progress.add_task(self._what, runs=f"0/{tasks} runs", speed="", total=None)
             self._progress.start()
 
     def on_progress(self, progress: runner.Progress) -> None:
-        """Move the bar."""
+        """Update the bar."""
         if self._task is None:
             return
         elapsed_s = self._progress.tasks[0].elapsed or 0.0
@@ -82,18 +82,18 @@ class Bar(experiment.Watcher):
         )
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._progress.stop()
 
 
 class Bars(experiment.Watcher):
-    """A progress bar for one experiment after another."""
+    """A progress bar for each of several experiments in turn."""
 
     def __init__(self) -> None:
         self._bar = Bar()
 
     def on_begin(self, what: str) -> None:
-        """Take another bar."""
+        """Start another bar."""
         self._bar.close()
         self._bar = Bar(what)
 
@@ -102,16 +102,16 @@ class Bars(experiment.Watcher):
         self._bar.on_plan(tasks, found)
 
     def on_progress(self, progress: runner.Progress) -> None:
-        """Move the bar."""
+        """Update the bar."""
         self._bar.on_progress(progress)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.close()
 
 
 def result(shown: Result, folder: Path, width: int) -> RenderableType:
-    """Return a whole result for a terminal of so many columns."""
+    """Return a whole result for a terminal of this width."""
     parts: list[RenderableType] = []
     for number, point in enumerate(shown.points):
         rows = [row for row in shown.rows if row.point == number]
@@ -131,7 +131,7 @@ def _table(aqms: Sequence[str], rows: Sequence[Row], ports: Lines, width: int) -
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
     if ports:
-        note += f"; queue delay and loss, of flows too, are those at port {next(iter(ports))[0]}"
+        note += f"; queue delay and loss (also of flows) at port {next(iter(ports))[0]}"
     parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
     for heads, columns, lines in (
         (("Port", "AQM"), PORT_COLUMNS, ports),
@@ -144,7 +144,7 @@ def _table(aqms: Sequence[str], rows: Sequence[Row], ports: Lines, width: int) -
 
 
 def _aligned(heads: Sequence[str], columns: Sequence[Column], lines: Lines, width: int) -> RenderableType:
-    """Return a table; one that is too wide for the terminal goes on below itself, never cut."""
+    """Return a table; one that is too wide for the terminal is split into several, never cut."""
     parts: list[Column] = []
     tables: list[RenderableType] = []
     for column in filled(columns, lines):

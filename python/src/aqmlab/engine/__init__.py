@@ -1,4 +1,4 @@
-"""Engines: what runs a scenario. One protocol for all of them; the simulator is the only one so far."""
+"""Engines run scenarios. All share one protocol; the simulator is the only one so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def find(name: str) -> Engine:
     """Return the engine of this name.
 
     Raises:
-        InputError: naming the nearest engine, if there is none of this name.
+        InputError: for an unknown name, with the nearest engine.
 
     >>> find("native").name
     'native'

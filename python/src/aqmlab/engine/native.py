@@ -1,4 +1,4 @@
-"""The simulator, as an engine."""
+"""The simulator as an engine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from aqmlab import _native
 from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
 
-# Named here so that tests can put made-up reports in its place.
+# Module names, so that tests can replace them.
 simulate: Any = _native.run
 
 
 class Native:
-    """The packet-level simulator of this package: it can do everything that a scenario can say."""
+    """The packet-level simulator of this package: it supports every scenario."""
 
     name = "native"
     capabilities = Capabilities()
@@ -30,14 +30,14 @@ class Native:
         return f"{build['version']}+{build['source'][:16]}"
 
     def prepare(self, tasks: Sequence[Task]) -> None:
-        """Do nothing: a task says all that the simulator needs."""
+        """Do nothing: the simulator needs only the task."""
 
     def monitor(self) -> Monitor:
         """Return a monitor for one run."""
         return _native.Monitor()
 
     def run(self, task: Task, monitor: Monitor) -> Report:
-        """Simulate a task, with Python's lock released."""
+        """Simulate a task, without Python's global lock."""
         before = time.thread_time()
         run = simulate(task.scenario.json, task.inputs, task.seed, monitor)
         cpu_s = time.thread_time() - before

@@ -1,4 +1,4 @@
-"""What an engine is: it says what it can do, and turns a task into plain columns."""
+"""The protocol of an engine: it states what it supports, and turns a task into plain columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Table: TypeAlias = Mapping[str, Column]
 
 @dataclass(frozen=True)
 class Run:
-    """Which run: its scenario (point), the label of its AQM, its seed, and the key that its result is kept by."""
+    """Identifies a run: its scenario (point), the label of its AQM, its seed, and the key of its result."""
 
     point: int
     aqm: str
@@ -36,7 +36,7 @@ class Task(Run):
 
 @dataclass(frozen=True)
 class Report:
-    """What a run answered, as plain columns; every name ends in its unit.
+    """The result of a run as plain columns; every name ends in its unit.
 
     ``series`` holds ``time_s`` and a column of reals per name; ``histograms`` holds, by name, the middles of the
     buckets in nanoseconds and their counts.
@@ -56,7 +56,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do. Where names are listed it can do these alone; ``None`` means all that there are."""
+    """What an engine supports: only the listed names; ``None`` means all."""
 
     topologies: frozenset[str] | None = None
     kinds: frozenset[str] | None = None
@@ -65,18 +65,18 @@ class Capabilities:
     link_traces: bool = True
 
     def refusal(self, topology: str, kinds: Sequence[str], aqms: Sequence[str], files: Mapping[str, bool]) -> str:
-        """Return why a scenario is beyond the engine, in words; empty if it is not.
+        """Return in words why the engine does not support a scenario; empty if it does.
 
-        ``files`` says of ``capture`` and ``link_trace`` whether the scenario has them.
+        ``files`` says whether the scenario has a ``capture`` and a ``link_trace``.
         """
         named = (("topology", [topology], self.topologies), ("flows", kinds, self.kinds), ("aqm", aqms, self.aqms))
         for what, wanted, able in named:
             for name in wanted:
                 if able is not None and name not in able:
-                    return f"{what}: '{name}' is beyond it; it can do {', '.join(sorted(able))}"
+                    return f"{what}: '{name}' is not supported; supported are {', '.join(sorted(able))}"
         for what, able_too in (("capture", self.captures), ("link_trace", self.link_traces)):
             if files[what] and not able_too:
-                return f"{what}: is beyond it"
+                return f"{what}: is not supported"
         return ""
 
 
@@ -96,18 +96,18 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user calls it, as in ``--engine native``."""
+        """The user's name for it, as in ``--engine native``."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """What it supports."""
 
     @property
     def version(self) -> str:
-        """What decides its results besides the task: part of every run's key."""
+        """A text that identifies all code that decides its results: part of every run's key."""
 
     def prepare(self, tasks: Sequence[Task]) -> None:
-        """Make ready what tasks share, once, before any of them runs.
+        """Prepare what tasks share, once, before any of them runs.
 
         Raises:
             InputError: naming the input that is wrong.

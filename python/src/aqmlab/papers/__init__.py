@@ -1,4 +1,4 @@
-"""Papers reproduced: their scenarios run, their claims judged by what was measured."""
+"""Papers reproduced: their scenarios run, their claims judged by measurements."""
 
 from aqmlab.papers.paper import Paper, built, find
 from aqmlab.papers.reproduction import Reproduction, conduct

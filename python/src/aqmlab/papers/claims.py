@@ -1,14 +1,14 @@
-"""What a paper claims, as data: `claims.toml`.
+"""The claims of a paper, as data: `claims.toml`.
 
-A claim names what is measured in which scenario, what is expected of it, and the paper's own numbers. Expectations are
-sentences, ``LEFT < RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:
+A claim names a measure and a scenario, what is expected, and the paper's own numbers. Expectations are written ``LEFT
+< RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:
 
-- ``<`` and ``>``: the difference, paired over the seeds, is on this side with its 95 % interval; with ``beyond 5%`` by
-  more than this.
-- ``<=`` and ``>= ... within 5%``: it reaches no further to the other side than this with its interval.
-- ``= ... within 5%`` (or ``within 2`` in the measure's unit): it lies within these bounds with its interval.
+- ``<`` and ``>``: the difference, paired over the seeds, has its 95 % interval on this side; with ``beyond 5%`` by
+more than that.
+- ``<=`` and ``>= ... within 5%``: its interval reaches no further to the other side than this.
+- ``= ... within 5%`` (or ``within 2`` in the measure's unit): its interval is within these bounds.
 
-Where one AQM is said to do a thing and another not to, both get the same bound: ``a > b beyond 5%`` and
+Where one AQM is said to do something and another not to, both get the same bound: ``a > b beyond 5%`` and
 ``c <= b within 5%``.
 """
 
@@ -24,7 +24,7 @@ from aqmlab.measures import HOW, Measure
 from aqmlab.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
-# The size of an effect counts as reproduced between half and twice the paper's, or closer.
+# An effect between half and twice the paper's size counts as reproduced; a claim may narrow this.
 LARGEST_FACTOR = 2.0
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _EXPECTATION = re.compile(
@@ -46,10 +46,9 @@ class Operand:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected: a relation, by how much (a share of the right side), and its bound.
+    """An expectation: a relation, its size (a share of the right side), and its bound.
 
-    The bound is what is left open with ``<=``, ``>=`` and ``=`` (within), and what has to be passed with ``<`` and
-    ``>`` (beyond).
+    The bound is a tolerance with ``<=``, ``>=`` and ``=`` (within), and a minimum with ``<`` and ``>`` (beyond).
     """
 
     text: str
@@ -67,15 +66,15 @@ class Claim:
 
     Attributes:
         id: its name, as ``spie-1``.
-        says: what the paper says, in a sentence.
-        where: where it says so.
-        unit: of the measure; ``scale`` turns what is measured into it.
+        says: the paper's statement, in a sentence.
+        where: where the paper makes it.
+        unit: unit of the measure; ``scale`` converts measured values to it.
         paper: the paper's numbers, by operand.
-        doubt: why a number of the paper cannot be: its size is not judged, the order is.
-        factor: by how much a difference may be larger or smaller than the paper's, at most 2.
-        each: whether the expectations are about every point of the scenario's sweep.
+        doubt: why a number of the paper cannot be right: then the order is judged, but not its size.
+        factor: largest ratio of a difference to the paper's, or back; at most 2.
+        each: whether the expectations apply to every point of the scenario's sweep.
         unjudged: why nothing can be checked; empty if it can.
-        changes: what was changed after the first run (a bound, a measure), each with date and reason.
+        changes: changes after the first run (of a bound, a measure), each with date and reason.
 
     """
 
@@ -96,13 +95,13 @@ class Claim:
 
     @property
     def operands(self) -> list[Operand]:
-        """What is measured, each once, in the order of the paper's numbers and then of the expectations."""
+        """The measured operands, each once, in the order of the paper's numbers and then of the expectations."""
         sides = [side for one in self.expectations for side in (one.left, one.right) if side.number is None]
         named = {side.text: side for side in [*(operand(text) for text in self.paper), *sides]}
         return list(named.values())
 
     def measure(self, side: Operand) -> Measure:
-        """Return what is measured of an operand."""
+        """Return the measure of an operand."""
         return self.measures[side.measure]
 
 
@@ -152,7 +151,7 @@ def expectation(text: str) -> Expectation:
     share = bound is not None and bound.endswith("%")
     left, right = operand(match["left"]), operand(match["right"])
     if left.number is not None and right.number is not None:
-        raise InputError(f"'{text}' compares two numbers: nothing of it is measured")
+        raise InputError(f"'{text}' compares two numbers: one side must be measured")
     return Expectation(
         text=match[0],
         left=left,
@@ -193,7 +192,7 @@ def _claim(table: Table) -> Claim:
 
 def _check(table: Table, claim: Claim) -> None:
     if not claim.unjudged and not claim.expectations:
-        raise table.error("expect: is missing: say what would be seen, or why the claim is not_checkable")
+        raise table.error("expect: is missing: give an expectation, or say under not_checkable why there is none")
     for side in claim.operands:
         if side.measure not in claim.measures:
             what = f"measures.{side.measure}" if side.measure else "measure"

@@ -1,4 +1,4 @@
-"""The curves and bars of a panel as a table: one row per AQM, group and place on the axis."""
+"""The curves and bars of a panel as a table: one row per AQM, group and position on the axis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCHEMA = {
 
 
 def table(panel: Panel, result: Result | None) -> pl.DataFrame:
-    """Return the table of a panel; some studies have no result."""
+    """Return the table of a panel; some studies need no result."""
     rows = _rows(panel, result)
     scaled = [pl.col(name) * panel.scale for name in ("mean", "ci95_low", "ci95_high")]
     return pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(scaled)
@@ -91,7 +91,7 @@ def _time(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
 
 def _periods(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
     rows = _series(panel, result, label, name).drop_nulls()
-    # A sample stands for what lies before it.
+    # A sample covers the period that it ends.
     end = ((pl.col("time_s") - 1e-9) / panel.period_s).floor() * panel.period_s + panel.period_s
     means = rows.with_columns(end.alias("end")).group_by("seed", "end", maintain_order=True).agg(pl.col("value").mean())
     return _spread(means, "end")

@@ -1,4 +1,4 @@
-"""A paper's figures, drawn from what was measured."""
+"""A paper's figures, drawn from results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AXES = {"time": "Time (s)", "seeds": "Experiment (seed)"}
 
 
 def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
-    """Return the figures of a preset; what was not run or is not asked for is left out."""
+    """Return the figures of a preset; those of scenarios that were not run or not requested are left out."""
     figures = []
     for drawing in reproduction.paper.drawings:
         results = [reproduction.result(preset, panel.scenario) for panel in drawing.panels]
@@ -52,7 +52,7 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
 
 
 def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mapping[str, float]) -> plots.Panel:
-    """Return what is painted of a panel's rows."""
+    """Return the panel that shows a panel's rows."""
     across = partial(Axis, panel.across or (panel.study.across if panel.study else AXES.get(panel.kind, "")))
     common = partial(
         plots.Panel,
@@ -81,7 +81,7 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
 
 def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:
     if drawing.is_measured:
-        return "measured without a simulation; times are this machine's"
+        return "measured without a simulation; times on this machine"
     seeds = sorted({len(result.seeds) for result in results if result})
     count = " to ".join(dict.fromkeys((str(seeds[0]), str(seeds[-1]))))
     alone = {panel.seed for panel in drawing.panels}

@@ -1,18 +1,18 @@
-"""A paper's figures in its own layout, declared as data: `figures.toml`.
+"""A paper's figures in its own layout, as data: `figures.toml`.
 
 A figure has panels side by side, each over one scenario:
 
-- ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum); with
-  ``seed`` of that run alone, since a mean over seeds hides what varies.
-- ``periods``: a series in periods of ``period``, bars per AQM; with ``classes`` stacked by group.
+- ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum);
+with ``seed`` of that run only, since a mean over seeds hides variation.
+- ``periods``: a series in periods of ``period``, bars per AQM; with ``classes``, stacked by group.
 - ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
-- ``bars``: a metric, one bar per AQM with its interval; ``over`` is what it is divided by, here and in sweeps.
-- ``sweep``: a metric against what the scenario sweeps, one line per AQM.
+- ``bars``: a metric, divided by ``over`` if given (as in sweeps), one bar per AQM with its interval.
+- ``sweep``: a metric against the swept values, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
 
-``across`` names the axis of the last three kinds. The paper's own numbers are taken from the claim that ``numbers``
-names, and drawn as dashed lines or marks.
+``across`` names the axis of the last three kinds. The paper's own numbers come from the claim named under
+``numbers``, and are drawn as dashed lines or marks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aqmlab.documents import Table
 from aqmlab.papers.studies import STUDIES, Study
 from aqmlab.units import parse_span
 
-# Kinds of panels of what was simulated. Studies are measured when they are drawn: they go beyond the paper.
+# Panels of simulation results. Studies are measured when they are drawn: they go beyond the paper.
 SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
 
 
@@ -54,7 +54,7 @@ class Panel:
 
     @property
     def study(self) -> Study | None:
-        """The study that it shows, if it is not about what was simulated."""
+        """Its study, unless it shows simulation results."""
         return STUDIES.get(self.kind)
 
 

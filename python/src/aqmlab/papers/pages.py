@@ -61,7 +61,7 @@ def write_page(reproduction: Reproduction, folder: Path) -> Path:
 def render_page(
     reproduction: Reproduction, drawn: dict[str, list[Figure]], search: search_page.Section | None = None
 ) -> str:
-    """Return the page of a paper; figures of the presets stand beside each other's."""
+    """Return the page of a paper; the figures of all presets are side by side."""
     shown: dict[str, list[tuple[str, Figure]]] = {}
     for preset, figures in drawn.items():
         for figure in figures:
@@ -104,7 +104,7 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
 
 
 def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tuple[str, list[Cell]]]]]:
-    """Return the tables, filled: preset, what it is, a line per AQM."""
+    """Return the tables, filled: preset, its description, a line per AQM."""
     found = []
     for standing in reproduction.paper.standings:
         if standing.is_measured and not reproduction.has_beyond:

@@ -20,7 +20,7 @@ BEYOND = "beyond"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a paper leaves open or contradicts, and what is made of it."""
+    """Something that a paper leaves open or contradicts, and how it is resolved."""
 
     about: str
     problem: str
@@ -30,7 +30,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, ready to be run."""
+    """A paper, ready to run."""
 
     name: str
     folder: Path
@@ -43,7 +43,7 @@ class Paper:
     standings: list[Standing]
 
     def scenarios(self, preset: str) -> dict[str, Path]:
-        """Return the scenario files of a preset (or of what goes beyond the paper) by their names."""
+        """Return the scenario files of a preset (or of ``beyond``) by their names."""
         return {path.stem: path for path in sorted((self.folder / preset).glob("*.toml"))}
 
 

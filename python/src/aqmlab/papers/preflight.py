@@ -1,4 +1,4 @@
-"""What would spoil a reproduction, found before its first run."""
+"""Checks of a reproduction before its first run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from aqmlab.scenario import Experiment
 
 
 def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -> None:
-    """Make sure that every claim finds its AQMs and its point of a sweep in the scenarios, which are resolved.
+    """Make sure that every claim finds its AQMs and sweep points in the resolved scenarios.
 
     A quick run may leave points out.
 
     Raises:
-        InputError: naming the claim, what it names, and what there is.
+        InputError: naming the claim, the missing name, and the known ones.
 
     """
     named = {}
@@ -44,6 +44,6 @@ def _check_point(claim: Claim, side: Operand, experiment: Experiment, place: str
             raise InputError(f"{place}: point: {unknown('key', key, swept) if swept else 'nothing is swept'}")
     found = sum(all(one.point[key] == value for key, value in wanted.items()) for one in experiment.points)
     if found == 0 and not quick:
-        raise InputError(f"{place}: point: there is none with {wanted}")
+        raise InputError(f"{place}: point: no point has {wanted}")
     if found > 1 and not claim.each:
-        raise InputError(f"{place}: point: {found} points of the sweep fit; say which")
+        raise InputError(f"{place}: point: {found} points of the sweep match: name one")

@@ -21,7 +21,7 @@ from aqmlab.statistics import Estimate
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of a paper: a result per preset and scenario, and a judgement per preset and claim."""
+    """The outcome for a paper: a result per preset and scenario, and a judgement per preset and claim."""
 
     paper: Paper
     results: dict[str, dict[str, Result]]
@@ -41,11 +41,11 @@ class Reproduction:
 
     @property
     def has_beyond(self) -> bool:
-        """Whether what goes beyond the paper is part of it."""
+        """Whether it includes the scenarios beyond the paper."""
         return bool(self.beyond)
 
     def result(self, preset: str, name: str) -> Result | None:
-        """Return the result of a scenario, whether of the preset or beyond the paper."""
+        """Return the result of a scenario, of the preset or beyond the paper."""
         return self.results[preset].get(name) or self.beyond.get(name)
 
     @property
@@ -60,7 +60,7 @@ class Reproduction:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims with their verdicts as plain data, as the contract has them; each says its preset."""
+        """The claims with their verdicts as plain data, in the form of the contract; each names its preset."""
         return [
             _claim_entry(judgement, self.paper.name, preset)
             for preset, judgements in self.judgements.items()
@@ -68,7 +68,7 @@ class Reproduction:
         ]
 
     def document(self) -> dict[str, Any]:
-        """Return the reproduction as plain data, as the contract has it; every entry says preset and scenario."""
+        """Return the reproduction as plain data, as in the contract; every entry names preset and scenario."""
         entries: dict[str, list[dict[str, Any]]] = {"runs": [], "summary": []}
         scenarios = []
         warnings = []
@@ -123,7 +123,7 @@ def conduct(
     search: bool = False,
     watcher: Watcher | None = None,
 ) -> Reproduction:
-    """Run a paper's scenarios and keep their results below a folder; finished runs are not repeated.
+    """Run a paper's scenarios and keep their results in a folder; finished runs are reused.
 
     Raises:
         InputError: if a scenario is wrong or the folder holds something else.
@@ -134,7 +134,7 @@ def conduct(
         preset: {name: scenario.load(path, overrides, quick=quick) for name, path in paper.scenarios(preset).items()}
         for preset in (*presets, *((BEYOND,) if beyond else ()))
     }
-    # Whatever is wrong is found before the first run, not after the last but one.
+    # Find every error before the first run.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
     workspace.begin(folder, paper.name, presets)

@@ -22,7 +22,7 @@ SETTINGS = "search.csv"
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of a search."""
+    """The contents of a search's section."""
 
     conclusion: Sequence[str]
     closest: Closest
@@ -31,7 +31,7 @@ class Section:
 
 
 def write(outcome: Outcome, folder: Path) -> Section:
-    """Write all settings and the figures into the folder of a paper; return the section for its page."""
+    """Write all settings and figures into the folder of a paper; return the section for its page."""
     from aqmlab.report import inline
 
     files.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})

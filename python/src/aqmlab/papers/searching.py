@@ -1,4 +1,4 @@
-"""What a paper leaves open, searched: its claims are what each setting is held against."""
+"""Searches of papers: settings are compared with the numbers and claims of the paper."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FOLDER = "search"
 
 
 def is_there(paper: Paper) -> bool:
-    """Whether a paper says what can be searched."""
+    """Whether a paper has a search."""
     return (paper.folder / FILE).is_file()
 
 
 def load(paper: Paper, *, quick: bool = False) -> Search:
-    """Read what is searched in a paper.
+    """Read the search of a paper.
 
     Raises:
         InputError: naming file, key and value.
@@ -31,7 +31,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     """
     path = paper.folder / FILE
     if not is_there(paper):
-        raise InputError(f"paper '{paper.name}' says nothing of what can be searched: there is no {path}")
+        raise InputError(f"paper '{paper.name}' has no search: there is no {path}")
     found = search.read(path, paper.scenarios(FOLDER), quick=quick)
     aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
     if found.own not in aqms:
@@ -40,7 +40,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
 
 
 def targets(paper: Paper, searched: Search) -> list[Target]:
-    """Return the claims of which everything is searched."""
+    """Return the claims whose AQMs and measures are all part of the search."""
     return [_target(claim) for claim in paper.claims if _is_within(claim, searched)]
 
 
@@ -53,12 +53,12 @@ def conduct(
     quick: bool = False,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Search what a paper leaves open; runs are kept below the folder and not repeated.
+    """Search the values that a paper leaves open; runs are kept in the folder and reused.
 
     Raises:
         InputError: if `search.toml` or a scenario is wrong.
         CheckError: if a run broke one of its own checks.
-        KeyboardInterrupt: if the user stopped it.
+        KeyboardInterrupt: if the user interrupted.
 
     """
     searched = load(paper, quick=quick)
@@ -73,13 +73,13 @@ def _is_within(claim: Claim, searched: Search) -> bool:
 
 def _target(claim: Claim) -> Target:
     quantities = tuple(Quantity(side.text, side.aqm, claim.measure(side), claim.scale) for side in claim.operands)
-    # Numbers that cannot be, and zeros, have no ratio.
+    # Doubtful numbers and zeros have no ratio.
     numbers = {name: number for name, number in claim.paper.items() if number > 0.0 and name not in claim.doubt}
     return Target(claim.id, quantities, numbers, lambda means: _grade(claim, means))
 
 
 def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:
-    """Judge the means: two equal runs have an interval of no length."""
+    """Judge the means: two equal runs have an interval of length zero."""
 
     def twice(side: Operand, point: int) -> Mapping[int, float]:
         del point

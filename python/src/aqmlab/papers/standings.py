@@ -1,4 +1,4 @@
-"""Tables of a paper's page: every AQM of a scenario with what it gave and what it costs, declared in `figures.toml`."""
+"""Tables of a paper's page: the metrics and costs of every AQM of a scenario, declared in `figures.toml`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: a metric of the runs, or a cost (`cost.COSTS`) at so many flows."""
+    """A column: a metric of the runs, or a cost (`cost.COSTS`) at a number of flows."""
 
     of: str
     label: str
@@ -28,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Standing:
-    """A table: which scenario, which columns."""
+    """A table: its scenario and columns."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Standing:
 
     @property
     def is_measured(self) -> bool:
-        """Whether something is measured when it is made, without a simulation."""
+        """Whether a column is measured when the table is made, without a simulation."""
         return any(column.flows for column in self.columns)
 
 
@@ -60,7 +60,7 @@ def read(table: Table) -> list[Standing]:
 
 
 def fill(standing: Standing, result: Result) -> pl.DataFrame:
-    """Return a table: a row per AQM, a column per metric with half its interval beside it where there is one."""
+    """Return a table: a row per AQM, a column per metric with half its interval beside it if there is one."""
     called = short_names(result)
     aqms, labels = list(called), list(called.values())
     columns: dict[str, pl.Series] = {"aqm": pl.Series(aqms)}

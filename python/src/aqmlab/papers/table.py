@@ -1,4 +1,4 @@
-"""Claims as a table: the paper's numbers, what was measured under each preset, and the verdicts."""
+"""Claims as a table: the paper's numbers, the measured ones of each preset, and the verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aqmlab.statistics import Estimate
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as text, with half its 95 % interval where there is one."""
+    """A value as text, with half its 95 % interval if there is one."""
 
     value: str
     half: str = ""
@@ -22,7 +22,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """A claim: a line per operand with the paper's number and what each preset gave, and the verdicts."""
+    """A claim: a line per operand with the paper's number and that of each preset, and the verdicts."""
 
     claim: Claim
     columns: tuple[str, ...]
@@ -36,12 +36,12 @@ def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
 
 
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
-    """Return how many claims have which verdict, in the order of the verdicts."""
+    """Return how many claims have each verdict, in the order of the verdicts."""
     return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in Verdict}
 
 
 def cell(value: float | None, half: float | None) -> Cell:
-    """Return a value and half its interval as text; the interval has the digits of the value."""
+    """Return a value and half its interval as text, with the same number of decimals."""
     if value is None:
         return Cell("-")
     shown = number(value)

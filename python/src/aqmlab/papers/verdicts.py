@@ -1,16 +1,17 @@
-"""Verdicts: computed from what was measured, never typed in.
+"""Verdicts: computed from measurements, never typed in.
 
-An expectation is judged by the difference of its two sides, run by run with equal seeds. It says where this difference
-lies: beyond a margin, or between two. Its 95 % interval there, the expectation holds; its interval outside, it is
-refuted; the margin inside the interval, it is inconclusive, since the interval then holds the claim and its opposite.
+An expectation is judged by the difference of its two sides, run by run with equal seeds. It states where this
+difference lies: beyond a margin, or between two. If its 95 % interval lies there, the expectation holds; if it lies
+outside, the expectation is refuted; if the margin is inside the interval, it is inconclusive, since the interval then
+holds the claim and its opposite.
 
-A claim holds if all its expectations do. That several have to hold needs no correction: each is tested at 2.5 %, and so
-is all of them together (intersection-union test, Berger 1982). It is refuted if one of them is, which does: the
-smallest p counts as many times as there are expectations (Bonferroni). The claims of a paper under one preset are a
-family: both lists are corrected by Holm's procedure, and what does not stand then is inconclusive.
+A claim holds if all its expectations do. This needs no correction: each is tested at 2.5 %, and so is all of them
+together (intersection-union test, Berger 1982). A claim is refuted if one of them is, and this does need one: the
+smallest p is multiplied by the number of expectations (Bonferroni). The claims of a paper under one preset are a
+family: both lists are corrected by Holm's procedure, and claims that are no longer significant are inconclusive.
 
-An effect that the paper gives a size is reproduced if its mean is between half and twice the paper's; a claim may
-tighten the factor.
+An effect with a size in the paper is reproduced if its mean is between half and twice that size; a claim may narrow
+this factor.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from aqmlab import statistics
 from aqmlab.papers.claims import Claim, Expectation, Operand
 from aqmlab.statistics import Estimate
 
-# What was measured of an operand at a point of the sweep: a value per seed.
+# Measurements of an operand at a point of the sweep: a value per seed.
 Measured: TypeAlias = Callable[[Operand, int], Mapping[int, float]]
 
-# How often chance alone may make an expectation hold, or refute it: one side of a 95 % interval.
+# Probability that chance alone makes an expectation hold, or refutes it: one side of a 95 % interval.
 CHANCE = (1.0 - statistics.CONFIDENCE) / 2
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
     DIRECTION_ONLY = "direction only"
@@ -45,12 +46,12 @@ class Verdict(StrEnum):
 
 
 HOLDS = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)
-# From the best to the worst: a claim is what the worst of its expectations is.
+# From the best to the worst: a claim has the worst verdict of its expectations.
 ORDER = (*HOLDS, Verdict.INCONCLUSIVE, Verdict.NOT_CHECKABLE, Verdict.NOT_REPRODUCED)
 
 
 class Spread(NamedTuple):
-    """A difference with the ends of its interval, and how far single runs lie from it (standard deviation)."""
+    """A difference with its interval, and the standard deviation of single runs."""
 
     value: float
     low: float
@@ -60,9 +61,9 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """An expectation at a point, judged; ``words`` say why.
+    """An expectation judged at a point; ``words`` give the reason.
 
-    ``p_holds`` is how often chance alone would make it hold so clearly, ``p_fails`` how often it would refute it.
+    ``p_holds`` is the probability that chance alone makes it hold as clearly, ``p_fails`` that chance refutes it.
     """
 
     expectation: str
@@ -88,17 +89,17 @@ class Judgement:
 
     @property
     def p_holds(self) -> float:
-        """How often chance alone would make all of it hold."""
+        """The probability that chance alone makes all of it hold."""
         return max(check.p_holds for check in self.checks)
 
     @property
     def p_fails(self) -> float:
-        """How often chance alone would refute some of it."""
+        """The probability that chance alone refutes some of it."""
         return min(1.0, len(self.checks) * min(check.p_fails for check in self.checks))
 
 
 def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
-    """Judge a claim by itself; ``points`` are those of the sweep that it is about."""
+    """Judge a claim by itself; ``points`` are those of the sweep that it applies to."""
     means = {side.text: [_mean(measured(side, point)) for point in points] for side in claim.operands}
     if claim.unjudged:
         return Judgement(claim, Verdict.NOT_CHECKABLE, claim.unjudged, (), means)
@@ -108,12 +109,12 @@ def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
     worst = max((check.verdict for check in checks), key=ORDER.index)
     judgement = Judgement(claim, worst, _why(checks), checks, means)
     if worst == Verdict.NOT_REPRODUCED and judgement.p_fails > CHANCE:
-        return _doubted(judgement, f"one of {len(checks)} may be so by chance: p = {judgement.p_fails:.2g}")
+        return _doubted(judgement, f"one of {len(checks)} may fail by chance: p = {judgement.p_fails:.2g}")
     return judgement
 
 
 def family(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the claims of a paper judged together: what stands after Holm's correction, and the rest in doubt."""
+    """Return the claims of a paper judged together: Holm's correction makes some of them inconclusive."""
     judged = [one for one in judgements if one.verdict != Verdict.NOT_CHECKABLE and one.checks]
     holds = dict(zip(map(id, judged), statistics.holm_p([one.p_holds for one in judged]), strict=True))
     fails = dict(zip(map(id, judged), statistics.holm_p([one.p_fails for one in judged]), strict=True))
@@ -123,7 +124,7 @@ def family(judgements: Sequence[Judgement]) -> list[Judgement]:
         p_value = corrected.get(id(one), 0.0)
         if p_value <= CHANCE:
             return one
-        return _doubted(one, f"so by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm")
+        return _doubted(one, f"significant by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm")
 
     return [among_all(one) for one in judgements]
 
@@ -150,9 +151,9 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
 
     if not seeds:
         missing = next(side.text for side, found in ((one.left, left), (one.right, right)) if not found)
-        return unchecked(f"nothing was measured of {missing}")
+        return unchecked(f"there is no measurement of {missing}")
     if both and set(left) != set(right):
-        return unchecked(f"{one.text}: the two were measured with different seeds")
+        return unchecked(f"{one.text}: its two sides have different seeds")
     if len(seeds) < 2:
         return unchecked("one run says nothing about chance")
     base = sum(b) / len(b)
@@ -170,7 +171,7 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
 
 
 def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[float]) -> tuple[float, float]:
-    """Return how often chance alone would make the expectation hold so clearly, and how often it would refute it."""
+    """Return the probabilities that chance alone makes the expectation hold as clearly, and that it refutes it."""
 
     def above(values: Sequence[float], margins: Sequence[float]) -> float:
         return statistics.exceeds([value - margin for value, margin in zip(values, margins, strict=True)])
@@ -180,7 +181,7 @@ def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[fl
 
     lower = [-bound for bound in bounds]
     if one.relation == "=":
-        # Two one-sided tests (Schuirmann 1987); it is refuted on either side.
+        # Two one-sided tests (Schuirmann 1987); refuted on either side.
         inside = max(_closed(above, differences, lower), _closed(below, differences, bounds))
         return inside, min(above(differences, bounds), below(differences, lower))
     oriented = [-value for value in differences] if one.relation in ("<", "<=") else list(differences)
@@ -192,7 +193,7 @@ def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[fl
 def _closed(
     test: Callable[[Sequence[float], Sequence[float]], float], values: Sequence[float], margins: Sequence[float]
 ) -> float:
-    """Return the chance of a bound that is itself allowed: runs that all lie on it keep it."""
+    """Return the probability of a bound that is itself allowed: runs that all lie on it meet it."""
     return 0.0 if list(values) == list(margins) else test(values, margins)
 
 
@@ -201,12 +202,12 @@ def _refuted(one: Expectation, spread: Spread) -> str:
     if spread.value == 0.0:
         return "there is no difference"
     if one.relation in ("<", ">") and spread.value * claimed > 0.0:
-        return "it is less than that"
-    return "it is the other way round" if one.relation in ("<", ">") else "it is further than that"
+        return "the difference is smaller"
+    return "the opposite holds" if one.relation in ("<", ">") else "the difference is larger"
 
 
 def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[Verdict, str]:
-    """Judge by how much, what is expected being so."""
+    """Judge the size of a difference that holds."""
     if one.relation == "=":
         return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
     left, right = (claim.paper.get(side.text, side.number) for side in (one.left, one.right))
@@ -218,13 +219,13 @@ def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[
     claimed = -1.0 if one.relation in ("<", "<=") else 1.0
     expected = claimed * one.by if one.by is not None else _share(left, right)
     if expected is None or not base:
-        return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: no share of it can be told"
+        return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
     change = spread.value / abs(base)
     words = f"{one.text}: {change:+.1%} ({expected:+.1%} in the paper"
     if abs(expected * base) < spread.deviation:
         words += f", less than the spread of single runs, {spread.deviation / abs(base):.1%}"
     if change * expected <= 0.0:
-        return Verdict.DIRECTION_ONLY, f"{words}: its own numbers go the other way)"
+        return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
     ratio = change / expected
     if 1.0 / claim.factor - 1e-12 <= ratio <= claim.factor + 1e-12:
         return Verdict.REPRODUCED, f"{words}, {ratio:.2g} times its size)"
@@ -237,9 +238,9 @@ def _share(left: float | None, right: float | None) -> float | None:
 
 
 def _bounds(one: Expectation, right: Sequence[float], base: float) -> list[float]:
-    """Return the bound of every run: a share of what is itself measured varies with it (a ratio's test, Fieller 1954).
+    """Return the bound of every run: a share of a measured value varies with it (a ratio's test, Fieller 1954).
 
-    Taken from the mean instead, as if that were known, chance alone would pass it far more often than it may.
+    A bound from the mean, as if that were known, would be passed by chance far more often than allowed.
     """
     bound = one.bound or 0.0
     return [bound * math.copysign(1.0, base) * value if one.bound_share else bound for value in right]
@@ -271,7 +272,7 @@ def _doubted(judgement: Judgement, reason: str) -> Judgement:
 
 
 def _why(checks: Sequence[Check]) -> str:
-    """Say what decided: the failures first, then what is off, then how much holds."""
+    """Give the reason: the failures first, then wrong sizes, then how many expectations hold."""
     holding = sum(check.verdict in HOLDS for check in checks)
     ranked = sorted(checks, key=lambda check: -ORDER.index(check.verdict))
     worst = [check.words for check in ranked if check.verdict == ranked[0].verdict]

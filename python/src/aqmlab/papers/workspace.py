@@ -1,4 +1,4 @@
-"""The folder of a reproduction: told from any other by the claims that it holds as JSON."""
+"""The folder of a reproduction: recognised by its claims as JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORMAT_VERSION = 1
 
 
 def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
-    """Make sure that a folder can be written, and is new or holds nothing but what is wanted: presets by paper.
+    """Make sure that a folder is writable, and new or holds only what is wanted: presets by paper.
 
     Raises:
-        InputError: saying what is in the way.
+        InputError: if it is not, saying why.
 
     """
     store.check_writable(folder)
@@ -39,9 +39,9 @@ def check(folder: Path, wanted: Mapping[str, Iterable[str]]) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder, which is made, and goes again if nothing came into it.
+    """Lock a folder, which is made if necessary, and removed again if nothing was written into it.
 
-    Claims and pages are those of one reproduction at a time.
+    Claims and pages belong to one reproduction at a time.
 
     Raises:
         InputError: if it cannot be made.
@@ -63,14 +63,14 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def begin(folder: Path, paper: str, presets: Sequence[str]) -> None:
-    """Make the folder what it will be, so that an interrupted reproduction goes on in it."""
+    """Record the papers and presets of the folder, so that an interrupted reproduction can continue in it."""
     there = _held(folder) or {}
     if set(presets) - set(there.get(paper, [])):
         _write(folder, {**there, paper: list(presets)}, _document(folder).get("claims", []))
 
 
 def write(folder: Path, claims: list[dict[str, Any]]) -> None:
-    """Write the claims with their verdicts, whole or not at all."""
+    """Write the claims with their verdicts, completely or not at all."""
     _write(folder, _held(folder) or {}, claims)
 
 
@@ -84,7 +84,7 @@ def _document(folder: Path) -> dict[str, Any]:
 
 
 def _held(folder: Path) -> dict[str, list[str]] | None:
-    """Return which presets of which papers a folder is of; nothing if it is no reproduction's."""
+    """Return the presets of each paper in a folder; ``None`` if it is not that of a reproduction."""
     papers = _document(folder).get("papers")
     return papers if isinstance(papers, dict) else None
 

@@ -1,8 +1,7 @@
 """Figures, declared as data over the columns of results.
 
-Every figure is drawn from one table, which is written beside it as CSV: what is seen can be read and computed with. It
-has panels that say which columns are shown by which marks. One painter paints them all: the figures of results here,
-those of papers and of searches elsewhere.
+Every figure is drawn from one table, which is written beside it as CSV. Its panels state which columns are shown by
+which marks. One painter draws all figures: those of results here, those of papers and searches elsewhere.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ __all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "contents", "d
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
 
-# A result folder has the figures of so many scenarios of a sweep; `aqmlab plot` draws any.
+# A result folder has figures of at most this many scenarios of a sweep; `aqmlab plot` draws any.
 MOST_POINTS = 12
 
 
 def figures(kind: str, results: Sequence[Result], column: str | None = None) -> list[Figure]:
-    """Return the figures of a kind: one per scenario of a sweep, or one that lays several results together.
+    """Return the figures of a kind: one per scenario of a sweep, or one with several results together.
 
     Raises:
         InputError: if the results hold no such column.
@@ -63,7 +62,7 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
 
 
 def drawable(result: Result) -> tuple[list[Figure], list[str]]:
-    """Return the figures that every result folder has, painted, and why others cannot be drawn."""
+    """Return the figures of every result folder, painted, and the reasons why others cannot be drawn."""
     swept = len(result.points) > 1
     drawn, problems = [], []
     for name, kind in KINDS.items():
@@ -72,7 +71,7 @@ def drawable(result: Result) -> tuple[list[Figure], list[str]]:
         try:
             wanted = figures(name, [result])[:MOST_POINTS]
         except InputError:
-            problems.append(f"no figure '{name}': nothing of what it shows was measured")
+            problems.append(f"no figure '{name}': there is no measurement for it")
             continue
         for figure in wanted:
             problem = _paint(figure)
@@ -84,12 +83,12 @@ def drawable(result: Result) -> tuple[list[Figure], list[str]]:
 
 
 def _paint(figure: Figure) -> str:
-    """Paint a figure, which keeps what it has painted; return what is in the way, if anything is."""
+    """Paint a figure, which caches its SVG; return the problem, if there is one."""
     if figure.table.is_empty():
-        return "nothing was measured"
+        return "there is no measurement for it"
     try:
         return "" if figure.svg and figure.bare_svg else "it is empty"
-    # Whatever breaks in a figure must not cost the result.
+    # No error in a figure may cost the result.
     except Exception as error:
         return " ".join(str(error).split()) or type(error).__name__
 
@@ -105,7 +104,7 @@ def contents(drawn: Sequence[Figure]) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class Plotter:
-    """Figures of one result, as matplotlib figures: notebooks show them, ``savefig`` keeps them."""
+    """Figures of one result as matplotlib figures: notebooks show them, ``savefig`` writes them."""
 
     _result: Result
 
@@ -122,7 +121,7 @@ class Plotter:
         return self._draw("tradeoff", column, point)
 
     def sweep(self, column: str = "qdelay_mean_ms") -> Canvas:
-        """Draw a metric, the goodput and the loss against what a sweep varies."""
+        """Draw a metric, the goodput and the loss against the swept value."""
         return self._draw("sweep", column, 0)
 
     def _draw(self, kind: str, column: str, point: int) -> Canvas:

@@ -1,4 +1,4 @@
-"""The share of packets (or flows) up to a value, all seeds together."""
+"""The distribution function of a delay over packets, or of a column over flows, all seeds together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
 
 LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
-# Shares at which a curve has a point: evenly spread, and finer in the last hundredth.
+# Shares at which a curve has a point: evenly spaced, and denser in the last hundredth.
 SHARES = np.unique(np.concatenate([np.linspace(0.0, 0.99, 300), 1.0 - np.geomspace(0.01, 1e-5, 60), [1.0]]))
-# The axis is logarithmic where the medians lie further apart than this.
+# The axis is logarithmic if the ratio of the medians exceeds this.
 WIDE = 8.0
 
 
@@ -26,7 +26,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 
 def _counts(curve: Curve, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values, ascending, and how often each came."""
+    """Return the values, ascending, and their counts."""
     delay = column.removesuffix("_ms")
     delays = curve.result.histograms["name"].unique().sort().to_list()
     if delay in delays:
@@ -38,7 +38,7 @@ def _counts(curve: Curve, column: str) -> tuple[np.ndarray, np.ndarray]:
         return np.unique(flows[column].drop_nulls().to_numpy(), return_counts=True)
     reals = [name for name, dtype in flows.schema.items() if dtype == pl.Float64]
     known = [*(f"{name}_ms" for name in delays), *reals]
-    raise InputError(f"cdf: there is no '{column}'{did_you_mean(column, known)}; there are {', '.join(known)}")
+    raise InputError(f"cdf: there is no '{column}'{did_you_mean(column, known)}; known are {', '.join(known)}")
 
 
 def _thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Results as curves: an AQM of a scenario of a result is a line, or a cloud."""
+"""Results as curves: an AQM in one scenario of a result is a line, or a cloud."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curve:
-    """What is drawn as one line or cloud: an AQM of one scenario of one result."""
+    """A line or cloud: an AQM in one scenario of one result."""
 
     label: str
     aqm: str
@@ -24,12 +24,12 @@ class Curve:
     result: Result
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a frame that belong here."""
+        """Return the rows of a frame that belong to it."""
         return frame.filter((pl.col("point") == self.point) & (pl.col("aqm") == self.aqm))
 
     @property
     def place(self) -> str:
-        """What the sweep says about this scenario; `-` if nothing is swept."""
+        """The swept values of this scenario; `-` if nothing is swept."""
         return ", ".join(self.result.points[self.point].values()) or "-"
 
     @property
@@ -43,12 +43,12 @@ class Kind:
     """A kind of figure of results.
 
     Attributes:
-        column: what it shows unless told otherwise.
-        note: what its marks mean, for the caption.
-        table: makes the table of some curves and a column.
-        panels: makes the panels of a table, the labels in order, the column and the length of the warm-up in seconds.
+        column: column that it shows unless another is given.
+        note: meaning of its marks, for the caption.
+        table: returns the table of curves and a column.
+        panels: returns the panels of a table, labels in order, a column and the warm-up in seconds.
         across: whether one figure spans all scenarios of a sweep.
-        height_in: of one panel.
+        height_in: height of a panel.
 
     """
 
@@ -63,7 +63,7 @@ class Kind:
 
 
 def caption(curves: Sequence[Curve]) -> str:
-    """Return scenario, number of seeds and warm-up, from what was run."""
+    """Return scenario, number of seeds and warm-up of the runs."""
     first = curves[0]
     scenario = dict(first.result.scenarios[first.point])
     if len({curve.point for curve in curves}) > 1:
@@ -78,7 +78,7 @@ def caption(curves: Sequence[Curve]) -> str:
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     parts = [
         f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
-        f"{scenario['duration']} of which the first {scenario['warmup']} are cut, "
+        f"{scenario['duration']} the first {scenario['warmup']} not measured, "
         f"{seeds} seed{'' if seeds == '1' else 's'}"
     ]
     results = len({id(curve.result) for curve in curves})

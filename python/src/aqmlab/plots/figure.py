@@ -1,4 +1,4 @@
-"""Figures: a table, the panels that show it, and what is written under them."""
+"""Figures: a table, the panels that show it, and a caption."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file name, title and caption, the table that is written beside it, and its panels.
+    """A figure: its file name, title and caption, its table, which is written beside it, and its panels.
 
-    Panels stand below each other over the same horizontal axis, or beside each other, each with its own.
+    Panels are one below the other on a common horizontal axis, or side by side, each with its own.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Figure:
     beside: bool = False
 
     def draw(self) -> Canvas:
-        """Return the figure with its caption under it."""
+        """Return the figure with its caption below."""
         canvas = self._bare()
         style.caption(canvas, self.caption)
         return canvas
@@ -44,7 +44,7 @@ class Figure:
 
     @functools.cached_property
     def bare_svg(self) -> str:
-        """The figure alone as SVG, for a page that sets the caption itself."""
+        """The figure without its caption as SVG, for a page that sets the caption itself."""
         return style.svg(self._bare(), self.name)
 
     def _bare(self) -> Canvas:

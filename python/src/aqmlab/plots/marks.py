@@ -1,4 +1,4 @@
-"""What is painted on axes: one function for each mark."""
+"""Marks on axes: one function for each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from aqmlab.statistics import Reals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A vertical axis spans at least this share of its middle: smaller differences look small.
+# A vertical axis spans at least this share of its middle, so that small differences look small.
 LEAST_SPAN = 0.02
 
 
 @dataclass(frozen=True)
 class Look:
-    """How each label looks: the same in all panels of a figure."""
+    """The look of each label: the same in all panels of a figure."""
 
     colours: Mapping[str, str]
     dashes: Mapping[str, Any]
@@ -105,7 +105,7 @@ def _ellipse(x: Reals, y: Reals) -> tuple[Reals, Reals]:
 
 
 def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
-    # Colours that come again have another dash in lines and are hatched in bars.
+    # Colours that repeat have other dashes in lines and hatches in bars.
     hatches = {label: "" if dash == "solid" else "//" for label, dash in look.dashes.items()}
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
@@ -139,7 +139,7 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
 
 
 def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
-    """Paint a cell for each value, darker with its square root and never darker than for 1, with its percents in it."""
+    """Paint a cell for each value, darker with its square root and never darker than for 1, with its percentage."""
     del look
     names = rows[panel.y].to_list() if panel.columns else rows[panel.y].unique(maintain_order=True).to_list()
     shape = (len(names), len(panel.x_axis.places))
@@ -161,7 +161,7 @@ def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
 
 
 def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
-    """Paint a dot for each row and column, with the rows below each other."""
+    """Paint a dot for each row and column, one row below the other."""
     places = np.arange(len(rows))
     for label, column in zip(panel.labels, panel.columns, strict=True):
         colour = look.colours[label]
@@ -175,7 +175,7 @@ def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
 
 
 def _group(axes: Axes, groups: Sequence[str]) -> None:
-    """Write the name of each group of rows beside it."""
+    """Write the name of each group beside its rows."""
     for group in dict.fromkeys(groups):
         first = groups.index(group)
         last = first + groups.count(group) - 1
@@ -195,7 +195,7 @@ def _percent(share: float) -> str:
 
 
 def _places(rows: pl.DataFrame, panel: Panel) -> Reals:
-    """Return where rows stand on the horizontal axis: texts have places."""
+    """Return the horizontal positions of rows: texts have places."""
     named = panel.x_axis.places
     if named:
         return np.array([named[str(text)] for text in rows[panel.x]])

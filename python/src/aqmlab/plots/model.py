@@ -1,4 +1,4 @@
-"""Panels: what of a table is seen, and by which marks, as data."""
+"""Panels: which part of a table is shown, and by which marks, as data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-# What is painted: see `marks`.
+# The marks: see `marks`.
 Mark: TypeAlias = Literal["line", "step", "cloud", "bars", "stacks", "heat", "dots"]
 
 
@@ -17,11 +17,11 @@ class Axis:
     """An axis.
 
     Attributes:
-        label: what it shows, with its unit.
-        low: where it begins; where the data do unless given.
-        high: where it ends; a little above the data unless given.
+        label: quantity and unit.
+        low: lower end; that of the data unless given.
+        high: upper end; a little above the data unless given.
         is_log: whether it is logarithmic.
-        places: where text stands on it, for axes that are not numbers.
+        places: positions of texts, for axes that are not numbers.
 
     """
 
@@ -37,21 +37,21 @@ class Panel:
     """One pair of axes.
 
     Attributes:
-        mark: what is painted.
+        mark: kind of mark.
         x: the column along the horizontal axis.
         y: the column along the vertical axis.
-        rows: which rows of the table are shown: a value for some columns.
-        by: the column that tells curves apart; colours follow it.
-        labels: its values that are shown, in order.
-        group: a column that tells parts of a curve apart (the second is dashed, or pale), or groups of rows.
+        rows: values of columns that select the rows shown.
+        by: the column that separates curves, and decides their colours.
+        labels: the values of it that are shown, in order.
+        group: a column that separates parts of a curve (the second is dashed, or pale), or groups of rows.
         interval: how the columns ``ci95_low`` and ``ci95_high`` are shown.
-        has_points: whether each row has a point.
-        has_names: whether rows below each other have their names beside them.
-        columns: columns that stand beside each other, in place of ``x``.
-        numbers: a value for some labels to compare with, dashed.
-        shaded: an end of what is shaded from zero on, and why.
+        has_points: whether each row has a marker.
+        has_names: whether rows have their names beside them.
+        columns: columns side by side, in place of ``x``.
+        numbers: reference values of labels, drawn dashed.
+        shaded: upper end of a shaded range from zero, and its meaning.
         value: the column that the colour of a heat map shows.
-        strong: a column that says which cells of it stand out.
+        strong: a column that says which of its cells are emphasised.
 
     """
 
@@ -75,5 +75,5 @@ class Panel:
     strong: str = ""
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a table that are shown."""
+        """Return the rows of a table that it shows."""
         return table.filter(*(pl.col(column) == value for column, value in self.rows.items()))

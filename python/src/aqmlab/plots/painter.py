@@ -1,4 +1,4 @@
-"""The painter: turns panels into a figure. All figures look alike because there is no other."""
+"""The painter: turns panels into a figure. It is the only one, so all figures look alike."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-# A linear axis ends so much above the data.
+# A linear axis ends this much above the data.
 HEADROOM = 1.06
-# Texts on an axis are turned where they are longer than this together.
+# Texts on an axis are rotated if their total length exceeds this.
 MOST_LETTERS = 40
-# Text on an axis is spread over it by its size from this ratio on; below, sizes are as good as equal.
+# From this ratio on, texts that are quantities are spread over an axis by their size.
 WIDE = 10.0
 
 
@@ -60,7 +60,7 @@ def _scale(axes: Axes, axis: Axis, which: str) -> None:
         getattr(axes, f"set_{which}scale")("log")
         ruler = getattr(axes, f"{which}axis")
         ruler.set_major_formatter(lambda value, position: f"{value:g}")
-        # In between there is text only where the axis has hardly a power of ten.
+        # Minor ticks have labels only if the axis spans hardly a power of ten.
         ruler.set_minor_formatter(LogFormatter())
     elif which == "y" and axis.low is not None and axis.high is None:
         ends["top"] = axes.dataLim.y1 * HEADROOM or None

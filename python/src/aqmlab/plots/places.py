@@ -1,4 +1,4 @@
-"""Where texts stand on an axis: by their size where all are quantities, else one after the other."""
+"""Positions of texts on an axis: by size if all are quantities, else one after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aqmlab.units import parse_rate, parse_size, parse_span
 
 
 def of(texts: Iterable[str]) -> dict[str, float]:
-    """Return the place of each text.
+    """Return the position of each text.
 
     >>> of(["10mbit", "100mbit"]), of(["fifo", "codel"])
     ({'10mbit': 10000000.0, '100mbit': 100000000.0}, {'fifo': 0.0, 'codel': 1.0})

@@ -1,4 +1,4 @@
-"""How all figures look: one colour per AQM, safe for colour-blind eyes, the same in every figure of a result."""
+"""The style of all figures: one colour per AQM, safe for colour-blind readers, the same in all figures of a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-# Okabe and Ito 2008, ordered for contrast on white and without the yellow that white swallows.
+# Okabe and Ito 2008, ordered for contrast on white and without yellow, which is hard to see on it.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F6A4D")
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
 INK = "#24292f"
@@ -45,7 +45,7 @@ _CAPTION_WIDTH = 108
 
 
 def below(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure with axes under each other that share their x axis."""
+    """Return an empty figure with axes one below the other that share their x axis."""
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(6.0, height_in), layout="constrained")
         FigureCanvasSVG(figure)
@@ -54,7 +54,7 @@ def below(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
 
 
 def beside(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure with axes side by side, as papers have them."""
+    """Return an empty figure with axes side by side, as in papers."""
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(6.0 if count == 1 else 4.6 * count, height_in), layout="constrained")
         FigureCanvasSVG(figure)
@@ -62,17 +62,17 @@ def beside(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
 
 
 def colours(labels: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each label, by its place."""
+    """Return the colour of each label, by its position."""
     return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(labels)}
 
 
 def dashes(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the line style of each label: colours come again with another dash."""
+    """Return the line style of each label: colours that repeat have another dash."""
     return {label: DASHES[place // len(PALETTE) % len(DASHES)] for place, label in enumerate(labels)}
 
 
 def legend(figure: Figure, axes: Axes) -> None:
-    """Put the legend above, where it covers nothing."""
+    """Put the legend above the axes, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     longest = max(map(len, labels), default=1)
     columns = max(1, min(len(labels), 80 // (longest + 5)))
@@ -81,13 +81,13 @@ def legend(figure: Figure, axes: Axes) -> None:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Write under a figure what it shows."""
+    """Write a caption below a figure."""
     with mpl.rc_context(_RC):
         figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=7, color=FAINT)
 
 
 def svg(figure: Figure, salt: str) -> str:
-    """Return a figure as SVG that depends on nothing but what is drawn."""
+    """Return a figure as SVG that depends only on its contents."""
     with mpl.rc_context({**_RC, "svg.hashsalt": salt}):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})

@@ -1,4 +1,4 @@
-"""What a sweep varies against what comes out: means with their 95 % intervals, one line per AQM."""
+"""Metrics against a swept value: means with their 95 % intervals, one line per AQM."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     known = {row.metric for curve in curves for row in curve.result.rows}
     if column not in known:
         names = metrics.ordered(known)
-        raise InputError(f"sweep: there is no '{column}'{did_you_mean(column, names)}; there are {', '.join(names)}")
+        raise InputError(f"sweep: there is no '{column}'{did_you_mean(column, names)}; known are {', '.join(names)}")
     wanted = list(dict.fromkeys((column, *BESIDE)))
     rows = [
         (curve.label, curve.place, row.metric, row.estimate.value, row.estimate.low, row.estimate.high)

@@ -27,7 +27,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     known = sorted({name for curve in curves for name in curve.result.series["name"].unique()})
     if column not in known:
         hint = did_you_mean(column, known)
-        raise InputError(f"timeseries: there is no '{column}'{hint}; there are {', '.join(known)}")
+        raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")
     parts = [_spread(curve, list(dict.fromkeys((column, GOODPUT)))) for curve in curves]
     labelled = zip(curves, parts, strict=True)
     return pl.concat([part.select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve, part in labelled])
@@ -72,7 +72,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
 
 
 def _axis(name: str, means: pl.Series) -> Axis:
-    """Return a logarithmic axis where peaks would flatten everything else."""
+    """Return an axis, logarithmic if peaks would flatten everything else."""
     title = LABELS.get(name, metrics.find(name).title)
     median, largest = means.drop_nulls().median(), means.max()
     wide = isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE

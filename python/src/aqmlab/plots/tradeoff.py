@@ -21,7 +21,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
         if runs.schema.get(column) != pl.Float64 or GOODPUT not in runs.columns:
             known = [name for name, dtype in runs.schema.items() if dtype == pl.Float64]
             hint = did_you_mean(column, known)
-            raise InputError(f"tradeoff: there is no '{column}'{hint}; there are {', '.join(known)}")
+            raise InputError(f"tradeoff: there is no '{column}'{hint}; known are {', '.join(known)}")
         wanted = list(dict.fromkeys((column, GOODPUT)))
         parts.append(runs.select(pl.lit(curve.label).alias("aqm"), "seed", *wanted).drop_nulls())
     return pl.concat(parts)

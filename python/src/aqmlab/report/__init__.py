@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds everything it shows, readable without a network and on a phone."""
+"""The report: one HTML page without external files, readable offline and on a phone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["environment", "inline", "render", "summary_table"]
 
 
 def environment(*folders: Path) -> Environment:
-    """Return what makes pages of the templates in some folders, and of those of the report."""
+    """Return the template environment of some folders and of the report's."""
     return Environment(
         loader=FileSystemLoader([*folders, Path(__file__).parent]),
         autoescape=True,
@@ -96,9 +96,9 @@ class _Table:
 
 
 def inline(svg: str, title: str) -> Markup:
-    """Return an SVG to stand inside a page: no prologue, as wide as the page, with a name for screen readers."""
+    """Return an SVG for use inside a page: no prologue, as wide as the page, with a name for screen readers."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\swidth="[^"]*"|\sheight="[^"]*"', "", body[: body.index(">")]) + body[body.index(">") :]
     named = f'<svg role="img" aria-label="{Markup.escape(title)}"'
-    # The figure is ours: matplotlib escapes the text in it.
+    # The SVG is safe: matplotlib escapes its text.
     return Markup(body.replace("<svg", named, 1))

@@ -15,9 +15,9 @@ from aqmlab.engine.protocol import Column
 from aqmlab.metrics import ordered
 from aqmlab.runner import Done
 
-# The columns that say which run a row belongs to; `point` numbers the scenarios of a sweep.
+# The columns that identify the run of a row; `point` numbers the scenarios of a sweep.
 RUN = {"point": pl.UInt32, "aqm": pl.String, "seed": pl.UInt32}
-# What a run has besides its metrics.
+# Columns of a run besides its metrics.
 ABOUT_RUN: dict[str, Any] = {
     "engine": pl.String,
     "events": pl.UInt64,
@@ -109,7 +109,7 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
 
 
 def _table(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
-    """Lay the tables of all runs one below the other; what a run does not have is missing there."""
+    """Concatenate the tables of all runs; values that a run does not have are missing."""
     lengths = [len(next(iter(table.values()), ())) for table in tables]
     names = dict.fromkeys(name for table in tables for name in table)
     columns = {name: _column([table.get(name) for table in tables], lengths) for name in names}
@@ -130,7 +130,7 @@ def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series
     return series.fill_nan(None) if series.dtype == pl.Float64 else series
 
 
-# The long form: for each name the arrays that go into the frame's last two columns.
+# The long form: for each name, the arrays of the frame's last two columns.
 _Parts: TypeAlias = list[tuple[str, Column, Column]]
 
 
@@ -160,7 +160,7 @@ def _long(done: Sequence[Done], runs: Sequence[_Parts], schema: Mapping[str, typ
 
 
 def _tags(done: Sequence[Done], rows: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, pl.Series]:
-    """Return for each row which run it belongs to."""
+    """Return the run that each row belongs to."""
     return {
         "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), rows)),
         "aqm": _repeated([one.run.aqm for one in done], rows),
@@ -169,7 +169,7 @@ def _tags(done: Sequence[Done], rows: np.ndarray[Any, np.dtype[np.int64]]) -> di
 
 
 def _repeated(texts: Sequence[str], times: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]) -> pl.Series:
-    """Return each text so many times; equal texts are stored once."""
+    """Return each text repeated; equal texts are stored once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     each = np.repeat(np.array([places[text] for text in texts], dtype=np.uint32), times)
     return pl.Series(list(places), dtype=pl.String).gather(each)

@@ -1,4 +1,4 @@
-"""A result: what was asked, what came out, and what it means."""
+"""A result: the scenarios, the runs, and what they show."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of one or more scenarios, with everything needed to read them again.
+    """Runs of one or more scenarios, with everything needed to interpret them.
 
     Frames: `runs` (one row per run), `flows` (per flow and run), `series` (long form), `queues`, `histograms`.
     """
@@ -36,7 +36,7 @@ class Result:
 
     @property
     def title(self) -> str:
-        """What the experiment is called."""
+        """The title of the experiment."""
         return str(self.manifest["title"])
 
     @property
@@ -46,11 +46,11 @@ class Result:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """What each scenario of a sweep varies; one empty entry if nothing is swept."""
+        """The swept values of each scenario; one empty entry if nothing is swept."""
         return [point["point"] for point in self.manifest["points"]]
 
     def warmup_s(self, point: int = 0) -> float:
-        """How much was cut off the front of a scenario's runs, in seconds."""
+        """The warm-up of a scenario, in seconds."""
         return parse_span(self.scenarios[point]["warmup"]) / 1e9
 
     @property
@@ -70,12 +70,12 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know."""
+        """Warnings for the user."""
         return list(self.manifest["warnings"])
 
     @property
     def runs(self) -> pl.DataFrame:
-        """One row per run: its metrics, and the processor time that it took."""
+        """One row per run: its metrics, and its processor time."""
         return self.frames.runs
 
     @property
@@ -115,7 +115,7 @@ class Result:
 
     @functools.cached_property
     def differences(self) -> pl.DataFrame:
-        """Paired differences against the first AQM, corrected by Holm, in numbers and in words."""
+        """Paired differences against the first AQM, with Holm's correction, in numbers and in words."""
         return pl.DataFrame(
             [{**self.points[one.point], **_difference(one)} for one in self.comparisons],
             infer_schema_length=None,
@@ -129,7 +129,7 @@ class Result:
         return Plotter(self)
 
     def document(self) -> dict[str, Any]:
-        """Return the result as plain data; `docs` of the JSON: format_version, scenario, runs, summary."""
+        """Return the result as plain data (JSON): format_version, scenario, runs, summary."""
         swept = len(self.points) > 1 or self.points[0]
         sweep = [{key: point[key] for key in ("point", "scenario", "files")} for point in self.manifest["points"]]
         scenario = {"sweep": sweep} if swept else self.scenarios[0]

@@ -1,4 +1,4 @@
-"""The measured ports, where there are several: what each one's queue is and does, for the terminal and the report."""
+"""The measured ports, where there are several: their buffers and metrics, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MS_PER_SECOND = 1e3
 
 
 def port_cells(result: Result, point: int) -> Lines:
-    """Return the lines of one scenario, one per measured port and AQM; none if one port alone is measured."""
+    """Return the lines of one scenario, one per measured port and AQM; none if only one port is measured."""
     ports: dict[str, dict[str, str]] = result.scenarios[point].get("ports", {})
     rows = [row for row in result.rows if row.point == point]
     lines: dict[tuple[str, ...], dict[str, Cell]] = {}
@@ -30,7 +30,7 @@ def port_cells(result: Result, point: int) -> Lines:
 
 
 def _buffer(result: Result, point: int, aqm: str, about: dict[str, str]) -> dict[str, Cell]:
-    """The limit of the discipline at a port, and how long a full buffer takes to leave at the port's rate."""
+    """The limit of the discipline at a port, and how long a full buffer takes to drain at the port's rate."""
     here = (pl.col("point") == point) & (pl.col("aqm") == aqm) & (pl.col("link") == about["link"])
     disciplines = result.queues.filter(here)["discipline"].to_list()
     limit = _limit(disciplines[0]) if disciplines else ""
@@ -43,7 +43,7 @@ def _buffer(result: Result, point: int, aqm: str, about: dict[str, str]) -> dict
 
 
 def _limit(discipline: str) -> str:
-    """Return the limit of a discipline as it is written; those of its children stand in brackets and do not count.
+    """Return the limit of a discipline as written; limits of children, in brackets, do not count.
 
     >>> _limit("drr:linux child [fifo:tail limit 5p] limit 54p"), _limit("codel:rfc8289 target 5ms")
     ('54p', '')

@@ -1,4 +1,4 @@
-"""Every setting that was in force, in words: for the terminal and the report alike."""
+"""All settings of a result in words, defaults included: for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting; the note says by which rule it came about, or that nobody chose it."""
+    """A setting; the note gives the rule behind its value, or says that it is a default."""
 
     name: str
     value: str
@@ -21,12 +21,12 @@ class Setting:
 
 
 def settings(result: Result) -> list[Setting]:
-    """Return the settings of a result, in the order of the options; what a sweep varies has all its values."""
+    """Return the settings of a result, in the order of the options; a swept one has all its values."""
     scenario = result.scenarios[0]
     swept = set(result.points[0])
     found = []
     for option in OPTIONS:
-        # A folder that was written before there was an option has none.
+        # An older folder lacks newer options.
         value = scenario.get(option.name)
         if option.name == "aqm" or (value in (None, []) and option.name not in swept):
             continue
@@ -50,7 +50,7 @@ def _value(name: str, value: object) -> str:
     if isinstance(value, list):
         if name == "seeds":
             return f"{value[0]} to {value[-1]}" if len(value) > 1 else str(value[0])
-        # Blanks let a long flow spec break into lines; it reads back with colons.
+        # Blanks let a long flow spec wrap; it reads back with colons.
         texts = [str(entry).replace(":", " ") if name == "flows" else str(entry) for entry in value]
         return ", ".join(texts)
     return str(value)

@@ -1,4 +1,4 @@
-"""What the runs say: metrics with intervals, and differences against the first AQM in words."""
+"""The summary of runs: metrics with intervals, and differences against the first AQM in words."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
 def compare(
     frames: Frames, points: Sequence[int], aqms: Sequence[str], names: Sequence[str] = metrics.COMPARED
 ) -> list[Comparison]:
-    """Return paired differences against the first AQM; Holm's correction spans all of them."""
+    """Return paired differences against the first AQM; Holm's correction covers all of them."""
     found: list[Comparison] = []
     for point in points:
         runs = frames.runs.filter(pl.col("point") == point)
@@ -92,7 +92,7 @@ def compare(
 
 
 class _Pool:
-    """Histograms of one AQM, one row per run, laid side by side when first asked for."""
+    """Histograms of one AQM, one row per run, combined when first needed."""
 
     def __init__(self, histograms: pl.DataFrame, flows: pl.DataFrame, seeds: Sequence[int]) -> None:
         self._histograms = histograms
@@ -137,7 +137,7 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
 
 def _words(metric: Metric, comparison: Comparison) -> str:
     difference, estimate = comparison.difference, comparison.difference.estimate
-    # Shares are shown in percent, so their differences are in points.
+    # Shares are shown in percent, so their differences are in percentage points.
     scale, unit, decimals = (
         (100.0, " points", 2) if metric.name in SHARES else (1.0, f" {metric.unit}", metric.decimals)
     )
@@ -163,7 +163,7 @@ def _words(metric: Metric, comparison: Comparison) -> str:
 
 
 def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:
-    """Return the summary as a frame; what a sweep varies comes first."""
+    """Return the summary as a frame; swept values come first."""
     keys = list(points[0]) if points else []
     columns = {key: [points[row.point][key] for row in rows] for key in keys}
     return pl.DataFrame(

@@ -1,4 +1,4 @@
-"""The table of a comparison: which metrics, in which unit, with how many digits."""
+"""The table of a comparison: its metrics, their units and digits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as text, with half its 95 % interval where there is one."""
+    """A value as text, with half its 95 % interval if there is one."""
 
     value: str
     half: str
@@ -39,7 +39,7 @@ COLUMNS = (
     Column("marks", "CE marks", "packets", 1.0, 0),
     Column("jain_index", "Jain index", "0 to 1", 1.0, 3),
 )
-# What is shown of each group of flows where there are several.
+# Columns of each group of flows, if there are several.
 GROUP_COLUMNS = (
     COLUMNS[0],
     *COLUMNS[2:3],
@@ -48,14 +48,14 @@ GROUP_COLUMNS = (
     Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
     COLUMNS[-1],
 )
-# What is shown of each measured port where there are several: how long a full buffer takes to empty shows bufferbloat.
+# Columns of each measured port, if there are several: the time to drain a full buffer shows bufferbloat.
 PORT_COLUMNS = (
     Column("buffer", "Buffer", "limit", 1.0, 0),
     Column("buffer_ms", "Buffer", "ms, full", 1.0, 0),
     *COLUMNS[2:3],
     *COLUMNS[4:7],
 )
-# What the users of applications get, where there are any.
+# Columns for the users of applications, if there are any.
 APPLICATION_COLUMNS = (
     Column("mos_mean", "MOS", "there", 1.0, 2),
     Column("mos_back_mean", "MOS", "back", 1.0, 2),
@@ -70,7 +70,7 @@ APPLICATION_COLUMNS = (
 ABSENT = Cell("-", "")
 
 
-# The cells of a table: what heads a line (AQM, or group of flows and AQM), then metric.
+# The cells of a table: the head of a line (AQM, or group of flows and AQM), then metric.
 Lines: TypeAlias = Mapping[tuple[str, ...], Mapping[str, Cell]]
 
 
@@ -80,13 +80,13 @@ def cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
 
 
 def application_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
-    """Return what the users of applications get, one line per AQM; none if there are no applications."""
+    """Return the metrics of applications, one line per AQM; none if there are no applications."""
     lines: Lines = {(aqm,): line([row for row in rows if row.aqm == aqm], "", APPLICATION_COLUMNS) for aqm in aqms}
     return lines if filled(APPLICATION_COLUMNS, lines) else {}
 
 
 def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
-    """Return the lines of one scenario, one per group of flows and AQM; none if there is one group only."""
+    """Return the lines of one scenario, one per group of flows and AQM; none if there is only one group."""
     prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix.startswith("class."))
     if len(prefixes) < 2:
         return {}
@@ -100,12 +100,12 @@ def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
 
 
 def filled(columns: Sequence[Column], lines: Lines) -> list[Column]:
-    """Return the columns in which some line has a value."""
+    """Return the columns that have a value in some line."""
     return [column for column in columns if any(line[column.metric] != ABSENT for line in lines.values())]
 
 
 def line(rows: Sequence[Row], prefix: str, columns: Sequence[Column]) -> dict[str, Cell]:
-    """Return the cells of one AQM's rows, of the metrics with this prefix."""
+    """Return the cells of one AQM's rows, for metrics with this prefix."""
     by_metric = {row.metric: row for row in rows}
     return {column.metric: _cell(by_metric.get(f"{prefix}{column.metric}"), column) for column in columns}
 

@@ -1,4 +1,4 @@
-"""What is compared: options as people write them, checked and resolved to what the simulator takes."""
+"""Scenarios: options in the user's notation, checked and resolved for the simulator."""
 
 from aqmlab.scenario.files import Experiment, load
 from aqmlab.scenario.options import OPTIONS, Option, Options, from_values

@@ -1,6 +1,6 @@
-"""Distributions as people write them: ``1s``, ``0..1s``, ``exp(1s)``, ``pareto(100ms,1.5)``, ``cdf(FILE)``.
+"""Distributions in the user's notation: ``1s``, ``0..1s``, ``exp(1s)``, ``pareto(100ms,1.5)``, ``cdf(FILE)``.
 
-The same notation serves times, sizes and rates; what is read is the simulator's own form.
+The notation is the same for times, sizes and rates; the result is the simulator's form.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Distribution = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is distributed: times, sizes or rates."""
+    """The quantity of a distribution: times, sizes or rates."""
 
     read: Callable[[str], int]
     write: Callable[[int], str]
@@ -36,7 +36,7 @@ class Quantity:
 
     @property
     def takes(self) -> str:
-        """What may be written, for messages and help."""
+        """The allowed notation, for messages and help."""
         included = "".join(f", {name}" for name, quantity in INCLUDED.items() if quantity is self)
         return f"{self.example}, LOW..HIGH, {_FORMS}, cdf(FILE){included}"
 
@@ -66,15 +66,15 @@ TIMES = Quantity(parse_span, format_span, "a time")
 SIZES = Quantity(parse_bytes, format_bytes, "bytes such as 1mb")
 NUMBERS = Quantity(_whole, str, "a whole number")
 RATES = Quantity(parse_rate, format_rate, "a rate such as 3mbit")
-# What the distributions that come with the program are about.
+# Quantities of the shipped distributions.
 INCLUDED = {"websearch": SIZES, "datamining": SIZES, "hadoop": SIZES, "telnet": TIMES}
 
 
 def read(text: str, quantity: Quantity, folder: Path | None = None) -> Distribution:
-    """Read a distribution; relative files are looked for in `folder`.
+    """Parse a distribution; relative files are looked for in `folder`.
 
     Raises:
-        ValueError: naming what is wrong and what is allowed.
+        ValueError: saying what is wrong and what is allowed.
 
     >>> read("exp(20ms)", TIMES)
     {'exponential': {'mean': 20000000}}
@@ -120,7 +120,7 @@ def write(distribution: Distribution, quantity: Quantity) -> str:
 
 
 def bounds(text: str, read: Callable[[str], int]) -> tuple[int, int]:
-    """Read ``LOW..HIGH``; LOW may leave its unit to HIGH."""
+    """Parse ``LOW..HIGH``; LOW may omit its unit."""
     low_text, high_text = (part.strip() for part in text.split("..", 1))
     unit = re.sub(r"[0-9.\s]", "", high_text)
     low = read(low_text + unit if re.fullmatch(r"[0-9.]+", low_text) else low_text)
@@ -155,7 +155,7 @@ def _positive(text: str, quantity: Quantity) -> int:
 
 def _included(name: str, quantity: Quantity) -> Distribution:
     if INCLUDED[name] is not quantity:
-        raise ValueError(f"'{name}' is a distribution of other things: allowed is {quantity.takes}")
+        raise ValueError(f"'{name}' is a distribution of another quantity: allowed is {quantity.takes}")
     return _points(name, name, _native.workload(name), quantity)
 
 
@@ -171,7 +171,7 @@ def _file(name: str, quantity: Quantity, folder: Path | None) -> Distribution:
 
 
 def _points(name: str, place: str, text: str, quantity: Quantity) -> Distribution:
-    """Read lines of a value and the share of draws that do not exceed it."""
+    """Parse lines of a value and the share of draws that do not exceed it."""
     points: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()

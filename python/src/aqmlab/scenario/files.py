@@ -15,7 +15,7 @@ from aqmlab.metrics import METRICS
 from aqmlab.scenario.options import BY_NAME, Options, from_values
 
 LARGEST_SWEEP = 1000
-# Quantities in a file say their unit; these alone are plain numbers.
+# Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds",)
 PATHS = ("link_trace", "capture")
 # Swept values become columns beside these.
@@ -58,9 +58,9 @@ def load(
 
     Args:
         path: the file.
-        overrides: replace its options.
-        values: replace what its ``$names`` stand for.
-        quick: take what its ``[quick]`` table replaces: the same experiment in less time.
+        overrides: options that replace those of the file.
+        values: values that replace those of its ``$names``.
+        quick: apply its ``[quick]`` table: the same experiment in less time.
 
     Raises:
         InputError: naming file, key and value, what is allowed and the nearest known key.
@@ -105,13 +105,13 @@ def _table(table: dict[str, Any], key: str, place: str) -> dict[str, Any]:
     """Take a table out of another."""
     found = table.pop(key, {})
     if not isinstance(found, dict):
-        example = "lists, as [sweep] with rate = ['5mbit', '10mbit']" if key == "sweep" else "what it names"
-        raise InputError(f"{place}{key}: is a table of {example}")
+        example = "lists, as [sweep] with rate = ['5mbit', '10mbit']" if key == "sweep" else "options"
+        raise InputError(f"{place}{key}: must be a table of {example}")
     return found
 
 
 def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return the experiment with what `[quick]` replaces; tables are replaced key by key."""
+    """Return the experiment after applying `[quick]`; tables are merged key by key."""
     known = ["values", "sweep", *BY_NAME]
     for key in quick:
         if key not in known:
@@ -127,25 +127,23 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
 def _points(
     sweep: Mapping[str, Any], table: Mapping[str, Any], named: Mapping[str, str], place: str
 ) -> list[dict[str, Any]]:
-    """Return the cross product of what is swept, options or values; one empty point if nothing is."""
+    """Return the cross product of the swept options and values; one empty point if there are none."""
     for key, values in sweep.items():
         if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
             raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
         if key not in BY_NAME and (key in RESERVED or key in _METRICS):
-            raise InputError(
-                f"{place}sweep: '{key}' is what a column of every result is called: name the value otherwise"
-            )
+            raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
         if key in ("aqm", "seeds"):
             raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
         if key in table or key in named:
             raise InputError(f"{place}sweep: '{key}' is given outside the sweep too: give one of them")
         if not isinstance(values, list) or not values:
-            raise InputError(f"{place}sweep: {key}: is a list of values")
+            raise InputError(f"{place}sweep: {key}: must be a list of values")
         if len({_label(value) for value in values}) < len(values):
             raise InputError(f"{place}sweep: {key}: holds a value twice")
     points = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
     if len(points) > LARGEST_SWEEP:
-        raise InputError(f"{place}sweep: has {len(points)} points; allowed are {LARGEST_SWEEP}")
+        raise InputError(f"{place}sweep: has {len(points)} points; at most {LARGEST_SWEEP} are allowed")
     return points
 
 
@@ -153,7 +151,7 @@ def _value(key: str, value: object, place: str, folder: Path) -> object:
     entries = value if isinstance(value, list) else [value]
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, str | int) or (isinstance(entry, int) and key not in PLAIN):
-            raise InputError(f"{place}{key}: '{entry}' is not text with a unit, as in quotes: \"{_example(key)}\"")
+            raise InputError(f"{place}{key}: '{entry}' is not text with a unit, such as \"{_example(key)}\"")
     if key in PATHS:
         placed = [str(folder / str(entry)) for entry in entries]
         return placed if isinstance(value, list) else placed[0]
@@ -167,7 +165,7 @@ def _text(key: str, value: object, place: str) -> str:
 
 
 def _texts(table: Mapping[str, Any]) -> list[str]:
-    """Return every text that options are given as."""
+    """Return every text among the options."""
     values = [value for key, value in table.items() if key in BY_NAME]
     return [str(entry) for value in values for entry in (value if isinstance(value, list) else [value])]
 

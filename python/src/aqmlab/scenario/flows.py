@@ -1,4 +1,4 @@
-"""What people write about flows: ``COUNT*KIND[:key=value]...``, as in ``10*newreno:rtt=20ms:start=2s``."""
+"""Flow specs: ``COUNT*KIND[:key=value]...``, as in ``10*newreno:rtt=20ms:start=2s``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from aqmlab.scenario.model import Flows
 from aqmlab.units import Size, format_bytes, format_span
 
 LARGEST_COUNT = 100_000
-# The stack that is meant when none is named.
+# The default stack.
 RFC = "rfc"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Flows that are alike, every key resolved."""
+    """Flows with the same settings, every key resolved."""
 
     count: int
     kind: str
@@ -33,7 +33,7 @@ class Group:
 
     @property
     def transport(self) -> Transport:
-        """What carries the data."""
+        """The transport."""
         return TRANSPORTS[self.values["transport"]]
 
     @property
@@ -58,13 +58,13 @@ class Group:
         return int(self.values["start"][1])
 
     def __str__(self) -> str:
-        """Write the group with every key that applies, defaults included; this reads back as the same group."""
+        """Write the group with every key that applies, defaults included; parsing it gives the same group."""
         keys = keys_of(KINDS[self.kind], self.transport.name).values()
         told = [key for key in keys if self.values[key.name] is not None and not _is_usual_stack(key, self.values)]
         return ":".join([f"{self.count}*{self.kind}", *(_pair(key, self.values[key.name]) for key in told)])
 
     def resolved(self) -> Flows:
-        """Return the group in base units; where its flows begin and end is for the topology to say."""
+        """Return the group in base units; the topology adds where its flows begin and end."""
         kind, transport = KINDS[self.kind], self.transport
         common = {key.field: value for key, value in self._fields(COMMON).items()}
         settings = {key.field: value for key, value in self._fields(transport.keys).items()}
@@ -88,7 +88,7 @@ class Group:
 
 
 def parse(text: str, folder: Path | None = None) -> Group:
-    """Read a flow spec; the files that it names are looked for in `folder`.
+    """Parse a flow spec; its files are looked for in `folder`.
 
     Raises:
         InputError: naming the key, the value, what is allowed and the nearest known name.
@@ -118,7 +118,7 @@ def parse(text: str, folder: Path | None = None) -> Group:
 
 
 def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
-    """Return the keys that a kind of flow takes, over one transport or over any."""
+    """Return the keys of a kind of flow, over one transport or over any."""
     transports = [TRANSPORTS[name] for name in ((transport,) if transport else kind.transports)]
     keys = [*COMMON, *([_transport_key(kind)] if len(kind.transports) > 1 else []), *kind.keys]
     if any(one.reacts for one in transports):
@@ -131,7 +131,7 @@ def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
 
 
 def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
-    """Return what a stack sets of a transport's keys, as far as the transport takes it, and where that is from."""
+    """Return the values that a stack sets for keys of a transport, and their source."""
     own = next((one for one in transport.stacks if one.name == name), None)
     sets = {**STACKS[name].values, **(own.values if own else {})}
     taken = {key: value for key, value in sets.items() if value in transport.only.get(key, (value,))}
@@ -139,7 +139,7 @@ def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
 
 
 def defaults_of(kind: Kind, transport: str | None = None, stack: str = RFC) -> dict[str, str | None]:
-    """Return what each key is unless the user says otherwise; ``None`` where there is nothing."""
+    """Return the default of each key; ``None`` where there is none."""
     carrier = TRANSPORTS[transport or kind.transport]
     sets, _ = of_stack(carrier, stack)
     plain = {name: key.default for name, key in keys_of(kind, transport).items()}
@@ -151,11 +151,11 @@ def _choice(name: str, words: tuple[str, ...], default: str, about: str) -> Key:
     return Key(name, name, "one", "choice", words, 0, 0, default, about, "")
 
 
-_STACK = _choice("stack", tuple(STACKS), RFC, "whose defaults TCP's keys have; other keys override it")
+_STACK = _choice("stack", tuple(STACKS), RFC, "protocol stack that sets the defaults of TCP's keys")
 
 
 def _transport_key(kind: Kind) -> Key:
-    return _choice("transport", kind.transports, kind.transport, "what carries the data")
+    return _choice("transport", kind.transports, kind.transport, "transport of the data")
 
 
 def _is_usual_stack(key: Key, values: dict[str, Any]) -> bool:
@@ -181,7 +181,7 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
 
 
 def _given(text: str, kind: Kind, pairs: list[str]) -> dict[str, str]:
-    """Return what the user wrote, key by key."""
+    """Return the values that the user gave, by key."""
     known = {name for one in KINDS.values() for name in keys_of(one)}
     given: dict[str, str] = {}
     for pair in pairs:
@@ -220,7 +220,7 @@ def _takers(name: str, word: str) -> str:
 def _check(
     text: str, transport: Transport, keys: dict[str, Key], values: dict[str, Any], given: dict[str, str]
 ) -> None:
-    """Refuse values that do not go together."""
+    """Refuse values that exclude each other."""
 
     def is_(name: str, word: str) -> bool:
         return name in keys and values[name] is not None and notation.write(keys[name], values[name]) == word
@@ -235,7 +235,9 @@ def _check(
             what = name if word == "on" else f"{name}={word}"
             raise InputError(f"flows '{text}': {what} needs {other}={wanted}")
     if {"buffer", "segment"} <= values.keys() and values["buffer"] < 2 * values["segment"]:
-        raise InputError(f"flows '{text}': buffer={format_span(values['buffer'])} does not hold two segments")
+        raise InputError(f"flows '{text}': buffer={format_span(values['buffer'])} must hold two segments")
     window: Size | None = values.get("window")
     if window is not None and not window.in_packets and window.count < values["mss"]:
-        raise InputError(f"flows '{text}': window={given['window']} holds no segment of {format_bytes(values['mss'])}")
+        raise InputError(
+            f"flows '{text}': window={given['window']} is below a segment of {format_bytes(values['mss'])}"
+        )

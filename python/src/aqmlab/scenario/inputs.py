@@ -1,6 +1,6 @@
-"""Captures and link traces: each file is read, hashed and parsed once, however many points and runs use it.
+"""Captures and link traces: each file is read, hashed and parsed once, for all points and runs.
 
-What is hashed is what runs: a file that changes later changes nothing about experiments that are under way.
+The hash is that of the parsed content: changing a file later does not affect experiments in progress.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T", bound=Capture | LinkTrace)
 
 @dataclass(frozen=True, eq=False)
 class InputFile(Generic[T]):
-    """A parsed file, by the name that the user gave, and the hash of its content."""
+    """A parsed file, the name given by the user, and the hash of its content."""
 
     name: str
     parsed: T
     digest: str
 
     def summary(self) -> dict[str, Any]:
-        """Return what the file holds, in figures."""
+        """Return statistics of the content."""
         return dict(json.loads(self.parsed.summary()))
 
 
@@ -52,7 +52,7 @@ def link_trace(path: str) -> InputFile[LinkTrace]:
     return _read(path, LinkTrace, LinkTrace.LARGEST_FILE_BYTES)
 
 
-# Kept while somebody uses them. A file that was written anew is another one.
+# Cached while in use. A file that was written again is read again.
 _FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDictionary()
 
 
@@ -63,7 +63,7 @@ def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> In
             known = _FILES.get(key)
             if known is not None:
                 return known
-            # One byte more than is allowed, for the parser to refuse.
+            # One byte more than allowed, so that the parser refuses it.
             content = file.read(largest_bytes + 1)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -73,6 +73,6 @@ def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> In
 
 
 def _state(file: int) -> tuple[int, ...]:
-    """Return what tells a file from what it was before."""
+    """Return what identifies the state of a file."""
     status = os.fstat(file)
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

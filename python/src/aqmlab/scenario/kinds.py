@@ -16,7 +16,7 @@ class Key:
     """The declaration of a key of a flow spec.
 
     It takes one value in its ``unit``, or one drawn from a distribution, or several; ``low`` and ``high`` are in base
-    units. ``field`` is what the resolved scenario calls it. A default of ``None`` means that there is none.
+    units. ``field`` is its name in the resolved scenario. A default of ``None`` means that there is none.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a key with some value needs of another: ``rack=on`` needs ``sack=on``."""
+    """A value of one key that needs a value of another: ``rack=on`` needs ``sack=on``."""
 
     given: tuple[str, str]
     needs: tuple[str, str]
@@ -46,7 +46,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Stack:
-    """How a protocol stack sets the keys of TCP, and where that is read from."""
+    """How a protocol stack sets the keys of TCP, and the source."""
 
     name: str
     source: str
@@ -55,7 +55,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Transport:
-    """What carries data. ``sets`` differs from the keys' defaults; of ``only`` it takes nothing else."""
+    """A transport. ``sets`` differs from the keys' defaults; ``only`` limits keys to some values."""
 
     name: str
     alias: str
@@ -77,10 +77,10 @@ class Transport:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: what it sends and over what unless told otherwise.
+    """A kind of flow: what it sends, and its default transport.
 
-    ``defaults`` replace those of the keys; ``must`` are keys that must be given. The resolved scenario calls its source
-    ``form``, and says ``constants`` besides the values of the keys.
+    ``defaults`` replace those of the keys; ``must`` are required keys. In the resolved scenario its source is called
+    ``form``, with ``constants`` besides the values of the keys.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Kind:
 
     @property
     def help(self) -> str:
-        """What it is, and what it sets unless told otherwise."""
+        """What it is, and the keys that it sets by default."""
         usual = TRANSPORTS[self.transport].sets if self.form == "bulk" else {}
         sets = ":".join(f"{key}={value}" for key, value in usual.items())
         return f"{self.summary}; {sets} unless told" if sets else self.summary
@@ -129,14 +129,14 @@ def _kind(plain: dict[str, Any]) -> Kind:
 
 
 def _bulk(transport: Transport, keys: tuple[Key, ...]) -> Kind:
-    """A flow of a transport that always has something to send."""
+    """A flow of a transport that always has data to send."""
     name, about = transport.name, (transport.summary, transport.reference)
     return Kind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {})
 
 
 _DECLARED = json.loads(_native.flows())
 
-# Keys of every flow, and of a flow that always has something to send.
+# Keys of every flow, and of a flow that always has data to send.
 COMMON = _keys(_DECLARED["common"])
 STACKS: dict[str, Stack] = {stack["name"]: Stack(**stack) for stack in _DECLARED["stacks"]}
 TRANSPORTS: dict[str, Transport] = {one["name"]: _transport(one) for one in _DECLARED["transports"]}

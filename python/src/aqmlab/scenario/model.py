@@ -34,7 +34,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Discipline:
-    """What waits in front of a link whose queue is not under test."""
+    """The queue of a link that is not under test."""
 
     discipline: str
 
@@ -92,7 +92,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows that are alike.
+    """Flows with the same settings.
 
     ``rtt_ns`` is ``None`` where the scenario's applies. ``transport`` is ``tcp`` or ``udp`` with its settings;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
@@ -203,5 +203,5 @@ class Scenario:
 
 
 def _given(values: Data) -> Data:
-    """Leave out what is empty: keys that older scenarios do not have."""
+    """Leave out empty entries: older scenarios do not have their keys."""
     return {key: value for key, value in values.items() if value}

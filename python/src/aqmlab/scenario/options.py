@@ -14,7 +14,7 @@ from aqmlab.units import as_text
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its default in tc's notation (empty: none), what it means, and what it looks like.
+    """An option: its default in tc's notation (empty: none), its meaning, and its form.
 
     ``form`` is text, quantity (with a unit), share, packets, count, flows, or words with ``|`` between.
     """
@@ -47,11 +47,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%", form="share"),
     Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue", form="quantity"),
     Option("duration", "30s", "simulated time", form="quantity"),
-    Option("warmup", "auto", "time cut off the front before anything is measured, or auto", form="auto|quantity"),
+    Option("warmup", "auto", "time at the start that is not measured, or auto", form="auto|quantity"),
     Option(
         "series",
         "flows",
-        "time series of every flow (flows; up to 100 of them) or of groups alone (groups)",
+        "time series of every flow (flows; up to 100 of them) or of groups only (groups)",
         form="flows|groups",
     ),
     Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds", form="count"),
@@ -63,10 +63,10 @@ BY_NAME = {option.name: option for option in OPTIONS}
 
 @dataclass(frozen=True)
 class Options:
-    """What the user said, as text; what is absent takes its default.
+    """The user's options, as text; missing ones have their defaults.
 
-    ``place`` leads every message; ``named`` says what ``$names`` stand for; the files that flows name are looked for
-    in ``folder``.
+    ``place`` starts every message; ``named`` holds the values of ``$names``; files of flows are looked for in
+    ``folder``.
     """
 
     given: Mapping[str, tuple[str, ...]]
@@ -82,11 +82,11 @@ class Options:
         return values[0] if values else BY_NAME[name].default
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return the values of an option that may be repeated, without its default; ``$names`` filled in."""
+        """Return the values of an option that may be repeated, without its default, with ``$names`` replaced."""
         return tuple(self._filled(name, text, self.named) for text in self.given.get(name, ()))
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """Return an option's texts as names that last over a sweep: what it varies stays a ``$name``."""
+        """Return an option's texts as labels that are the same over a sweep: swept values stay ``$names``."""
         swept = {value: f"${value}" for value in self.point}
         return tuple(self._filled(name, text, {**self.named, **swept}) for text in self.given.get(name, ()))
 
@@ -118,10 +118,10 @@ class Options:
 
 
 def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Options:
-    """Return options from values that are given by name, each alone or (where it may be repeated) in a list.
+    """Return options from values by name, each single or (where it may be repeated) in a list.
 
     Raises:
-        InputError: for an unknown option, or a list where one value is meant.
+        InputError: for an unknown option, or a list where one value is expected.
 
     """
     given: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""From what the user said to what is simulated: every default filled in, every contradiction refused."""
+"""From options to a resolved scenario: every default filled in, every contradiction refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ F = TypeVar("F", bound=Capture | LinkTrace)
 
 @dataclass(frozen=True)
 class Contestant:
-    """One AQM of a comparison: as the user named it, and as it runs."""
+    """One AQM of a comparison: as named by the user, and as run."""
 
     label: str
     spec: Spec
@@ -74,7 +74,7 @@ class Plan:
         return {one.label: replace(self.base, aqm=one.spec.canonical) for one in self.contestants}
 
     def key(self, contestant: Contestant, seed: int, code: str) -> str:
-        """Return the hash of everything that decides a run: scenario, files by their content, code, seed."""
+        """Return the hash of everything that decides a run: scenario, content of files, code, seed."""
         parts = [self.scenarios[contestant.label].json, json.dumps(self.files, sort_keys=True), str(seed), code]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
@@ -83,7 +83,7 @@ def resolve(options: Options) -> Plan:
     """Resolve options.
 
     Raises:
-        InputError: naming the option, its value, what is wrong with it and what is allowed.
+        InputError: naming the option, its value, the problem and what is allowed.
 
     """
     link = _capacity(options)
@@ -211,7 +211,7 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
 
 
 def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:
-    """The ports that are measured; none stands for the bottleneck's."""
+    """The measured ports; empty for that of the bottleneck."""
     given = [name.strip() for text in options.texts("measure") for name in text.split(",") if name.strip()]
     known = layout.ports if layout else ["bottleneck", "back"]
     for name in given:
@@ -228,7 +228,7 @@ def _measured(ports: list[str], layout: topologies.Layout | None, link: _Link) -
     found = {}
     for name in ports:
         one = links.get(name)
-        # The dumbbell's way back is as fast as its bottleneck; so is the measured link of a topology.
+        # The dumbbell's reverse path is as fast as its bottleneck; so is the measured link of a topology.
         is_bottleneck = layout is None or one is layout.links[layout.measured]
         rate = (one.rate_bps if one and not is_bottleneck else None) or link.rate_bps
         found[name] = {"link": f"{one.source}->{one.target}" if one else name, "rate": format_rate(rate)}
@@ -251,7 +251,7 @@ def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Lay
     except ValueError as error:
         raise options.error("flows", f"'{group.name}': {error}") from None
     if not names:
-        raise options.error("flows", f"'{group.name}': {key}= is missing: the topology says none")
+        raise options.error("flows", f"'{group.name}': {key}= is missing: the topology has no default")
     return tuple(names)
 
 
@@ -270,11 +270,11 @@ def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
 
 
 def _named(options: Options, text: str, group: flows.Group, taken: list[str]) -> flows.Group:
-    """Give a group a name of its own: metrics are told apart by it."""
+    """Give a group a unique name, which identifies its metrics."""
     if group.name not in taken:
         return group
     if "name=" in text:
-        raise options.error("flows", f"'{text}': another group is called '{group.name}'")
+        raise options.error("flows", f"'{text}': another group has the name '{group.name}'")
     free = next(name for number in itertools.count(2) if (name := f"{group.name}-{number}") not in taken)
     return replace(group, values={**group.values, "name": free})
 
@@ -284,7 +284,7 @@ def _captures(options: Options) -> tuple[InputFile[Capture], ...]:
 
 
 def _replayed(options: Options, groups: tuple[flows.Group, ...]) -> list[tuple[str, InputFile[Capture]]]:
-    """Return the groups, by name, that hold a capture's connections again, and the capture."""
+    """Return the groups, by name, that replay a capture's connections, and the capture."""
     found = []
     for group in groups:
         if "file" in group.values:
@@ -296,12 +296,12 @@ def _replayed(options: Options, groups: tuple[flows.Group, ...]) -> list[tuple[s
 
 
 def _left_out(group: str, capture: InputFile[Capture]) -> list[str]:
-    """Return what a closed-loop replay cannot hold again."""
+    """Return what a closed-loop replay leaves out."""
     others = {name: n for name, n in capture.summary()["flows"].items() if name.lower() != "tcp"}
     if not others:
         return []
     left = ", ".join(f"{count} {protocol}" for protocol, count in others.items())
-    return [f"flows '{group}': only TCP is held again; flows of {capture.name} left out: {left}"]
+    return [f"flows '{group}': only TCP is replayed; flows of {capture.name} left out: {left}"]
 
 
 def _figures(capture: dict[str, Any]) -> str:
@@ -338,7 +338,7 @@ def _warmup(options: Options, duration_ns: int, rtt_ns: int, groups: tuple[flows
 def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tuple[Size, str]:
     """Resolve ``1000p``, ``64kb``, ``200ms`` and ``1bdp``.
 
-    The last two follow the rate: packets of full size, or bytes where the rate is a trace's mean.
+    The last two depend on the rate: packets of full size, or bytes if the rate is a trace's mean.
     """
     text = options.text("buffer").strip().lower()
     bdp = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*bdp", text)
@@ -353,7 +353,7 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
         size = _read(options, "buffer", _size, lambda size: size.count > 0, "a buffer above zero")
         return size, "as given"
     full = bits / 8 / packet_bytes
-    # Rounded up; the small allowance keeps 20.000000001 at 20.
+    # Rounded up; a small tolerance keeps 20.000000001 at 20.
     packets = max(-int(-(full - 1e-6) // 1), 0)
     if packets < smallest:
         packets, rule = smallest, f"{rule} would be {packets}p: at least {smallest}p"
@@ -401,7 +401,7 @@ def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size, has_lim
 
 
 def _check_equal(options: Options, contestants: list[Contestant]) -> None:
-    """RFC 7928 section 3.2: the buffer is the same for all AQMs that are compared."""
+    """RFC 7928 section 3.2: all compared AQMs have the same buffer."""
     first = contestants[0]
     for other in contestants[1:]:
         if other.buffer != first.buffer and not options.allow_unequal_buffers:
@@ -420,7 +420,7 @@ def _unequal(options: Options) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Disciplines may be listed with commas; those in brackets and between numbers (`weight 3,1`) are their own."""
+    """Split a list of disciplines at commas, except those in brackets and between numbers (`weight 3,1`)."""
     parts, depth, start = [], 0, 0
     for at, character in enumerate(text):
         depth += (character == "[") - (character == "]")
@@ -437,14 +437,14 @@ def _access_rate(options: Options) -> int | None:
 
 
 def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ...]) -> list[str]:
-    """Return what is said about marks that nobody understands, and about flows that nobody marks."""
+    """Return warnings about marks that no flow supports, and about ECN flows that no AQM marks."""
     capable = [group.name for group in groups if group.ecn_capable]
     if capable:
         if any(marks(contestant.spec) for contestant in contestants):
             return []
-        return [f"flows '{', '.join(capable)}' understand marks (ecn), but no AQM here marks: it drops"]
+        return [f"flows '{', '.join(capable)}' support ECN, but no AQM here marks: packets are dropped"]
     return [
-        f"'{contestant.label}' may mark, but no flow understands marks: it drops; give flows ecn=classic"
+        f"'{contestant.label}' may mark, but no flow supports ECN: packets are dropped; give flows ecn=classic"
         for contestant in contestants
         if contestant.spec.params.get("ecn") == "on" and "ecn" in contestant.spec.given
     ]

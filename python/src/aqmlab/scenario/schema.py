@@ -1,4 +1,4 @@
-"""JSON Schemas of experiment files and resolved scenarios, from what is declared about options and flows.
+"""JSON Schemas of experiment files and resolved scenarios, from the declarations of options and flows.
 
 ``aqmlab schema`` prints them; `make docs` writes them to docs/schema.
 """
@@ -29,7 +29,7 @@ _DRAWN = {"$ref": "#/$defs/distribution"}
 
 
 def experiment() -> Schema:
-    """Return the schema of an experiment file (TOML): what may be said, and in what form."""
+    """Return the schema of an experiment file (TOML)."""
     options = {option.name: _option(option) for option in OPTIONS}
     names = {"type": "object", "additionalProperties": _TEXT}
     several = {"type": "array", "minItems": 1, "uniqueItems": True}
@@ -39,19 +39,19 @@ def experiment() -> Schema:
         "additionalProperties": several,
     }
     tables = {
-        "values": {"description": "what $names in the options stand for", **names},
-        "sweep": {"description": "options or values, each with a list of what it becomes", **sweep},
+        "values": {"description": "values of $names in the options", **names},
+        "sweep": {"description": "options or values, each with a list of its values", **sweep},
     }
     return {
         "$schema": DRAFT,
         "title": "An experiment of aqmlab",
         "type": "object",
         "properties": {
-            "title": {"type": "string", "description": "what the report is called"},
-            "allow_unequal_buffers": {"type": "boolean", "description": "let AQMs differ in their buffers"},
+            "title": {"type": "string", "description": "title of the report"},
+            "allow_unequal_buffers": {"type": "boolean", "description": "compare although the AQMs' limits differ"},
             **tables,
             "quick": {
-                "description": "what a quick run replaces",
+                "description": "values for a quick run",
                 "type": "object",
                 "properties": {**options, **tables},
                 "additionalProperties": False,
@@ -122,7 +122,7 @@ def _several(option: Option) -> Schema:
 
 
 def _one(option: Option) -> Schema:
-    """Return what one value of an option looks like; a ``$name`` may stand for any of it."""
+    """Return the schema of one value of an option; a ``$name`` may replace any part of it."""
     if option.form == "text":
         return _TEXT
     if option.form == "count":
@@ -173,7 +173,7 @@ def _tcp(transport: Transport) -> Schema:
 
 
 def _source(form: str, kinds: list[Kind]) -> Schema:
-    """Return what kinds of flow share as their source: their keys, and what each says besides."""
+    """Return the schema of a source that several kinds of flow share: their keys and constants."""
     keys = {key.field: _value(key) for kind in kinds for key in kind.keys}
     said: dict[str, list[Any]] = {}
     for kind in kinds:

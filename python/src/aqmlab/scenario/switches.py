@@ -1,4 +1,4 @@
-"""What the switches of a topology have beside their ports: shared memory, priority flow control, a program."""
+"""Options of the switches of a topology: shared buffer, priority flow control, a program."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ XON_BELOW_XOFF_BYTES = 3 * 1024
 
 
 def options(values: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the options of a switch as the simulator takes them; nothing if none is given.
+    """Return the options of a switch in the simulator's form; ``None`` if none is given.
 
     Args:
-        values: what the user gave of [`KEYS`][aqmlab.scenario.switches.KEYS], as text.
+        values: the user's values of [`KEYS`][aqmlab.scenario.switches.KEYS], as text.
 
     Raises:
         InputError: naming key, value and what is allowed.
@@ -56,7 +56,7 @@ def options(values: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def from_table(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return what ``[switch]`` of a file says as text, the keys of its ``pfc`` beside the others.
+    """Return the entries of a file's ``[switch]`` as text, the keys of its ``pfc`` beside the others.
 
     Raises:
         InputError: for an unknown key, or a value that is neither text, a number nor (priorities) a list of them.

@@ -1,4 +1,4 @@
-"""Values of the keys of a flow spec: read, checked and written as their declarations say."""
+"""Values of the keys of a flow spec: parsed, checked and written as declared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from aqmlab.units import (
     parse_span,
 )
 
-# Beyond this a bound is no bound, but a guard against overflow.
+# A larger bound only guards against overflow.
 WITHOUT_BOUND = 1e15
 _DRAWN = {"span": TIMES, "bytes": SIZES, "count": NUMBERS, "rate": RATES}
 
@@ -59,7 +59,7 @@ _WRITE: dict[str, Callable[[Any], str]] = {
 
 
 def takes(key: Key) -> str:
-    """What may be written, for messages and help."""
+    """The allowed notation, for messages and help."""
     match key.takes:
         case "drawn":
             return _DRAWN[key.unit].takes
@@ -95,10 +95,10 @@ def takes(key: Key) -> str:
 
 
 def read(key: Key, text: str, folder: Path | None = None) -> Any:
-    """Read a value; files are looked for in `folder`.
+    """Parse a value; files are looked for in `folder`.
 
     Raises:
-        ValueError: naming the value, what is wrong with it and what is allowed.
+        ValueError: naming the value, the problem and what is allowed.
 
     """
     match key.takes:
@@ -127,7 +127,7 @@ def read(key: Key, text: str, folder: Path | None = None) -> Any:
 
 
 def write(key: Key, value: Any) -> str:
-    """Write a value so that it reads back as the same."""
+    """Write a value; parsing it gives the same value."""
     match key.takes:
         case "drawn":
             return distributions.write(value, _DRAWN[key.unit])
@@ -140,7 +140,7 @@ def write(key: Key, value: Any) -> str:
 
 
 def resolved(key: Key, value: Any, packet_bytes: int) -> Any:
-    """Return a value as the simulator takes it: sizes are in bytes."""
+    """Return a value in the simulator's form: sizes are in bytes."""
     if isinstance(value, Size):
         return value.count * (packet_bytes if value.in_packets else 1)
     return list(value) if key.takes == "range" else value

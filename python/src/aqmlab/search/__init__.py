@@ -1,4 +1,4 @@
-"""Experiments designed: which settings of open factors come closest to given numbers, and which factors matter."""
+"""Designed experiments: which settings of open factors come closest to given numbers, and which factors matter."""
 
 from aqmlab.search.outcome import Outcome, conduct
 from aqmlab.search.plan import Factor, Search, Setting, read

@@ -1,11 +1,11 @@
-"""Which settings are tried.
+"""The design of a search: which settings are tried.
 
-All combinations are far too many, and one factor at a time around one base says nothing of the others: most factors
-count only together (a clearing period matters only if the reference delay lets the queue be called congested). So the
-space is covered by a Latin hypercube, in which every level of every factor comes equally often among all the others
-(McKay, Beckman and Conover 1979), and the neighbours of the base come on top. Two settings may exchange the level of a
-factor without a change to that. Such exchanges make the cover more even (Jin, Chen and Sudjianto 2005), as measured by
-the centred discrepancy (Hickernell 1998, eq. 5.1).
+There are far too many combinations for all of them, and changing one factor at a time around one base misses
+interactions: most factors matter only together (a clearing period matters only if the reference delay lets the queue
+count as congested). So the space is covered by a Latin hypercube, in which every level of every factor is equally
+frequent (McKay, Beckman and Conover 1979), and the neighbours of the base are added. Exchanging the level of a factor
+between two settings preserves this. Such exchanges make the cover more even (Jin, Chen and Sudjianto 2005), as measured
+by the centred discrepancy (Hickernell 1998, eq. 5.1).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from aqmlab.search.plan import Factor, Setting
 
-# The draw is part of the answer: it is the same every time.
+# A fixed seed: the draw is the same every time.
 SEED = 814
-# Exchanges that are tried at most, and in a row without any that helps.
+# Most exchanges tried, in all and in a row without improvement.
 EXCHANGES = 10_000
 IN_VAIN = 100
 
@@ -27,14 +27,14 @@ Reals: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def hypercube(factors: Sequence[Factor], count: int) -> list[Setting]:
-    """Return so many settings; each level comes equally often if their number divides the count."""
+    """Return ``count`` settings; levels are equally frequent if their number divides the count."""
     places = _even(count, len(factors))
     names = [list(factor.levels) for factor in factors]
     return [tuple(levels[int(place * len(levels))] for levels, place in zip(names, row, strict=True)) for row in places]
 
 
 def neighbours(factors: Sequence[Factor], setting: Setting) -> list[Setting]:
-    """Return the settings that differ from one in one factor."""
+    """Return the settings that differ from a given one in one factor."""
     return [
         (*setting[:place], level, *setting[place + 1 :])
         for place, factor in enumerate(factors)
@@ -44,8 +44,8 @@ def neighbours(factors: Sequence[Factor], setting: Setting) -> list[Setting]:
 
 
 def _even(count: int, dimensions: int) -> Reals:
-    """Return points of a Latin hypercube in the unit cube, one per row, made even by exchanges."""
-    # The child's stream: scipy's Latin hypercube, which drew the published searches, takes that one too.
+    """Return points of a Latin hypercube in the unit cube, one per row, made more even by exchanges."""
+    # The child's stream is used because scipy's Latin hypercube, which drew the published searches, uses it.
     random = np.random.default_rng(SEED).spawn(1)[0]
     within = random.uniform(size=(count, dimensions))
     ranks = np.tile(np.arange(1, count + 1), (dimensions, 1))
@@ -65,7 +65,7 @@ def _even(count: int, dimensions: int) -> Reals:
 
 
 class _Cover:
-    """Points and their centred discrepancy, less its constant term, kept up to date as they change places."""
+    """Points and their centred discrepancy, without its constant term, updated as points are exchanged."""
 
     def __init__(self, points: Reals) -> None:
         self.points = points
@@ -76,7 +76,7 @@ class _Cover:
         self._discrepancy = self._of(own.sum(), pairs.sum())
 
     def exchange(self, column: int, one: int, other: int) -> bool:
-        """Let two points exchange a coordinate if that makes the cover more even; return whether it did."""
+        """Exchange a coordinate of two points if that makes the cover more even; return whether it did."""
         if one == other:
             return False
         places = self.points[:, column]
@@ -87,7 +87,7 @@ class _Cover:
         own = self._own[rows] / _own(before) * _own(after)
         pairs = self._pairs[rows] / _pair(before[:, None], places) * _pair(after[:, None], moved)
         owns = self._own.sum() - self._own[rows].sum() + own.sum()
-        # Rows and columns change alike; what the two rows have in common would be counted twice.
+        # Rows and columns change in the same way; the terms of both rows would be counted twice.
         changed = 2 * (pairs.sum() - self._pairs[rows].sum())
         changed -= pairs[:, rows].sum() - self._pairs[np.ix_(rows, rows)].sum()
         discrepancy = self._of(owns, self._pairs.sum() + changed)

@@ -1,4 +1,4 @@
-"""A search as figures: what each factor moves, and how each level fares."""
+"""Figures of a search: the effect of each factor, and the results at each level."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _effects(outcome: Outcome) -> Figure:
     claims = {claim: float(place) for place, claim in enumerate(table["claim"].unique(maintain_order=True))}
     return Figure(
         name="search-effects",
-        title=f"What each unknown moves: {outcome.search.own}'s value in each claim",
+        title=f"Effect of each factor on {outcome.search.own}'s value in each claim",
         caption=(
-            f"Largest less smallest mean over a factor's levels, as % of the printed value (of the mean, where none is "
-            f"printed); pale: no more than chance gives 95 times of 100. (a): over {len(outcome.sample)} settings "
+            f"Largest less smallest mean over a factor's levels, as % of the printed value (of the mean if none is "
+            f"printed); pale: within chance (95 %). (a): over {len(outcome.sample)} settings "
             f"drawn from all combinations; (b): one factor at a time, all others as in the scenario files"
         ),
         table=table,
@@ -62,8 +62,8 @@ def _levels(outcome: Outcome) -> Figure:
         title="Claims and distance by level",
         caption=(
             f"(a): % of the settings with this level in which the claim's direction holds; (b): mean distance from the "
-            f"printed numbers as a factor (1: equal), all AQMs and {own} alone; dashed: the closest setting, "
-            f"with seeds that did not choose it. {len(outcome.sample)} settings drawn from all combinations, "
+            f"printed numbers as a factor (1: equal), all AQMs and {own} only; dashed: the closest setting, "
+            f"with fresh seeds. {len(outcome.sample)} settings drawn from all combinations, "
             f"{seeds(outcome)} each"
         ),
         table=table,

@@ -1,4 +1,4 @@
-"""A search as tables."""
+"""Tables of a search."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import polars as pl
 from aqmlab.search import design
 from aqmlab.search.outcome import Outcome
 
-# The columns of the levels that are no claims.
+# The columns of the levels other than claims.
 FIXED = ("factor", "level", "settings", "distance", "own_distance", "ratio", "own_ratio")
 
 
 def settings(outcome: Outcome) -> pl.DataFrame:
-    """Return every setting, the closest first: its levels, distances, verdicts and what was measured."""
+    """Return every setting, the closest first: levels, distances, verdicts and measurements."""
     search = outcome.search
     names = {setting: name for name, setting in search.presets.items()}
     near = {*design.neighbours(search.factors, search.base)}
@@ -45,7 +45,7 @@ def settings(outcome: Outcome) -> pl.DataFrame:
 
 
 def effects(outcome: Outcome) -> pl.DataFrame:
-    """Return what each factor moves: over all combinations, and around the base."""
+    """Return the effect of each factor: over all combinations, and around the base."""
     claims = dict.fromkeys(one.claim for one in outcome.effects)
     short = dict(zip(claims, short_names([*claims]), strict=True))
     rows = [
@@ -60,7 +60,7 @@ def effects(outcome: Outcome) -> pl.DataFrame:
 
 
 def levels(outcome: Outcome) -> pl.DataFrame:
-    """Return what is seen at each level of each factor."""
+    """Return the results at each level of each factor."""
     return pl.DataFrame(
         [
             {
@@ -79,7 +79,7 @@ def levels(outcome: Outcome) -> pl.DataFrame:
 
 
 def short_names(claims: Sequence[str]) -> list[str]:
-    """Return the claims' names without what they begin with alike.
+    """Return the claims' names without their common prefix.
 
     >>> short_names(["spie-1", "spie-10"])
     ['1', '10']

@@ -1,7 +1,7 @@
-"""A search conducted: what was tried, what comes closest, and what matters.
+"""The outcome of a search: the settings tried, the closest ones, and the effects of factors.
 
-Of many settings that are as good, the closest is the one with the luckiest seeds. So the closest few are run again with
-seeds that chose nothing, and those runs say how near they come.
+Among many settings of equal quality, the closest is the one with the luckiest seeds. So the closest few are run again
+with fresh seeds, which did not select them, and those runs are reported.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from aqmlab.search.scores import Score, score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.targets import Target
 
-# Figures of a score that are told of the setting in which they are highest.
+# Figures of a score whose best setting is reported.
 RECORDS = ("near", "holding", "reproduced")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a search.
+    """The outcome of a search.
 
     Attributes:
-        scores: every setting with the seeds that choose the closest.
-        fresh: the presets and the closest few, with seeds that chose nothing.
-        sample: the settings that were drawn from all combinations.
-        seeds: runs of each setting and AQM, and with ``fresh_seeds`` those of ``fresh``.
+        scores: every setting, with the seeds that select the closest.
+        fresh: the presets and the closest few, with fresh seeds.
+        sample: the settings drawn from all combinations.
+        seeds: runs per setting and AQM; ``fresh_seeds`` is the same for ``fresh``.
 
     """
 
@@ -63,29 +63,29 @@ class Outcome:
 
     @property
     def presets(self) -> dict[str, Score]:
-        """The settings that have a name."""
+        """The settings with a name."""
         return {name: self.scores[setting] for name, setting in self.search.presets.items()}
 
     @functools.cached_property
     def effects(self) -> list[Effect]:
-        """What each factor moves, over all combinations."""
+        """The effect of each factor, over all combinations."""
         return sensitivity.effects(self.search, self.targets, self._sampled)
 
     @functools.cached_property
     def around(self) -> list[Effect]:
-        """What each factor moves with all others as in the base."""
+        """The effect of each factor, with all others as in the base."""
         near = design.neighbours(self.search.factors, self.search.base)
         scores = [self.scores[setting] for setting in (self.search.base, *near)]
         return sensitivity.around(self.search, self.targets, scores)
 
     @functools.cached_property
     def levels(self) -> list[Level]:
-        """What is seen at every level."""
+        """The results at every level."""
         return sensitivity.levels(self.search, self.targets, self._sampled)
 
     @functools.cached_property
     def seed_noise(self) -> dict[str, float]:
-        """What the seeds leave uncertain in a setting's value, by claim."""
+        """The standard error of a setting's value due to the seeds, by claim."""
         return sensitivity.seed_noise(self.search, self.targets, self._sampled)
 
     @property
@@ -140,12 +140,12 @@ def conduct(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Try settings, and then neighbours of the closest; runs are kept in the folder and not repeated.
+    """Try settings, and then neighbours of the closest; runs are kept in the folder and reused.
 
     Raises:
         InputError: if a scenario is wrong.
         CheckError: if a run broke one of its own checks.
-        KeyboardInterrupt: if the user stopped it.
+        KeyboardInterrupt: if the user interrupted.
 
     """
     runs = Runs(search, targets, folder)
@@ -177,7 +177,7 @@ def conduct(
 
 
 def _chosen(search: Search, scores: Mapping[Setting, Score]) -> list[Setting]:
-    """Return the settings of which something is told one by one: they are run again."""
+    """Return the settings that are reported one by one: they are run again."""
     by_distance = sorted(scores.values(), key=_distance)
     by_own = sorted(scores.values(), key=_own)
     records = [max(by_distance, key=attrgetter(figure)) for figure in RECORDS]

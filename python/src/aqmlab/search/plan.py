@@ -1,7 +1,7 @@
-"""What is open, as data: factors, how much is tried, and settings that have a name.
+"""The plan of a search, as data: factors, number of settings, and named settings.
 
-A factor is a `$name` of scenario files, with the levels that it might have. What those files say by themselves (their
-`[values]`) is the base, around which one factor at a time is changed.
+A factor is a `$name` of scenario files, with its possible levels. The values in those files (`[values]`) are the base,
+around which one factor at a time is changed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from aqmlab import scenario
 from aqmlab.documents import Table
 from aqmlab.errors import InputError
 
-# How much is tried, each with its smallest value.
+# Numbers of settings and runs, each with its smallest value.
 COUNTS = {"settings": 1, "seeds": 1, "steps": 0}
-# What is run again, where the file does not say.
+# Defaults for what is run again.
 AGAIN = {"best": 3, "fresh_seeds": 10}
 
 # A level for each factor, in the order of the factors.
@@ -26,7 +26,7 @@ Setting: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that is open; ``levels`` holds what each level's name stands for."""
+    """An open parameter; ``levels`` holds the value of each level's name."""
 
     name: str
     says: str
@@ -35,19 +35,19 @@ class Factor:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched.
+    """The plan of a search.
 
     Attributes:
-        factors: what is open.
+        factors: the factors.
         scenarios: the scenario files by their names.
-        own: the AQM that it is about.
-        base: the setting that the scenario files have by themselves.
-        presets: settings with a name.
+        own: the AQM of the paper.
+        base: the setting in the scenario files.
+        presets: named settings.
         settings: how many settings are drawn from all combinations.
-        seeds: runs of each setting and AQM.
-        steps: how often a closer neighbour of the closest setting is looked for, at most.
-        best: how many of the closest are run again,
-        fresh_seeds: with so many seeds that chose nothing.
+        seeds: runs per setting and AQM.
+        steps: most steps from the closest setting to a closer neighbour.
+        best: how many of the closest are run again.
+        fresh_seeds: fresh seeds with which they are run again.
 
     """
 
@@ -63,18 +63,18 @@ class Search:
     fresh_seeds: int
 
     def values(self, setting: Setting) -> dict[str, str]:
-        """Return what a setting puts in place of each ``$name``."""
+        """Return the value of each ``$name`` in a setting."""
         return {factor.name: factor.levels[level] for factor, level in zip(self.factors, setting, strict=True)}
 
     def words(self, setting: Setting) -> str:
-        """Say in which factors a setting differs from the base."""
+        """Describe how a setting differs from the base."""
         named = zip(self.factors, setting, self.base, strict=True)
         changed = [f"{factor.name} {level}" for factor, level, base in named if level != base]
         return ", ".join(changed) or "as in the scenario files"
 
 
 def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> Search:
-    """Read what is searched: a file of factors, and the scenario files that hold them as ``$names``.
+    """Read a plan: a file of factors, and the scenario files that hold them as ``$names``.
 
     Raises:
         InputError: naming file, key and value.
@@ -90,7 +90,7 @@ def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> S
         counts = shorter if quick else counts
     factors = tuple(_factor(one) for one in table.tables("factor", "name"))
     if not factors:
-        raise table.error("factor: is missing: say what is open, as [[factor]]")
+        raise table.error("factor: is missing: give the open parameters, as [[factor]]")
     own = table.text("own")
     base = _base(table, factors, scenarios)
     presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
@@ -103,16 +103,16 @@ def _factor(table: Table) -> Factor:
     factor = Factor(table.text("name"), table.text("says"), levels)
     table.done()
     if len(levels) < 2:
-        raise table.error("levels: has to hold two levels at least")
+        raise table.error("levels: must hold at least two levels")
     if len({*levels.values()}) < len(levels):
-        raise table.error("levels: two of them stand for the same")
+        raise table.error("levels: two of them have the same value")
     return factor
 
 
 def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]) -> Setting:
-    """Return the level of each factor that the scenario files have, which must agree."""
+    """Return the level of each factor in the scenario files, which must agree."""
     if not scenarios:
-        raise table.error("there is no scenario to be searched")
+        raise table.error("there is no scenario to search")
     base: dict[str, str] = {}
     for path in scenarios.values():
         first = scenario.load(path).points[0]
@@ -129,7 +129,7 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
                 raise InputError(f"{path}: values: {factor.name}: '{value}' differs from the other scenarios'")
     for factor in factors:
         if factor.name not in base:
-            raise table.error(f"factor {factor.name}: no scenario that is searched has it under [values]")
+            raise table.error(f"factor {factor.name}: no searched scenario has it under [values]")
     return tuple(base[factor.name] for factor in factors)
 
 

@@ -1,7 +1,7 @@
-"""Runs what settings need, each run once, and keeps what the targets ask of it.
+"""The runs of a search: each is made once, and only the targets' measures of it are kept.
 
-A run is known by the hash of everything that decides it. AQMs whose text holds none of the factors that differ have the
-same runs in many settings; a search that was interrupted goes on where it was.
+A run is identified by the hash of everything that decides it. AQMs whose text holds none of the differing factors have
+the same runs in many settings; an interrupted search continues where it was.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from aqmlab.search.plan import Search, Setting
 from aqmlab.search.targets import Target
 
 FILE = "runs.jsonl"
-# Runs that are held in memory whole before what is asked of them is kept.
+# Most complete runs held in memory before their measures are kept.
 BATCH = 48
 
 
 @dataclass(frozen=True)
 class Need:
-    """A run that a setting needs, and what is asked of it."""
+    """A run that a setting needs, and its measures."""
 
     task: Task
     aqm: str
@@ -50,12 +50,12 @@ class Runs:
         self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
 
     def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int, watcher: Watcher) -> None:
-        """Run what the settings need with these seeds and is not there.
+        """Make the missing runs of the settings with these seeds.
 
         Raises:
             InputError: if a scenario is wrong.
             CheckError: if a run broke one of its own checks.
-            KeyboardInterrupt: if the user stopped it; finished runs are kept.
+            KeyboardInterrupt: if the user interrupted; finished runs are kept.
 
         """
         needs = {
@@ -84,7 +84,7 @@ class Runs:
             before_s += sum(need.task.scenario.duration_ns for need in batch) / 1e9
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
-        """Return what the runs of a setting with these seeds gave for a measure, by seed."""
+        """Return the values of a measure in the runs of a setting with these seeds, by seed."""
         if measure.scenario not in self._asked:
             return {}
         found = {
@@ -95,7 +95,7 @@ class Runs:
         return {seed: value for seed, value in found.items() if value is not None}
 
     def first_seeds(self, wanted: str | None) -> range:
-        """Return the seeds that settings are tried with, from what the user says of them, if anything."""
+        """Return the seeds that settings are tried with: the user's, or the plan's."""
         name = next(iter(self._search.scenarios))
         _, plan = self._plans(self._search.base, name, wanted or str(self._search.seeds))[0]
         return range(1, len(plan.seeds) + 1)
@@ -140,12 +140,12 @@ class Runs:
                     for measure in need.asked
                 }
                 self._values[one.run.key] = found
-                # The line before may be unfinished, from a crash.
+                # The previous line may be incomplete after a crash.
                 file.write("\n" + json.dumps({"key": one.run.key, "values": found}))
 
 
 def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
-    """Return what is asked of each AQM in each scenario."""
+    """Return the measures of each AQM in each scenario."""
     asked: dict[str, dict[str, dict[str, Measure]]] = {}
     for one in (one for target in targets for one in target.quantities):
         if one.measure.scenario in search.scenarios:
@@ -170,7 +170,7 @@ def _read(path: Path) -> dict[str, dict[str, float | None]]:
         try:
             entry = json.loads(line)
         except ValueError:
-            # Empty, or unfinished.
+            # Empty, or incomplete.
             continue
         found[entry["key"]] = entry["values"]
     return found

@@ -1,8 +1,8 @@
-"""How near a setting comes to the targets: its distance, and what becomes of each.
+"""Scores: the distance of a setting from the targets, and its grade in each.
 
-The distance is the mean absolute logarithm of measured over printed, first within each target, then over the targets. A
-ratio has no unit, so that queues in packets, round trips in milliseconds and indices can be added up; its logarithm
-makes half and twice as much equally far; the targets count alike, however many AQMs they give numbers of.
+The distance is the mean absolute logarithm of measured over printed values, first within each target, then over the
+targets. A ratio has no unit, so queues in packets, round trips in milliseconds and indices can be combined; with its
+logarithm, half and twice as much are equally far; all targets count the same, however many AQMs they have numbers for.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from aqmlab.measures import Measure
 from aqmlab.search.plan import Setting
 from aqmlab.search.targets import Grade, Target
 
-# What was measured in a setting: a value per seed.
+# Measurements of a setting: a value per seed.
 Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]
 
-# A measured zero counts as a thousandth of what is printed.
+# A measured zero counts as a thousandth of the printed value.
 LARGEST = math.log(1000.0)
 NEAR = 0.1
 
 
 @dataclass(frozen=True)
 class Score:
-    """A setting and how near it comes.
+    """A setting and its distance from the targets.
 
     Attributes:
         measured: by claim and operand: the mean over the seeds, in the claim's unit.
         error: the standard error of that mean; zero with one seed.
-        distance: from all printed numbers; ``own`` from those of the own AQM alone.
-        near: how many numbers are within 10 % of the printed ones, of how many.
-        grades: by target, of the means: so few seeds have no interval worth the name.
+        distance: distance from all printed numbers; ``own`` from those of the paper's own AQM.
+        near: how many numbers are within 10 % of the printed ones; ``numbers`` is how many there are.
+        grades: grades of the means, by target: so few seeds give no useful interval.
 
     """
 
@@ -53,12 +53,12 @@ class Score:
 
     @property
     def holding(self) -> int:
-        """How many targets hold in their direction, with their size or without."""
+        """How many targets are met in direction, with or without their size."""
         return sum(grade.holds for grade in self.grades.values())
 
 
 def score(setting: Setting, targets: Sequence[Target], values: Values, own: str) -> Score:
-    """Return how near a setting comes."""
+    """Return the score of a setting."""
     measured: dict[tuple[str, str], float] = {}
     error: dict[tuple[str, str], float] = {}
     for target in targets:

@@ -1,9 +1,9 @@
-"""What each factor moves: the range of its levels' means, and how many settings let a claim hold at each level.
+"""The effect of each factor: the range of its levels' means, and how many settings make a claim hold at each level.
 
-The means come from an additive model fitted to the Latin hypercube by least squares, so that a level is not blamed for
-the other factors' levels that it happened to meet. What the model leaves over (chance between seeds, and factors that
-count only together) says how large a range comes about by itself: that of a factor whose levels are dealt anew to the
-residuals, 95 times of 100.
+The means come from an additive model fitted to the Latin hypercube by least squares, so that a level does not get the
+effects of other factors' levels that happened to coincide with it. The residuals of the model (chance between seeds,
+and interactions of factors) show how large a range chance alone gives: the 95th percentile of the range when a factor's
+levels are assigned to the residuals at random.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aqmlab.search.targets import Target
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 
-# The shuffling is part of the answer: it is the same every time.
+# A fixed seed: the shuffling is the same every time.
 SEED = 814
 SHUFFLES = 400
 CONFIDENCE = 0.95
@@ -30,13 +30,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Effect:
-    """How far a factor moves the own AQM in a target, as a share of the printed value.
+    """The effect of a factor on the own AQM in a target, as a share of the printed value.
 
-    Where none is printed: of the mean over all settings. Of several measures the one that moves most.
+    If none is printed: of the mean over all settings. Of several measures, the one with the largest effect.
 
     Attributes:
         size: largest less smallest mean of a level.
-        chance: what chance alone gives, 95 times of 100.
+        chance: 95th percentile of what chance alone gives.
 
     """
 
@@ -47,7 +47,7 @@ class Effect:
 
     @property
     def is_seen(self) -> bool:
-        """Whether it is more than chance gives."""
+        """Whether it exceeds chance."""
         return self.size > self.chance + ROUNDING
 
 
@@ -81,9 +81,9 @@ def effects(search: Search, targets: Sequence[Target], sample: Sequence[Score]) 
 
 
 def around(search: Search, targets: Sequence[Target], scores: Sequence[Score]) -> list[Effect]:
-    """Return what every factor moves with all others as in the base, from the base and its neighbours.
+    """Return the effect of every factor with all others as in the base, from the base and its neighbours.
 
-    Chance is that between two settings that differ in nothing but their random numbers.
+    Chance is the difference between two settings that differ only in their random numbers.
     """
     found = []
     for target in targets:
@@ -97,14 +97,14 @@ def around(search: Search, targets: Sequence[Target], scores: Sequence[Score]) -
             chosen = [number for number, setting in enumerate(rest) if setting == base]
             sizes = np.ptp(values[chosen], axis=0)
             most = int(np.argmax(sizes))
-            # Of the difference of two means, each with the error that the seeds show: 1.96 standard errors.
+            # The difference of two means, each with the standard error over seeds: 1.96 standard errors.
             chance = 1.96 * 2.0**0.5 * float(errors[most])
             found.append(Effect(factor.name, target.name, float(sizes[most]), chance))
     return found
 
 
 def levels(search: Search, targets: Sequence[Target], sample: Sequence[Score]) -> list[Level]:
-    """Return what is seen at every level of every factor."""
+    """Return the results at every level of every factor."""
     found = []
     distances = np.array([(one.distance, one.own) for one in sample])
     groups = [_groups(factor, place, sample) for place, factor in enumerate(search.factors)]
@@ -120,13 +120,13 @@ def levels(search: Search, targets: Sequence[Target], sample: Sequence[Score]) -
 
 
 def seed_noise(search: Search, targets: Sequence[Target], scores: Sequence[Score]) -> dict[str, float]:
-    """Return the standard error that the seeds leave in a setting's value, by claim, as a share like the effects."""
+    """Return the standard error of a setting's value due to the seeds, by claim, as a share like the effects."""
     found = {target.name: _errors(target, scores, search.own) for target in targets}
     return {claim: float(errors.max()) for claim, errors in found.items() if errors.size}
 
 
 def _fit(groups: Sequence[Reals], values: Reals) -> tuple[list[Reals], Reals]:
-    """Fit a mean for each level of each factor; return these means, and what is left over."""
+    """Fit a mean for each level of each factor; return these means, and the residuals."""
     rows = [np.ones((len(values), 1)), *(group[:, 1:] for group in groups)]
     matrix = np.hstack(rows)
     weights, *_ = np.linalg.lstsq(matrix, values, rcond=None)
@@ -135,7 +135,7 @@ def _fit(groups: Sequence[Reals], values: Reals) -> tuple[list[Reals], Reals]:
     start = 1
     for group in groups:
         end = start + group.shape[1] - 1
-        # The first level is what the others are compared with.
+        # The first level is the reference.
         own = np.vstack([np.zeros(values.shape[1]), weights[start:end]])
         centred = own - group.mean(axis=0) @ own + values.mean(axis=0)
         means.append(centred)
@@ -144,7 +144,7 @@ def _fit(groups: Sequence[Reals], values: Reals) -> tuple[list[Reals], Reals]:
 
 
 def _chance(group: Reals, residuals: Reals) -> float:
-    """Return the range of the levels' means that residuals dealt anew reach, but for 5 in 100."""
+    """Return the 95th percentile of the range of the levels' means over random assignments of residuals."""
     random = np.random.default_rng(SEED)
     dealt = random.permuted(np.tile(residuals, (SHUFFLES, 1)), axis=1).T
     means = (group.T @ dealt) / np.maximum(group.sum(axis=0), 1.0)[:, None]
@@ -152,7 +152,7 @@ def _chance(group: Reals, residuals: Reals) -> float:
 
 
 def _groups(factor: Factor, place: int, scores: Sequence[Score]) -> Reals:
-    """Return which setting (row) has which level (column), as ones."""
+    """Return the level (column) of each setting (row), as ones."""
     return np.array([[float(one.setting[place] == level) for level in factor.levels] for one in scores])
 
 

@@ -1,6 +1,6 @@
-"""A search in words and as a table of its best settings, for terminal and page alike.
+"""A search in words and as a table of its best settings, for terminal and page.
 
-What is told of single settings comes from seeds that chose nothing; in brackets what the seeds gave that chose them.
+Values of single settings come from fresh seeds; those of the seeds that selected them are in brackets.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def closest(outcome: Outcome) -> Closest:
 
 
 def conclusion(outcome: Outcome) -> list[str]:
-    """Say what came of it."""
+    """Return the conclusion in sentences."""
     scores = outcome.closest
     best = scores[0]
     complete = sum(one.near == one.numbers for one in scores)
@@ -68,7 +68,7 @@ def conclusion(outcome: Outcome) -> list[str]:
 
 
 def seeds(outcome: Outcome) -> str:
-    """Say how many runs a setting has."""
+    """Return the number of runs of a setting in words."""
     return f"{outcome.seeds} seed{'s' if outcome.seeds > 1 else ''}"
 
 

@@ -1,4 +1,4 @@
-"""What a setting is held against: quantities, the numbers that they should have, and what holds."""
+"""Targets of a search: quantities, the numbers that they should have, and the grade."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aqmlab.measures import Measure
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is measured of an AQM's runs; ``scale`` turns it into the target's unit."""
+    """A measure of an AQM's runs; ``scale`` converts it to the target's unit."""
 
     name: str
     aqm: str
@@ -20,7 +20,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Grade:
-    """What became of a target: in a word, whether its direction holds, and whether its size does too."""
+    """The grade in a target: in a word, whether its direction holds, and whether its size does too."""
 
     word: str
     holds: bool
@@ -29,13 +29,13 @@ class Grade:
 
 @dataclass(frozen=True)
 class Target:
-    """What a setting is held against.
+    """A target of settings.
 
     Attributes:
         name: its name, as ``spie-1``.
-        quantities: what is measured.
-        numbers: what some of the quantities should be, by their names: above zero, so that a ratio can be formed.
-        grade: says what becomes of it when the quantities have these means.
+        quantities: measured quantities.
+        numbers: expected values of some quantities, by name: above zero, so that a ratio exists.
+        grade: grades the means of the quantities.
 
     """
 

@@ -1,4 +1,4 @@
-"""Files of a folder: written whole or not at all, and told from what other people put there."""
+"""Files of a folder: written completely or not at all, and kept apart from other people's files."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def failed(place: Path | str, error: OSError) -> InputError | MachineError:
 
 
 def write(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Write a file under a temporary name, then give it its own; ``durable`` waits until it is on the disk."""
+    """Write a file under a temporary name, then rename it; ``durable`` waits until it is on disk."""
     fill(path, lambda temporary: temporary.write_bytes(content), durable=durable)
 
 
 def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) -> None:
-    """Let ``writer`` make a file under a temporary name, then give it its own."""
+    """Let ``writer`` write a file under a temporary name, then rename it."""
     temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
     try:
         writer(temporary)
@@ -42,7 +42,7 @@ def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) 
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write where the user says: through symbolic links, and into devices and pipes without replacing them."""
+    """Write to a path given by the user: through symbolic links, and into devices and pipes without replacing them."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(content)
@@ -54,7 +54,7 @@ def put(path: Path, content: bytes) -> None:
 
 
 def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
-    """Write files into a folder, which is made, each as `put` does; return their paths.
+    """Write files into a folder, which is made if necessary, each as `put` does; return their paths.
 
     Raises:
         InputError: naming the file that cannot be written.
@@ -71,7 +71,7 @@ def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file is on the disk."""
+    """Wait until a file is on disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -80,7 +80,7 @@ def sync(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what writers that were killed left behind under temporary names, in a folder and beside it."""
+    """Remove temporary files of killed writers, in a folder and beside it."""
     beside = [path for path in folder.absolute().parent.glob(f".{glob.escape(folder.name)}.*") if folder.name]
     for path in [*folder.glob(".*"), *(folder / "figures").glob(".*"), *beside]:
         match = _TEMPORARY.fullmatch(path.name)
@@ -89,7 +89,7 @@ def sweep(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, as far as that goes."""
+    """Remove a file or a folder with all its contents, if possible."""
     import shutil
 
     if path.is_dir() and not path.is_symlink():
@@ -100,7 +100,7 @@ def remove(path: Path) -> None:
 
 
 def dated(command: str, parent: Path = Path("results")) -> Path:
-    """Make a new folder whose name says when it was made, as `results/compare-20261121-142501`.
+    """Make a new folder named after the time, as `results/compare-20261121-142501`.
 
     Raises:
         InputError: saying why it cannot be made.
@@ -115,21 +115,21 @@ def dated(command: str, parent: Path = Path("results")) -> Path:
                 return parent / name
     except OSError as error:
         raise failed(parent / stem, error) from None
-    raise InputError(f"{parent / stem}: a thousand folders of this second are there: name another with --out")
+    raise InputError(f"{parent / stem}: there are a thousand folders of this second: name another with --out")
 
 
 def discard_if_empty(*folders: Path) -> None:
-    """Remove folders that were made for nothing."""
+    """Remove folders that stayed empty."""
     for folder in folders:
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
 def check_new(folder: Path) -> None:
-    """Make sure that a folder can be written and that nothing is in it yet.
+    """Make sure that a folder is writable and empty.
 
     Raises:
-        InputError: saying what is in the way.
+        InputError: if it is not, saying why.
 
     """
     check_writable(folder)
@@ -138,7 +138,7 @@ def check_new(folder: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Make sure that a folder can be made where it is wanted, leaving no trace.
+    """Make sure that a folder can be made, leaving no trace.
 
     Raises:
         InputError: saying why it cannot.

@@ -1,8 +1,8 @@
-"""A result folder: a record per run while runs are made, five frames once they are over.
+"""A result folder: a record per run while runs are made, then five frames.
 
-The manifest is what commits. Frames are written under names that hold an id, the manifest that names the id replaces
-the earlier one, and then the frames get their own names. Whoever is killed in between leaves either state whole.
-Records are removed only when the frames that hold their runs are committed.
+The manifest commits. Frames are written under names with an id, the manifest with this id replaces the earlier one, and
+then the frames are renamed. A process killed in between leaves either state complete. Records are removed only after
+the frames with their runs are committed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from aqmlab.runner import Done
 from aqmlab.store import files, lock, manifest, record
 
 RECORDS = "records"
-# A run that took so long is worth waiting for the disk.
+# A run that took this long is worth waiting for the disk.
 DURABLE_S = 0.5
-# A reader that meets a writer tries again.
+# A reader retries while a writer is active.
 ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a folder holds: its manifest and the numbers of all finished runs."""
+    """The contents of a folder: its manifest and the numbers of all finished runs."""
 
     manifest: dict[str, Any]
     frames: Frames
-    # How many of the runs are records still.
+    # How many of the runs are still records.
     records: int = 0
 
 
@@ -69,10 +69,10 @@ def read(folder: Path) -> Kept:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Folder]:
-    """Open a folder for writing: one that is new or empty, or a result folder.
+    """Open a folder for writing: a new or empty one, or a result folder.
 
     Raises:
-        InputError: saying what is in the way.
+        InputError: if it is something else, saying what.
         MachineError: if another process writes into it, or the disk is full.
 
     """
@@ -105,7 +105,7 @@ class Folder:
             _remove_records(path)
 
     def begin(self, head: dict[str, Any], frames: Frames | None) -> None:
-        """Make the folder what it will be; ``frames`` are the finished runs that belong to it."""
+        """Write the head of a new or growing folder; ``frames`` are the finished runs that belong to it."""
         if frames is None:
             self._write_manifest({**head, "frames": ""})
         else:
@@ -121,7 +121,7 @@ class Folder:
 
         """
         aqm = zlib.crc32(done.run.aqm.encode())
-        # AQMs that mean the same have runs of the same key, and so have points that do not matter to an AQM.
+        # Equivalent AQMs have runs with the same key, and so have points that do not affect an AQM.
         name = f"{done.run.key}-{done.run.point}-{aqm:08x}.run"
         try:
             files.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
@@ -129,7 +129,7 @@ class Folder:
             raise files.failed(self.path, error) from None
 
     def commit(self, head: dict[str, Any], frames: Frames) -> dict[str, Any]:
-        """Write manifest and frames, in place of all records; return the manifest as it was written."""
+        """Write manifest and frames, which replace all records; return the manifest as written."""
         number = uuid.uuid4().hex[:12]
         try:
             for name in FRAMES:
@@ -149,7 +149,7 @@ class Folder:
         self._write_manifest(head)
 
     def abandon(self) -> None:
-        """Make the folder what it was, since nothing came of it; what others put there stays."""
+        """Restore the folder, since nothing was kept in it; other people's files stay."""
         if self.kept is not None:
             self.commit(self.kept.manifest, self.kept.frames)
             return
@@ -161,7 +161,7 @@ class Folder:
 
 
 def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
-    """Return those of the finished runs that the tasks ask for, known by their keys, as runs of these tasks."""
+    """Return the finished runs that the tasks ask for, by their keys, as runs of these tasks."""
     wanted = pl.DataFrame(
         {
             **{name: pl.Series([getattr(task, name) for task in tasks], dtype=RUN[name]) for name in RUN},
@@ -213,7 +213,7 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
         for column, dtype in SCHEMAS[name].items():
             if found[name].schema.get(column) != dtype:
                 raise InputError(f"{file}: is damaged: there is no column '{column}' of {dtype}")
-        # Rows that were deleted from `runs` or `queues` are runs to be made again; elsewhere nobody would see it.
+        # Rows deleted from `runs` or `queues` are runs to be made again; in other frames they would go unnoticed.
         if name in ("flows", "series", "histograms") and len(found[name]) != rows.get(name, len(found[name])):
             raise InputError(f"{file}: is damaged: it holds {len(found[name])} rows, and {rows[name]} were written")
     if found["runs"].select(*RUN).is_duplicated().any():
@@ -222,17 +222,17 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
 
 
 def _either(hidden: Path, file: Path) -> pl.DataFrame:
-    # A writer may give the frame its own name at any moment.
+    # A writer may rename the frame at any moment.
     try:
         content = hidden.read_bytes()
     except FileNotFoundError:
         content = file.read_bytes()
-    # Polars would take a name such as `out[1]` for a pattern, and read the files of `out1`.
+    # Polars would read a name such as `out[1]` as a pattern, and open the files of `out1`.
     return pl.read_parquet(io.BytesIO(content))
 
 
 def _whole(frames: Frames) -> Frames:
-    """Return the runs that have rows in `runs` and `queues`, and their rows alone: each run is there whole or not."""
+    """Return the runs that have rows in `runs` and `queues`, and only their rows: each run is complete or absent."""
     runs = (
         frames.runs.join(frames.queues, on=list(RUN), how="semi", maintain_order="left")
         if len(frames.queues)
@@ -250,7 +250,7 @@ def _records(folder: Path) -> list[Done]:
     found = []
     for path in sorted((folder / RECORDS).glob("*.run")):
         try:
-            # A pipe would be waited for.
+            # Reading a pipe would block.
             found.append(record.decode(path.read_bytes() if path.is_file() else b""))
         except (OSError, record.DamagedError):
             continue
@@ -258,7 +258,7 @@ def _records(folder: Path) -> list[Done]:
 
 
 def _remove_records(folder: Path) -> None:
-    """Remove the records; what others put beside them, or in their place, stays."""
+    """Remove the records; files that others put beside them, or in their place, stay."""
     place = folder / RECORDS
     for path in place.glob("*.run"):
         files.remove(path)
@@ -266,7 +266,7 @@ def _remove_records(folder: Path) -> None:
 
 
 def _recover(folder: Path) -> None:
-    """Finish what a writer that was killed had committed, and remove what it had not."""
+    """Finish what a killed writer had committed, and remove the rest."""
     if not is_result(folder):
         return
     number = str(manifest.parse(folder, _manifest_text(folder))["frames"])
@@ -278,7 +278,7 @@ def _recover(folder: Path) -> None:
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
-    # In memory first: what the system says of a full disk does not pass through polars whole.
+    # In memory first: polars loses the system's message about a full disk.
     content = io.BytesIO()
     frame.rechunk().write_parquet(content, compression="zstd")
     return content.getvalue()

@@ -1,6 +1,6 @@
-"""A folder that grows: more seeds, AQMs and points of the same experiment join what it holds.
+"""Growing folders: more seeds, AQMs and points of the same experiment are added to a folder.
 
-Every AQM meets the same seeds at every point: what is there and what is asked for are laid together.
+Every AQM has the same seeds at every point: the union of existing and requested ones.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from aqmlab.errors import InputError
 from aqmlab.scenario import Experiment, Plan
 from aqmlab.scenario.options import Options
 
-# What may differ between what a folder holds and what joins it, and what follows from the rest.
+# Keys that may differ between a folder and an addition, and keys derived from others.
 _FREE = ("aqm", "seeds", "rules", "defaults")
 
 
 def entry(options: Options, plan: Plan) -> dict[str, Any]:
-    """Return a point as the manifest has it: resolved, and as it was asked for."""
+    """Return a point for the manifest: resolved, and as requested."""
     return {
         "point": dict(options.point),
         "scenario": plan.echo,
@@ -37,10 +37,10 @@ def entry(options: Options, plan: Plan) -> dict[str, Any]:
 def grown(
     experiment: Experiment, plans: Sequence[Plan], held: Mapping[str, Any], version: str, folder: Path
 ) -> Experiment:
-    """Return the experiment with the seeds, AQMs and points that the folder holds besides its own.
+    """Return the experiment extended by the seeds, AQMs and points of the folder.
 
     Raises:
-        InputError: if the folder holds another experiment, saying in which key it differs.
+        InputError: if the folder holds another experiment, naming the key that differs.
 
     """
     if held["code"] != version or any("options" not in one for one in held["points"]):
@@ -75,7 +75,7 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
             if one["files"].get(path) != digest:
                 raise _other(folder, f"the content of {path} differs")
     if not is_met:
-        # No point in common: what both were asked for must be the same but for what is swept.
+        # No common point: the requested options must be the same except for swept ones.
         asked, options = held[0]["options"], experiment.points[0]
         free = {*_FREE, *options.point}
         given = {name: list(texts) for name, texts in options.given.items()}
@@ -121,5 +121,5 @@ def _place(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _union(there: list[Any], here: list[Any]) -> list[Any]:
-    """Return all of both: in the new order if that has everything, otherwise what is new comes last."""
+    """Return all of both: in the new order if it has everything, else with new entries last."""
     return list(dict.fromkeys([*(() if set(there) <= set(here) else there), *here]))

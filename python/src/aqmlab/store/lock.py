@@ -1,4 +1,4 @@
-"""One writer per folder: an advisory lock that ends with its process, however that ends."""
+"""One writer per folder: an advisory lock that is released when its process ends, however that happens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def held(folder: Path) -> Iterator[None]:
         os.pwrite(number, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         yield
     finally:
-        # Removed while it is held: who waits for it finds that it is another file by then.
+        # Removed while it is held: whoever waits for it then sees that the file has changed.
         with suppress(OSError):
             path.unlink()
         os.close(number)

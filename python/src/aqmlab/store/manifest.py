@@ -1,4 +1,4 @@
-"""The manifest of a folder: what was asked, by which version, and what came of it."""
+"""The manifest of a folder: the experiment, the version, and the outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NEEDED = {
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 kept no records, named its frames without an id, and did not tell the plan's warnings from others."""
+    """Version 1 had no records and no ids in names of frames, and mixed warnings of the plan with others."""
     said = [text for text in manifest["warnings"] if not text.startswith("partial result")]
     return {**manifest, "frames": "1", "plan_warnings": said, "pages": {"of": "", "files": [], "warnings": []}}
 
@@ -32,7 +32,7 @@ UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 
 def parse(folder: Path, text: bytes) -> dict[str, Any]:
-    """Read a manifest, of this version or an older one.
+    """Parse a manifest of this version or an older one.
 
     Raises:
         InputError: if it is damaged, or was written by a newer version.
@@ -59,7 +59,7 @@ def parse(folder: Path, text: bytes) -> dict[str, Any]:
 
 
 def _is_whole(manifest: dict[str, Any]) -> bool:
-    """Whether what is read of a manifest is there and of its kind, whoever edited it."""
+    """Whether every entry that is read exists and has the right type, whoever edited the file."""
     points, pages = manifest["points"], manifest["pages"]
     scenarios = [point["scenario"] for point in points]
     texts = [manifest["frames"], pages["of"], *(aqm["label"] for one in scenarios for aqm in one["aqm"])]
@@ -81,12 +81,12 @@ def _is_whole(manifest: dict[str, Any]) -> bool:
 
 
 def render(manifest: dict[str, Any]) -> bytes:
-    """Return a manifest as it stands in its file."""
+    """Return a manifest in the form of its file."""
     return (json.dumps({**manifest, "format_version": FORMAT_VERSION}, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str]) -> dict[str, Any]:
-    """Return a manifest that says what came of the runs, with every warning."""
+    """Return a manifest with the outcome of the runs and every warning."""
     finished, expected = len(frames.runs), manifest["runs_expected"]
     aqms = [aqm["label"] for aqm in manifest["points"][0]["scenario"]["aqm"]]
     warnings = [
@@ -107,7 +107,7 @@ def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str])
 
 
 def _of_runs(frames: Frames, aqms: Sequence[str]) -> list[str]:
-    """Each text once, with the AQMs that it is about unless it is about all."""
+    """Return each text once, with its AQMs unless it applies to all."""
     about: dict[str, list[str]] = {}
     for aqm, texts in frames.runs.select("aqm", "warnings").iter_rows():
         for text in texts or ():
@@ -117,7 +117,7 @@ def _of_runs(frames: Frames, aqms: Sequence[str]) -> list[str]:
 
 
 def _same_runs(frames: Frames) -> list[str]:
-    """Say so where the seeds change nothing: an interval of zero would look like certainty."""
+    """Return a warning if the seeds change nothing: an interval of zero would look like certainty."""
     names = metric_names(frames.runs)
     if not names:
         return []
@@ -126,4 +126,4 @@ def _same_runs(frames: Frames) -> list[str]:
     if same.is_empty():
         return []
     aqms = [aqm for aqm in frames.runs["aqm"].unique(maintain_order=True) if aqm in same["aqm"]]
-    return [f"{', '.join(aqms)}: every seed gave the same run, since nothing is random; intervals of zero say nothing"]
+    return [f"{', '.join(aqms)}: every seed gave the same run, since nothing is random; intervals of zero mean nothing"]

@@ -1,6 +1,6 @@
-"""The record of one run: a header in JSON and the columns behind it, with a checksum over both.
+"""The record of one run: a JSON header, then the columns, with a checksum of both.
 
-A record that a crash left unfinished does not match its checksum and counts for nothing.
+A record that a crash left incomplete does not match its checksum and is ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = ("metrics", "warnings", "events", "bottleneck_packets", "cpu_s", "engin
 
 
 class DamagedError(ValueError):
-    """The record is not whole."""
+    """The record is incomplete or invalid."""
 
 
 def encode(done: Done) -> bytes:
@@ -50,15 +50,15 @@ def encode(done: Done) -> bytes:
 
 
 def decode(data: bytes) -> Done:
-    """Return the run that a record holds.
+    """Return the run in a record.
 
     Raises:
-        DamagedError: if the record is not whole, or is none.
+        DamagedError: if the record is incomplete, or none.
 
     """
     try:
         return _decode(data)
-    # The checksum tells what a crash left unfinished, not what someone made up.
+    # The checksum detects incomplete records, not forged ones.
     except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise DamagedError(str(error)) from None
 
@@ -84,7 +84,7 @@ def _decode(data: bytes) -> Done:
         return {name: values if is_text else array(values) for name, is_text, values in columns}
 
     point, aqm, seed, key = header["task"]
-    # In the order in which they were written.
+    # In the order of writing.
     tables = {name: table(header["tables"][name]) for name in _TABLES}
     histograms = {name: (array(left), array(right)) for name, left, right in header["histograms"]}
     fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}

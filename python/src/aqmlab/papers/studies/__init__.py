@@ -1,4 +1,4 @@
-"""What papers measure without a simulation: a file for each study, and its name in this list."""
+"""Measurements of papers that need no simulation: a file for each study, and its name in this list."""
 
 from aqmlab.papers.studies import cost, sketch
 from aqmlab.papers.studies.model import Row, Study

@@ -1,4 +1,4 @@
-"""What a packet costs a discipline: time, and bytes of state."""
+"""The cost of a packet in a discipline: time, and bytes of state."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PACKETS = 200_000
 
 
 def measure(result: Result, aqms: Sequence[str], labels: Sequence[str], of: str, at: Sequence[str]) -> list[Row]:
-    """Return what a packet costs the disciplines of a scenario, in nanoseconds or bytes of state, by flows.
+    """Return the cost of a packet in the disciplines of a scenario, in nanoseconds or bytes of state, by flows.
 
     Raises:
-        InputError: if nothing is measured under this name, or a number of flows is none.
+        InputError: for an unknown cost, or an invalid number of flows.
 
     """
     if of not in COSTS:

@@ -1,4 +1,4 @@
-"""What a study is: a kind of panel whose curves are measured when it is drawn, without a simulation."""
+"""Studies: kinds of panels whose curves are measured when they are drawn, without a simulation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from aqmlab.errors import InputError
 from aqmlab.results import Result
 
-# A line of a figure's table: AQM (or sketch), where on the axis as number and as text, value, low, high.
+# A row of a figure's table: AQM (or sketch), position on the axis as number and as text, value, low, high.
 Row: TypeAlias = tuple[str, float, str, float, float, float]
 
 
@@ -19,9 +19,9 @@ class Study:
 
     Attributes:
         name: the kind of panel that shows it.
-        across: what its axis is called.
-        rows: measures it: of a scenario's result, short names and labels of its AQMs, what is measured, and where.
-        labels: what its curves are called, by what is measured; without it they are the AQMs of a scenario.
+        across: label of its axis.
+        rows: returns rows for a scenario's result, the short names and labels of its AQMs, a measure, and positions.
+        labels: names of the curves for a measure; without it they are the AQMs of a scenario.
 
     """
 
@@ -32,7 +32,7 @@ class Study:
 
     @property
     def has_scenario(self) -> bool:
-        """Whether it is about the AQMs of a scenario."""
+        """Whether it measures the AQMs of a scenario."""
         return self.labels is None
 
 
@@ -40,7 +40,7 @@ def whole(text: str) -> int:
     """Return a number of flows or counters.
 
     Raises:
-        InputError: if it is none.
+        InputError: if it is not a whole number from 1.
 
     """
     if not text.isascii() or not text.isdigit() or int(text) < 1:

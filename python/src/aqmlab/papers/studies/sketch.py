@@ -1,4 +1,4 @@
-"""How far S-PIE's sketch is off, and with it the threshold that is kept from it."""
+"""The error of S-PIE's sketch, and of the threshold computed from it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ BOUND = "bound e / width"
 
 
 def measure(of: str, at: Sequence[str]) -> list[Row]:
-    """Return the error of the three sketches by their width, over a stream with Zipf's popularity.
+    """Return the error of the three sketches by width, for a stream with Zipf popularity.
 
-    ``error`` is what 1 - e^-4 of the estimates stay below, as a share of all packets counted, beside the bound of
-    count-min, e / width. ``threshold`` is the largest relative difference of S-PIE's running threshold, kept from
-    estimates, from eq. 9 computed the slow way from exact counts.
+    ``error`` is the error that a share of 1 - e^-4 of the estimates does not exceed, as a share of all packets
+    counted, beside the bound of count-min, e / width. ``threshold`` is the largest relative difference between
+    S-PIE's running threshold, computed from estimates, and eq. 9 computed directly from exact counts.
 
     Raises:
-        InputError: if nothing is measured under this name, or a width is none.
+        InputError: for an unknown error, or an invalid width.
 
     """
     if of not in ERRORS:
@@ -62,7 +62,7 @@ def _stream() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 def _counts_before(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return how often the flow of each packet was there before."""
+    """Return how many earlier packets the flow of each packet has."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
@@ -74,7 +74,7 @@ def _counts_before(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any
 
 
 def _thresholds(keys: np.ndarray[Any, np.dtype[np.uint64]], samples: int = 50) -> dict[int, float]:
-    """Return eq. 9 as it stands, sum m_i G_i / sum m_i, after some of the packets."""
+    """Return eq. 9, sum m_i G_i / sum m_i, computed directly after some of the packets."""
     found = {}
     for place in np.linspace(len(keys) // samples, len(keys) - 1, samples).astype(int):
         counts = np.unique(keys[: place + 1], return_counts=True)[1].astype(float)

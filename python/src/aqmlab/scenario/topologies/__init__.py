@@ -18,9 +18,9 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
     """Read a topology: ``NAME[:key=value]...`` or the name of a TOML file.
 
     Args:
-        text: what the user wrote.
+        text: the user's topology.
         rate_bps: the rate of the links under test.
-        rtt_ns: the base round-trip time of the longest way.
+        rtt_ns: the base round-trip time of the longest path.
         folder: where relative files are looked for.
 
     Raises:

@@ -43,7 +43,7 @@ def read(path: Path) -> Layout:
 
 
 def _equip(layout: Layout, table: Any, place: str) -> None:
-    """Give the switches of a file what its ``[switch]`` says."""
+    """Apply the ``[switch]`` entries of a file."""
     if not isinstance(table, dict):
         raise InputError(f"{place}is not a table")
     nodes = "|".join(_names(place, table, "nodes"))
@@ -73,7 +73,7 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     medium = str(entry.get("medium", ""))
     name = str(entry.get("name", ""))
     if name in layout.ports:
-        raise InputError(f"{place}name: another link is called '{name}'")
+        raise InputError(f"{place}name: another link has the name '{name}'")
     layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name)
     if entry.get("both", True):
         layout.link(entry["to"], entry["from"], rate, delay, _queue(entry.get("back", PLAIN)), medium)
@@ -94,5 +94,5 @@ def _known(place: str, table: dict[str, Any], keys: Sequence[str]) -> None:
 def _names(place: str, table: dict[str, Any], key: str) -> list[str]:
     names = table.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{place}{key}: is a list of names")
+        raise InputError(f"{place}{key}: must be a list of names")
     return list(names)

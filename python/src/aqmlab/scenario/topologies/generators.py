@@ -1,4 +1,4 @@
-"""Topologies by name, as in ``parking_lot:hops=3``: each with the keys that it takes."""
+"""Topologies by name, as in ``parking_lot:hops=3``, with their keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.scenario.topologies.layout import Layout
 from aqmlab.units import parse_rate
 
 LARGEST_COUNT = 10_000
-# Hosts' links are this much faster than the bottleneck where they shall not be one.
+# Links of hosts are this much faster than the bottleneck where they are not meant to be one.
 ACCESS_FACTOR = 10
 CLIENTS_OF_ROUTER, CLIENTS_OF_SITE, SERVERS_OF_SITE = 4, 16, 4
 
@@ -62,7 +62,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Kind:
-    """A topology by name: what it is, its keys, and how it is built from rate, round-trip time and their values."""
+    """A topology by name: its description, its keys, and its builder from rate, round-trip time and their values."""
 
     name: str
     help: str
@@ -115,7 +115,7 @@ def _many_to_many(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
 
 
 def _campus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
-    """Sites as in the large-network evaluation: four clients to a router, four routers and four servers to a switch."""
+    """Sites of the large-network evaluation: four clients per router, four routers and four servers per switch."""
     layout = Layout(sources=[f"c{number}" for number in range(keys["clients"])])
     sites = -(-keys["clients"] // CLIENTS_OF_SITE)
     # Client, router, switch (core, switch), server.
@@ -125,7 +125,7 @@ def _campus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
         if number % CLIENTS_OF_ROUTER == 0:
             layout.both(f"r{router}", f"switch{site}", rate, delay, UNDER_TEST, PLAIN)
         layout.both(client, f"r{router}", fast, delay, PLAIN, PLAIN)
-        # To the servers of the next site in turn: nearly all traffic crosses the core.
+        # To the servers of the next site: nearly all traffic crosses the core.
         layout.sinks.append(f"server{(site + 1) % sites}.{number % SERVERS_OF_SITE}")
     for site in range(sites):
         for server in range(SERVERS_OF_SITE):
@@ -222,7 +222,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(
         "asymmetric",
-        "a slow way up beside the way down, the AQM on both; both are measured",
+        "a downlink and a slower uplink, the AQM on both; both are measured",
         (Rate("up", "rate of the way up; a tenth of the way down unless given"),),
         _asymmetric,
     ),

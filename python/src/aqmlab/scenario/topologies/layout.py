@@ -1,4 +1,4 @@
-"""A topology while it is built: links, usual ends of flows, measured ports, options of switches."""
+"""A topology under construction: links, default ends of flows, measured ports, options of switches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aqmlab.scenario.model import PLAIN, Link, Queue, Settings, Topology
 
 @dataclass
 class Layout:
-    """Links, the number of the bottleneck among them, the usual ends of flows, and the measured ports.
+    """Links, the number of the bottleneck, the default ends of flows, and the measured ports.
 
     Without measured ports the bottleneck's is measured.
     """
@@ -25,7 +25,7 @@ class Layout:
 
     @property
     def nodes(self) -> list[str]:
-        """The names of the nodes, in the order of their appearance."""
+        """The names of the nodes, in order of appearance."""
         return list(dict.fromkeys(end for link in self.links for end in (link.source, link.target)))
 
     @property
@@ -47,7 +47,7 @@ class Layout:
         self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name))
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
-        """Add a link each way, with the queues in front of them."""
+        """Add a link each way, with their queues."""
         self.link(start, end, rate_bps, delay_ns, there)
         self.link(end, start, rate_bps, delay_ns, back)
 
@@ -58,10 +58,10 @@ class Layout:
         return Topology(tuple(links), self.measured, self.switches)
 
     def equip(self, options: Settings | None, pattern: str = "") -> None:
-        """Give switches their options: the nodes that a pattern names, or all with more than one neighbour.
+        """Set options of switches: of nodes that match a pattern, or of all with more than one neighbour.
 
         Raises:
-            InputError: if the pattern names nothing.
+            InputError: if no node matches the pattern.
 
         """
         if options is None:
@@ -74,10 +74,10 @@ class Layout:
         self.switches = dict.fromkeys(self.choose(pattern) if pattern else between, options)
 
     def choose(self, pattern: str) -> list[str]:
-        """Return the nodes that a pattern names: names and globs, separated by ``|``.
+        """Return the nodes that match a pattern: names and globs, separated by ``|``.
 
         Raises:
-            InputError: if a part names nothing.
+            InputError: if a part matches no node.
 
         """
         nodes = self.nodes

@@ -118,11 +118,11 @@ def every_claim_and_figure_of_a_paper_finds_what_it_names(name: str) -> None:
             }
             for stem, path in {**paper.scenarios(preset), **paper.scenarios(folders.BEYOND)}.items()
         }
-        for claim in paper.claims:
+        for claim in (claim for claim in paper.claims if not claim.contestants):
             for side in claim.operands:
                 assert side.aqm.replace("_", "-") in named[claim.measure(side).scenario], claim.id
         for drawing in paper.drawings:
-            for panel in (panel for panel in drawing.panels if panel.scenario):
+            for panel in (panel for panel in drawing.panels if panel.scenario and not panel.lines):
                 assert {aqm.replace("_", "-") for aqm in panel.aqms} <= named[panel.scenario], drawing.name
 
 
@@ -159,6 +159,49 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     # Finished runs are found again.
     assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
     assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
+
+
+def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Command) -> None:
+    swept = SCENARIO.replace('"fifo", "codel", "pie:$preset"', '"pie:$preset"').replace("[values]\npreset", "#")
+    swept = swept.partition("[sweep]")[0] + '[sweep]\npreset = ["rfc8033", "linux"]\n'
+    (small / "printed" / "line.toml").write_text(swept)
+    head = CLAIMS.partition("[[claim]]")[0]
+    claim = """
+        [[claim]]
+        id = "small-1"
+        says = "Linux has the longer queue"
+        where = "Figure 1"
+        scenario = "line"
+        contestants = "preset"
+        measure.of = "qdelay_mean_ms"
+        paper = { linux = 20, rfc8033 = 10 }
+        expect = ["linux > rfc8033"]
+        """
+    (small / "claims.toml").write_text(head + claim)
+    panels = ["bars", "time", "seeds", "sweep"]
+    (small / "figures.toml").write_text(
+        '[[figure]]\nname = "figure-1"\ntitle = "Figure 1"\npanel = ['
+        + "".join(
+            f'{{ title = "{kind}", scenario = "line", kind = "{kind}", lines = "preset", '
+            f'of = "{"queue_packets" if kind == "time" else "qdelay_mean_ms"}", label = "Queue" }}, '
+            for kind in panels
+        )
+        + "]\n"
+    )
+    ended = aqmlab("reproduce", "s-pie", "--out", "out", "--json", "-", "--quiet")
+    assert ended.status == 0, ended.err
+    measured = json.loads(ended.out)["claims"][0]["measured"]
+    runs = pl.read_parquet("out/s-pie/printed/line/runs.parquet")
+    for place, preset in enumerate(["rfc8033", "linux"]):
+        mean = runs.filter(pl.col("point") == place)["qdelay_mean_ms"].mean()
+        assert measured[preset]["mean"] == pytest.approx(mean)
+    figure = pl.read_csv("out/s-pie/figures/figure-1-printed.csv")
+    for kind in panels:
+        assert set(figure.filter(pl.col("panel") == kind)["aqm"]) == {"rfc8033", "linux"}, kind
+    (small / "claims.toml").write_text(head + claim.replace("linux", "linus"))
+    ended = aqmlab("reproduce", "s-pie", "--out", "out", "--quiet")
+    assert ended.status == 2
+    assert "claim small-1: 'linus': point: no point has {'preset': 'linus'}" in ended.line
 
 
 @pytest.mark.usefixtures("small")

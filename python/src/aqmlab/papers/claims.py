@@ -8,6 +8,9 @@ more than that.
 - ``<=`` and ``>= ... within 5%``: its interval reaches no further to the other side than this.
 - ``= ... within 5%`` (or ``within 2`` in the measure's unit): its interval is within these bounds.
 
+Where a scenario has one AQM and sweeps what is compared (strategies of a switch and its senders, say), the claim names
+the swept key in ``contestants``, and its values take the place of AQMs.
+
 Where one AQM is said to do something and another not to, both get the same bound: ``a > b beyond 5%`` and
 ``c <= b within 5%``.
 """
@@ -15,7 +18,7 @@ Where one AQM is said to do something and another not to, both get the same boun
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from aqmlab.documents import Table
@@ -73,6 +76,7 @@ class Claim:
         doubt: why a number of the paper cannot be right: then the order is judged, but not its size.
         factor: largest ratio of a difference to the paper's, or back; at most 2.
         each: whether the expectations apply to every point of the scenario's sweep.
+        contestants: the swept key whose values stand for AQMs; empty if AQMs stand for themselves.
         unjudged: why nothing can be checked; empty if it can.
         changes: changes after the first run (of a bound, a measure), each with date and reason.
 
@@ -89,6 +93,7 @@ class Claim:
     doubt: dict[str, str]
     factor: float
     each: bool
+    contestants: str
     unjudged: str
     changes: tuple[str, ...]
     note: str = ""
@@ -102,7 +107,12 @@ class Claim:
 
     def measure(self, side: Operand) -> Measure:
         """Return the measure of an operand."""
-        return self.measures[side.measure]
+        measure = self.measures[side.measure]
+        return replace(measure, point=(*measure.point, (self.contestants, side.aqm))) if self.contestants else measure
+
+    def aqm(self, side: Operand) -> str:
+        """Return the AQM that is measured; empty stands for the only one of the scenario."""
+        return "" if self.contestants else side.aqm
 
 
 def read(table: Table) -> list[Claim]:
@@ -181,6 +191,7 @@ def _claim(table: Table) -> Claim:
         doubt=table.words("doubt"),
         factor=_factor(table),
         each=table.flag("each_point"),
+        contestants=table.text("contestants", ""),
         unjudged=table.text("not_checkable", ""),
         changes=tuple(_change(table, text) for text in table.texts("changed")),
         note=table.text("note", ""),

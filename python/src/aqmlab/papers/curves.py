@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -34,33 +35,59 @@ def aqms(panel: Panel, result: Result | None) -> list[str]:
     """Return the short names of the AQMs (or sketches) that a panel shows: disciplines where they are unique."""
     if panel.study and panel.study.labels:
         return panel.study.labels(panel.of)
-    if result is None:
-        return []
+    return [] if result is None else [line.name for line in _lines(panel, result)]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line or bar of a panel: what it is called, its AQM's label, and its points of the sweep with their names."""
+
+    name: str
+    label: str
+    points: dict[int, str]
+
+    @property
+    def first(self) -> int:
+        """The point that is shown where a panel shows one."""
+        return next(iter(self.points), 0)
+
+
+def _lines(panel: Panel, result: Result) -> list[_Line]:
     wanted = [plain(aqm) for aqm in panel.aqms]
-    return [name for name in short_names(result) if not wanted or name in wanted]
+    called = short_names(result)
+    if not panel.lines:
+        points = {place: ", ".join(point.values()) for place, point in enumerate(result.points)}
+        return [_Line(name, label, points) for name, label in called.items() if not wanted or name in wanted]
+    lines: dict[str, dict[int, str]] = {}
+    for place, point in enumerate(result.points):
+        others = ", ".join(value for key, value in point.items() if key != panel.lines)
+        lines.setdefault(point.get(panel.lines, ""), {})[place] = others
+    only = next(iter(called.values()))
+    return [_Line(name, only, points) for name, points in lines.items() if not wanted or plain(name) in wanted]
 
 
 def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
-    names = aqms(panel, result)
-    called = short_names(result) if result else {}
-    labels = [called[name] for name in names if name in called]
     if panel.study:
+        called = short_names(result) if result else {}
+        names = aqms(panel, result)
+        labels = [called[name] for name in names if name in called]
         measured = panel.study.rows(result, names, labels, panel.of, panel.at)
         return [(panel.title, row[0], "", *row[1:]) for row in measured]
     if result is None:
         return []
     make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
     return [
-        (panel.title, aqm, group, *row)
-        for aqm, label in zip(names, labels, strict=True)
+        (panel.title, line.name, group, *row)
+        for line in _lines(panel, result)
         for group in panel.classes or ("",)
-        for row in make(panel, result, label, f"class.{group}.{panel.of}" if group else panel.of)
+        for row in make(panel, result, line, f"class.{group}.{panel.of}" if group else panel.of)
     ]
 
 
-def _series(panel: Panel, result: Result, label: str, name: str) -> pl.DataFrame:
+def _series(panel: Panel, result: Result, line: _Line, name: str) -> pl.DataFrame:
     """Return a series, one column per seed."""
-    rows = result.series.filter((pl.col("point") == 0) & (pl.col("aqm") == label) & (pl.col("name") == name))
+    here = (pl.col("point") == line.first) & (pl.col("aqm") == line.label)
+    rows = result.series.filter(here & (pl.col("name") == name))
     if panel.seed is not None:
         rows = rows.filter(pl.col("seed") == panel.seed)
     if panel.until_s is not None:
@@ -85,40 +112,40 @@ def _spread(rows: pl.DataFrame, by: str) -> list[tuple[float, str, float, float,
     return answer
 
 
-def _time(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
-    return _spread(_series(panel, result, label, name), "time_s")
+def _time(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
+    return _spread(_series(panel, result, line, name), "time_s")
 
 
-def _periods(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
-    rows = _series(panel, result, label, name).drop_nulls()
+def _periods(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
+    rows = _series(panel, result, line, name).drop_nulls()
     # A sample covers the period that it ends.
     end = ((pl.col("time_s") - 1e-9) / panel.period_s).floor() * panel.period_s + panel.period_s
     means = rows.with_columns(end.alias("end")).group_by("seed", "end", maintain_order=True).agg(pl.col("value").mean())
     return _spread(means, "end")
 
 
-def _seeds(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+def _seeds(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
     del panel
-    runs = result.runs.filter((pl.col("point") == 0) & (pl.col("aqm") == label))
+    runs = result.runs.filter((pl.col("point") == line.first) & (pl.col("aqm") == line.label))
     return [
         (float(seed), "", value, value, value) for seed, value in runs.select("seed", name).drop_nulls().iter_rows()
     ]
 
 
-def _bars(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
-    return [row for row in _sweep(panel, result, label, name) if row[0] == 0.0]
+def _bars(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
+    return [row for row in _sweep(panel, result, line, name) if row[0] == 0.0]
 
 
-def _sweep(panel: Panel, result: Result, label: str, name: str) -> list[Any]:
+def _sweep(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
     answer: list[Any] = []
     if name not in result.runs.columns:
         return answer
     value = pl.col(name) / pl.col(panel.over) if panel.over else pl.col(name)
-    for place, point in enumerate(result.points):
-        runs = result.runs.filter((pl.col("point") == place) & (pl.col("aqm") == label))
+    for place, (point, at) in enumerate(line.points.items()):
+        runs = result.runs.filter((pl.col("point") == point) & (pl.col("aqm") == line.label))
         values = runs.select(value.alias("value"))["value"].drop_nulls().to_list()
         if values:
             one = statistics.mean(values)
             low, high = (one.value if end is None else end for end in (one.low, one.high))
-            answer.append((float(place), ", ".join(point.values()), one.value, low, high))
+            answer.append((float(place), at, one.value, low, high))
     return answer

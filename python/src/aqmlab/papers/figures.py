@@ -11,6 +11,7 @@ with ``seed`` of that run only, since a mean over seeds hides variation.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
 
+``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
 ``across`` names the axis of the last three kinds. The paper's own numbers come from the claim named under
 ``numbers``, and are drawn as dashed lines or marks.
 """
@@ -43,6 +44,7 @@ class Panel:
     period_s: float
     classes: tuple[str, ...]
     aqms: tuple[str, ...]
+    lines: str
     numbers: str
     logarithmic: bool
     bottom: float
@@ -113,6 +115,7 @@ def _panel(table: Table) -> Panel:
         period_s=period_s,
         classes=table.texts("classes"),
         aqms=table.texts("aqms"),
+        lines=table.text("lines", ""),
         numbers=table.text("numbers", ""),
         logarithmic=table.flag("logarithmic"),
         bottom=table.number("bottom", 0.0),

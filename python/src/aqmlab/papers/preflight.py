@@ -21,10 +21,11 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
         InputError: naming the claim, the missing name, and the known ones.
 
     """
-    named = {}
+    named, several = {}, {}
     for name, one in experiments.items():
         plans = [scenario.resolve(point) for point in one.points]
         contestants = plans[0].contestants
+        several[name] = len(contestants) > 1
         named[name] = {plain(text) for contestant in contestants for text in (contestant.spec.name, contestant.label)}
     for claim in paper.claims:
         for side in claim.operands:
@@ -32,8 +33,11 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
             place = f"{paper.folder / 'claims.toml'}: claim {claim.id}: '{side.text}'"
             if measure.scenario not in experiments:
                 continue
-            if plain(side.aqm) not in named[measure.scenario]:
-                raise InputError(f"{place}: {unknown('AQM', side.aqm, sorted(named[measure.scenario]))}")
+            aqms = named[measure.scenario]
+            if claim.contestants and several[measure.scenario]:
+                raise InputError(f"{place}: contestants: the scenario compares AQMs already")
+            if not claim.contestants and plain(side.aqm) not in aqms:
+                raise InputError(f"{place}: {unknown('AQM', side.aqm, sorted(aqms))}")
             _check_point(claim, side, experiments[measure.scenario], place, quick=quick)
 
 

@@ -98,7 +98,7 @@ class Reproduction:
             places = measures.points_of(result, measure)
             if point >= len(places):
                 return {}
-            found = measures.values(result, measure, side.aqm, places[point])
+            found = measures.values(result, measure, claim.aqm(side), places[point])
             return {seed: value * claim.scale for seed, value in found.items()}
 
         return judge(claim, measured, self._points(claim, preset))

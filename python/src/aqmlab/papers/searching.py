@@ -33,7 +33,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     if not is_there(paper):
         raise InputError(f"paper '{paper.name}' has no search: there is no {path}")
     found = search.read(path, paper.scenarios(FOLDER), quick=quick)
-    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
+    aqms = list(dict.fromkeys(claim.aqm(side) for claim in paper.claims for side in claim.operands))
     if found.own not in aqms:
         raise InputError(f"{path}: own: {unknown('AQM', found.own, aqms)}")
     return found
@@ -72,7 +72,9 @@ def _is_within(claim: Claim, searched: Search) -> bool:
 
 
 def _target(claim: Claim) -> Target:
-    quantities = tuple(Quantity(side.text, side.aqm, claim.measure(side), claim.scale) for side in claim.operands)
+    quantities = tuple(
+        Quantity(side.text, claim.aqm(side), claim.measure(side), claim.scale) for side in claim.operands
+    )
     # Doubtful numbers and zeros have no ratio.
     numbers = {name: number for name, number in claim.paper.items() if number > 0.0 and name not in claim.doubt}
     return Target(claim.id, quantities, numbers, lambda means: _grade(claim, means))

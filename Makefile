@@ -24,7 +24,7 @@ test: lint ## all tests, Rust and Python
 	$(BIN)/pytest
 	$(BIN)/pytest tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
 
-wheel: tools ## build the wheel, install it in an empty environment and reproduce a paper with it alone
+wheel: tools ## build the wheel, install it in an empty environment and reproduce a paper with it
 	sh scripts/wheel.sh $(PYTHON)
 
 lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
@@ -39,23 +39,23 @@ bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py
 	$(PYTHON) benches/simulator.py
 
-bench-check: tools ## hold instructions per packet against benches/instructions.json (two minutes; needs valgrind)
+bench-check: tools ## compare instructions per packet with benches/instructions.json (two minutes; needs valgrind)
 	$(PYTHON) benches/instructions.py
 
-bench-write: tools ## count instructions per packet anew and write them down
+bench-write: tools ## count instructions per packet and update benches/instructions.json
 	$(PYTHON) benches/instructions.py --write
 
-recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" to the letter in a copy (some minutes)
+recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a copy (some minutes)
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
 
-scale: .venv/native ## what building and running a growing network costs, up to 10 001 nodes (half a minute)
+scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
 
-docs: .venv/native ## write the pages of docs anew, and the schemas (two minutes: every RFC 7567 card is measured)
+docs: .venv/native ## write the pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines
 
-laws: .venv/native ## hold the transports to the laws of the literature and draw docs/laws (five minutes)
+laws: .venv/native ## check the transports against published formulas and draw docs/laws (five minutes)
 	$(BIN)/python scripts/laws.py
 
 validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
@@ -65,11 +65,11 @@ validate-linux: .venv/native ## compare with a Linux kernel (builds one, once; h
 	sh validate/linux/kernel.sh
 	$(BIN)/python validate/linux/compare.py
 
-validate-ns3-qdiscs: tools ## compare with ns-3's queue discs alone, decision by decision (six minutes)
+validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
 	$(PYTHON) validate/ns3/qdiscs.py
 
-lock: tools ## write the lock files of the Python packages anew, from pyproject.toml
+lock: tools ## write the lock files of the Python packages from pyproject.toml
 	sh scripts/lock.sh $(PYTHON)
 
 clean: ## remove what was built (results stay)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hold the transports to the laws of the literature, and draw docs/laws.
+"""Check the transports against published formulas, and draw docs/laws.
 
     scripts/laws.py [LAW ...] [--jobs N]
 
@@ -317,7 +317,7 @@ def _both_logarithmic(axes: Any, x: str, y: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the laws that are named, or all, and say what lies outside its range."""
-    parser = argparse.ArgumentParser(description="Hold the transports to the laws of the literature; draw docs/laws.")
+    parser = argparse.ArgumentParser(description="Check the transports against published formulas; draw docs/laws.")
     parser.add_argument("laws", nargs="*", metavar="LAW", help=f"one of {', '.join(LAWS)}; all unless given")
     parser.add_argument("--jobs", type=int, help="runs in parallel; one per core unless given")
     options = parser.parse_args(arguments)

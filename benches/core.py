@@ -2,10 +2,9 @@
 
     python benches/core.py [--quick] [--check] [--out results/bench/core.json]
 
-Times depend on the machine, so each stands beside a push and a pop of the same record on a plain ring,
-measured in the same run. Instructions per packet are counted by callgrind, as the difference of two runs;
-they do not depend on what else the machine does. `--check` fails where a discipline takes more than its
-allowed multiple of the ring.
+Times depend on the machine, so each is given beside that of a push and a pop of the same record on a plain ring,
+measured in the same run. Instructions per packet are counted by callgrind, as the difference of two runs; they do not
+depend on other load of the machine. `--check` fails if a discipline takes more than its allowed multiple of the ring.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 RING = "plain_ring"
-# Time per packet as a multiple of the ring's, while the law watches. A discipline not named here may take as
-# much as the slowest. Nothing is prescribed for a congested queue: what is dropped costs time as well.
+# Time per packet as a multiple of the ring's, with an uncongested queue. A discipline not named here may take as much
+# as the slowest. There is no bound for a congested queue: dropped packets cost time as well.
 ALLOWED = {
     "fifo": 3.0,
     "red": 6.0,
@@ -67,7 +66,7 @@ ALLOWED = {
     "mq_ecn": 14.0,
 }
 FEW, MANY = 2_000, 12_000
-# An update and a query of a sketch of so many counters stand by themselves: no packet, no ring.
+# An update and a query of a sketch of this many counters are separate: no packet, no ring.
 SKETCH = "1024x4"
 
 Figures = dict[str, dict[str, dict[str, float]]]
@@ -173,7 +172,7 @@ def table(figures: Figures) -> str:
 
 
 def slow(figures: Figures) -> list[str]:
-    """Disciplines that take more than they may, in words."""
+    """Disciplines that exceed their bounds, in words."""
     return [
         f"{name}, {load}: {figure['multiple']} times the ring, allowed are {figure['allowed_multiple']:.0f}"
         for name, loads in figures.items()

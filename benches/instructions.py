@@ -1,10 +1,11 @@
-"""Instructions per packet, held against those written down: what continuous integration can measure.
+"""Instructions per packet, compared with recorded counts: what continuous integration can measure.
 
     python benches/instructions.py [--write]
 
-Seconds depend on the machine and on what else it does; instructions, counted by callgrind as the difference of two run
+Seconds depend on the machine and its other load; instructions, counted by callgrind as the difference of two run
 lengths, hardly do. Every discipline is counted under two loads, and the simulator in its speed case. The status is 1 if
-one takes more than the written count allows, or has none; `--write` renews the file, and its commit says why.
+one exceeds its recorded count by more than the tolerance, or has none; `--write` updates the file, and the commit gives
+the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WRITTEN = ROOT / "benches" / "instructions.json"
-# Other C libraries copy memory in other ways: what is beyond this share is ours.
+# Other C libraries copy memory in other ways: a difference above this share is ours.
 TOLERANCE = 0.05
 LOADS = ("1_flow", "1000_flows")
 FEW, MANY = 1_000, 4_000
@@ -81,7 +82,7 @@ def measure() -> dict[str, float]:
 
 
 def complaints(found: dict[str, float], written: dict[str, float]) -> list[str]:
-    """What takes more than it may, in words."""
+    """The counts that exceed the tolerance, in words."""
     lines = []
     for name, instructions in found.items():
         if name not in written:

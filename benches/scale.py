@@ -1,4 +1,4 @@
-"""A growing network: what building and running it costs against its size.
+"""A growing network: the cost of building and running it by size.
 
     .venv/bin/python benches/scale.py [--seconds N] [--instructions] [--out results/bench/scale.json]
 
@@ -57,7 +57,7 @@ def simulate(clients: int, milliseconds: int) -> dict[str, float]:
 
 
 def alone(clients: int, milliseconds: int, *tool: str) -> tuple[dict[str, float], str]:
-    """Return what a process of its own measured, and what the tool around it said."""
+    """Return the measurements of a separate process, and the output of the tool around it."""
     command = [*tool, sys.executable, __file__, "--one", str(clients), str(milliseconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout), done.stderr

@@ -3,7 +3,7 @@
     python benches/simulator.py [--runs N] [--out results/bench/simulator.json]
 
 The case: NewReno flows (SACK, delayed ACKs, full metrics) over a dumbbell of 1 Gbit/s and 20 ms, 1500-byte packets,
-10 s, six links on every round trip. Seconds depend on the machine and on what else it does: the best of several runs
+10 s, six links on every round trip. Seconds depend on the machine and its other load: the best of several runs
 is printed. Instructions do not: they are counted by callgrind as the difference of two run lengths.
 """
 
@@ -22,7 +22,7 @@ from core import ROOT, TARGET, run
 
 CASES = [(100, "fifo limit 1667p"), (1000, "fifo limit 1667p"), (100, "codel"), (100, "fq_codel")]
 SECONDS = 10
-# Packets per CPU-second that the speed case must reach with 100 flows, and what is aimed at.
+# Packets per CPU-second that the speed case must reach with 100 flows, and the target.
 WANTED, AIM = 3.3e6, 6e6
 SHORT, LONG = 4, 6
 

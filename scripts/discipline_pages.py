@@ -3,8 +3,8 @@
 
     scripts/discipline_pages.py docs/disciplines
 
-What a page says comes from the discipline's own declarations (`aqmlab aqm show`), from the header of its source file,
-and from the runs of its RFC 7567 card. The same sources give the same bytes.
+The contents come from the discipline's own declarations (`aqmlab aqm show`), from the header of its source file, and
+from the runs of its RFC 7567 card. The same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def index(disciplines: tuple[Discipline, ...]) -> str:
 
 
 def declared(discipline: Discipline) -> str:
-    """Return what a page says without any run."""
+    """Return the part of a page that needs no run."""
     header = source_header(discipline)
     lines = [f"# {discipline.name}", "", f"{discipline.summary}.", ""]
     lines += [f"`aqmlab compare --rate 10mbit --rtt 40ms --aqm fifo,{discipline.name}`", ""]

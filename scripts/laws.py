@@ -3,8 +3,8 @@
 
     scripts/laws.py [LAW ...] [--jobs N]
 
-Every law is an experiment in `experiments/laws`, a formula, and a range in which what was measured has to lie. Figures
-go to `docs/laws`, each with its numbers as CSV. The status is 1 if a measurement lies outside its range.
+Every law is an experiment in `experiments/laws`, a formula, and an allowed range for the measurements. Figures are
+written to `docs/laws`, each with its numbers as CSV. The status is 1 if a measurement is outside its range.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether it lies within the range."""
+        """Whether it is within the range."""
         return self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a law: the numbers, their picture, and what was expected of them."""
+    """The results for a law: the numbers, their figure, and the expectations."""
 
     table: pl.DataFrame
     figure: Figure
@@ -137,10 +137,10 @@ def dctcp_oscillation(result: aqmlab.Result) -> Outcome:
     for row in table.iter_rows(named=True):
         label = f"N = {row['flows']}, K = {row['threshold_packets']}"
         expected = row["expected_highest_packets"]
-        # Forty flows are not quite in step.
+        # Forty flows are not quite synchronised.
         low = expected - 2 if row["flows"] <= 8 else 0.85 * expected
         checks.append(Check(f"maximum of the queue, {label}", row["highest_packets"], low, expected + 2))
-        # Where the queue does not run empty the whole swing is seen.
+        # The full oscillation is visible if the queue does not empty.
         if row["lowest_packets"] > 0 and row["flows"] <= 8:
             ratio = row["amplitude_packets"] / row["expected_amplitude_packets"]
             checks.append(Check(f"amplitude / formula, {label}", ratio, 0.85, 1.15))
@@ -151,7 +151,7 @@ def dctcp_oscillation(result: aqmlab.Result) -> Outcome:
 
 
 def rtt_fairness(result: aqmlab.Result) -> Outcome:
-    """Under one loss probability Reno's rate goes as 1 / RTT; CUBIC's as RTT^(-1/4) where it is beyond Reno's."""
+    """With the same loss probability Reno's rate goes as 1 / RTT; CUBIC's as RTT^(-1/4) where it exceeds Reno's."""
     rows: list[dict[str, Any]] = []
     for place, point in enumerate(result.points):
         for aqm in result.aqms:
@@ -201,7 +201,7 @@ def rtt_fairness(result: aqmlab.Result) -> Outcome:
 
 
 def ledbat(result: aqmlab.Result) -> Outcome:
-    """RFC 6817: alone it fills the link at a queueing delay of 100 ms; others find it nearly gone."""
+    """RFC 6817: alone it fills the link at a queueing delay of 100 ms; beside others it nearly stops."""
     table = result.runs.group_by("point", maintain_order=True).agg(
         pl.col("class.ledbat.goodput_mbit").mean(), pl.col("goodput_mbit", "qdelay_mean_ms", "utilization").mean()
     )
@@ -316,7 +316,7 @@ def _both_logarithmic(axes: Any, x: str, y: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the laws that are named, or all, and say what lies outside its range."""
+    """Run the given laws, or all, and report measurements outside their range."""
     parser = argparse.ArgumentParser(description="Check the transports against published formulas; draw docs/laws.")
     parser.add_argument("laws", nargs="*", metavar="LAW", help=f"one of {', '.join(LAWS)}; all unless given")
     parser.add_argument("--jobs", type=int, help="runs in parallel; one per core unless given")

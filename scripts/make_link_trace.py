@@ -10,9 +10,9 @@ The model, a Markov-modulated rate on the clock of LTE:
 
 - Every millisecond (a transmission time interval) the link may be scheduled for this user or not. If it is,
   it delivers a whole transport block, worth several packets at high rates, so packets come in clumps.
-- The rate follows the channel: one of the levels in RATES_MBIT, held for a time between 100 ms and about a
-  second. It moves to a neighbouring level (fading), seldom two (an obstacle), drawn back to the middle.
-- Now and then nothing is delivered for 80 to 400 ms (a handover), and the channel comes back at any level.
+- The rate follows the channel: one of the levels in RATES_MBIT, held for between 100 ms and about a second. It moves to
+a neighbouring level (fading), rarely by two (an obstacle), with a drift to the middle.
+- Sometimes nothing is delivered for 80 to 400 ms (a handover), and the channel returns at any level.
 - Uplink: the same model with rates divided by UPLINK_SHARE and outages at the same times, as they belong to
   the radio link and not to a direction.
 
@@ -47,9 +47,9 @@ def outages(rng: random.Random) -> list[range]:
 
 
 def next_level(rng: random.Random, level: int) -> int:
-    """Return the channel's next level: mostly a neighbour, drawn to the middle, sometimes two away."""
+    """Return the channel's next level: mostly a neighbour, with a drift to the middle, sometimes two away."""
     step = 2 if rng.randrange(10) == 0 else 1
-    # The farther from the middle, the likelier the way back: 50 % there, 75 % at the ends.
+    # The farther from the middle, the likelier a step back: 50 % there, 75 % at the ends.
     back_percent = 50 + 25 * abs(level - MIDDLE) // MIDDLE
     inwards = -1 if level > MIDDLE else 1
     direction = inwards if rng.randrange(100) < back_percent else -inwards
@@ -78,7 +78,7 @@ def trace(rng: random.Random, silent: list[range], share: int) -> list[int]:
         if scheduled:
             lines += [ms] * (credit_bits // OPPORTUNITY_BITS)
             credit_bits %= OPPORTUNITY_BITS
-    # The last number is the period: close the minute whatever the last millisecond brought.
+    # The last number is the period: end the minute exactly.
     if lines[-1] != DURATION_MS:
         lines.append(DURATION_MS)
     return lines

@@ -7,13 +7,13 @@ Needs root, iproute2 and ethtool; nothing else, and no network. The topology:
 
     server -- router ==(25 Mbit/s, 64 KB)== wire (10 ms each way) -- client
 
-`router` shapes towards the client with tc's tbf; `wire` is this script moving frames between two interfaces
-with a delay (so the script does without netem, which not every kernel has). What crosses the server's
-interface is recorded, both directions, with the kernel's nanosecond time stamps. Frames are cut behind their
-last header: no payload is in the file, and their lengths on the wire are kept.
+`router` shapes towards the client with tc's tbf; `wire` is this script moving frames between two interfaces with a
+delay (so netem, which not every kernel has, is not needed). Packets at the server's interface are recorded, in both
+directions, with the kernel's nanosecond time stamps. Frames are cut after their last header: the file has no payload,
+but keeps their lengths on the wire.
 
 Offloads (TSO, GSO, GRO) are off, so packets are as long as on a wire. Congestion control is set per socket.
-What is sent is the tables TRANSFERS and CALL below.
+The traffic is defined in the tables TRANSFERS and CALL below.
 """
 
 import argparse
@@ -228,7 +228,7 @@ def packet_socket(interface: str) -> socket.socket:
 
 
 def record(path: str) -> None:
-    """Writes what crosses the server's interface, until SIGTERM: pcap with nanoseconds, little-endian."""
+    """Records packets at the server's interface, until SIGTERM: pcap with nanoseconds, little-endian."""
     so_timestampns = 35
     stamp = (socket.SOL_SOCKET, so_timestampns)
     packets = packet_socket("server0")
@@ -266,7 +266,7 @@ def headers(frame: bytes) -> int:
     return transport + 8
 
 
-# --- The stage. ---
+# --- The network. ---
 
 
 def run(command: str, *, check: bool = True) -> None:
@@ -280,7 +280,7 @@ def inside(namespace: str, command: str) -> None:
 
 @contextlib.contextmanager
 def stage() -> Iterator[None]:
-    """Builds the namespaces, and takes them away again."""
+    """Builds the namespaces, and removes them again."""
     names = ("server", "router", "wire", "client")
     links = (("server", "server0", "router", "to-server"), ("router", "to-client", "wire", "wire-r"),
              ("wire", "wire-c", "client", "client0"))  # fmt: skip

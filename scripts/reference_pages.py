@@ -3,7 +3,7 @@
 
     scripts/reference_pages.py docs
 
-All of it comes from what the simulator declares (`aqmlab flows show`). The same sources give the same bytes.
+The contents come from the declarations in the code (`aqmlab flows show`). The same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def transports() -> str:
 
 
 def sources() -> str:
-    """Return the page about what flows send."""
+    """Return the page about the sources of flows."""
     kinds = [kind for kind in KINDS.values() if kind.form != "bulk"]
     lines = ["# Sources", "", "Written by `make docs`. `aqmlab flows show KIND` prints the same.", ""]
     lines += _table(("Kind", "What it sends", "Over"), ((f"`{one.name}`", one.help, one.transport) for one in kinds))

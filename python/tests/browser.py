@@ -15,7 +15,7 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: .ci/run installs it")
 
-# The page itself says how much wider than the window it came out, and whether its figures have an area.
+# The page itself reports by how much it is wider than the window, and whether its figures have an area.
 PROBE = (
     "<script>addEventListener('load', () => { document.title = JSON.stringify({"
     "wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,"
@@ -25,7 +25,7 @@ PROBE = (
 
 
 def shown(page: Path, width: int) -> dict[str, Any]:
-    """Open a page in a window of this width; return what it says of itself. Nothing may be complained of."""
+    """Open a page in a window of this width; return its own report. There may be no errors in the console."""
     probed = page.with_name(f"probe-{width}-{page.name}")
     probed.write_text(page.read_text().replace("</body>", PROBE))
     command = [

@@ -41,13 +41,13 @@ def a_card_answers_every_recommendation(cards: dict[str, dict[str, Row]]) -> Non
         assert {row.verdict for row in rows.values()} <= {"meets", "partly", "departs", "stated"}
 
 
-def tail_drop_departs_where_the_rfc_says_so(cards: dict[str, dict[str, Row]]) -> None:
+def tail_drop_departs_from_the_recommendations_that_the_rfc_names(cards: dict[str, dict[str, Row]]) -> None:
     fifo = cards["fifo"]
     assert [fifo[number].verdict for number in ("B1", "B2", "B3", "B5")] == ["departs"] * 4
     assert fifo["B10"].finding == "gives up the arriving packet"
 
 
-def what_an_aqm_is_for_is_met_by_those_that_are_known_for_it(cards: dict[str, dict[str, Row]]) -> None:
+def well_known_aqms_meet_their_purpose(cards: dict[str, dict[str, Row]]) -> None:
     assert cards["pie"]["B1"].verdict == "meets"
     assert cards["pie"]["B2"].verdict == "meets"  # it drops ECT packets beyond a probability of a tenth
     assert cards["pie"]["B5"].verdict == "meets"
@@ -72,7 +72,7 @@ def an_unknown_name_is_refused_before_anything_runs() -> None:
 
 
 class _Windows:
-    """Two flows whose windows fall together once, and apart twice."""
+    """Two flows whose windows fall together once, and separately twice."""
 
     def __init__(self, first: list[float], second: list[float]) -> None:
         times = [float(number) for number in range(len(first))]
@@ -90,11 +90,11 @@ class _Windows:
     [
         ([10, 5, 6, 7, 8], [10, 5, 6, 7, 8], 1.0),
         ([10, 5, 6, 7, 8], [10, 11, 12, 6, 8], 0.0),
-        ([10, 5, 6, 3, 8], [10, 5, 6, 7, 8], 2 / 3),  # three losses, two of them in company
+        ([10, 5, 6, 3, 8], [10, 5, 6, 7, 8], 2 / 3),  # three losses, two of them simultaneous
         ([10, 9, 8, 7, 8], [10, 11, 12, 13, 14], 0.0),  # nothing falls by a fifth
     ],
 )
-def synchronisation_is_the_share_of_losses_in_company(first: list[float], second: list[float], wanted: float) -> None:
+def synchronisation_is_the_share_of_simultaneous_losses(first: list[float], second: list[float], wanted: float) -> None:
     assert card.synchronisation(_Windows(first, second), "a") == pytest.approx(wanted)  # type: ignore[arg-type]
 
 
@@ -105,7 +105,7 @@ def show_prints_the_card(aqmlab: Command) -> None:
 
 
 @pytest.mark.parametrize("discipline", registry.disciplines(), ids=lambda one: one.name)
-def every_discipline_has_its_page_as_it_is_declared_now(discipline: registry.Discipline) -> None:
+def the_page_of_every_discipline_is_current(discipline: registry.Discipline) -> None:
     written = (PAGES / pages.file_name(discipline)).read_text()
     assert written.startswith(pages.declared(discipline)), "run 'make docs'"
     assert written.count("\n| B") == 12
@@ -117,7 +117,7 @@ def the_index_lists_every_page_and_there_are_no_others() -> None:
     assert {Path(path).name for path in PAGES.iterdir()} == names
 
 
-def a_page_shows_the_card_as_it_is_measured_now() -> None:
+def the_card_on_a_page_is_current() -> None:
     discipline = registry.find("fq_codel")
     written = (PAGES / pages.file_name(discipline)).read_text()
     assert written == pages.declared(discipline) + pages.card(rfc7567("fq_codel")), "run 'make docs'"

@@ -1,17 +1,15 @@
-"""No file imports another in a circle: in no crate, and not in the Python package.
+"""There are no circular imports: in no crate, and not in the Python package.
 
-What counts as an import:
+Imports are:
 
-- Rust: every path that begins with `crate::`, `super::` or the name of a child, in a `use` or in running code. It leads
-  to the file that holds the last module of the path that is a file. `mod x;` is no import: a parent lists its children
-  and does not know them. `pub use` is none either: a module that only passes a name on is a table of contents, and
-  whoever takes the name through it imports the file where the name is from. What only tests import (`#[cfg(test)]`)
-  does not count.
-- Python: every `from aqmlab... import` and `import aqmlab...` at any depth of the file, so that an import inside a
-  function hides nothing; not what stands under `if TYPE_CHECKING:`. An `__init__.py` that passes names on is looked
-  through in the same way.
+- Rust: every path that starts with `crate::`, `super::` or the name of a child, in a `use` or in running code. It leads
+to the file of the last module in the path that is a file. `mod x;` is not an import: a parent lists its children and
+does not depend on them. Nor is `pub use`: a module that only re-exports a name is a table of contents, and whoever uses
+the name imports the file that defines it. Imports only for tests (`#[cfg(test)]`) do not count.
+- Python: every `from aqmlab... import` and `import aqmlab...` at any depth of the file, also inside functions, but not
+under `if TYPE_CHECKING:`. Names that an `__init__.py` re-exports count as imports of the file that defines them.
 
-A circle is a set of files each of which reaches all others; it is named with all its files.
+A circle is a set of files each of which reaches all others; all its files are named.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from conftest import ROOT
 CRATES = sorted(path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml"))
 PACKAGE = ROOT / "python" / "src" / "aqmlab"
 
-# Files that still stand in circles. The list only shrinks: a file that no longer does must leave it.
+# Files still in circles. The list may only shrink: a file that is no longer in one must be removed.
 UNMENDED: dict[str, set[str]] = {}
 
 Graph = dict[str, set[str]]
@@ -119,7 +117,7 @@ def _is_for_tests(module: tuple[str, ...], src: Path, modules: dict[tuple[str, .
 
 
 def _without_tests(text: str) -> str:
-    """The code without comments, strings and what is compiled for tests alone."""
+    """The code without comments, strings and code that is compiled for tests only."""
     text = re.sub(r"//[^\n]*", "", text)
     text = re.sub(r'"(?:\\.|[^"\\])*"', '""', text)
     while found := re.search(r"#\[cfg\(test\)\]", text):
@@ -134,7 +132,7 @@ def _without_tests(text: str) -> str:
 
 
 def _paths(text: str, children: list[str]) -> Iterator[tuple[str, ...]]:
-    """Every path from `crate`, `super` or a child on, the braces of a `use` spread out."""
+    """Every path from `crate`, `super` or a child on, with the braces of a `use` expanded."""
     starts = "|".join(["crate", "self", "super", *children])
     for found in re.finditer(rf"(?<![\w:])(?:{starts})::(?:[\w:]|\{{[^;]*?\}}(?=;)|\*)*", text):
         yield from _spread(re.sub(r"\s+", "", found.group().rstrip(":")))
@@ -157,7 +155,7 @@ def _spread(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _passed_on(text: str) -> dict[str, tuple[str, ...]]:
-    """Names that a module passes on with `pub use`, and where they are from."""
+    """Names that a module re-exports with `pub use`, and where they are defined."""
     names: dict[str, tuple[str, ...]] = {}
     for found in re.finditer(r"\bpub(?:\([^)]*\))?\s+use\s+([^;]*);", text):
         for path in _spread(re.sub(r"\s+(?!as\b)", "", found.group(1))):
@@ -171,7 +169,7 @@ def _resolve(
     modules: dict[tuple[str, ...], str],
     passed_on: dict[tuple[str, ...], dict[str, tuple[str, ...]]],
 ) -> tuple[str, ...] | None:
-    """The module in whose file the name that `path` ends with is found."""
+    """The module in whose file the last name of `path` is defined."""
     at = () if path[0] == "crate" else module
     for number, part in enumerate(path):
         if part in ("crate", "self"):
@@ -208,7 +206,7 @@ def _module(file: Path, package: Path) -> str:
 
 
 def _imports(tree: ast.AST, name: str, file: Path) -> Iterator[tuple[str, str]]:
-    """Module and name of everything that is imported; the name is empty for whole modules."""
+    """Module and name of every import; the name is empty for whole modules."""
     passes_on = file.name == "__init__.py"
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
@@ -222,7 +220,7 @@ def _imports(tree: ast.AST, name: str, file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _source(module: str, name: str, files: dict[str, Path], trees: dict[str, ast.Module]) -> str:
-    """The module that `name` is from: a module itself, or where a package takes it from."""
+    """The module that defines `name`: a module itself, or the one from which a package re-exports it."""
     if f"{module}.{name}" in files:
         return f"{module}.{name}"
     for node in trees[module].body if module in trees else ():

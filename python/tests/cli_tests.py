@@ -92,7 +92,7 @@ def compare_writes_into_a_dated_folder_unless_told_otherwise(aqmlab: Command, tm
     assert ended.out == f"results/{folder.name}\n"
 
 
-def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
+def json_is_the_only_standard_output(aqmlab: Command) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--json", "-")
     document = json.loads(ended.out)
     assert len(document["runs"]) == 4
@@ -132,7 +132,7 @@ def run_takes_a_file_and_overrides(aqmlab: Command, tmp_path: Path) -> None:
     assert [run["seed"] for run in document["runs"]] == [1, 2, 3]
 
 
-def folders_are_reported_plotted_and_exported_again(aqmlab: Command, tmp_path: Path) -> None:
+def folders_can_be_reported_plotted_and_exported(aqmlab: Command, tmp_path: Path) -> None:
     for name in ("one", "two"):
         aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", name, "--quiet")
     (tmp_path / "one" / "report.html").unlink()
@@ -223,7 +223,7 @@ def a_bad_file_ends_in_one_line_that_names_it(
     assert [path.name for path in tmp_path.iterdir()] == ([] if content is None else ["input"])
 
 
-def a_capture_that_was_cut_off_is_used_as_far_as_it_goes_and_warned_about(aqmlab: Command, tmp_path: Path) -> None:
+def a_truncated_capture_is_used_with_a_warning(aqmlab: Command, tmp_path: Path) -> None:
     (tmp_path / "cut.pcap").write_bytes(_capture(200_000))
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--capture", "cut.pcap", "--json", "-", "--quiet")
     assert ended.status == 0
@@ -251,7 +251,7 @@ def bad_commands_end_in_one_line(aqmlab: Command, tmp_path: Path, arguments: lis
     assert list(tmp_path.iterdir()) == []
 
 
-def a_column_that_is_not_there_is_refused_with_those_that_are(aqmlab: Command) -> None:
+def a_missing_column_is_refused_with_the_known_ones(aqmlab: Command) -> None:
     aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
     for kind, wanted in (
         ("cdf", "qdelay_ms"),
@@ -274,7 +274,7 @@ def _program(*arguments: str, cwd: Path, **environment: str) -> subprocess.Compl
     )
 
 
-def the_program_leaves_with_the_statuses_of_the_contract(tmp_path: Path) -> None:
+def the_program_exits_with_the_statuses_of_the_contract(tmp_path: Path) -> None:
     version = _program("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (0, f"aqmlab {package.__version__}\n")
     done = _program("compare", *BASE, "--aqm", "fifo,codel", "--json", "-", "--quiet", cwd=tmp_path)
@@ -293,20 +293,20 @@ def _shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("command", ["aqm list", "--help", "--version", "flows show voip"])
-def output_that_cannot_be_written_is_one_line(tmp_path: Path, command: str) -> None:
+def an_output_error_is_one_line(tmp_path: Path, command: str) -> None:
     for redirection, why in ((">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
         ended = _shell(f"aqmlab {command} {redirection}", tmp_path)
         assert (ended.returncode, ended.stderr) == (1, f"aqmlab: standard output: {why}\n")
 
 
-def a_reader_that_leaves_and_a_closed_standard_error_do_no_harm(tmp_path: Path) -> None:
+def a_closed_pipe_and_a_closed_standard_error_do_no_harm(tmp_path: Path) -> None:
     ended = _shell("aqmlab aqm list | head -1", tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert _shell(f"aqmlab compare {' '.join(BASE)} --aqm fifo --out out 2>&-", tmp_path).returncode == 0
     assert _shell("aqmlab compare --aqm codle 2>&-", tmp_path).returncode == 2
 
 
-def letters_that_the_terminal_lacks_cost_nothing(tmp_path: Path) -> None:
+def letters_that_the_terminal_lacks_are_replaced(tmp_path: Path) -> None:
     arguments = ("compare", *BASE, "--aqm", "fifo")
     ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for number, environment in enumerate((ascii_only, {"PYTHONIOENCODING": "ascii"})):
@@ -322,7 +322,7 @@ def a_name_that_is_too_long_is_one_line(aqmlab: Command) -> None:
         assert "File name too long" in ended.line
 
 
-def what_plot_and_export_write_goes_through_links_and_keeps_its_mode(aqmlab: Command, tmp_path: Path) -> None:
+def plot_and_export_write_through_links_and_keep_the_mode(aqmlab: Command, tmp_path: Path) -> None:
     aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
     for name in ("cdf.csv", "runs.csv"):
         (tmp_path / "elsewhere" / name).parent.mkdir(exist_ok=True)
@@ -337,7 +337,7 @@ def what_plot_and_export_write_goes_through_links_and_keeps_its_mode(aqmlab: Com
         assert (tmp_path / name).read_text() != "earlier"
 
 
-def a_failed_check_leaves_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def a_failed_check_exits_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fake import fake_run
 
     def fail(scenario: str, inputs: object, seed: int, monitor: object) -> object:

@@ -1,4 +1,4 @@
-"""What tests share."""
+"""Fixtures and helpers of all tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> list[Any] 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The outcome of a command."""
 
     status: int
     out: str
@@ -62,7 +62,7 @@ def aqmlab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let made-up reports take the place of the simulator's."""
+    """Replace the simulator's reports by made-up ones."""
     monkeypatch.setattr("aqmlab.engine.native.simulate", fake_run)
 
 

@@ -1,4 +1,4 @@
-"""The recipe of CONTRIBUTING.md, followed to the letter in a copy of the repository: a discipline that runs."""
+"""The recipe of CONTRIBUTING.md, followed literally in a copy of the repository: a discipline that runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _blocks(language: str) -> list[str]:
 
 
 def _copy(folder: Path) -> None:
-    """Copy what git knows or would know of the working tree."""
+    """Copy the files of the working tree that git tracks or would track."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -46,7 +46,7 @@ def _copy(folder: Path) -> None:
 
 
 def _environment(folder: Path) -> None:
-    """Make a .venv whose packages are those installed here: what `make setup` would fetch is there already."""
+    """Make a .venv with the packages installed here, so that `make setup` has nothing to fetch."""
     venv = folder / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     site = next((venv / "lib").glob("python*")) / "site-packages"

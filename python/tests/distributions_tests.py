@@ -28,7 +28,7 @@ def a_distribution_is_read_in_the_unit_of_its_quantity(text: str, quantity: Quan
 
 
 @pytest.mark.parametrize("name", INCLUDED)
-def distributions_that_come_with_the_program_ascend_to_one(name: str) -> None:
+def shipped_distributions_ascend_to_one(name: str) -> None:
     points = read(name, INCLUDED[name])["empirical"]["points"]
     assert points == sorted(points)
     assert points[-1][1] == 1.0
@@ -53,7 +53,7 @@ def a_file_may_hold_a_distribution(tmp_path: Path) -> None:
         ("", "the last line must be"),
     ],
 )
-def a_file_that_holds_none_is_refused_by_line(tmp_path: Path, content: str, wanted: str) -> None:
+def a_file_without_a_distribution_is_refused_by_line(tmp_path: Path, content: str, wanted: str) -> None:
     path = tmp_path / "sizes.cdf"
     path.write_text(content)
     with pytest.raises(ValueError, match=re.escape(wanted)) as error:
@@ -74,7 +74,7 @@ def a_file_that_holds_none_is_refused_by_line(tmp_path: Path, content: str, want
         ("cdf(missing.cdf)", "'missing.cdf' cannot be read: No such file or directory"),
     ],
 )
-def what_is_no_distribution_is_refused_with_what_is_allowed(text: str, wanted: str) -> None:
+def an_invalid_distribution_is_refused_with_what_is_allowed(text: str, wanted: str) -> None:
     with pytest.raises(InputError) as error:
         parse(f"1*onoff:rate=1mbit:off={text}")
     assert wanted in str(error.value)

@@ -1,4 +1,4 @@
-"""A simulator's stand-in: made-up but plausible reports, to test what is done with reports."""
+"""A fake simulator: made-up but plausible reports, to test their processing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOKS = {
 
 @dataclass
 class FakeRun:
-    """What `_native.Run` offers."""
+    """The interface of `_native.Run`."""
 
     metrics: dict[str, float]
     flows: dict[str, list[Any]]
@@ -33,7 +33,7 @@ class FakeRun:
 
 
 def fake_run(scenario_json: str, inputs: object, seed: int, monitor: object) -> FakeRun:
-    """Answer like `_native.run`, from the scenario and the seed alone."""
+    """Return a report like `_native.run`, computed only from the scenario and the seed."""
     del inputs, monitor
     scenario = json.loads(scenario_json)
     rate_mbit = scenario["capacity"].get("rate_bps", 10_000_000) / 1e6

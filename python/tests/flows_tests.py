@@ -64,7 +64,7 @@ def given_keys_replace_defaults() -> None:
     assert group.resolved().data()["source"] == {"bulk": {"size_bytes": 1 << 20}}
 
 
-def newreno_can_be_what_it_is_in_ns3() -> None:
+def newreno_can_be_that_of_ns3() -> None:
     tcp = parse("1*onoff:rate=1mbit:transport=newreno:abc=off:ssthresh=pipe").resolved().data()["transport"]["tcp"]
     assert (tcp["abc"], tcp["ssthresh"]) == (False, "pipe")
     with pytest.raises(InputError, match="'abc' means nothing for cubic"):
@@ -136,7 +136,7 @@ def the_paper_s_pareto_and_weibull_sources_are_on_off_with_its_periods() -> None
     assert weibull["off"] == {"weibull": {"scale": 1_000_000_000, "shape": 1.5}}
 
 
-def applications_are_rounds_of_questions_and_answers() -> None:
+def applications_are_rounds_of_requests_and_responses() -> None:
     web = parse("2*web:objects=50..80:transport=newreno").resolved().data()
     assert web["transport"]["tcp"]["congestion_control"] == "newreno"
     page = web["source"]["rounds"]
@@ -151,7 +151,7 @@ def applications_are_rounds_of_questions_and_answers() -> None:
     assert (workload["size"]["empirical"]["name"], workload["load"]) == ("websearch", 0.6)
 
 
-def calls_and_games_go_both_ways_and_videos_have_a_ladder() -> None:
+def calls_and_games_go_both_ways_and_videos_have_bitrates() -> None:
     voip = parse("4*voip").resolved().data()
     assert (voip["source"], voip["transport"]["udp"]["packet_bytes"]) == ("voip", 200)
     assert parse("1*gaming").resolved().data()["source"]["arrivals"]["both_ways"]
@@ -172,7 +172,7 @@ def a_replay_names_a_capture_beside_the_file_that_names_it(tmp_path: Path) -> No
             scenario.resolve(scenario.from_values(options))
 
 
-def a_range_may_leave_its_first_unit_to_its_second() -> None:
+def a_range_may_omit_its_first_unit() -> None:
     assert parse("1*cubic:start=100..500ms").resolved().data()["start_ns"] == [100_000_000, 500_000_000]
     assert parse("1*cubic:start=1s..2500ms").resolved().data()["start_ns"] == [1_000_000_000, 2_500_000_000]
 
@@ -258,7 +258,7 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     assert parse("1*web:stack=linux").resolved().data()["transport"]["tcp"]["hystart"]
 
 
-def a_stack_leaves_alone_what_a_congestion_control_does_in_its_own_way() -> None:
+def a_stack_does_not_change_keys_that_a_control_fixes() -> None:
     tcp = parse("1*bbr:stack=linux").resolved().data()["transport"]["tcp"]
     assert (tcp["prr"], tcp["hystart"], tcp["rack"], tcp["handshake"]) == (False, False, True, True)
     assert parse("1*dctcp:stack=ns3").resolved().data()["transport"]["tcp"]["ecn"] == "classic"
@@ -303,7 +303,9 @@ _tcp_keys = {
     st.fixed_dictionaries({}, optional=_tcp_keys),
     st.randoms(use_true_random=False),
 )
-def what_is_written_reads_back_whatever_the_order(count: int, kind: str, keys: dict[str, str], random: object) -> None:
+def a_written_flow_spec_reads_back_whatever_the_order(
+    count: int, kind: str, keys: dict[str, str], random: object
+) -> None:
     pairs = [f"{key}={value}" for key, value in keys.items()]
     random.shuffle(pairs)  # type: ignore[attr-defined]
     group = parse(":".join([f"{count}*{kind}", *pairs]))

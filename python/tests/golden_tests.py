@@ -1,7 +1,7 @@
-"""Golden runs of the simulator: what a release answered once, it answers again, to the last bit.
+"""Golden runs of the simulator: a result stays the same to the last bit.
 
-A change that means to change results renews `golden/runs.json` (`AQMLAB_GOLDEN=write` before pytest) and says why in
-its commit. New metrics, columns and series may appear beside the old ones without that.
+A change that is meant to change results updates `golden/runs.json` (`AQMLAB_GOLDEN=write` before pytest) and gives the
+reason in its commit. New metrics, columns and series may be added without that.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ CASES = dict(_cases())
 
 
 def _answer(options: dict[str, Any]) -> dict[str, Any]:
-    """What a run answers: metrics as they are, the rest as a hash for each column."""
+    """A result: metrics as they are, the rest as a hash per column."""
     result = aqmlab.compare(**{name: value for name, value in options.items() if value is not None})
     (run,) = result.runs.iter_rows(named=True)
     found: dict[str, Any] = {
@@ -111,17 +111,17 @@ def _answer(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _digest(values: list[Any]) -> str:
-    """Twelve hexadecimal digits that stand for the values."""
+    """Twelve hexadecimal digits: a hash of the values."""
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:12]
 
 
 def _golden() -> dict[str, Any]:
-    """What is written down."""
+    """The recorded results."""
     return dict(json.loads(FILE.read_text())) if FILE.exists() else {}
 
 
 @pytest.mark.skipif(os.environ.get("AQMLAB_GOLDEN") != "write", reason="renews the file, when asked to")
-def golden_runs_are_written_when_asked_for() -> None:
+def golden_runs_are_written_on_request() -> None:
     FILE.parent.mkdir(exist_ok=True)
     found = {name: _answer(options) for name, options in CASES.items()}
     FILE.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
@@ -145,5 +145,5 @@ def every_metric_that_a_run_answers_is_declared() -> None:
     assert answered - {"engine", "events", "bottleneck_packets"} <= {metric.name for metric in METRICS}
 
 
-def every_golden_run_is_still_made() -> None:
+def every_golden_run_is_unchanged() -> None:
     assert set(_golden()) == set(CASES)

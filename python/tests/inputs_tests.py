@@ -10,12 +10,12 @@ from aqmlab.scenario import inputs
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
 
 
-def a_file_is_parsed_once_while_somebody_uses_it() -> None:
+def a_file_is_parsed_once_while_in_use() -> None:
     first = inputs.capture(CAPTURE)
     assert inputs.capture(CAPTURE) is first
 
 
-def what_was_planned_is_what_runs_although_the_file_changes(tmp_path: Path) -> None:
+def a_file_that_changes_later_does_not_affect_the_plan(tmp_path: Path) -> None:
     path = tmp_path / "some.down"
     path.write_text("1\n")
     options = {"aqm": "fifo", "link_trace": str(path), "rtt": "10ms", "duration": "1s", "flows": "1*cubic"}

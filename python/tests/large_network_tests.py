@@ -36,7 +36,7 @@ def every_discipline_runs_on_both_graphs(graph: str) -> None:
     assert result.runs["goodput_mbit"].min() > 0.0
 
 
-def what_waits_at_the_end_is_not_delivered_although_it_is_not_lost() -> None:
+def packets_queued_at_the_end_count_as_undelivered_but_not_lost() -> None:
     options = {"rate": "1mbit", "rtt": "20ms", "duration": "4s", "warmup": "0s", "seeds": 1, "overhead": "0b"}
     result = aqmlab.compare(aqm="fifo limit 1000p", flows=["1*cbr:rate=2mbit:start=0s"], **options)
     # Half of what is sent is still in the queue.

@@ -16,7 +16,7 @@ def _packed(keys: list[int]) -> bytes:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def a_sketch_with_room_for_all_counts_exactly_and_its_threshold_is_equation_9(kind: str) -> None:
+def a_sketch_without_collisions_is_exact_and_its_threshold_is_equation_9(kind: str) -> None:
     keys = [n * n % 7 for n in range(500)]
     estimates, thresholds, size = sketch(kind, 4096, 5, _packed(keys))
     assert size == 4096 * 5 * 4
@@ -30,7 +30,7 @@ def a_sketch_with_room_for_all_counts_exactly_and_its_threshold_is_equation_9(ki
         assert threshold == pytest.approx(slow, rel=1e-12)
 
 
-def a_narrow_sketch_tells_too_much_and_conservative_update_less_of_it() -> None:
+def a_narrow_sketch_overestimates_and_conservative_update_does_so_less() -> None:
     keys = _packed([n * 48271 % 1009 for n in range(20_000)])
     last = {kind: struct.unpack("<20000Q", sketch(kind, 64, 2, keys)[0])[-1009:] for kind in KINDS}
     assert all(count >= 18 for count in last["count_min"] + last["conservative"])
@@ -48,12 +48,12 @@ def a_narrow_sketch_tells_too_much_and_conservative_update_less_of_it() -> None:
         ("count_min", 16, 2, b"1234567", "7 bytes"),
     ],
 )
-def what_no_sketch_can_be_is_refused(kind: str, width: int, depth: int, keys: bytes, told: str) -> None:
+def an_impossible_sketch_is_refused(kind: str, width: int, depth: int, keys: bytes, told: str) -> None:
     with pytest.raises(InputError, match=told):
         sketch(kind, width, depth, keys)
 
 
-def a_packet_costs_more_than_on_a_plain_ring_and_a_sketch_takes_the_same_memory_for_any_number_of_flows() -> None:
+def a_packet_costs_more_than_on_a_plain_ring_and_the_memory_of_a_sketch_is_fixed() -> None:
     few = cost("s-pie width 1024 depth 4", 1_000_000_000, 10, 50, 20_000)
     many = cost("s-pie width 1024 depth 4", 1_000_000_000, 10_000, 50, 20_000)
     assert few[0] > few[1] > 0
@@ -71,7 +71,7 @@ def a_packet_costs_more_than_on_a_plain_ring_and_a_sketch_takes_the_same_memory_
         ("fifo", 1, 1, 1, 8, "packets: 8 .allowed: at least 9"),
     ],
 )
-def what_cannot_be_measured_is_refused(
+def an_impossible_measurement_is_refused(
     spec: str, rate: int, flows: int, standing: int, packets: int, told: str
 ) -> None:
     with pytest.raises(InputError, match=told):

@@ -1,4 +1,4 @@
-"""Papers: their files, a small one reproduced as a whole, its pages and its JSON."""
+"""Papers: their files, a small one reproduced completely, its pages and its JSON."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ READINGS = '[[reading]]\nabout = "Equation 1"\nproblem = "has no meaning"\nchose
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a paper of our own, called s-pie."""
+    """The folder of a made-up paper called s-pie."""
     folder = tmp_path / "experiments" / "s-pie"
     (folder / "printed").mkdir(parents=True)
     for name, text in (("claims", CLAIMS), ("figures", FIGURES), ("readings", READINGS), ("printed/line", SCENARIO)):
@@ -106,7 +106,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", papers.built())
-def every_claim_and_figure_of_a_paper_finds_what_it_names(name: str) -> None:
+def the_names_in_every_claim_and_figure_of_a_paper_exist(name: str) -> None:
     paper = papers.find(name)
     assert (paper.folder / "README.md").is_file()
     for preset in paper.presets:
@@ -156,7 +156,7 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     each = figure.filter(pl.col("panel") == "each", pl.col("aqm") == "fifo")
     assert each["mean"][0] == pytest.approx((runs["events"] / runs["packets_delivered"]).mean())
     before = (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns
-    # Finished runs are found again.
+    # Finished runs are reused.
     assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
     assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
 
@@ -312,7 +312,7 @@ def a_file_that_is_wrong_is_refused_by_file_key_and_value(
         ("point.buffer", "point.bufer", "point: unknown key 'bufer', did you mean 'buffer'?"),
     ],
 )
-def a_claim_that_finds_nothing_is_refused_before_the_first_run(
+def a_claim_without_a_measurement_is_refused_before_the_first_run(
     small: Path, aqmlab: Command, old: str, new: str, wanted: str
 ) -> None:
     path = small / "claims.toml"
@@ -344,7 +344,7 @@ def a_run_without_a_value_makes_a_measure_empty(result: Result) -> None:
     assert values(result, over, "codel", 0) == {}
 
 
-def measures_sum_series_up_between_two_times(result: Result) -> None:
+def measures_reduce_series_between_two_times(result: Result) -> None:
     series = result.series
     label = label_of(result, "codel")
     assert label == "codel"
@@ -382,6 +382,6 @@ def names_are_short_where_they_can_be() -> None:
 
 @dataclass
 class Named:
-    """As much of a result as names need."""
+    """The part of a result that names need."""
 
     scenarios: list[dict[str, Any]]

@@ -27,9 +27,7 @@ CASES = [(kind, column) for kind in plots.KINDS for column in _columns(kind)]
 
 
 @pytest.mark.parametrize(("kind", "column"), CASES)
-def every_figure_is_drawn_from_a_table_that_stands_beside_it(
-    result: Result, tmp_path: Path, kind: str, column: str
-) -> None:
+def every_figure_is_drawn_from_the_table_beside_it(result: Result, tmp_path: Path, kind: str, column: str) -> None:
     (figure,) = plots.figures(kind, [result], column)
     svg, csv = files.put_all(tmp_path, plots.contents([figure]))
     ElementTree.parse(svg)
@@ -105,7 +103,7 @@ def the_report_is_one_page_that_loads_nothing(result: Result) -> None:
     assert "<script" not in result.report()
 
 
-def the_report_says_what_was_run_and_what_came_out(result: Result) -> None:
+def the_report_has_settings_and_results(result: Result) -> None:
     text = re.sub(r"\s+", " ", _Page(result.report()).text)
     wanted = ("fifo and codel compared", "Goodput", "Against fifo", "1bdp at 40ms", "1 to 3", "codel:rfc8289 limit 34p")
     assert [words for words in wanted if words not in text] == []

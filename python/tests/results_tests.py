@@ -28,7 +28,7 @@ def _conduct(folder: Path | None, aqm: tuple[str, ...] = ("fifo", "codel"), **op
     return conduct(Experiment("", (from_values(values),)), "compare", 2, folder)
 
 
-# --- what a result holds ---------------------------------------------------------------------------------------------
+# --- the contents of a result ----------------------------------------------------------------------------------------
 
 
 def a_result_has_a_row_per_run_in_the_order_of_aqm_and_seed(result: Result) -> None:
@@ -55,7 +55,7 @@ def percentiles_come_from_all_runs_together(result: Result) -> None:
     assert row["method"] == "percentile of all runs, bootstrap"
 
 
-def the_histogram_of_one_run_has_the_percentile_that_the_simulator_says(result: Result) -> None:
+def the_histogram_of_one_run_has_the_percentile_of_the_simulator(result: Result) -> None:
     for run in result.runs.iter_rows(named=True):
         one = (pl.col("aqm") == run["aqm"]) & (pl.col("seed") == run["seed"]) & (pl.col("name") == "qdelay")
         merged = result.histograms.filter(one).sort("value_ns")
@@ -107,14 +107,14 @@ def json_follows_the_contract(result: Result) -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def what_cannot_be_is_absent_from_the_json() -> None:
+def undefined_values_are_absent_from_the_json() -> None:
     document = _conduct(None).document()
     assert "fct_mean_s" not in document["runs"][0]["metrics"]
     assert "fct_s" not in document["runs"][0]["flows"][0]
     assert "fct_mean_s" not in {row["metric"] for row in document["summary"]}
 
 
-def a_sweep_says_for_every_number_where_it_belongs(tmp_path: Path) -> None:
+def every_number_of_a_sweep_names_its_point(tmp_path: Path) -> None:
     path = tmp_path / "exp.toml"
     path.write_text('aqm = "fifo"\nrtt = "40ms"\nduration = "6s"\nseeds = 2\n[sweep]\nrate = ["5mbit", "10mbit"]\n')
     result = aqmlab.run(path, out=tmp_path / "out")
@@ -254,14 +254,14 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Let SIGINT interrupt, even where the tests run in the background and would ignore it."""
+    """Let SIGINT interrupt, even if the tests run in the background, where it would be ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")
-def an_interrupt_stops_what_runs_and_keeps_what_is_finished() -> None:
+def an_interrupt_stops_runs_and_keeps_finished_ones() -> None:
     tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
 
     def interrupt_after_the_first(done: object) -> None:
@@ -331,7 +331,7 @@ def a_failed_check_is_an_error_in_python() -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def warnings_of_runs_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def warnings_of_runs_are_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def warn(scenario: str, inputs: object, seed: int, monitor: object) -> object:
         run = fake_run(scenario, inputs, seed, monitor)
         run.warnings = ["all alike", *(["codel's own"] if "codel" in scenario else [])]

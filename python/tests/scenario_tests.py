@@ -26,7 +26,7 @@ def _refusal(**options: Any) -> str:
     return str(error.value)
 
 
-def everything_that_is_not_said_takes_the_default_of_the_contract() -> None:
+def missing_options_take_the_defaults_of_the_contract() -> None:
     plan = _plan()
     echo = plan.echo
     assert (echo["duration"], echo["overhead"], echo["device_ring"]) == ("30s", "14b", "1p")
@@ -121,7 +121,7 @@ def samples_are_a_three_hundredth_of_the_run_but_not_below_10_ms() -> None:
         ("drr child [pie ecn]", "1*cubic:ecn=classic", None),
     ],
 )
-def marks_that_nobody_understands_and_flows_that_nobody_marks_are_told(aqm: str, flow: str, warned: str | None) -> None:
+def useless_ecn_is_warned_about(aqm: str, flow: str, warned: str | None) -> None:
     warnings = _plan(aqm=aqm, flows=flow).warnings
     assert len(warnings) == (warned is not None)
     assert all(warning.startswith(warned or "") for warning in warnings)
@@ -277,7 +277,7 @@ def values_are_named_once_swept_and_filled_in(tmp_path: Path) -> None:
     plans = [scenario.resolve(point) for point in scenario.load(path, values={"count": "7"}).points]
     assert [plan.base.flows[0].count for plan in plans] == [7, 7]
     assert [plan.contestants[1].spec.params["target"] for plan in plans] == ["5ms", "15ms"]
-    # The name stays over the sweep: it says which lines belong together.
+    # The name stays the same over the sweep: it identifies a line.
     assert {plan.contestants[1].label for plan in plans} == {"pie target $target"}
 
 

@@ -81,14 +81,14 @@ def _resolved(flows: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def what_is_resolved_is_valid_whatever_is_sent(kind: Kind) -> None:
+def every_resolved_scenario_is_valid(kind: Kind) -> None:
     examples = {**EXAMPLES, "file": str(ROOT / "data/captures/aqmlab-lan.pcap")}
     given = [f"{name}={examples[name]}" for name in kind.must]
     SCENARIO.validate(_resolved(":".join([kind.name, *given])))
 
 
 @pytest.mark.parametrize("kind", TOPOLOGIES, ids=lambda kind: kind.name)
-def what_is_resolved_is_valid_on_every_topology(kind: Topology) -> None:
+def every_resolved_topology_is_valid(kind: Topology) -> None:
     resolved = _resolved("1*cubic", topology=kind.name)
     SCENARIO.validate(resolved)
     for key, value in {"rate_bps": 0, "delay_ns": "5ms", "queue": "test", "rate": 5}.items():
@@ -105,7 +105,7 @@ def a_wrong_scenario_is_not_valid() -> None:
         assert not SCENARIO.is_valid(wrong), key
 
 
-def a_key_of_newreno_alone_is_its_alone() -> None:
+def a_key_of_newreno_is_refused_elsewhere() -> None:
     assert "abc" in parse("1*newreno").resolved().data()["transport"]["tcp"]
     assert "abc" not in parse("1*cubic").resolved().data()["transport"]["tcp"]
 

@@ -1,4 +1,4 @@
-"""The search for what a paper leaves open, on numbers that are made up and therefore known."""
+"""The search of a paper's open values, with made-up and therefore known numbers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ panel = [{ title = "a", scenario = "line", kind = "bars", of = "qdelay_mean_ms",
 
 
 class Simulator:
-    """Counts what it is asked, and answers: the delay is target plus rate, or thirty plus rate without a target."""
+    """Counts its calls; the delay is target plus rate, or thirty plus rate without a target."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []
@@ -116,13 +116,13 @@ class Simulator:
         return (float(target[1]) if target else 30.0) + scenario["capacity"]["rate_bps"] / 1e6
 
     def of(self, aqm: str) -> list[tuple[str, int]]:
-        """What was asked of a discipline."""
+        """The calls for a discipline."""
         return [one for one in self.asked if json.loads(one[0])["aqm"].startswith(aqm)]
 
 
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    """A simulator whose answers are known."""
+    """A simulator with known results."""
     one = Simulator()
     monkeypatch.setattr("aqmlab.engine.native.simulate", one)
     return one
@@ -154,13 +154,13 @@ def paper(folder: Path) -> Paper:
 
 @pytest.fixture
 def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
-    """What a search finds in it."""
+    """The outcome of a search in it."""
     del simulator
     return searching.conduct(paper, tmp_path / "out", jobs=2)
 
 
 def _chance(text: str, seed: int) -> float:
-    """Return a number between -1 and 1 that a run alone decides."""
+    """Return a number between -1 and 1 that only the run decides."""
     return random.Random(f"{text} {seed}").uniform(-1.0, 1.0)
 
 
@@ -213,16 +213,16 @@ def a_level_says_in_how_many_settings_a_claim_holds(outcome: Outcome) -> None:
 
 def runs_that_settings_share_are_made_once(outcome: Outcome, simulator: Simulator) -> None:
     assert len({*simulator.asked}) == len(simulator.asked)
-    # Three rates, two seeds: the target is nothing to a plain queue.
+    # Three rates, two seeds: the target does not affect a plain queue.
     rates = {setting[2] for setting in outcome.fresh}
     assert len(simulator.of("fifo")) == 6 + 4 * len(rates)
     assert len(simulator.of("codel")) == 2 * len(outcome.scores) + 4 * len(outcome.fresh)
 
 
-def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Simulator, tmp_path: Path) -> None:
+def an_interrupted_search_continues(paper: Paper, outcome: Outcome, simulator: Simulator, tmp_path: Path) -> None:
     kept = tmp_path / "out" / "s-pie" / "search" / "runs.jsonl"
     lines = kept.read_text().splitlines()
-    # The last line was not written whole.
+    # The last line is incomplete.
     kept.write_text("\n".join([*lines[:-1], lines[-1][:30]]))
     simulator.asked.clear()
     again = searching.conduct(paper, tmp_path / "out", jobs=2)
@@ -233,10 +233,10 @@ def a_search_goes_on_where_it_was(paper: Paper, outcome: Outcome, simulator: Sim
     assert not simulator.asked
 
 
-def the_closest_are_told_by_seeds_that_did_not_choose_them(
+def the_closest_settings_are_reported_with_fresh_seeds(
     paper: Paper, simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No setting is nearer than another: what the seeds add alone makes one the closest.
+    # All settings are equally close: only the noise of the seeds makes one the closest.
     monkeypatch.setattr(simulator, "answer", lambda text, seed: 30.0 * math.exp(_chance(text, seed)))
     outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
     best = outcome.closest[0]

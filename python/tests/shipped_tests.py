@@ -1,4 +1,4 @@
-"""What comes with aqmlab: found by name, and enough without the checkout."""
+"""Files that come with aqmlab: found by name, and sufficient without the checkout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def an_experiment_runs_by_its_name(aqmlab: Command) -> None:
     assert "did you mean 'first-comparison'?" in aqmlab("run", "first-comparision").line
 
 
-def the_package_holds_the_experiments_and_the_data_of_the_checkout() -> None:
+def the_package_has_the_experiments_and_data_of_the_checkout() -> None:
     for name in ("experiments", "data"):
         assert (Path(str(shipped.experiments())).parent / name).resolve() == ROOT / name
 
@@ -46,8 +46,8 @@ def the_wheel_is_told_to_take_every_file_of_them() -> None:
 
 
 @pytest.mark.timeout(300)
-def the_package_alone_reproduces_a_paper(tmp_path: Path) -> None:
-    # What a wheel installs, without building one: `make wheel` does that.
+def the_package_reproduces_a_paper_without_the_checkout(tmp_path: Path) -> None:
+    # What a wheel installs, without building one, which `make wheel` does.
     package = tmp_path / "site" / "aqmlab"
     shutil.copytree(ROOT / "python" / "src" / "aqmlab", package, ignore=shutil.ignore_patterns("__pycache__"))
     program = (

@@ -7,7 +7,7 @@ from aqmlab import statistics
 from aqmlab.statistics import Difference, Estimate, holm, mean, paired, percentile
 
 
-def a_mean_has_the_student_t_interval_of_the_tables() -> None:
+def the_interval_of_a_mean_agrees_with_the_t_tables() -> None:
     # 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squares of deviations 9+1+1+1+0+0+4+16 = 32, variance 32/7,
     # t(7) = 2.3646, half = 2.3646 * sqrt(32/7/8) = 1.7875.
     estimate = mean([2, 4, 4, 4, 5, 5, 7, 9])
@@ -47,19 +47,19 @@ def the_bootstrap_resamples_runs_and_repeats_itself() -> None:
     assert (alike.low, alike.high) == (3.0, 3.0)
 
 
-def a_paired_difference_forgets_what_the_seeds_have_in_common() -> None:
+def a_paired_difference_removes_the_common_effect_of_seeds() -> None:
     # Differences 1, 2, 3: mean 2, t = 2 / (1 / sqrt(3)) = 3.4641, two-sided p at 2 degrees of freedom 0.0742.
     difference = paired([101.0, 202.0, 303.0], [100.0, 200.0, 300.0])
     assert difference.estimate.value == 2.0
     assert difference.p_value == pytest.approx(0.0742, abs=1e-4)
 
 
-def equal_differences_leave_nothing_to_chance() -> None:
+def equal_differences_have_no_variance() -> None:
     assert paired([1.0, 2.0], [1.0, 2.0]).p_value == 1.0
     assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.0
 
 
-def holm_multiplies_by_what_is_left_and_never_falls() -> None:
+def holm_multiplies_by_the_number_left_and_never_falls() -> None:
     some = Estimate(1.0, 0.0, 2.0, 3)
     # Sorted .01, .02, .03, .04 times 4, 3, 2, 1 = .04, .06, .06, .04; the last may not fall below .06.
     corrected = holm([Difference(some, p) for p in (0.03, 0.01, None, 0.04, 0.02)])
@@ -68,7 +68,7 @@ def holm_multiplies_by_what_is_left_and_never_falls() -> None:
     assert holm([Difference(some, 0.9), Difference(some, 0.8)])[1].p_holm == 1.0
 
 
-def the_interval_covers_the_mean_as_often_as_it_says() -> None:
+def the_interval_has_its_stated_coverage() -> None:
     random = np.random.default_rng(1)
     hits = sum(
         estimate.low <= 0.0 <= estimate.high

@@ -32,7 +32,7 @@ from aqmlab.runner import Done
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import files, folder, record
 
-# How many random moments a command is killed at; AQMLAB_KILLS=30 takes some minutes.
+# At how many random times a command is killed; AQMLAB_KILLS=30 takes some minutes.
 KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 SWEPT = 'aqm = ["fifo"]\nrtt = "40ms"\nduration = "3s"\nseeds = 2\n[sweep]\nrate = {}\n'
@@ -42,7 +42,7 @@ Calls = list[tuple[str, int]]
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
-    """Made-up runs, and which of them were made."""
+    """Made-up runs, and a list of those that were made."""
     made: Calls = []
 
     def counted(text: str, inputs: object, seed: int, monitor: object) -> object:
@@ -55,7 +55,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No figures: for tests that are not about them."""
+    """No figures: for tests of other things."""
     monkeypatch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
 
 
@@ -70,7 +70,7 @@ def _sweep(path: Path, rates: list[str], out: Path) -> Result:
 
 
 def _same(one: Result, other: Result) -> bool:
-    """Whether two results are the same, byte for byte, but for the processor time that they took."""
+    """Whether two results are the same, byte for byte, except for processor times."""
 
     def content(result: Result) -> list[bytes]:
         found = []
@@ -86,7 +86,7 @@ def _same(one: Result, other: Result) -> bool:
 
 
 @pytest.mark.usefixtures("plain")
-def more_seeds_and_another_aqm_join_what_is_there(calls: Calls, tmp_path: Path) -> None:
+def more_seeds_and_another_aqm_are_added_to_a_folder(calls: Calls, tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     assert len(calls) == 4
@@ -104,7 +104,7 @@ def more_seeds_and_another_aqm_join_what_is_there(calls: Calls, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("plain")
-def an_aqm_that_joins_meets_the_seeds_of_the_others(calls: Calls, tmp_path: Path) -> None:
+def an_added_aqm_gets_the_seeds_of_the_others(calls: Calls, tmp_path: Path) -> None:
     _conduct(tmp_path / "out", seeds=3)
     grown = _conduct(tmp_path / "out", aqm=("pie",), seeds=1)
     assert grown.runs.filter(pl.col("aqm") == "pie")["seed"].to_list() == [1, 2, 3]
@@ -112,7 +112,7 @@ def an_aqm_that_joins_meets_the_seeds_of_the_others(calls: Calls, tmp_path: Path
 
 
 @pytest.mark.usefixtures("plain")
-def points_that_come_between_others_find_their_place(calls: Calls, tmp_path: Path) -> None:
+def added_points_are_sorted_into_the_sweep(calls: Calls, tmp_path: Path) -> None:
     out = tmp_path / "out"
     _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], out)
     grown = _sweep(tmp_path / "exp.toml", ["5mbit", "10mbit", "20mbit"], out)
@@ -125,7 +125,7 @@ def points_that_come_between_others_find_their_place(calls: Calls, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("plain")
-def what_is_another_experiment_is_refused_and_named(calls: Calls, tmp_path: Path) -> None:
+def another_experiment_is_refused_with_the_difference(calls: Calls, tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     for change, wanted in (
@@ -151,7 +151,7 @@ def runs_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain")
-def runs_that_mean_the_same_are_made_once(calls: Calls, tmp_path: Path) -> None:
+def equivalent_runs_are_made_once(calls: Calls, tmp_path: Path) -> None:
     result = _conduct(tmp_path / "out", aqm=("fifo", "fifo:tail"))
     assert len(calls) == 2
     assert len(result.runs) == 4
@@ -179,7 +179,7 @@ def _end(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    """The folder that nothing interrupted, and how long it took."""
+    """The folder of an uninterrupted command, and how long it took."""
     out = tmp_path_factory.mktemp("whole") / "out"
     before = time.monotonic()
     assert _end(_start(out)) == (0, "")
@@ -208,7 +208,7 @@ def finished_runs_outlive_the_process_and_are_reused(
         again = package.load(out)
         assert _same(again, reference)
         if found is not None:
-            # The processor time tells that a run is that run, not another like it.
+            # The processor time identifies a run among equal ones.
             kept = found.runs.join(again.runs, on=["point", "aqm", "seed", "cpu_s"], how="semi")
             assert len(kept) == len(found.runs)
         names = {path.relative_to(out) for path in out.rglob("*")}
@@ -218,7 +218,7 @@ def finished_runs_outlive_the_process_and_are_reused(
 
 
 class _KilledError(BaseException):
-    """Stands for a kill at a place of our choice."""
+    """Represents a kill at a chosen place."""
 
 
 @pytest.mark.usefixtures("plain")
@@ -238,7 +238,7 @@ def a_kill_between_any_two_writes_leaves_a_whole_folder(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replace)
-        # Nothing is tidied up after a kill.
+        # Nothing is cleaned up after a kill.
         patch.setattr(files, "remove", lambda path: None)
         patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
         try:
@@ -251,14 +251,14 @@ def a_kill_between_any_two_writes_leaves_a_whole_folder(
     assert len(left.runs) >= len(first.runs)
     again = _conduct(out, aqm=("fifo", "pie", "codel"), seeds=3)
     assert len(again.runs) == 9
-    # What was under way is made again.
+    # Unfinished runs are made again.
     assert len(calls) <= 4 + 5 + 2
     assert _same(again, _conduct(tmp_path / "new", aqm=("fifo", "pie", "codel"), seeds=3))
     assert {path.name for path in out.iterdir()} == {"manifest.json", *(f"{name}.parquet" for name in FRAMES)}
 
 
 @pytest.mark.usefixtures("plain", "calls")
-def records_that_a_killed_writer_left_beside_their_frames_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def records_that_a_killed_writer_left_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(folder, "_remove_records", lambda path: None)
@@ -324,7 +324,7 @@ def a_folder_that_another_process_writes_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(MachineError, match="out: process 17 on elsewhere is writing into it"):
             _conduct(out, seeds=3)
         assert package.load(out).to_json() == first.to_json()
-    # Whoever held it has gone without a word.
+    # The holder has disappeared without releasing it.
     assert len(_conduct(out, seeds=3).runs) == 6
 
 
@@ -348,11 +348,11 @@ def folders_of_the_same_second_are_different(tmp_path: Path, monkeypatch: pytest
     assert names == [f"compare-20261121-142501{ending}" for ending in ("", "-2", "-3")]
 
 
-# --- what others put there -------------------------------------------------------------------------------------------
+# --- files of others -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("calls")
-def what_a_person_put_there_stays(tmp_path: Path) -> None:
+def files_of_the_user_stay(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     mine = [out / "notes.txt", out / "csv" / "runs.csv", out / "figures" / "mine.svg"]
@@ -365,7 +365,7 @@ def what_a_person_put_there_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("calls")
-def figures_of_an_earlier_state_go(tmp_path: Path) -> None:
+def earlier_figures_are_removed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _sweep(tmp_path / "exp.toml", ["5mbit", "20mbit"], out)
     before = {path.name for path in (out / "figures").iterdir()}
@@ -375,7 +375,7 @@ def figures_of_an_earlier_state_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain", "calls")
-def leftovers_of_killed_writers_go_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+def temporary_files_of_killed_writers_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     dead = subprocess.Popen([sys.executable, "-c", ""])
@@ -430,7 +430,7 @@ def rows_missing_beside_the_runs_are_noticed(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("plain", "calls")
-def a_frame_in_the_place_of_another_is_noticed(tmp_path: Path) -> None:
+def a_frame_exchanged_for_another_is_noticed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     (out / "histograms.parquet").write_bytes((out / "series.parquet").read_bytes())
@@ -449,7 +449,7 @@ def a_folder_may_have_any_name(calls: Calls, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("plain", "calls")
-def what_others_call_records_stays(tmp_path: Path) -> None:
+def a_folder_of_the_user_called_records_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     mine = out / "records" / "notes.txt"
@@ -489,7 +489,7 @@ def a_file_called_records_is_in_the_way(tmp_path: Path) -> None:
         (("rows",), {"flows": "many"}),
     ],
 )
-def an_edited_manifest_is_one_line(tmp_path: Path, keys: tuple[str | int, ...], value: object) -> None:
+def the_error_of_an_edited_manifest_is_one_line(tmp_path: Path, keys: tuple[str | int, ...], value: object) -> None:
     out = tmp_path / "out"
     _conduct(out)
     edited = json.loads((out / "manifest.json").read_text())
@@ -509,14 +509,14 @@ def _too_small() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
 
-def a_disk_that_takes_no_more_is_one_line(tmp_path: Path) -> None:
+def the_error_of_a_write_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
     status, err = _end(_start(tmp_path / "out", preexec_fn=_too_small))
     assert (status, err) == (1, f"aqmlab: {tmp_path / 'out'}: cannot be written: File too large\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 @pytest.mark.parametrize("size", ["4k", "100k", "400k"])
-def a_full_disk_is_one_line_and_keeps_what_is_finished(small_disk: Callable[[str], Path], size: str) -> None:
+def a_full_disk_gives_one_line_and_keeps_finished_runs(small_disk: Callable[[str], Path], size: str) -> None:
     out = small_disk(size) / "out"
     status, err = _end(_start(out))
     assert (status, err) == (1, f"aqmlab: {out}: cannot be written: No space left on device\n")
@@ -526,7 +526,7 @@ def a_full_disk_is_one_line_and_keeps_what_is_finished(small_disk: Callable[[str
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """A disk of a size of one's choice."""
+    """A disk of a chosen size."""
     place = tmp_path / "disk"
     place.mkdir()
 
@@ -569,7 +569,7 @@ def a_record_reads_back_as_it_was_written() -> None:
         assert getattr(from_runs([read]), name).equals(getattr(from_runs([done]), name)), name
 
 
-def a_record_that_is_not_whole_counts_for_nothing() -> None:
+def an_incomplete_record_is_ignored() -> None:
     data = record.encode(_done())
     for place in (0, 5, 30, len(data) // 2, len(data) - 1):
         with pytest.raises(record.DamagedError):
@@ -579,7 +579,7 @@ def a_record_that_is_not_whole_counts_for_nothing() -> None:
 
 
 def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return a record that someone has edited, with a checksum that matches."""
+    """Return a record edited by someone, with a matching checksum."""
     body = record.encode(_done())[len(record.MAGIC) + 4 :]
     at = 8 + int.from_bytes(body[:8], "little")
     header = json.loads(body[8:at])
@@ -603,7 +603,7 @@ def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
         lambda header: header["tables"].update(flows=[["a", True, ["x"]], ["b", True, ["x", "y"]]]),
     ],
 )
-def a_forged_record_counts_for_nothing(change: Callable[[dict[str, Any]], object]) -> None:
+def a_forged_record_is_ignored(change: Callable[[dict[str, Any]], object]) -> None:
     record.decode(_forged(lambda header: None))
     with pytest.raises(record.DamagedError):
         record.decode(_forged(change))
@@ -614,7 +614,7 @@ def an_unknown_engine_is_refused_with_the_nearest() -> None:
         package.compare(**SMALL, aqm="fifo", engine="natve")
 
 
-def what_an_engine_cannot_do_is_refused_before_anything_runs(
+def a_scenario_that_an_engine_does_not_support_is_refused_before_any_run(
     calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Narrow(native.Native):

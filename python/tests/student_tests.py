@@ -12,7 +12,7 @@ from aqmlab.student import above, quantile, two_sided
 DEGREES = [*range(1, 60), 99, 199, 499]
 
 
-def quantiles_are_those_of_the_tables() -> None:
+def quantiles_agree_with_the_tables() -> None:
     table = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 29: 2.045}
     assert {degrees: round(quantile(0.95, degrees), 3) for degrees in table} == table
 
@@ -25,8 +25,8 @@ def tails_of_one_and_two_degrees_have_a_closed_form(t: float) -> None:
 
 
 @pytest.mark.parametrize("degrees", DEGREES)
-def tails_and_quantiles_are_those_of_scipy(degrees: int) -> None:
-    # Nearer to zero than 0.1 scipy itself is off by as much as 3e-9, as the closed forms show.
+def tails_and_quantiles_agree_with_scipy(degrees: int) -> None:
+    # For values below 0.1 scipy itself has errors of up to 3e-9, as the closed forms show.
     for t in (0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0):
         assert two_sided(-t, degrees) == pytest.approx(2.0 * special.stdtr(degrees, -t), rel=2e-12)
         assert above(t, degrees) == pytest.approx(special.stdtr(degrees, -t), rel=2e-12)

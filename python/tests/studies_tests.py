@@ -1,4 +1,4 @@
-"""What is measured without a simulation, against what it must be."""
+"""Measurements without a simulation, compared with known values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def counts_before_are_those_of_a_plain_count() -> None:
     assert sketch._counts_before(keys).tolist() == expected
 
 
-def the_slow_threshold_is_equation_9() -> None:
+def the_directly_computed_threshold_is_equation_9() -> None:
     # Three packets of one flow, one of another: (3 * 3/4 + 1 * 1/4) / 4.
     keys = np.array([5, 5, 9, 5], dtype=np.uint64)
     assert sketch._thresholds(keys, samples=2)[3] == pytest.approx(0.625)
@@ -69,12 +69,12 @@ def costs_name_time_and_memory_of_every_aqm() -> None:
     ("of", "at", "wanted"),
     [("ns", ["10"], "unknown cost 'ns'"), ("state_bytes", ["ten"], "'ten' is not a whole number from 1")],
 )
-def a_cost_that_nobody_measures_is_refused(of: str, at: list[str], wanted: str) -> None:
+def an_unknown_cost_is_refused(of: str, at: list[str], wanted: str) -> None:
     result = compare(rate="50mbit", rtt="60ms", aqm="fifo", duration="100ms", warmup="0s", seeds=1)
     with pytest.raises(InputError, match=wanted):
         cost.measure(result, ["fifo"], ["fifo"], of, at)
 
 
-def an_error_that_nobody_measures_is_refused() -> None:
+def an_unknown_error_is_refused() -> None:
     with pytest.raises(InputError, match="unknown error of a sketch 'eror', did you mean 'error'"):
         sketch.measure("eror", ["16"])

@@ -20,7 +20,7 @@ PFC = {"priorities": [3], "xoff_bytes": 96 << 10, "xon_bytes": 93 << 10, "headro
 
 def _file(folder: Path, switch: str) -> Layout:
     links = '[[link]]\nfrom="a"\nto="s"\ndelay="1ms"\n[[link]]\nfrom="s"\nto="b"\ndelay="1ms"\nqueue="test"\n'
-    # A key of the file itself stands before its first table.
+    # A key of the file itself must come before its first table.
     (folder / "t.toml").write_text(links + switch if switch.startswith("[") else f"{switch}\n{links}")
     return read("t.toml", RATE, RTT, folder)
 
@@ -39,7 +39,7 @@ def without_options_a_topology_is_as_it_was() -> None:
     assert set(layout.topology().data()) == {"links", "measured"}
 
 
-def a_file_says_the_same_in_a_table(tmp_path: Path) -> None:
+def a_file_gives_the_same_options_in_a_table(tmp_path: Path) -> None:
     table = '[switch]\nbuffer = "9mb"\nalpha = 0.5\nreserve = "2kb"\npfc = { xoff = "96kb", priorities = [3] }'
     assert _file(tmp_path, table).switches == {"s": {"buffer": BUFFER, "pfc": PFC}}
     named = _file(
@@ -78,7 +78,7 @@ def incast_into_a_switch_drops_and_with_flow_control_it_pauses() -> None:
         ("xoff=9kb:quanta=0", "quanta: '0' is not a whole number from 1 to 65535"),
     ],
 )
-def a_wrong_option_of_a_switch_is_refused_with_what_is_right(keys: str, wanted: str) -> None:
+def a_wrong_option_of_a_switch_is_refused_with_what_is_allowed(keys: str, wanted: str) -> None:
     with pytest.raises(InputError) as refused:
         read(f"star:{keys}", RATE, RTT)
     assert wanted in str(refused.value)
@@ -117,7 +117,7 @@ def the_victims_experiment_shows_head_of_line_blocking(aqmlab: Command) -> None:
     assert metrics[0]["path_loss_ratio"] == 0 < metrics[1]["class.congested.path_loss_ratio"]
 
 
-def the_headroom_experiment_needs_no_more_than_is_computed(aqmlab: Command) -> None:
+def the_headroom_experiment_needs_at_most_the_computed_headroom(aqmlab: Command) -> None:
     ended = aqmlab("run", EXPERIMENTS / "headroom.toml", "--seeds", 1, "--json", "-", "--quiet")
     losses = [run["metrics"]["pfc_losses"] for run in json.loads(ended.out)["runs"]]
     assert losses == sorted(losses, reverse=True)

@@ -25,7 +25,7 @@ RATE, RTT = 10_000_000, 40_000_000
 
 
 def _longest_way_ns(layout: Layout, start: str, end: str) -> int:
-    """The delay of the only way between two nodes of a tree."""
+    """The delay of the only path between two nodes of a tree."""
     reached = {start: 0}
     while end not in reached:
         for link in layout.links:
@@ -83,7 +83,7 @@ def equal_routes_are_all_used() -> None:
     assert used["arrived_packets"].min() > 0
 
 
-def a_file_says_links_queues_and_ends(tmp_path: Path, aqmlab: Command) -> None:
+def a_file_gives_links_queues_and_ends(tmp_path: Path, aqmlab: Command) -> None:
     text = """
         measured = "a->b"
         sources = ["a"]
@@ -228,7 +228,7 @@ def any_port_can_be_measured_and_a_wrong_one_is_refused(tmp_path: Path, aqmlab: 
         ("missing.toml", "cannot be read"),
     ],
 )
-def a_wrong_topology_is_refused_with_what_is_right(text: str, wanted: str) -> None:
+def a_wrong_topology_is_refused_with_what_is_allowed(text: str, wanted: str) -> None:
     with pytest.raises(InputError) as refused:
         read(text, RATE, RTT)
     assert wanted in str(refused.value)

@@ -1,4 +1,4 @@
-"""Every verdict can turn: the engine on made-up numbers, each of which is right for one verdict only."""
+"""Every verdict is reached: made-up numbers, each with only one right verdict."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SIZED = {"expect": ["a < b"], "paper": {"a": 5.0, "b": 10.0}}
         ({1: 5.0}, {1: 10.0}, Verdict.NOT_CHECKABLE),
     ],
 )
-def a_difference_turns_with_its_direction_its_interval_and_its_size(
+def the_verdict_on_a_difference_depends_on_direction_interval_and_size(
     a: Mapping[int, float], b: Mapping[int, float], wanted: Verdict
 ) -> None:
     assert _verdict(_claim(**SIZED), a=a, b=b) is wanted
@@ -63,7 +63,7 @@ def the_interval_decides_not_the_mean() -> None:
 
 
 @pytest.mark.parametrize(("expected", "sign"), [("a < b beyond 20%", -1.0), ("a <= b within 20%", 1.0)])
-def a_margin_that_is_a_share_of_what_varies_varies_with_it(expected: str, sign: float) -> None:
+def a_margin_that_is_a_share_of_a_measured_value_varies_with_it(expected: str, sign: float) -> None:
     # 20 % away in the mean of all runs that there could be: on the bound, where it neither holds nor is refuted.
     verdicts = []
     for salt in range(200):
@@ -93,7 +93,7 @@ def a_size_is_compared_with_the_papers_numbers_or_its_percentage() -> None:
     assert _verdict(_claim(expect=["b > a by 400%"]), a=a, b=b) is Verdict.REPRODUCED
 
 
-def a_size_within_half_and_twice_the_papers_is_reproduced_and_a_claim_may_tighten_that() -> None:
+def a_size_within_half_and_twice_the_papers_is_reproduced_unless_a_claim_narrows_the_factor() -> None:
     b = dict.fromkeys(SEEDS, 100.0)
     for change, loose, tight in (
         (-4.9, Verdict.DIRECTION_ONLY, Verdict.DIRECTION_ONLY),
@@ -108,11 +108,11 @@ def a_size_within_half_and_twice_the_papers_is_reproduced_and_a_claim_may_tighte
 
 
 def a_small_size_of_the_wrong_sign_is_never_reproduced() -> None:
-    # The paper has +16.7 %; here it is less, by a little.
+    # The paper has +16.7 %; here it is slightly less.
     a, b = dict.fromkeys(SEEDS, 9.92), dict.fromkeys(SEEDS, 10.0)
     paper = {"a": 700, "b": 600}
     assert _verdict(_claim(expect=["a > b"], paper=paper), a=a, b=b) is Verdict.NOT_REPRODUCED
-    # And a paper whose numbers contradict its own sentence lends them no size.
+    # If a paper's numbers contradict its own sentence, they give no size.
     judgement = judge(_claim(expect=["a < b"], paper=paper), lambda side, point: {"a": a, "b": b}[side.aqm], [0])
     assert judgement.verdict is Verdict.DIRECTION_ONLY
     assert "its own numbers say the opposite" in judgement.why
@@ -149,7 +149,7 @@ def at_most_needs_its_interval_within_its_bound() -> None:
     assert _verdict(claim, a=_noisy(10.0, salt=1), b=b) is Verdict.REPRODUCED
     assert _verdict(claim, a=_noisy(5.0, salt=1), b=b) is Verdict.REPRODUCED
     assert _verdict(claim, a=_noisy(13.0, salt=1), b=b) is Verdict.NOT_REPRODUCED
-    # Noise is no evidence: what may be much more is not shown to be at most so much, nor to be more.
+    # Noise is not evidence: a large scatter shows neither a small difference nor a large one.
     assert _verdict(claim, a={1: 1.0, 2: 20.0}, b={1: 10.0, 2: 10.0}) is Verdict.INCONCLUSIVE
     assert _verdict(_claim(expect=["a >= b within 0"]), a=b, b=b) is Verdict.REPRODUCED
 
@@ -159,12 +159,12 @@ def a_size_of_what_is_below_zero_is_a_share_of_its_amount() -> None:
     assert _verdict(_claim(expect=["a < b by 30%"]), a=a, b=b) is Verdict.REPRODUCED
 
 
-def a_paper_that_prints_zero_has_no_share_to_hold_against() -> None:
+def a_paper_that_prints_zero_gives_no_share_to_compare() -> None:
     claim = _claim(expect=["a > b"], paper={"a": 5, "b": 0})
     assert _verdict(claim, a=_noisy(40.0, salt=1), b=_noisy(1.0, salt=2)) is Verdict.DIRECTION_ONLY
 
 
-def runs_that_one_side_lacks_are_not_left_out_in_silence() -> None:
+def runs_that_one_side_lacks_are_not_silently_left_out() -> None:
     a = _noisy(5.0, salt=1)
     assert _verdict(_claim(expect=["a < b"]), a=a, b=dict.fromkeys((1, 2, 3), 10.0)) is Verdict.NOT_CHECKABLE
 
@@ -174,13 +174,13 @@ def a_doubted_number_matters_only_where_a_size_is_judged() -> None:
     assert _verdict(claim, a=_noisy(5.0, salt=1), c=_noisy(10.0, salt=2)) is Verdict.REPRODUCED
 
 
-def a_number_that_cannot_be_leaves_the_order_to_be_judged() -> None:
+def with_an_impossible_number_only_the_order_is_judged() -> None:
     claim = _claim(**SIZED, doubt={"a": "it cannot be"})
     assert _verdict(claim, a=_noisy(5.0, salt=1), b=_noisy(10.0, salt=2)) is Verdict.DIRECTION_ONLY
     assert _verdict(claim, a=_noisy(12.0, salt=1), b=_noisy(10.0, salt=2)) is Verdict.NOT_REPRODUCED
 
 
-def a_claim_is_what_the_worst_of_its_expectations_is() -> None:
+def a_claim_has_the_worst_verdict_of_its_expectations() -> None:
     claim = _claim(expect=["a < b", "a < c", "a < d"])
     runs = {"a": _noisy(5.0, salt=1), "b": _noisy(10.0, salt=2), "c": _noisy(9.0, salt=3), "d": _noisy(4.0, salt=4)}
     judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
@@ -216,13 +216,13 @@ def none_means_none_in_every_run() -> None:
     assert _verdict(claim, a=_noisy(3.0, salt=1)) is Verdict.NOT_REPRODUCED
 
 
-def what_is_equal_in_every_run_is_not_less() -> None:
+def values_equal_in_every_run_are_not_less() -> None:
     judgement = judge(_claim(expect=["a < b"]), lambda side, point: dict.fromkeys(SEEDS, 1.0), [0])
     assert judgement.verdict is Verdict.NOT_REPRODUCED
     assert judgement.why.startswith("a < b: there is no difference")
 
 
-def one_of_many_expectations_that_chance_may_have_refuted_refutes_no_claim() -> None:
+def one_of_many_expectations_that_chance_may_refute_refutes_no_claim() -> None:
     b = dict.fromkeys(SEEDS, 10.0)
     lower = dict.fromkeys(SEEDS, 5.0)
     # Above with p = 0.02: enough for one expectation, not for one of six.
@@ -246,7 +246,7 @@ def the_claims_of_a_paper_are_a_family() -> None:
     one, many = judged("c-1", barely), [judged(f"c-{n}", clearly) for n in range(2, 12)]
     assert one.verdict is Verdict.REPRODUCED
     assert family([one])[0].verdict is Verdict.REPRODUCED
-    # Ten clear ones beside it take nothing from it: Holm begins with the clearest. Ten unclear ones do.
+    # Ten clear results beside it do not affect it: Holm starts with the clearest. Ten unclear ones do.
     assert family([one, *many])[0].verdict is Verdict.REPRODUCED
     unclear = [judged(f"c-{n}", _noisy(10.0, salt=n)) for n in range(2, 12)]
     found = family([one, *unclear])
@@ -255,16 +255,16 @@ def the_claims_of_a_paper_are_a_family() -> None:
     refuted = judged("c-1", barely, "a > b")
     assert refuted.verdict is Verdict.NOT_REPRODUCED
     assert family([refuted, *unclear])[0].verdict is Verdict.INCONCLUSIVE
-    # What cannot be checked is no member.
+    # An uncheckable claim is not counted.
     assert family([one, *(judged(f"c-{n}", {}) for n in range(2, 12))])[0].verdict is Verdict.REPRODUCED
 
 
-def how_many_would_hold_by_chance_is_said() -> None:
+def the_number_of_claims_that_would_hold_by_chance_is_reported() -> None:
     judged = [judge(_claim(expect=["a < 1"]), lambda side, point: _noisy(0.5), [0])] * 14
     assert by_chance(judged).startswith("If nothing that the paper claims were so, at most 2.5% of 14 claims, 0.35,")
 
 
-def the_reason_tells_by_how_much_and_how_many_more() -> None:
+def the_reason_gives_the_size_and_the_number_of_further_failures() -> None:
     claim = _claim(expect=[f"a < {name}" for name in "bcdef"])
     runs = {"a": dict.fromkeys(SEEDS, 12.0), **{name: dict.fromkeys(SEEDS, 10.0) for name in "bcdef"}}
     judgement = judge(claim, lambda side, point: runs[side.aqm], [0])
@@ -288,7 +288,7 @@ def every_point_of_a_sweep_counts() -> None:
     assert judge(claim, measured, []).verdict is Verdict.NOT_CHECKABLE
 
 
-def what_cannot_be_checked_says_why() -> None:
+def an_uncheckable_claim_has_a_reason() -> None:
     claim = _claim(not_checkable="the capture is not published")
     judgement = judge(claim, lambda side, point: {}, [0])
     assert (judgement.verdict, judgement.why) == (Verdict.NOT_CHECKABLE, "the capture is not published")
@@ -299,14 +299,14 @@ def opposite_expectations_are_never_both_reproduced(a: float, b: float, spread: 
     runs = {"a": _noisy(a, spread, salt), "b": _noisy(b, spread, salt + 1)}
     verdicts = [_verdict(_claim(expect=[text]), **runs) for text in ("a < b", "a > b")]
     assert verdicts.count(Verdict.REPRODUCED) <= 1
-    # What is strictly so is at most so.
+    # A strict relation implies the weak one.
     for strict, loose in (("a < b", "a <= b within 1%"), ("a > b", "a >= b within 1%")):
         better = [ORDER.index(_verdict(_claim(expect=[text]), **runs)) for text in (loose, strict)]
         assert better[0] <= better[1]
 
 
 @given(st.integers(0, 10_000))
-def noise_alone_is_seldom_taken_for_a_difference(salt: int) -> None:
+def noise_is_rarely_judged_a_difference(salt: int) -> None:
     runs = [(_noisy(10.0, 0.1, 7919 * salt + n), _noisy(10.0, 0.1, 7919 * salt + n + 500)) for n in range(40)]
     wrong = sum(_verdict(_claim(expect=["a < b"]), a=a, b=b) is Verdict.REPRODUCED for a, b in runs)
     # 2.5 % of forty is one.

@@ -1,7 +1,7 @@
 """AFD after Pan, Breslau, Prabhakar and Shenker (2003).
 
-The shadow buffer is a list of flow table entries, the flow table is counting in it. m_i is the count of the packet's
-flow, its sample included; the packet is dropped with (1 - m_fair / m_i)+.
+The shadow buffer is a list of flow table entries, and the flow table is a count of them. m_i is the count of the
+packet's flow, its sample included; the packet is dropped with (1 - m_fair / m_i)+.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Adaptive REDs: figure 2 of Floyd, Gummadi and Shenker (2001), and figure 4 of Feng et al. (1999).
 
-`maxp` moves when the average was updated, which is when a packet arrives. Readings of the Rust files: Floyd's
-interval begins when the average was last looked at; Feng's `maxp` stays between `bottom` and 1 and its status
-begins as "Below".
+`maxp` is adjusted when the average was updated, which is when a packet arrives. Readings of the Rust files: Floyd's
+interval starts at the last check of the average; Feng's `maxp` stays between `bottom` and 1 and its status starts as
+"Below".
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Ared(red.Red):
             o.maxp *= f.beta
 
     def probes(self) -> dict[str, float]:
-        """RED's, and the probability that moves."""
+        """RED's options, and those of the adjustment."""
         return super().probes() | {"max_p": self.options.maxp}
 
 
@@ -87,7 +87,7 @@ class FengAred(red.Red):
             o.maxp = min(o.maxp * self.beta, 1.0)
 
     def probes(self) -> dict[str, float]:
-        """RED's, and the probability that moves."""
+        """RED's options, and those of the adjustment."""
         return super().probes() | {"max_p": self.options.maxp}
 
 

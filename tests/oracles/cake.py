@@ -1,10 +1,10 @@
 """CAKE from tc-cake(8), "Piece of CAKE" (2018) and a description of what Linux `sch_cake` does, with the hash, so that
 traces may fill its sets.
 
-Readings of `discipline/cake.rs`: shares of a quantum are rounded down to 1/256 of a byte; a flow that finds its
-set full shares its home queue, without taking it over, until that is empty; decaying queues are visited by number, one
-for each packet that is asked for; an acknowledgment is superfluous by its number alone; the estimate of
-autorate-ingress counts every arrival and is used every 250 ms.
+Readings of `discipline/cake.rs`: shares of a quantum are rounded down to 1/256 of a byte; a flow that finds its set
+full shares its home queue, without taking it over, until that is empty; decaying queues are visited by number, one per
+requested packet; an acknowledgment is redundant by its number alone; the estimate of autorate-ingress counts every
+arrival and is used every 250 ms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def af(*classes: int) -> set[int]:
     return {8 * number + 2 * precedence for number in classes for precedence in (1, 2, 3)}
 
 
-# The tins of each keyword but the one for everything else; then that one, and how many there are.
+# The tins of each keyword except the default one; then that one, and the number of tins.
 NAMED: dict[str, tuple[dict[int, set[int]], int, int]] = {
     "besteffort": ({}, 0, 1),
     "precedence": ({tin: set(range(8 * tin, 8 * tin + 8)) for tin in range(1, 8)}, 0, 8),
@@ -140,7 +140,7 @@ class Queue(cobalt.CobaltQueue):
 
     @property
     def bytes(self) -> int:
-        """Bytes that wait."""
+        """Queued bytes."""
         return sum(packet.length for packet in self.queue)
 
 
@@ -184,12 +184,12 @@ class Tin:
 
     @property
     def packets(self) -> int:
-        """Packets that wait."""
+        """Queued packets."""
         return sum(len(self.queues[number].queue) for number in self.new + self.old)
 
     @property
     def bytes(self) -> int:
-        """Bytes that wait."""
+        """Queued bytes."""
         return sum(self.queues[number].bytes for number in self.new + self.old)
 
     def states(self, *wanted: str) -> list[int]:
@@ -203,7 +203,7 @@ class Tin:
 
 
 class Estimator:
-    """autorate-ingress: a window of arrivals ends with a gap above the average; its rate moves the peak."""
+    """autorate-ingress: a window of arrivals ends with a gap above the average; its rate updates the peak."""
 
     def __init__(self) -> None:
         self.last = self.average_gap = self.start = self.bytes = self.peak = self.used = 0
@@ -260,7 +260,7 @@ class Cake(Oracle):
         return Tin(control, rate, quantum, weight, self.log)
 
     def change_rate(self, rate: int) -> None:
-        """Give every tin what it would have got from the start."""
+        """Give every tin its share, as at the start."""
         self.bandwidth = rate
         for tin, share in zip(self.tins, self.shares, strict=True):
             fresh = self.make_tin(*share)
@@ -316,7 +316,7 @@ class Cake(Oracle):
         return tin.quantum * 256 // max([1, *loads])
 
     def superfluous(self, queue: Queue, packet: Packet) -> Packet | None:
-        """What the ACK filter drops for `packet`."""
+        """The packet that the ACK filter drops for `packet`."""
         if self.o.acks == "no-ack-filter" or packet.ack is None:
             return None
         covered: list[Packet] = []
@@ -402,7 +402,7 @@ class Cake(Oracle):
         return self.tins[self.turn]
 
     def decay(self, tin: Tin, now: int) -> None:
-        """The next decaying queue forgets a step."""
+        """The next decaying queue decays by a step."""
         numbers = tin.states("decaying")
         if not numbers:
             return
@@ -415,7 +415,7 @@ class Cake(Oracle):
 
     @staticmethod
     def at_rest(queue: Queue, now: int) -> bool:
-        """Whether the law has forgotten."""
+        """Whether the law has decayed."""
         return not queue.count and not queue.blue.pm and now >= queue.drop_next
 
     def dequeue(self, now: int) -> Packet | None:

@@ -1,8 +1,8 @@
 """Classful schedulers, written from the papers over a plain list of queues.
 
 Children are queues without a law or CoDel. DRR follows the pseudocode of Shreedhar and Varghese 1996 with its
-ActiveList; fair queueing tags every packet on arrival, as Golestani 1994 does, in exact fractions. Where a
-scheduler looks at the length of a head, the packet has been taken from its child, as in Linux.
+ActiveList; fair queueing tags every packet on arrival, like Golestani 1994, in exact fractions. Where a scheduler needs
+the length of a head, the packet has been taken from its child, as in Linux.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class RoundRobin(Classful):
                 return self.wheel[0]
             self.wheel.rotate(-1)
         while self.wheel[-1] == self.wheel[0]:
-            self.wheel.rotate(1)  # nobody wants to send: the turn that ran dry is over, and all went round
+            self.wheel.rotate(1)  # no class has packets: the last turn is over, after a full round
         return None
 
     def left(self, number: int, packet: Packet) -> None:
@@ -164,7 +164,7 @@ class DeficitRoundRobin(Classful):
 
 
 class FairQueueing(Classful):
-    """Golestani 1994: F = max(F of the packet before, v) + L / r on arrival, v the tag of the packet in service."""
+    """Golestani 1994: F = max(F of the previous packet, v) + L / r on arrival, v the tag of the packet in service."""
 
     def __init__(self, weights: tuple[int, ...], limit: int = 1000) -> None:
         super().__init__(len(weights), limit)
@@ -190,7 +190,7 @@ class FairQueueing(Classful):
 
 
 class QuickFair(Classful):
-    """Checconi, Rizzo and Valente 2013 by their definitions: who is eligible and ready is worked out anew each time.
+    """Checconi, Rizzo and Valente 2013 by their definitions: eligible and ready groups are computed again each time.
 
     Virtual time counts in 2^-20 bytes of weight one. A group is all classes with one slot size; it starts with the
     earliest slot of its classes and finishes two slots later.
@@ -204,7 +204,7 @@ class QuickFair(Classful):
         self.v = 0
         self.s = [0] * len(weights)
         self.f = [0] * len(weights)
-        self.active: list[int] = []  # who came first to a slot is before others
+        self.active: list[int] = []  # within a slot in order of arrival
 
     def sigma(self, number: int) -> int:
         sigma = 1
@@ -232,7 +232,7 @@ class QuickFair(Classful):
         return found
 
     def catch_up(self) -> None:
-        """Virtual time goes on if nobody is eligible."""
+        """Virtual time advances if no group is eligible."""
         if self.active and not self.ready():
             self.v = max(self.v, min(self.groups().values()))
 

@@ -141,7 +141,7 @@ class CoDelQueue:
 
 
 class CoDel(Oracle):
-    """One CoDel queue with a limit in packets; its drops are no concern of the law (section 5.4)."""
+    """One CoDel queue with a limit in packets; the law ignores its overflow drops (section 5.4)."""
 
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()

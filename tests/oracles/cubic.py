@@ -1,9 +1,9 @@
 """CUBIC from the text of RFC 9438: windows in segments, times in seconds.
 
-Where aqmlab reads the RFC, this oracle does likewise:
+Readings shared with aqmlab:
 
 - Section 4.4 increments the window for each new ACK; with delayed ACKs that would halve the growth. As in section 4.3,
-  what counts is *segments_acked*.
+  the increment counts *segments_acked*.
 - Section 4.3 sets the window to W_est, which may be less than it is; section 4.2 wants it never to fall. It stays.
 - Section 4.6 lets a mark reduce the window to one segment; aqmlab keeps two, as after a loss.
 - A stage whose window begins above W_max has K = 0 and W_max = cwnd, as after slow start without loss (section 4.10).
@@ -22,7 +22,7 @@ ALPHA = 3 * (1 - BETA) / (1 + BETA)
 
 
 class Cubic:
-    """One connection; `seen` counts what was met on the way."""
+    """One connection; `seen` counts the cases that occurred."""
 
     def __init__(self, initial_window: float, mss: int) -> None:
         self.initial_window = initial_window
@@ -81,7 +81,7 @@ class Cubic:
         return C * (t - self.k) ** 3 + self.w_max
 
     def begin_stage(self) -> None:
-        """Congestion avoidance begins."""
+        """Congestion avoidance starts."""
         self.cwnd = self.whole(self.cwnd)
         if self.after_timeout or self.w_max <= self.cwnd:
             # Section 4.8; section 4.10.
@@ -117,6 +117,6 @@ class Cubic:
         self.t = None
 
     def idle(self) -> None:
-        """It sends again after idle time: what follows is a new stage."""
+        """It sends again after idle time: a new stage starts."""
         self.cwnd = min(self.cwnd, self.initial_window)
         self.t = None

@@ -1,9 +1,9 @@
 """DualPI2 from the pseudocode of RFC 9332 appendix A: figures 2 to 5, 7 and 8.
 
-Readings of `discipline/dualpi2.rs`: likelihoods beyond one count as one; with `signals lot` (Linux) the trace's random
-numbers decide, none where the outcome is certain; weights by self-clocked tags given on arrival, in 1/65536 bytes;
-p' is not used while at most two full packets wait, nor the ramp for a packet that leaves the L4S queue empty; once
-k p' is 1, classic packets are dropped and L4S packets share their lot.
+Readings of `discipline/dualpi2.rs`: likelihoods above one count as one; with `signals lot` (Linux) the trace's random
+numbers decide, and none is drawn where the outcome is certain; weights by self-clocked tags given on arrival, in
+1/65536 bytes; p' is not used while at most two full packets are queued, nor the ramp for a packet that leaves the L4S
+queue empty; once k p' is 1, classic packets are dropped and L4S packets with the same probability.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class DualPi2(Oracle):
         self.log("enqueued", packet.number)
 
     def scheduler(self) -> deque[Packet] | None:
-        """The queue that goes next."""
+        """The queue to serve."""
         queues = [queue for queue in (self.lq, self.cq) if queue]
         if not queues:
             self.v, self.last = 0, [0, 0]

@@ -1,9 +1,9 @@
 """FQ-CoDel from sections 4.1 and 4.2 of RFC 8290, with a queue of its own for every flow.
 
-The hash is no part of the oracle: traces have few flows, and the Rust discipline so many queues that none
-share one. Readings of `discipline/fq_codel.rs`: credits of zero are used up (the RFC says "negative" and
-explains it as "at least a quantum"); a full queue drops half of the fattest flow's bytes, not of its
-packets, as Linux does.
+The hash is not part of the oracle: traces have few flows, and the Rust discipline so many queues that no two flows
+share one. Readings of `discipline/fq_codel.rs`: credits of zero are used up (the RFC says "negative" and explains it as
+"at least a quantum"); a full queue drops half of the bytes of the flow with the most, not of its packets, as Linux
+does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Options:
 
 
 class FlowQueue(Protocol):
-    """What a flow's queue can do, whatever its law."""
+    """The interface of a flow's queue, whatever its law."""
 
     queue: deque[Packet]
 
@@ -66,7 +66,7 @@ class FlowQueues(Oracle, Generic[Q]):
         """Ask the law of a queue for a packet."""
 
     def overflowed(self, queue: Q, now: int) -> None:
-        """The fattest queue is about to lose a batch."""
+        """The queue with the most bytes is about to lose a batch."""
 
     def enqueue(self, packet: Packet, now: int) -> None:
         """Section 4.1: classify, append, activate, and drop from the fattest queue beyond the limit."""

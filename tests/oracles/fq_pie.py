@@ -1,8 +1,7 @@
 """FQ-PIE: the flow queues of RFC 8290 as in `fq_codel.py`, with PIE (`pie.py`, appendix A of RFC 8033) on each.
 
-Readings of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE so (Linux);
-all flows are updated by one clock; a flow without packets, delay and probability forgets what it had
-accumulated.
+Readings of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE (Linux); all flows
+are updated by one clock; a flow without packets, delay and probability loses what it had accumulated.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class FlowQueue(pie.Pie):
         self.awake = True
 
     def forget(self) -> None:
-        """What a flow at rest does."""
+        """Reset of a flow at rest."""
         if not self.queue and self.drop_prob == self.current_qdelay == self.qdelay_old == 0:
             self.accu_prob = 0.0
             self.awake = False
@@ -61,7 +60,7 @@ class FqPie(fq_codel.FlowQueues[FlowQueue]):
         return queue.dequeue(now)
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """Not the fattest queue but the arriving packet pays for a lack of room."""
+        """A full queue drops the arriving packet, not one of the longest queue."""
         if not self.salted:
             self.numbers.used += 1  # the hash takes one number
             self.salted = True
@@ -86,7 +85,7 @@ class FqPie(fq_codel.FlowQueues[FlowQueue]):
             self.next_update += self.pie_options.t_update
 
     def probes(self) -> dict[str, float]:
-        """Flows on the lists, those that remember anything, and the largest probability."""
+        """Flows on the lists, those with a state, and the largest probability."""
         largest = max((queue.drop_prob for queue in self.queues.values()), default=0.0)
         return {
             "active_flows": len(self.new) + len(self.old),

@@ -1,7 +1,7 @@
 """Marking by thresholds: DCTCP's step (RFC 8257), the ramp of DCQCN (Zhu 2015, figure 5), TCN (Bai 2016).
 
-Readings of the Rust files: a queue is compared without the arriving packet; a packet that cannot be marked is
-dropped, or passed on if asked; one that would leave an empty queue behind is never dropped on departure.
+Readings of the Rust files: a queue is compared without the arriving packet; a packet that cannot be marked is dropped,
+or passed on if `unmarkable` says so; one that would leave the queue empty is never dropped at departure.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Ramp(Marking):
     def hit_on_arrival(self) -> bool:
         probability = self.probability()
         if probability in (0.0, 1.0):
-            return probability == 1.0  # no lot is needed
+            return probability == 1.0  # no random number is needed
         return self.numbers.uniform() < probability
 
     def probes(self) -> dict[str, float]:

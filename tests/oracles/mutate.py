@@ -3,10 +3,10 @@
     python tests/oracles/mutate.py [LAW ...] [--lines FROM TO]
 
 Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs` (or, with a slash in the name, in
-`crates/aqm-core/src/<name>.rs`: `scheduler/drr`, `discipline/sfq`): another comparison, another operator, another
-constant, a statement left out. It is built in a copy of the sources. A mutant that neither the oracles' traces nor
-the unit tests of the law nor the golden runs notice is printed; it is either equivalent or a hole in the tests.
-Run by hand; not part of the tests.
+`crates/aqm-core/src/<name>.rs`: `scheduler/drr`, `discipline/sfq`): another comparison, operator or constant, or a
+statement left out. It is built in a copy of the sources. A mutant that is noticed by neither the oracles' traces nor
+the unit tests of the law nor the golden runs is printed; it is either equivalent or a gap in the tests. Run by hand;
+not part of the tests.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LAWS = (
     "sp_pifo",
 )
 
-# What is replaced by what; every match on a line is one mutant.
+# Replacements; every match on a line is one mutant.
 OPERATORS = [
     (r" < ", " <= "),
     (r" < ", " > "),
@@ -157,11 +157,11 @@ class Workshop:
         return done.returncode == 0
 
     def write(self, law: str, text: str) -> None:
-        """Puts the text of a law in place."""
+        """Writes the text of a law into the copy."""
         (self.root / path_of(law)).write_text(text)
 
     def build(self) -> bool:
-        """Builds the program that plays traces."""
+        """Builds the program that replays traces."""
         return self.cargo("build", "--example", "trace_decisions")
 
     @property
@@ -171,7 +171,7 @@ class Workshop:
 
 
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
-    """What the oracles expect for every case in which this law takes part."""
+    """The oracles' decisions for every case that uses this law."""
     kinds = {
         "blue": ("blue", "cobalt", "fq_cobalt", "sfb"),
         "cobalt": ("cobalt", "fq_cobalt"),
@@ -196,7 +196,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
 
 
 def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:
-    """Who notices the mutant in the workshop."""
+    """Which tests notice the mutant."""
     for spec, trace, decisions in expected:
         try:
             different = test_oracles.first_difference(workload.rust(spec, trace, shop.program, timeout=20), decisions)

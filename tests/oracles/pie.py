@@ -1,11 +1,11 @@
 """PIE, from the pseudocode of RFC 8033 appendix A, with the elements of section 5 as options (appendix B).
 
-Names as there. Readings of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no
-delay; the probability decays while the delay is below half the reference (appendix B; appendix A: zero); it
-marks up to the threshold; it becomes active by what an arriving packet finds, and rests again only when a
-packet finds the queue empty (both pseudocodes would let it rest at once).
+Names as there. Readings of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no delay; the
+probability decays while the delay is below half the reference (appendix B; appendix A: zero); it marks up to the
+threshold; an arriving packet activates it by the queue that it finds, and it becomes inactive only when a packet finds
+the queue empty (in both pseudocodes it would become inactive at once).
 
-`Linux` and `Ns327` change what those programs do otherwise, as the presets' documentation says.
+`Linux` and `Ns327` implement the differences of those programs, as in the documentation of the presets.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Pie(Oracle):
         self.burst_allowance = max(0, self.burst_allowance - self.o.t_update)
 
     def probes(self) -> dict[str, float]:
-        """Probability, delay and what is left of the burst allowance in seconds."""
+        """Probability, delay and the remaining burst allowance in seconds."""
         return {
             "drop_probability": self.drop_prob,
             "qdelay": self.current_qdelay,
@@ -208,7 +208,7 @@ class Pie(Oracle):
 
 
 class Linux(Pie):
-    """What Linux does otherwise: first update after 500 ms, other decay, burst time by departures."""
+    """Differences of Linux: first update after 500 ms, other decay, burst time by departures."""
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -237,7 +237,7 @@ class Linux(Pie):
         return self.toss(packet)
 
     def dequeue(self, now: int) -> Packet | None:
-        """The time since the last departure is taken off the burst allowance."""
+        """The time since the last departure is subtracted from the burst allowance."""
         packet = super().dequeue(now)
         if packet is not None:
             if not self.queue and self.o.dq_threshold is None:
@@ -248,7 +248,7 @@ class Linux(Pie):
         return packet
 
     def calculate_drop_prob(self) -> None:
-        """A rise of 0.02 above 250 ms, a decay of 1/64 at no delay, and everything forgotten when calm."""
+        """A rise of 0.02 above 250 ms, a decay of 1/64 at no delay, and a reset when calm."""
         delay = self.estimate()
         self.drop_prob += self.step(delay)
         if delay > 0.25:
@@ -266,7 +266,7 @@ class Linux(Pie):
 
 
 class Ns327(Pie):
-    """What ns-3.27 does otherwise: the measured rate, its own tuning table, a burst state of its own."""
+    """Differences of ns-3.27: the measured rate, its own tuning table, a burst state of its own."""
 
     RESET = 1500 * MILLISECOND
 
@@ -280,7 +280,7 @@ class Ns327(Pie):
         self.avg_dq_rate = 0.0
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """A burst is protected when it begins; the lot is drawn before the safeguards."""
+        """A burst is protected when it starts; the random number is drawn before the safeguards."""
         if len(self.queue) + 1 > self.o.limit:
             self.log("dropped", packet.number, "overlimit")
             return

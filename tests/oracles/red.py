@@ -1,11 +1,10 @@
 """RED from figure 2 of Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance"
 (1993).
 
-With the gentle curve of Floyd (2000): between max_th and twice max_th the probability rises from max_p to
-1. `wait` spaces drops as section 7 of the paper does with uniform random variables, in the form that ns-2
-gave it. Readings of `discipline/red.rs`: a full queue is tested after the average was updated and before
-the thresholds; a time of silence is counted once even if the packet that ends it is dropped (figure 2 would
-count it again).
+With the gentle curve of Floyd (2000): between max_th and twice max_th the probability rises from max_p to 1. `wait`
+spaces drops as in section 7 of the paper with uniform random variables, in the form of ns-2. Readings of
+`discipline/red.rs`: a full queue is tested after the average was updated and before the thresholds; idle time is
+counted once even if the packet that ends it is dropped (figure 2 would count it again).
 """
 
 from __future__ import annotations

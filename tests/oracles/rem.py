@@ -1,8 +1,8 @@
 """REM from equations 1 and 2 of Athuraliya, Low, Li and Yin (2001).
 
 p_l(t+1) = [p_l(t) + gamma (alpha (b_l(t) - b*) + x_l(t) - c_l)]+, marking probability 1 - phi^(-p_l). Readings of
-`discipline/rem.rs`: x is what arrived in the last period, lost packets included; beyond `mark_threshold` nothing is
-marked.
+`discipline/rem.rs`: x counts the arrivals of the last period, including dropped packets; beyond `mark_threshold`
+nothing is marked.
 """
 
 from __future__ import annotations

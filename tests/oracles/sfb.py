@@ -1,9 +1,9 @@
-"""SFB from figure 6 of Feng, Kandlur, Saha and Shin (2001), with what Linux `sch_sfb` does otherwise.
+"""SFB from figure 6 of Feng, Kandlur, Saha and Shin (2001), with the differences of Linux `sch_sfb`.
 
 For each level i: if B[i][h_i].qlen is at least bin_size, p_m += d1; if it is zero, p_m -= d2. A packet is dropped
-(marked) with the minimum of its bins' p_m; at 1 its flow is rate-limited. Linux: other steps up and down, a hard
-limit for the smallest bin, drops above 1/2, a token bucket for the rate, two hashes of which the second is warmed
-up by flows at 1. Bins hold lists of packets here, so that counting anew for a new hash is looking at the queue.
+(marked) with the minimum of its bins' p_m; at 1 its flow is rate-limited. Linux: other steps up and down, a hard limit
+for the smallest bin, drops above 1/2, a token bucket for the rate, two hashes of which the second is warmed up by flows
+at 1. Bins hold lists of packets here, so that counts for a new hash come from the queue.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Sfb(Oracle):
         return False
 
     def reason(self, packet: Packet, now: int) -> str | None:
-        """Why the packet is dropped."""
+        """The reason to drop the packet."""
         o = self.o
         if len(self.queue) == o.limit:
             return "overlimit"

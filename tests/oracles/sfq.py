@@ -1,8 +1,8 @@
 """SFQ as McKenney (1990) describes it and tc-sfq(8) parametrises it, over plain lists.
 
-Flows are hashed to `divisor` queues, at most `flows` of which hold packets. Queues take turns; one whose allotment is
-used up gets a quantum and goes to the end. When full, it drops from the longest queue. With the first arrival after
-`perturb` the hash changes, and all that waits is sorted anew.
+Flows are hashed to `divisor` queues, at most `flows` of which hold packets. Queues take turns; one that has used up its
+allotment gets a quantum and goes to the end. When full, it drops from the longest queue. With the first arrival after
+`perturb` the hash changes, and all queued packets are sorted again.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Sketch(ABC):
         self.clear()
 
     def clear(self) -> None:
-        """Everything is forgotten."""
+        """Reset all counters."""
         self.rows = [[0] * self.width for _ in range(self.depth)]
 
     def places(self, key: int) -> list[tuple[list[int], int, int]]:
@@ -48,11 +48,11 @@ class Sketch(ABC):
 
     @abstractmethod
     def query(self, key: int) -> int:
-        """What was added under the key, as far as the sketch can tell."""
+        """The estimate of what was added under the key."""
 
     @abstractmethod
     def add(self, key: int, value: int) -> None:
-        """Counts so much more under the key."""
+        """Add a value under the key."""
 
 
 class CountMin(Sketch):

@@ -1,13 +1,12 @@
-"""S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over PIE as ns-3.27
-has it.
+"""S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over ns-3.27's PIE.
 
-Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in
-which flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: the
-current delay in equation 3, or the old one; line 4 of algorithm 2 looks at the delay of the last period, or at
-what the last departure left behind; a share above the threshold is too large (`rule=text`) or one below it
-(`algorithm2`), an equal one if asked for; packets are counted when accepted or when they leave, by number or by
-size; counting starts anew at whole multiples of the period; the burst allowance holds back PIE's probability
-only; with ECN, both rules mark up to a probability.
+Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in which
+flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: equation 3 has the
+current delay, or the old one; line 4 of algorithm 2 uses the delay of the last period, or that after the last
+departure; a share above the threshold is too large (`rule=text`) or one below it (`algorithm2`), an equal one
+optionally; packets are counted when accepted or when they leave, by number or by size; counts are cleared at whole
+multiples of the period; the burst allowance holds back only PIE's probability; with ECN, both rules mark up to a
+probability.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ def printed(limit: int, qdelay_ref: int = 20 * MILLISECOND) -> pie.Options:
 
 
 class Exact:
-    """What every flow has."""
+    """The common part of counters."""
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Everything is forgotten."""
+        """Reset all counters."""
         self.m: Counter[int] = Counter()
 
     def insert(self, flow: int, value: int) -> None:
@@ -54,7 +53,7 @@ class Exact:
 
     @property
     def m_count(self) -> int:
-        """What was counted in all."""
+        """The total of all counts."""
         return self.m.total()
 
     def threshold(self) -> Fraction:
@@ -64,7 +63,7 @@ class Exact:
 
 
 class Sketched:
-    """What a sketch tells, which cannot list flows: the sum of equation 9 is kept while packets are counted.
+    """The estimates of a sketch, which cannot list flows: the sum of equation 9 is updated as packets are counted.
 
     m more for a flow that had M, by the sketch, add (M + m)^2 - M^2 to the sum of squares.
     """
@@ -74,7 +73,7 @@ class Sketched:
         self.clear()
 
     def clear(self) -> None:
-        """Everything is forgotten."""
+        """Reset all counters."""
         self.sketch.clear()
         self.m_count = self.squares = 0
 
@@ -173,7 +172,7 @@ class SPie(pie.Ns327):
         return min(p, 0.02) if self.drop_prob >= 0.1 else p
 
     def reason(self, packet: Packet) -> str | None:
-        """Why the packet is dropped, if it is."""
+        """The reason to drop the packet, if there is one."""
         if self.burst == "none" and self.burst_allowance == 0:
             self.burst = "protecting"
             self.burst_allowance = self.o.max_burst
@@ -192,7 +191,7 @@ class SPie(pie.Ns327):
         return self.left_behind if self.s.at_departure else self.current_qdelay
 
     def unfair(self, packet: Packet) -> bool:
-        """Equations 8 and 9: the flow's share against the packet-weighted mean share."""
+        """Equations 8 and 9: the flow's share compared with the packet-weighted mean share."""
         m_count, threshold = self.counts.m_count, self.counts.threshold()
         if m_count == 0:
             return False

@@ -1,4 +1,4 @@
-"""CUBIC of aqm-sim against an oracle written from RFC 9438: the same window after every acknowledgment."""
+"""CUBIC of aqm-sim compared with an oracle written from RFC 9438: the same window after every acknowledgment."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ import workload
 
 MSS = 1000
 SECOND = 10**9
-# Segments: two bytes. Windows are whole bytes, and on which side of one a product falls is a matter of rounding.
+# Tolerance: two bytes. Windows are whole bytes, and rounding decides on which side of one a product falls.
 CLOSE = 0.0021
 
 
 @pytest.fixture(scope="session")
 def program() -> Path:
-    """The example program that plays the events."""
+    """The example program that replays the events."""
     cargo = os.environ.get("CARGO", "cargo")
     command = [cargo, "build", "--quiet", "--package", "aqm-sim", "--example", "trace_window"]
     subprocess.run(command, cwd=workload.ROOT, check=True)
@@ -33,9 +33,9 @@ def program() -> Path:
 
 
 def history(seed: int) -> tuple[list[str], list[tuple[float, float]], Counter[str]]:
-    """What happens to a connection, the oracle's windows, and what it met.
+    """The events of a connection, the oracle's windows, and the cases that occurred.
 
-    The oracle plays along, since acknowledgments come as the window lets them.
+    The oracle takes part, since acknowledgments depend on the window.
     """
     chance = random.Random(seed)
     oracle = cubic.Cubic(10.0, MSS)
@@ -86,7 +86,7 @@ def test_the_window_is_the_oracles_after_every_event(seed: int, program: Path) -
     for number, (line, answer, (cwnd, ssthresh)) in enumerate(zip(lines, answers, windows, strict=True)):
         own_cwnd, own_ssthresh = (int(word) / MSS for word in answer.split())
         assert abs(own_cwnd - cwnd) < CLOSE, f"{number}, {line}: {own_cwnd}, the oracle has {cwnd}"
-        # The largest number stands for none.
+        # The largest number means none.
         assert ssthresh == float("inf") or abs(own_ssthresh - ssthresh) < CLOSE, f"{number}, {line}: ssthresh"
 
 

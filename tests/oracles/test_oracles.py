@@ -1,6 +1,6 @@
-"""The disciplines of aqm-core against oracles written from the RFCs' and papers' pseudocode.
+"""The disciplines of aqm-core compared with oracles written from the RFCs' and papers' pseudocode.
 
-The same decisions, packet by packet, on random workloads, both fed the same random numbers.
+They must take the same decisions, packet by packet, on random workloads, with the same random numbers.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def program() -> Path:
 
 
 def same(rust: str, oracle: str) -> bool:
-    """Equal lines; values of probes may differ in the last digits, for sums are taken in another order."""
+    """Equal lines; values of probes may differ in the last digits, since sums have another order."""
     if rust == oracle:
         return True
     left, right = rust.split(), oracle.split()
@@ -214,13 +214,13 @@ def same(rust: str, oracle: str) -> bool:
 
 
 def kind(decision: str) -> str:
-    """What a decision is, without the packet's number: "departed", "dropped congestion"."""
+    """A decision without the packet's number: "departed", "dropped congestion"."""
     words = decision.split()
     return " ".join([words[0], *words[2:]]) if words[0] == "dropped" else words[0]
 
 
 def reason(spec: str) -> str:
-    """Why this discipline drops, at least: a full queue where there is no law."""
+    """The drop reason that this discipline must show: a full queue if it has no law."""
     if spec.startswith(("afd", "choke", "s-pie")):
         return "unfair"
     if "unmarkable pass" in spec:
@@ -234,7 +234,7 @@ def reason(spec: str) -> str:
 
 
 def marks(spec: str) -> bool:
-    """Whether this discipline, or its child, is to mark."""
+    """Whether this discipline, or its child, must mark."""
     return " ecn" in spec or spec.split()[0].split(":")[0] in (
         "cake",
         "dctcp_step",
@@ -246,7 +246,7 @@ def marks(spec: str) -> bool:
 
 
 def traffic(spec: str, seed: int) -> workload.Trace:
-    """What this discipline is tried on: CAKE and pfifo_fast on traffic with code points."""
+    """The workloads of this discipline: CAKE and pfifo_fast need traffic with code points."""
     return workload.marked_traffic(seed) if spec.startswith(("cake", "pfifo_fast")) else workload.random_traffic(seed)
 
 

@@ -1,4 +1,4 @@
-"""Traces for the oracle tests: random workloads, and the Rust implementation as a program that plays them."""
+"""Traces for the oracle tests: random workloads, and the Rust implementation as a program that replays them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Step:
 
 @dataclass
 class Trace:
-    """What a host does, and the random numbers that the law gets."""
+    """The steps of a host, and the random numbers for the law."""
 
     rate: int
     steps: list[Step]
@@ -70,7 +70,7 @@ class Trace:
 
 
 class Numbers:
-    """Plays back 64-bit random numbers, uniform in [0, 1) by their upper 53 bits."""
+    """Replays 64-bit random numbers, uniform in [0, 1) by their upper 53 bits."""
 
     def __init__(self, numbers: list[int]) -> None:
         self.numbers = numbers
@@ -92,7 +92,7 @@ class Log:
         self.lines.append(" ".join(map(str, words)))
 
     def mark(self, packet: Packet) -> bool:
-        """Marks a packet if its transport understands that; one that carries CE counts as marked."""
+        """Marks a packet if it is ECN-capable; one that carries CE counts as marked."""
         if packet.ecn == NOT_ECT:
             return False
         if packet.ecn != CE:
@@ -170,8 +170,8 @@ def build() -> Path:
 def random_traffic(seed: int, flows: int = 12, probe_every: int = 40) -> Trace:
     """Random traffic: phases of overload, underload, silence and bursts; mixed sizes and ECN fields.
 
-    Every third trace is of a slow link, on which one packet takes longer than most laws' targets. Every step
-    has an instant of its own, odd or even by kind, so that no decision hangs on a tie.
+    Every third trace has a slow link, on which one packet takes longer than most laws' targets. Every step has its own
+    time, odd or even by kind, so that no decision depends on a tie.
     """
     chance = random.Random(seed)
     rate, seconds = (1_000_000, 20) if seed % 3 == 2 else (10_000_000, 3)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compare aqmlab with the Linux kernel: the same experiment files through both, one table and one figure.
+"""Compare aqmlab with the Linux kernel: the same experiment files in both, one table and one figure.
 
     validate/linux/compare.py [FILE ...] [--seeds N] [--settings plain,default] [--jobs N] [--out DIR]
 
-Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. The first of the
-settings is the one that is judged. Kernel runs are kept and not repeated. Exit status 1 if a difference is larger
-than allowed. Random numbers differ between the two, so only means over seeds can agree: where two standard errors of
-both could explain that a difference is larger than allowed, the table says "scatter" and it does not count.
+Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. The first setting is
+judged. Kernel runs are kept and reused. Exit status 1 if a difference is larger than allowed. Random numbers differ
+between the two, so only means over seeds can agree: if two standard errors of both could explain a larger difference,
+the table says "scatter" and it does not count.
 """
 
 import argparse
@@ -27,9 +27,9 @@ from aqmlab.errors import InputError
 from aqmlab.plots import style
 
 RESULTS = HERE.parents[1] / "results/validate-linux"
-# What may differ, relative to the kernel.
+# Allowed differences, relative to the kernel.
 ALLOWED = {"goodput_mbit": 0.05, "qdelay_mean_ms": 0.15, "loss_ratio": 0.25}
-# Differences below this do not count: one loss in ten thousand packets.
+# Smaller differences do not count: one loss in ten thousand packets.
 NEGLIGIBLE = {"loss_ratio": 1e-4}
 SHORT = {"goodput_mbit": "goodput Mbit/s", "qdelay_mean_ms": "queue delay ms", "loss_ratio": "loss %"}
 SCALE = {"loss_ratio": 100.0}
@@ -108,7 +108,7 @@ def percent(share: float) -> str:
 
 
 def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
-    """Say whether two means are as close as allowed: '', 'scatter' or 'DIFFERS'."""
+    """Compare two means: '', 'scatter' or 'DIFFERS'."""
     gap = abs(statistics.fmean(own) - statistics.fmean(theirs))
     allowed = ALLOWED[name] * statistics.fmean(theirs)
     if gap <= max(allowed, NEGLIGIBLE.get(name, 0)):
@@ -117,7 +117,7 @@ def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
 
 
 def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
-    """Return the comparison as a table of Markdown, which reads well as it is."""
+    """Return the comparison as a Markdown table, which is readable as text."""
     header = ["qdisc", "flows", "link", "metric", *(f"Linux {name}" for name in settings), "aqmlab"]
     header += [f"against {name}" for name in settings] + ["verdict"]
     lines = [header]
@@ -143,7 +143,7 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
 
 
 def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
-    """Return the figure as SVG: simulator over kernel per cell, with what is allowed as a band."""
+    """Return the figure as SVG: simulator over kernel per cell, with the allowed range as a band."""
     canvas, axes = style.canvas(rows=len(ALLOWED), height_in=8.0)
     colours = style.colours(list(dict.fromkeys(cell.aqm for cell in cells)))
     for axis, (name, allowed) in zip(axes, ALLOWED.items(), strict=True):

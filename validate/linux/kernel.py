@@ -1,4 +1,4 @@
-"""One run in the kernel: the job, the guest, its answer; and the answers kept so that none is asked for twice."""
+"""One run in the kernel: the job, the guest, its result; results are kept and reused."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ CONTROLS = {"newreno": "reno", "cubic": "cubic", "dctcp": "dctcp", "bbr1": "bbr"
 
 @dataclass(frozen=True)
 class Setting:
-    """How Linux's TCP is set."""
+    """Settings of Linux's TCP."""
 
     sysctls: str
     hystart: int
@@ -51,7 +51,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Run:
-    """A run that may be asked for."""
+    """A run and its key."""
 
     plan: Plan
     contestant: Contestant
@@ -59,7 +59,7 @@ class Run:
     setting: str
 
     def job(self) -> dict[str, Any]:
-        """Return everything that decides the run; what Linux cannot do is refused.
+        """Return everything that decides the run; refuse what Linux does not support.
 
         Raises:
             InputError: naming what the guest cannot do.
@@ -71,7 +71,8 @@ class Run:
         rate = scenario.capacity.rate_bps
         setting = SETTINGS[self.setting]
         switches = f"net.ipv4.tcp_sack={int(tcps[0]['sack'])} net.ipv4.tcp_ecn={int(tcps[0]['ecn'] == 'classic')}"
-        # The guest's packets take no time on any wire. What they take in the simulator is added to the base RTT.
+        # The guest's packets take no time on wires. Their serialisation times in the simulator are added to the base
+        # RTT.
         wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (scenario.access_rate_bps or 10 * rate))
         draw = random.Random(self.seed)
         flows = []
@@ -92,17 +93,17 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The hash of all that decides the run: the job, its seed, the kernel and the programs in it."""
+        """The hash of everything that decides the run: the job, its seed, the kernel and its programs."""
         parts = [json.dumps(self.job()), str(self.seed), (KERNEL / "identity").read_text()]
         parts += [path.read_text() for path in (HERE / "dumbbell.sh", *sorted(HERE.glob("guest/*.[ch]")))]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     def is_kept(self, store: Path) -> bool:
-        """Whether the store holds the answer."""
+        """Whether the store has the result."""
         return (store / f"{self.key}.json").exists()
 
     def answer(self, store: Path) -> dict[str, Any]:
-        """Return the answer from the store, or run the guest and keep it there."""
+        """Return the result from the store, or run the guest and store it."""
         kept = store / f"{self.key}.json"
         if not self.is_kept(store):
             store.mkdir(parents=True, exist_ok=True)
@@ -167,7 +168,7 @@ def _control(group: Flows) -> str:
 
 
 def _check(scenario: Scenario) -> None:
-    """Refuse what the guest does not do."""
+    """Refuse what the guest does not support."""
 
     def refuse(what: str) -> None:
         raise InputError(f"validate/linux: {what}")

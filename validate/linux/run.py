@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Run an experiment file in a real Linux kernel, in virtual time, and answer with aqmlab's JSON.
+"""Run an experiment file in a real Linux kernel, in virtual time, and print aqmlab's JSON.
 
     validate/linux/run.py EXPERIMENT.toml [--setting default|plain|...] [--seeds N] [--jobs N] [--json FILE]
 
-The file is one that `aqmlab run` takes; what the kernel's dumbbell cannot do is refused. Finished runs are kept in
-results/validate-linux/runs and found again.
+The file has the form of `aqmlab run`; features that the kernel's dumbbell lacks are refused. Finished runs are kept in
+results/validate-linux/runs and reused.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def runs_of(path: Path, setting: str, seeds: int | None = None) -> list[tuple[di
 
 
 def answers(runs: Iterable[Run], jobs: int, quiet: bool = False) -> list[Answer]:
-    """Return the answers in order; those that are missing are asked for, several at a time."""
+    """Return the results in order; missing ones are run, several at a time."""
     wanted = list(runs)
     if not (KERNEL / "linux").exists():
         sys.exit("run.py: the kernel is missing: make validate-linux builds it (or validate/linux/kernel.sh)")
@@ -69,7 +69,7 @@ def answers(runs: Iterable[Run], jobs: int, quiet: bool = False) -> list[Answer]
 
 
 def document(path: Path, setting: str, asked: list[tuple[dict[str, str], Run]], found: list[Answer]) -> Answer:
-    """Return what `aqmlab run --json` would, with the kernel's figures."""
+    """Return the output of `aqmlab run --json`, with the kernel's numbers."""
     tagged = [({"point": point} if point else {}) | answer for (point, _), answer in zip(asked, found, strict=True)]
     points = {json.dumps(point): run.plan.echo for point, run in asked}
     swept = len(points) > 1

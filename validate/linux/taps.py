@@ -1,4 +1,4 @@
-"""What a run of the guest says: packets at both taps, bytes at the receivers, TCP's own counters."""
+"""The measurements of a run of the guest: packets at both taps, bytes at the receivers, TCP's own counters."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ SEEN = np.dtype(
 )
 CE = 3
 FIRST_PORT = 20000
-# What TCP counts of its own recoveries, from /proc/net/netstat.
+# TCP's counters of its recoveries, from /proc/net/netstat.
 COUNTERS = {
     "recoveries": "TCPSackRecovery",
     "timeouts": "TCPTimeouts",
@@ -28,7 +28,7 @@ Taps = np.ndarray[Any, np.dtype[Any]]
 
 
 def read_taps(folder: Path) -> tuple[Taps, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the packets that came to the queue, when each left (0: never), and its ECN field then."""
+    """Return the packets that arrived at the queue, when each left (0: never), and its ECN field then."""
     arrived, left = (np.fromfile(folder / name, dtype=SEEN) for name in ("in", "out"))
     # The IP identification tells a retransmission from the first transmission.
     keys = [np.uint64(2**48) * tap["port"] + np.uint64(2**32) * tap["id"] + tap["seq"] for tap in (arrived, left)]

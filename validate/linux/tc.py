@@ -1,4 +1,4 @@
-"""aqmlab's disciplines in tc's words: the same parameters on both sides."""
+"""aqmlab's disciplines in tc's notation: the same parameters on both sides."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ SIXTEENTHS = 16
 
 
 class Params(dict[str, str]):
-    """Parameters that remember which of them tc was told."""
+    """Parameters that record which of them tc was given."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
@@ -100,7 +100,7 @@ def red(p: Params, rate_bps: int) -> str:
 
 
 def choke(p: Params, rate_bps: int) -> str:
-    """CHOKe counts packets in Linux; the rest is RED's."""
+    """CHOKe counts packets in Linux; the rest is as in RED."""
     low, high = packets(p["min"]), packets(p["max"])
     weight = f"avpkt {FULL_BYTES} burst {burst(float(p['w']), low * FULL_BYTES, FULL_BYTES)}"
     law = f"min {low} max {high} {weight} bandwidth {format_rate(rate_bps)} probability {p['probability']}"
@@ -119,7 +119,7 @@ def sfq(p: Params, _: int) -> str:
 
 
 def cake(p: Params, _: int) -> str:
-    """Its own shaper: there is no HTB above it."""
+    """It has its own shaper: there is no HTB above it."""
     # Linux limits CAKE's memory, which is large; packets are not counted.
     p.told.add("limit")
     if p["bandwidth"] == "auto" or p["rtt"] != "auto":

@@ -5,9 +5,9 @@
 
 Builds `dumbbell.cc` against Debian's libns3-dev, runs both simulators over several seeds, prints both sets of
 parameters and one table of means over the seeds. Exit status 1 if a difference is larger than allowed.
-Random numbers differ between the two, so only means can agree, and only as closely as the seeds scatter: where
-two standard errors could explain that a difference is larger than allowed, the table says "scatter" and it does
-not count (more seeds decide it).
+Random numbers differ between the two, so only means can agree, and only as closely as the seeds scatter: if two
+standard errors could explain a larger difference, the table says "scatter" and it does not count (more seeds can
+decide).
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Case:
 def bulk(flows: int, cc: str, *, sack: bool = True) -> Case:
     """Bulk flows, with SACK or without.
 
-    The warm-up is long: with a FIFO the repair of the first slow start takes up to six seconds.
+    The warm-up is long: with a FIFO, repairing the losses of the first slow start takes up to six seconds.
     """
     flow = f"{flows}*{cc}:sack={'on' if sack else 'off'}"
     return Case(
@@ -98,7 +98,7 @@ def case_of(name: str, cc: str) -> Case:
     return bulk(8, cc, sack=False) if name == "nosack" else bulk(int(name), cc)
 
 
-# What may differ: relative, or absolute where it says so.
+# Allowed differences: relative, or absolute where noted.
 ALLOWED = {
     "goodput_mbit": 0.05,
     "qdelay_mean_ms": 0.20,
@@ -108,7 +108,7 @@ ALLOWED = {
     "rtt_mean_ms": 0.02,
 }
 ABSOLUTE = {"jain_index"}
-# Differences below this do not count: one loss in ten thousand packets.
+# Smaller differences do not count: one loss in ten thousand packets.
 NEGLIGIBLE = {"loss_ratio": 1e-4}
 HEADING = "aqm        flows metric                  ns-3               aqmlab             difference allowed"
 
@@ -161,7 +161,7 @@ def scatter(runs: list[Metrics], name: str) -> float:
 
 
 def verdict(name: str, theirs: list[Metrics], own: list[Metrics]) -> str:
-    """Say whether two means are as close as allowed: '', 'scatter' or 'DIFFERS'."""
+    """Compare two means: '', 'scatter' or 'DIFFERS'."""
     difference = abs(mean(own, name) - mean(theirs, name))
     allowed = ALLOWED[name] * (1 if name in ABSOLUTE else mean(theirs, name))
     if difference <= max(allowed, NEGLIGIBLE.get(name, 0)):

@@ -4,10 +4,9 @@
     validate/ns3/qdiscs.py [--only NAME] [--seeds N] [--out FOLDER]
 
 Builds `qdiscs.cc` against Debian's libns3-dev and gives the same traces to both: the same packets, dequeue
-opportunities and random numbers. Where the two decide differently, the oracles of `tests/oracles` must decide as
-aqmlab, and the same oracles with the rules of `rules.py` as ns-3, over whole traces: then these rules are the
-explanation, and the table names those without which a decision would change. Exit status 1 if a difference is not
-explained so.
+opportunities and random numbers. Where the two decide differently, the oracles of `tests/oracles` must agree with
+aqmlab, and the same oracles with the rules of `rules.py` with ns-3, over whole traces: then these rules are the
+explanation, and the table names those that change some decision. Exit status 1 if a difference is not explained.
 """
 
 import argparse
@@ -76,7 +75,7 @@ def first_difference(left: list[str], right: list[str]) -> int | None:
 
 
 def fates(lines: list[str]) -> dict[str, str]:
-    """What became of each packet: marked or not, departed or dropped for which reason."""
+    """The fate of each packet: marked or not, departed or dropped, with the reason."""
     found: dict[str, str] = {}
     for line in lines:
         words = line.split()
@@ -171,7 +170,7 @@ def matters(case: Case, rule: str, theirs: dict[tuple[int, int], list[str]]) -> 
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Compile the two programs that play traces."""
+    """Compile the two programs that replay traces."""
     program = folder / "qdiscs"
     libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
     command = ["g++", "-std=c++17", "-O2", "-o", str(program), str(HERE / "qdiscs.cc"), *libraries]
@@ -185,7 +184,7 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 
 def table(rows: list[Row]) -> Iterator[str]:
-    """Three lines for each case: the two settings, then what came out."""
+    """Three lines for each case: the two settings, then the result."""
     for row in rows:
         yield f"aqmlab: {row.spec}"
         yield f"  ns-3: {row.disc}"

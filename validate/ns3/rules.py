@@ -1,7 +1,7 @@
-"""What the queue discs of ns-3 3.37 do otherwise than aqmlab, as switches on the oracles of `tests/oracles`.
+"""Differences of ns-3 3.37's queue discs from aqmlab, as switches on the oracles of `tests/oracles`.
 
-An oracle without rules decides as aqmlab; with all the rules of its class it decides as ns-3. A difference between
-the two programs is explained when both hold on the same trace. `RULES` says what each rule is and where it comes from;
+An oracle without rules agrees with aqmlab; with all the rules of its class it agrees with ns-3. A difference between
+the two programs is explained if both hold on the same trace. `RULES` describes each rule and its place in ns-3;
 behaviour was read in ns-3.37's `src/traffic-control/model`, the code here is our own.
 """
 
@@ -197,7 +197,7 @@ Q = TypeVar("Q", bound=fq_codel.FlowQueue)
 
 
 class FlowQueues(fq_codel.FlowQueues[Q]):
-    """What the FQ discs have in common."""
+    """The common part of the FQ discs."""
 
     RULES: tuple[str, ...] = ("ties", "child-full")
 
@@ -247,7 +247,7 @@ class FlowQueues(fq_codel.FlowQueues[Q]):
             self.log("enqueued", packet.number)
 
     def refused(self, queue: Q, now: int) -> None:
-        """A flow that is full on its own has refused a packet."""
+        """A flow that is full has refused a packet."""
 
 
 class FqCoDel(FlowQueues[CoDelQueue]):
@@ -524,7 +524,7 @@ class Pie(pie.Pie):
 
     def dequeue(self, now: int) -> Packet | None:
         resting = "active-by-delay" in self.rules and not self.active
-        self.active = self.active or resting  # delays are measured all the same
+        self.active = self.active or resting  # delays are measured anyway
         packet = super().dequeue(now)
         self.active = self.active and not resting
         if packet is not None and "emptied" in self.rules and self.o.dq_threshold is None and not self.queue:
@@ -550,7 +550,7 @@ class Pie(pie.Pie):
 
     def advance(self, now: int) -> None:
         resting = "active-by-delay" in self.rules and not self.active
-        self.active = self.active or resting  # the timer runs all the same
+        self.active = self.active or resting  # the timer runs anyway
         super().advance(now)
         self.active = self.active and not resting
 

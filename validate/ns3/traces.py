@@ -16,13 +16,13 @@ SECONDS = 6
 
 
 def smooth(chance: random.Random, gap: float) -> Iterator[float]:
-    """Just above what the link carries, evenly."""
+    """Slightly more than the link carries, evenly."""
     while True:
         yield gap / 1.05 * chance.uniform(0.9, 1.1)
 
 
 def overload(chance: random.Random, gap: float) -> Iterator[float]:
-    """Poisson, half as much again as the link carries."""
+    """Poisson, one and a half times what the link carries."""
     while True:
         yield chance.expovariate(1.5 / gap)
 
@@ -37,7 +37,7 @@ def bursty(chance: random.Random, gap: float) -> Iterator[float]:
 
 
 def on_off(chance: random.Random, gap: float) -> Iterator[float]:
-    """Overload for some 300 ms, silence for as long."""
+    """Overload for about 300 ms, then silence for as long."""
     while True:
         end = chance.expovariate(1 / (0.3 * SECOND))
         while end > 0:
@@ -64,7 +64,7 @@ CODE_POINTS = ((NOT_ECT,), (NOT_ECT, ECT0), (NOT_ECT, ECT1, ECT0, CE))
 
 @cache
 def trace(kind: int, seed: int) -> tuple[Step, ...]:
-    """Arrivals, dequeue opportunities and random numbers; no two at one instant, and none when PIE's timer is due."""
+    """Arrivals, dequeue opportunities and random numbers; no two at the same time, and none when PIE's timer is due."""
     chance = random.Random(f"{TRAFFIC[kind].__name__} {seed}")
     gap = workload.MEAN_SIZE * 8 / RATE * SECOND
     code_points = CODE_POINTS[(kind + seed) % len(CODE_POINTS)]

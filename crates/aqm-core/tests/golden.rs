@@ -1,8 +1,8 @@
-//! Golden runs: what every discipline does under named traffic, kept as text.
+//! Golden runs: the behaviour of every discipline under named traffic, kept as text.
 //!
-//! A change of behaviour shows as a difference in `snapshots/<discipline>__<workload>.snap`. If it is meant, or a
-//! discipline is new, write the files anew with `INSTA_UPDATE=always cargo test -p aqm-core --test golden` and read
-//! the difference before committing it.
+//! A change of behaviour appears as a difference in `snapshots/<discipline>__<workload>.snap`. If it is intended, or
+//! a discipline is new, update the files with `INSTA_UPDATE=always cargo test -p aqm-core --test golden` and read the
+//! difference before committing it.
 
 mod common;
 
@@ -19,7 +19,7 @@ use std::path::Path;
 const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
 
-/// What a discipline does with other parameters, in bursts.
+/// Other parameters of a discipline, with bursts.
 const VARIANTS: [(&str, &str); 12] = [
     ("daqm_strict", "daqm:daqm3 drop_duration 50ms"),
     ("daqm_jerk", "daqm:only_s3 noagain smoothing 5ms update_step 0.5"),
@@ -44,7 +44,7 @@ fn every_discipline_does_what_it_did() {
     for spec in every_discipline() {
         for workload in WORKLOADS {
             let name = snapshot(&spec, workload);
-            // ECN only where the traffic has it: the other runs show the law dropping.
+            // ECN only if the traffic has it: the other runs show the law's drops.
             let spec = if workload.name == "ecn" { with_ecn(spec.clone()) } else { spec.clone() };
             insta::assert_snapshot!(name, story(&spec, workload));
         }
@@ -74,7 +74,7 @@ fn no_snapshot_is_left_behind() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    // What is missing fails the test above, which may be writing it at this moment.
+    // Missing files fail the test above, which may be writing them at this moment.
     let left: Vec<_> = found.difference(&expected).collect();
     assert!(left.is_empty(), "{left:?} belong to no discipline and workload");
 }
@@ -91,7 +91,7 @@ fn snapshot(spec: &Spec, workload: &Workload) -> String {
     format!("{}__{}", spec.info.name, workload.name)
 }
 
-/// Counts per tenth of a second, the order of departure once the law speaks, the first signals, the delay.
+/// Counts per tenth of a second, the order of departure once the law signals, the first signals, the delay.
 fn story(spec: &Spec, workload: &Workload) -> String {
     let mut rig = Rig::new(spec, 1);
     rig.run(&workload.ops(1)).drain();

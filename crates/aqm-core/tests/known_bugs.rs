@@ -1,4 +1,4 @@
-//! Bugs that ns-3's traffic control once had, as promises of every discipline here. Numbers are ns-3's: `Bug` of its
+//! Bugs that ns-3's traffic control once had, as tests of every discipline here. Numbers are ns-3's: `Bug` of its
 //! Bugzilla, `#` and `!` of issues and merge requests on GitLab; its release notes list them.
 
 mod common;
@@ -13,7 +13,7 @@ use common::workload::{EVERYTHING, Op, Phase, Workload};
 use common::{every_preset, parse, values, with_ecn};
 use std::collections::BTreeSet;
 
-/// What `spec` does with `ops`; `None` if its parameters do not go together.
+/// The actions of `spec` under `ops`; `None` if its parameters exclude each other.
 fn events(spec: &Spec, ops: &[Op]) -> Option<Vec<Event>> {
     let mut rig = Rig::try_new(spec, 1).ok()?;
     rig.run(ops).drain();
@@ -30,12 +30,13 @@ fn without_marks(events: Vec<Event>) -> Vec<Event> {
     events.into_iter().filter(|event| !matches!(event.what, What::Marked(..))).collect()
 }
 
-// Bug 2485: RED asked its average first, and so counted, marked or "dropped early" what had no room.
+// Bug 2485: RED updated its average first, and so counted, marked or "dropped early" packets for which the queue was
+// full.
 #[test]
-fn a_packet_that_finds_no_room_is_dropped_as_overlimit_and_never_marked() {
+fn a_packet_that_finds_a_full_queue_is_dropped_as_overlimit_and_never_marked() {
     let mut with_refusals = 0;
     for mut spec in every_preset().map(with_ecn) {
-        // Flow queues push out packets that may have been marked when they came.
+        // Flow queues drop queued packets, which may have been marked on arrival.
         if spec.info.traits.drops_queued || spec.set_text("limit", "5p").is_err() {
             continue;
         }
@@ -51,13 +52,13 @@ fn a_packet_that_finds_no_room_is_dropped_as_overlimit_and_never_marked() {
         assert!(refused.is_disjoint(&marked), "{spec}: marked and then refused");
         with_refusals += usize::from(!refused.is_empty());
     }
-    // Some laws leave no queue to become full.
+    // Some laws keep the queue from filling up.
     assert!(with_refusals > 15, "{with_refusals}");
 }
 
 #[test]
 fn red_counts_a_full_queue_before_its_thresholds() {
-    // Weight 1: from the third packet on RED would drop all, but from the fifth on there is no room.
+    // Weight 1: from the third packet on RED would drop all, but from the fifth on the queue is full.
     let mut rig = Rig::new(&parse("red limit 4p min 1p max 5p probability 0 w 1 nogentle"), 1);
     for _ in 0..6 {
         rig.arrive(0, 1000, Ecn::Ect0);
@@ -67,9 +68,9 @@ fn red_counts_a_full_queue_before_its_thresholds() {
     assert_eq!(reasons, [full(4), full(5)]);
 }
 
-// Bug 2931: a packet that carried CE already could not be marked, and so was dropped.
+// Bug 2931: a packet that already carried CE could not be marked, and so was dropped.
 #[test]
-fn packets_with_ce_fare_as_those_that_are_marked() {
+fn packets_with_ce_are_treated_like_marked_ones() {
     for spec in every_preset().map(with_ecn).filter(|spec| spec.info.traits.ecn) {
         let fate = |ecn| without_marks(events(&spec, &overload(ecn)).expect("presets can be built"));
         let ce = fate(&[Ecn::Ce]);
@@ -79,8 +80,7 @@ fn packets_with_ce_fare_as_those_that_are_marked() {
     }
 }
 
-// Bug 2924: a queue disc that drops when it is asked must still give the next packet, and a look must decide as
-// taking would.
+// Bug 2924: a queue disc that drops at dequeue must still return the next packet, and peek must decide like dequeue.
 #[test]
 fn a_dequeue_that_drops_gives_the_next_packet() {
     // Delay of a second for a long time: CoDel drops several packets in one call.
@@ -100,13 +100,13 @@ fn a_dequeue_that_drops_gives_the_next_packet() {
     assert!(sent > 8 && dropped == sent - 2, "{sent} is sent after {dropped} drops");
 }
 
-// Bug 2751: a packet was counted as queued, or stamped, in an order that let statistics go below zero.
+// Bug 2751: a packet was counted as queued, or stamped, in an order in which statistics could become negative.
 #[test]
-fn the_books_balance_when_an_arrival_pushes_itself_out() {
+fn counts_balance_when_an_arriving_packet_is_itself_dropped() {
     for name in ["fq_codel", "fq_cobalt"] {
         let mut rig = Rig::new(&parse(&format!("{name} limit 1p")), 1);
         rig.arrive(0, 100, Ecn::NotEct);
-        rig.arrive(1, 1500, Ecn::NotEct); // now the fattest flow
+        rig.arrive(1, 1500, Ecn::NotEct); // now the flow with the most bytes
         let counters = rig.qdisc().counters();
         assert_eq!((counters.arrived, counters.dropped_total()), (2, 1), "{name}");
         assert_eq!(rig.qdisc().backlog().bytes, 100, "{name}");
@@ -114,7 +114,7 @@ fn the_books_balance_when_an_arrival_pushes_itself_out() {
     }
 }
 
-// Bug 2819: what no filter could classify, as ARP, was dropped by FqCoDel.
+// Bug 2819: packets that no filter could classify, such as ARP, were dropped by FqCoDel.
 #[test]
 fn packets_without_a_flow_share_a_queue_and_are_served() {
     for spec in every_preset() {
@@ -159,16 +159,16 @@ fn a_link_computes_with_any_rate_and_size() {
 
 // !844: PIE's MaxBurstAllowance had another default than RFC 8033.
 #[test]
-fn a_burst_passes_pie_for_the_time_that_the_rfc_gives() {
+fn a_burst_passes_pie_for_the_time_in_the_rfc() {
     let spec = parse("pie:rfc8033");
     assert_eq!(spec.params.get("max_burst"), &Value::Span(Span::from_millis(150))); // RFC 8033 section 4.4
 }
 
-// !706: FqPIE took no notice of its attributes.
+// !706: FqPIE ignored its attributes.
 #[test]
 fn every_parameter_of_every_discipline_changes_something() {
     let full = EVERYTHING.ops(8);
-    // Some parameters tell small packets from full ones, or acknowledgments from the rest.
+    // Some parameters distinguish small packets from full ones, or acknowledgments from others.
     let acks = full.iter().cloned().map(|op| match op {
         Op::Arrive { flow, length, ecn } => Op::Arrive { flow, length: length.min(LONGEST_ACK), ecn },
         other => other,
@@ -191,7 +191,7 @@ fn every_parameter_of_every_discipline_changes_something() {
 }
 
 /// `spec` with and without marks, with its own limit and a small one; then the same with each other parameter at each
-/// of its values: many matter in company only.
+/// of its values, since many matter only in combination.
 fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
     let mut bases = vec![spec.clone(), with_ecn(spec.clone())];
     for mut spec in bases.clone() {
@@ -202,7 +202,7 @@ fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
     }
     let mut found = bases.clone();
     let mut others: Vec<_> = spec.info.params.iter().filter(|other| other.name != declared.name).collect();
-    // Most often it is a switch that must be on.
+    // Most often a switch must be on.
     others.sort_by_key(|other| !matches!(other.kind, Kind::Flag | Kind::Choice(_)));
     for other in others {
         for value in values::allowed(other) {

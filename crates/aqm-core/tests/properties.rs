@@ -1,4 +1,4 @@
-//! Random sequences of calls, shrunk when one breaks a promise.
+//! Random sequences of calls, shrunk when one breaks the contract.
 #![allow(unreachable_pub, reason = "proptest's macros write public functions")]
 
 mod common;
@@ -11,10 +11,10 @@ use common::{every_preset, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Mostly traffic; now and then a spurious wake-up or a change of parameters.
+/// Mostly traffic; sometimes a spurious wake-up or a change of parameters.
 fn op() -> impl Strategy<Value = Op> {
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
-    // Few flows and many, small packets and giants, so that limits and quanta are met from both sides.
+    // Few flows and many, small packets and large ones, so that limits and quanta are reached from both sides.
     let flow = prop_oneof![0..4u64, any::<u64>()];
     let length = prop_oneof![1..100u32, Just(1514), 1..20_000u32];
     let span = prop_oneof![0..2_000_000u64, 0..200_000_000u64].prop_map(Span::from_nanos);
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_discipline_keeps_its_promises_on_any_sequence_of_calls(
+    fn every_discipline_keeps_its_contract_on_any_sequence_of_calls(
         ops in vec(op(), 1..400),
         seed in any::<u64>(),
     ) {
@@ -60,7 +60,7 @@ proptest! {
     }
 }
 
-/// CAKE as presets do not have it: what cannot change while running, and sets that fill.
+/// CAKE with settings that no preset has: those that cannot change while running, and sets that fill up.
 const CAKES: [&str; 4] = [
     "cake besteffort flows queues 8",
     "cake diffserv8 dual-srchost queues 8 bandwidth 3mbit conservative",
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_cake_keeps_its_promises_on_any_sequence_of_calls(ops in vec(op(), 1..400), seed in any::<u64>()) {
+    fn every_cake_keeps_its_contract_on_any_sequence_of_calls(ops in vec(op(), 1..400), seed in any::<u64>()) {
         for text in CAKES {
             Rig::new(&parse(text), seed).run(&ops).drain();
         }
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn what_looks_like_a_quantity_is_read_or_refused_with_a_reason(
+    fn text_like_a_quantity_is_parsed_or_refused_with_a_reason(
         text in "-?[0-9]{0,25}\\.?[0-9]{0,25} ?[a-zA-Z%]{0,6}",
     ) {
         let refusals = [quantity::rate(&text).err(), quantity::span(&text).err(), quantity::size(&text).err()];
@@ -117,7 +117,7 @@ proptest! {
         }
     }
 
-    // Up to 2^53: beyond, quantities are refused as too large.
+    // Up to 2^53: larger quantities are refused as too large.
     #[test]
     fn a_quantity_reads_back_from_what_it_shows(number in 0..=1u64 << 53, shift in 0..53u32) {
         let number = number >> shift;
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn sending_what_fits_into_a_span_takes_no_longer(bits in 1..1u64 << 40, nanos in 0..1u64 << 40) {
+    fn sending_the_bytes_that_fit_into_a_span_takes_no_longer(bits in 1..1u64 << 40, nanos in 0..1u64 << 40) {
         let (rate, span) = (Rate::from_bits_per_sec(bits), Span::from_nanos(nanos));
         prop_assert!(rate.time_for(rate.bytes_in(span)) <= span);
         prop_assert!(rate.time_for(rate.bytes_in(span) + Bytes::new(1)) > span);

@@ -8,12 +8,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Keys few enough to meet again, and values.
+/// Keys, few enough to repeat, and values.
 fn stream() -> impl Strategy<Value = Vec<(u64, u32)>> {
     vec((prop_oneof![0..20u64, any::<u64>()], prop_oneof![Just(1), 0..1515u32]), 0..400)
 }
 
-/// Equation 9, the slow way: the sum of m_i G_i over the sum of m_i.
+/// Equation 9, computed directly: the sum of m_i G_i over the sum of m_i.
 fn equation_9(exact: &BTreeMap<u64, u64>) -> f64 {
     let count: u64 = exact.values().sum();
     if count == 0 {
@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn estimates_that_cannot_be_low_are_not_and_conservative_update_is_between(
+    fn count_min_never_underestimates_and_conservative_update_is_between(
         stream in stream(),
         width in 1..40u32,
         depth in 1..=MAX_DEPTH,
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn every_sketch_says_what_it_would_have_said_and_grows_by_the_value(
+    fn adding_returns_the_previous_estimate_and_raises_it_by_the_value(
         stream in stream(),
         width in 1..40u32,
         depth in 1..=MAX_DEPTH,
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sketch_that_is_never_low_gives_a_threshold_below_equation_9_or_further_above_than_its_error(
+    fn sketches_that_never_underestimate_give_thresholds_above_equation_9_within_their_error(
         stream in stream(),
         width in 1..40u32,
         depth in 1..=MAX_DEPTH,
@@ -107,7 +107,7 @@ proptest! {
                 let count = exact.entry(*flow).or_insert(0u64);
                 let before = sketch.add(*flow, *value);
                 shares.add(before, *value);
-                // S2 grows by v (2 m + v): an estimate that is high by e adds 2 v e too much.
+                // S2 grows by v (2 m + v): an estimate that is too high by e adds 2 v e too much.
                 errors += 2.0 * f64::from(*value) * (before - *count) as f64;
                 *count += u64::from(*value);
                 let (slow, total) = (equation_9(&exact), shares.count().max(1) as f64);
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// 20 000 packets of 500 flows, few of them large: by how much the running threshold is off in the end, relatively.
+/// 20 000 packets of 500 flows, few of them large: the final relative error of the running threshold.
 fn threshold_error(kind: &str, width: u32, depth: u32) -> f64 {
     let mut random = Random::seeded(7);
     let mut sketch = of_kind(kind, width, depth).unwrap();

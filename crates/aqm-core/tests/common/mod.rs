@@ -1,4 +1,4 @@
-//! What the test programs of this crate share.
+//! Helpers of the test programs of this crate.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 pub(crate) mod rig;
@@ -26,12 +26,12 @@ pub(crate) fn every_discipline() -> impl Iterator<Item = Spec> {
     DISCIPLINES.iter().map(|info| parse(info.name))
 }
 
-/// Reads a spec that must be right.
+/// Parses a spec that must be valid.
 pub(crate) fn parse(text: &str) -> Spec {
     Spec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// `spec` with its flag `ecn` on, where it has one.
+/// `spec` with its flag `ecn` on, if it has one.
 pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
     if spec.params.names().any(|name| name == "ecn") {
         spec.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));

@@ -1,7 +1,7 @@
-//! A host that trusts nobody: it drives one discipline and keeps books of its own.
+//! A suspicious host: it drives one discipline and keeps its own counts.
 //!
-//! After every call it compares the discipline's account with its own: each packet comes out once, unchanged, in
-//! order, marked only if it may be, within the limit.
+//! After every call it compares the discipline's counts with its own: each packet leaves once, unchanged, in order,
+//! marked only if allowed, and within the limit.
 
 use super::values;
 use super::workload::{LINK_RATE, Op};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Packets up to this many bytes are TCP acknowledgments.
 pub(crate) const LONGEST_ACK: u32 = 66;
 
-/// One thing that a discipline did.
+/// One action of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Event {
     /// When.
@@ -28,7 +28,7 @@ pub(crate) struct Event {
     pub(crate) what: What,
 }
 
-/// What a discipline did; packets are named by their number of arrival.
+/// Actions of a discipline; packets are identified by their number of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum What {
     Departed(u64),
@@ -37,21 +37,21 @@ pub(crate) enum What {
     Emitted(Emission),
 }
 
-/// What the host knows about a packet that it handed over.
+/// The host's knowledge of a packet that it enqueued.
 struct Entry {
     flow: u64,
     length: u32,
     ecn: Ecn,
-    /// Carried ECT(1) or CE when it came: L4S puts such packets in a queue of their own (RFC 9331 section 5.1).
+    /// Carried ECT(1) or CE on arrival: L4S puts such packets in a queue of their own (RFC 9331 section 5.1).
     scalable: bool,
     arrived: Time,
     waits: bool,
 }
 
-/// The host's own books.
+/// The host's own counts.
 #[derive(Default)]
 struct Ledger {
-    /// What panics call the discipline.
+    /// The discipline's name in panics.
     label: String,
     now: Time,
     point: Option<DropPoint>,
@@ -63,7 +63,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// The packet leaves, one way or the other: it must wait and be what it was.
+    /// The packet leaves or is dropped: it must be queued and unchanged.
     fn settle(&mut self, packet: &Packet) {
         let entry = &mut self.packets[packet.cookie as usize];
         assert!(entry.waits, "{}: packet {} comes out twice", self.label, packet.cookie);
@@ -128,7 +128,7 @@ impl Rig {
         Rig::try_new(spec, seed).unwrap_or_else(|error| panic!("{spec}: {error}"))
     }
 
-    /// The same, where a relation between parameters may be broken.
+    /// The same, if a relation between parameters may be broken.
     pub(crate) fn try_new(spec: &Spec, seed: u64) -> Result<Rig, ParamError> {
         let qdisc = Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(seed))?;
         let keeps_queued = !spec.info.traits.drops_queued;
@@ -151,12 +151,12 @@ impl Rig {
         self.ledger.waiting.bytes += u64::from(length);
         let mut packet = Packet::new(cookie, flow, length);
         packet.ecn = ecn;
-        // What stays the same within a flow follows from its number.
+        // Fields that stay the same within a flow follow from its number.
         packet.source = flow as u32;
         packet.destination = !flow as u32;
         packet.dscp = (flow % 64) as u8;
         packet.class = (flow % 3) as u16;
-        // What is that small acknowledges everything before it.
+        // Small packets acknowledge everything before them.
         let ack = TcpView { seq: 0, ack: cookie as u32, payload: 0, flags: 16, has_sack: false };
         packet.tcp = (length <= LONGEST_ACK).then_some(ack);
         self.ledger.arriving = Some(cookie);
@@ -165,10 +165,10 @@ impl Rig {
         cookie
     }
 
-    /// The link is free; returns the number of the packet that it gets.
+    /// The link is free; returns the number of the packet that it gets, if any.
     pub(crate) fn serve(&mut self) -> Option<u64> {
         let before = self.ledger.events.len();
-        // The packet is settled inside the call: the check after it must see it gone.
+        // The packet is settled inside the call, so that the check after it sees it gone.
         let packet = self.call(DropPoint::Dequeue, |qdisc, now, ledger| {
             let packet = qdisc.dequeue(now, ledger);
             if let Some(packet) = &packet {
@@ -190,14 +190,14 @@ impl Rig {
         Some(packet.cookie)
     }
 
-    /// What must stay in order: a flow. Where flows may overtake each other, the workloads' flows that carry several
-    /// ECN identifiers, as no real one does, count as two.
+    /// A flow, or whatever must stay in order. If flows may overtake each other, flows of the workloads that carry
+    /// several ECN identifiers, as no real one does, count as two.
     fn stream(&self, number: u64) -> (u64, bool) {
         let entry = &self.ledger.packets[number as usize];
         (entry.flow, entry.scalable && self.qdisc.info().traits.reorders_flows)
     }
 
-    /// Packets of a flow leave in order, and what was dropped on the way was older than what is sent.
+    /// Packets of a flow leave in order, and dropped ones were older than the one that is sent.
     fn check_order(&mut self, packet: &Packet, before: usize) {
         if self.qdisc.info().traits.reorders_within_flow {
             return;
@@ -220,7 +220,7 @@ impl Rig {
             );
         }
         for event in &self.ledger.events[before..] {
-            // A law that loses packets to look at them looks at whichever it likes.
+            // A law that drops packets to look at them looks at any.
             if let What::Dropped(dropped, reason, _) = event.what
                 && reason != DropReason::Inspected
             {
@@ -234,19 +234,19 @@ impl Rig {
         }
     }
 
-    /// The number of the packet that would go next.
+    /// The number of the packet that would leave next.
     pub(crate) fn peek(&mut self) -> Option<u64> {
         self.call(DropPoint::Dequeue, |qdisc, now, ledger| {
             qdisc.peek(now, ledger).map(|packet| packet.cookie)
         })
     }
 
-    /// A wake-up, asked for or not.
+    /// A wake-up, requested or not.
     pub(crate) fn wake(&mut self) {
         self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.wake(now, ledger));
     }
 
-    /// Time passes; wake-ups that fall due are delivered on time.
+    /// Time passes; wake-ups that become due are delivered on time.
     pub(crate) fn advance(&mut self, span: Span) {
         let until = self.now() + span;
         while let Some(due) = self.qdisc.next_wakeup().filter(|due| *due <= until) {
@@ -262,7 +262,7 @@ impl Rig {
         self.ledger.now = until;
     }
 
-    /// Time passes before the first call: nobody is there to be woken.
+    /// Time passes before the first call: no wake-up is due.
     pub(crate) fn skip_to(&mut self, now: Time) {
         self.ledger.now = now;
     }
@@ -284,7 +284,7 @@ impl Rig {
         result
     }
 
-    /// Starts anew, as [`Qdisc::reset`] does; the host's books go on.
+    /// Starts again, as [`Qdisc::reset`] does; the host's counts continue.
     pub(crate) fn reset(&mut self) {
         self.ledger.point = Some(DropPoint::Other);
         self.qdisc.reset(self.ledger.now, &mut self.ledger);
@@ -296,7 +296,7 @@ impl Rig {
         );
     }
 
-    /// Does what `op` says.
+    /// Executes `op`.
     pub(crate) fn apply(&mut self, op: &Op) {
         match *op {
             Op::Arrive { flow, length, ecn } => {
@@ -320,7 +320,7 @@ impl Rig {
         }
     }
 
-    /// Does all of `ops`.
+    /// Executes all of `ops`.
     pub(crate) fn run(&mut self, ops: &[Op]) -> &mut Rig {
         for op in ops {
             self.apply(op);
@@ -328,7 +328,7 @@ impl Rig {
         self
     }
 
-    /// Serves until nothing waits, sleeping where the discipline asks for it.
+    /// Serves until the queue is empty, sleeping where the discipline asks for it.
     pub(crate) fn drain(&mut self) {
         while self.qdisc.backlog().packets > 0 {
             let before = self.qdisc.backlog().packets;
@@ -345,12 +345,12 @@ impl Rig {
         );
     }
 
-    /// The instant of the last call.
+    /// The time of the last call.
     pub(crate) fn now(&self) -> Time {
         self.ledger.now
     }
 
-    /// Everything that the discipline did so far.
+    /// All actions of the discipline so far.
     pub(crate) fn events(&self) -> &[Event] {
         &self.ledger.events
     }
@@ -360,7 +360,7 @@ impl Rig {
         &self.qdisc
     }
 
-    /// Makes one call and compares the books after it.
+    /// Makes one call and compares the counts after it.
     fn call<R>(&mut self, point: DropPoint, call: impl FnOnce(&mut Qdisc, Time, &mut Ledger) -> R) -> R {
         self.ledger.point = Some(point);
         let result = call(&mut self.qdisc, self.ledger.now, &mut self.ledger);

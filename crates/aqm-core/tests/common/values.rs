@@ -4,7 +4,7 @@ use aqm_core::params::{Child, Counts, Kind, ParamSpec, Params, Value};
 use aqm_core::spec::read_child;
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
-/// Values that the declaration allows: default, both ends of the range, something between, every word.
+/// Values that the declaration allows: default, both ends of the range, one in between, every word.
 pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     let (min, max) = spec.range;
     let mut values = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
             let lists = [&["fifo"], &["codel:linux target 10ms ecn"], nested, two];
             values.extend(lists.map(|list| Value::Children(list.iter().map(|text| child(text)).collect())));
         }
-        // Below its geometric mean a wide range is more interesting than at the middle.
+        // For a wide range, a value below the geometric mean is more interesting than the middle.
         kind => {
             for magnitude in [min, max, (min.max(1e-3) * max).sqrt().clamp(min, max)] {
                 values.extend(of_magnitude(kind, magnitude));
@@ -39,7 +39,7 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     let (min, max) = spec.range;
     let step = match spec.kind {
         Kind::Fraction | Kind::Number => max.abs() * 1e-6,
-        // Beyond 2^53 whole numbers step by more than one.
+        // Above 2^53 the spacing of whole numbers is more than one.
         _ => (max * 1e-9).max(1.0),
     };
     let mut magnitudes = vec![max + step, max * 2.0 + step];
@@ -77,7 +77,7 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
     }
 }
 
-/// The parameter `limit`, where there is one and it is not derived.
+/// The parameter `limit`, if there is one and it is not derived.
 pub(crate) fn limit(params: &Params) -> Option<Size> {
     match params.iter().find(|(spec, _)| spec.name == "limit") {
         Some((_, Value::Size(size))) => Some(*size),

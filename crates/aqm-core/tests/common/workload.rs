@@ -1,4 +1,4 @@
-//! Traffic without a simulator: what arrives when, and when the link asks.
+//! Traffic without a simulator: arrivals, and requests of the link.
 
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
@@ -16,13 +16,13 @@ pub(crate) enum Op {
     Serve,
     /// Time passes.
     Advance(Span),
-    /// A wake-up that nobody asked for.
+    /// A wake-up that was not requested.
     Wake,
-    /// A parameter changes; both numbers are taken modulo what there is.
+    /// A parameter changes; both numbers are taken modulo the number of choices.
     Change { param: usize, value: usize },
 }
 
-/// A stretch of time with one offered load, as a multiple of the link's rate.
+/// A period with one offered load, as a multiple of the link's rate.
 pub(crate) type Phase = (Span, f64);
 
 /// A kind of traffic.
@@ -41,7 +41,7 @@ const fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
 }
 
-/// Every kind of traffic that the laws tell apart: too little, too much, bursts with silence between, and marks.
+/// Every kind of traffic that matters to laws: too little, too much, bursts with silence between, and marks.
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload { name: "underload", phases: &[(ms(1000), 0.6)], flows: 8, ecn: &[Ecn::NotEct] },
     Workload { name: "overload", phases: &[(ms(1500), 1.3)], flows: 8, ecn: &[Ecn::NotEct] },

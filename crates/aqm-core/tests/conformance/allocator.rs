@@ -1,4 +1,4 @@
-//! Counts what each thread allocates, so that tests can measure what a discipline says about its memory.
+//! Counts the allocations of each thread, so that tests can compare them with a discipline's report of its memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ struct Counting;
 static COUNTING: Counting = Counting;
 
 fn count(bytes: isize) {
-    // A thread that is ending has no counters left; nobody measures there.
+    // A thread that is ending has no counters any more; nothing is measured there.
     let _ = BYTES.try_with(|cell| cell.set(cell.get() + bytes));
     let _ = CALLS.try_with(|cell| cell.set(cell.get() + u64::from(bytes > 0)));
 }

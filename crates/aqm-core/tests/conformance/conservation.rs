@@ -1,4 +1,4 @@
-//! Packets and bytes are neither lost nor invented.
+//! Packets and bytes are neither lost nor duplicated.
 
 use crate::common::every_preset;
 use crate::common::rig::{Rig, What};

@@ -17,7 +17,7 @@ fn the_same_seed_gives_the_same_trace() {
 }
 
 #[test]
-fn laws_that_draw_lots_depend_on_the_seed_and_the_others_do_not() {
+fn laws_with_random_numbers_depend_on_the_seed_and_the_others_do_not() {
     // A discipline may draw without consequence, but one that never draws cannot depend on the seed: at least the
     // two kinds must both occur in the registry, or the rig would be deaf to random numbers.
     let depends = |spec: &aqm_core::spec::Spec| {

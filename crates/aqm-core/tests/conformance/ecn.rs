@@ -1,4 +1,4 @@
-//! Marks: only where the transport understands them, never taken back. The rig checks each packet.
+//! Marks: only on ECN-capable packets, never removed. The rig checks each packet.
 
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, Phase, Workload};

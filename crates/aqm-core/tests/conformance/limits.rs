@@ -1,4 +1,4 @@
-//! The limit holds at every instant, in packets and in bytes, and when it is lowered. The rig checks each call.
+//! The limit holds at every time, in packets and in bytes, and when it is lowered. The rig checks each call.
 
 use crate::common::rig::Rig;
 use crate::common::workload::EVERYTHING;
@@ -19,7 +19,7 @@ fn a_flood_never_goes_beyond_the_limit() {
                 continue;
             }
             let Ok(mut rig) = Rig::try_new(&spec, 1) else { continue };
-            // A quarter leaves at once; twice the limit is more than fits, whatever the law lets through.
+            // A quarter leaves at once; twice the limit is more than fits, whatever the law admits.
             let flood = match values::limit(&spec.params) {
                 Some(Size::Packets(packets)) => (2 * packets).clamp(3000, 30_000),
                 _ => 3000,
@@ -40,7 +40,7 @@ fn a_flood_never_goes_beyond_the_limit() {
 }
 
 #[test]
-fn lowering_the_limit_drops_what_no_longer_fits_and_says_why() {
+fn lowering_the_limit_drops_excess_packets_with_a_reason() {
     for spec in every_preset() {
         if values::limit(&spec.params).is_none() {
             continue;

@@ -1,7 +1,7 @@
-//! What every discipline promises, asked of every entry of the registry with every preset.
+//! The contract of disciplines, tested for every entry of the registry with every preset.
 //!
-//! Nothing here knows a discipline by name: one more word in the registry is one more discipline under test. Most
-//! of the work is done by the host in `common/rig.rs`, which checks its own books after every call.
+//! No discipline is named here: a new entry in the registry is a new discipline under test. Most of the work is done
+//! by the host in `common/rig.rs`, which checks its own counts after every call.
 
 #[path = "../common/mod.rs"]
 mod common;

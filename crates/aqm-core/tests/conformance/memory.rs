@@ -1,4 +1,4 @@
-//! Memory: bounded for any number of flows, honestly reported, and none taken per packet.
+//! Memory: bounded for any number of flows, correctly reported, and not allocated per packet.
 
 use crate::allocator;
 use crate::common::workload::LINK_RATE;
@@ -26,7 +26,7 @@ fn hashed(number: u64) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
-/// Two packets arrive for each that leaves; wake-ups are delivered. Returns how many packets waited at most.
+/// Two packets arrive for each that leaves; wake-ups are delivered. Returns the largest backlog.
 fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) -> u64) -> u64 {
     let mut most = 0;
     for number in numbers {
@@ -84,7 +84,7 @@ fn memory_per_flow_is_at_most_what_the_traits_say() {
 fn nothing_is_allocated_per_packet_once_warm() {
     for spec in every_preset() {
         let mut qdisc = build(&spec);
-        // A burst first: rings grow as long as the limit lets them, not as the law happens to.
+        // First a burst: rings grow as long as the limit allows, independent of the law.
         for number in 0..20_000 {
             let packet = Packet::new(number, hashed(number % 100), 1000);
             qdisc.enqueue(packet, Time::ZERO, &mut Unobserved);
@@ -97,7 +97,7 @@ fn nothing_is_allocated_per_packet_once_warm() {
 }
 
 #[test]
-fn memory_is_given_back() {
+fn memory_is_freed() {
     for spec in every_preset() {
         let before = allocator::bytes();
         let mut qdisc = build(&spec);

@@ -1,4 +1,4 @@
-//! First in, first out within a flow; peeking decides nothing that dequeueing would not.
+//! First in, first out within a flow; peeking takes the same decisions as dequeueing.
 
 use crate::common::every_preset;
 use crate::common::rig::{Rig, What};
@@ -8,7 +8,7 @@ use aqm_core::units::Span;
 
 #[test]
 fn packets_of_a_flow_leave_in_order_through_bursts_of_serving() {
-    // The rig checks the order; here the queue is filled and emptied in gulps, so that schedulers go round.
+    // The rig checks the order; here the queue is filled and emptied in bursts, so that schedulers go round.
     for spec in every_preset() {
         let mut rig = Rig::new(&spec, 3);
         for round in 0..50 {

@@ -1,4 +1,4 @@
-//! Parameters: accepted where declared, refused elsewhere by name, readable, changeable while packets wait.
+//! Parameters: accepted if declared, otherwise refused by name, readable, changeable with queued packets.
 
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, Op};
@@ -135,7 +135,7 @@ fn parameters_change_while_packets_wait_without_losing_any() {
 }
 
 #[test]
-fn a_change_to_the_value_in_force_changes_no_decision() {
+fn a_change_to_the_current_value_changes_no_decision() {
     for spec in every_preset() {
         let (mut changed, mut plain) = (Rig::new(&spec, 6), Rig::new(&spec, 6));
         for (number, op) in EVERYTHING.ops(6).iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Paused classes: no packet of one leaves, none is lost, and a scheduler serves the others meanwhile.
+//! Paused classes: their packets do not leave, none is lost, and a scheduler serves the others meanwhile.
 
 use crate::common::{every_preset, link};
 use aqm_core::discipline::Group;

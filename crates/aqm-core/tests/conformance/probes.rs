@@ -1,4 +1,4 @@
-//! Probes: exactly those declared, always numbers, and looking changes nothing.
+//! Probes: exactly those declared, always numbers, and reading them changes nothing.
 
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, WORKLOADS};
@@ -43,7 +43,7 @@ fn every_probe_moves_under_some_traffic_and_some_parameters() {
     }
 }
 
-/// Takes the probes that change under any traffic out of `still`.
+/// Removes the probes that change under any traffic from `still`.
 fn settle(spec: &Spec, still: &mut BTreeSet<&str>) {
     for workload in WORKLOADS.iter().chain([&EVERYTHING]) {
         let Ok(mut rig) = Rig::try_new(spec, 1) else { return };

@@ -1,4 +1,4 @@
-//! The registry is complete, and every entry says what a reader needs.
+//! The registry is complete, and every entry has its documentation.
 
 use aqm_core::discipline::Info;
 use aqm_core::params::{Kind, ParamError, ParamSpec, Value, same_name};
@@ -71,7 +71,7 @@ fn names_are_unique_and_plain() {
 }
 
 #[test]
-fn the_list_is_ordered_by_kin() {
+fn the_list_is_ordered_by_group() {
     assert!(DISCIPLINES.is_sorted_by_key(|info| info.group));
 }
 

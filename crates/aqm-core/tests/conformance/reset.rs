@@ -1,4 +1,4 @@
-//! After a reset a discipline is as new.
+//! After a reset a discipline behaves like a new one.
 
 use crate::common::every_preset;
 use crate::common::rig::{Event, Rig, What};
@@ -39,7 +39,7 @@ fn reset_equals_new() {
 }
 
 #[test]
-fn a_peeked_packet_is_given_back_by_a_reset() {
+fn a_reset_returns_a_peeked_packet() {
     for spec in every_preset() {
         let mut rig = Rig::new(&spec, 1);
         let packet = rig.arrive(1, 1000, aqm_core::packet::Ecn::NotEct);

@@ -1,4 +1,4 @@
-//! Laws speak under lasting congestion and are silent on a short queue.
+//! Laws signal under lasting congestion and are silent on a short queue.
 
 use crate::common::rig::Rig;
 use crate::common::workload::{Phase, Workload};
@@ -18,7 +18,7 @@ fn no_law_signals_on_a_queue_as_short_as_its_traits_say() {
                 }
                 rig.arrive(number % 3, 1514, [Ecn::NotEct, Ecn::Ect0][number as usize % 2]);
                 if quiet == 0 {
-                    rig.serve(); // nothing may wait: the packet passes in the instant in which it came
+                    rig.serve(); // the queue must stay empty: the packet leaves at the time of its arrival
                 }
                 rig.advance(pause);
             }

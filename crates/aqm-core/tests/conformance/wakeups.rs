@@ -1,4 +1,4 @@
-//! Wake-ups: asked for only by disciplines that say so, harmless when nobody asked.
+//! Wake-ups: requested only by disciplines that declare it, harmless if not requested.
 
 use crate::common::every_preset;
 use crate::common::rig::Rig;
@@ -39,8 +39,8 @@ fn a_discipline_wakes_exactly_if_its_traits_say_so() {
 }
 
 #[test]
-fn a_long_silence_is_survived() {
-    // A host may sleep for a month: what is due is caught up with, and nothing overflows.
+fn a_long_silence_does_no_harm() {
+    // A host may sleep for a month: missed periods are caught up with, and nothing overflows.
     for spec in every_preset() {
         let mut rig = Rig::new(&spec, 1);
         let ops = EVERYTHING.ops(1);

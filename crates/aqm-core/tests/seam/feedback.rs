@@ -1,4 +1,4 @@
-//! Emission, live parameters, probes: a queue that tells senders when it is long, as QCN's congestion point does.
+//! Emission, live parameters, probes: a queue that reports its length to senders, like QCN's congestion point.
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
@@ -121,7 +121,7 @@ fn feedback_goes_to_the_source_of_the_packet_that_caused_it() {
 }
 
 #[test]
-fn an_emission_is_no_packet_of_the_queue() {
+fn an_emission_is_not_counted_as_a_packet_of_the_queue() {
     let mut rig = filled(5);
     assert_eq!(rig.qdisc().backlog().packets, 5);
     rig.drain();
@@ -129,7 +129,7 @@ fn an_emission_is_no_packet_of_the_queue() {
 }
 
 #[test]
-fn a_lowered_limit_drops_what_no_longer_fits_and_a_later_packet_meets_it() {
+fn a_lowered_limit_drops_excess_packets_and_applies_to_later_ones() {
     let mut rig = filled(6);
     rig.change("limit", "4p").unwrap();
     assert_eq!(rig.qdisc().backlog().packets, 4);
@@ -139,7 +139,7 @@ fn a_lowered_limit_drops_what_no_longer_fits_and_a_later_packet_meets_it() {
 }
 
 #[test]
-fn a_change_that_breaks_a_relation_is_refused_whole() {
+fn a_change_that_breaks_a_relation_is_refused_completely() {
     let mut rig = filled(6);
     let error = rig.change("limit", "2p").unwrap_err();
     assert_eq!(error.to_string(), "parameter 'threshold': '3p' must be at most limit");

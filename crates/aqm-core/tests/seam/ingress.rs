@@ -1,4 +1,5 @@
-//! The port by which a packet came in: a discipline that serves the ports of a switch in turn, as virtual output queues.
+//! The port by which a packet came in: a discipline that serves the ports of a switch in turn, like virtual output
+//! queues.
 
 use super::{PLAIN, info, spec};
 use crate::common::link;
@@ -61,7 +62,7 @@ impl Discipline for Ports {
 }
 
 #[test]
-fn ports_take_turns_whatever_came_in_by_each() {
+fn ports_take_turns_whatever_their_load() {
     let mut qdisc = spec(&PORTS).build(link(), Random::seeded(1)).unwrap();
     for (cookie, ingress) in [7, 7, 7, 2, 65_535].into_iter().enumerate() {
         let mut packet = Packet::new(cookie as u64, 0, 1000);

@@ -1,4 +1,4 @@
-//! Disciplines that break their contract, and who finds out: shell and host must not be fooled.
+//! Disciplines that break their contract: shell and host must notice.
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::Rig;

@@ -1,5 +1,5 @@
-//! The seam between host and discipline carries what later disciplines need: each part is proved by a small one that
-//! uses nothing but the public interface.
+//! The interface between host and discipline has what later disciplines need: each part is tested by a small one that
+//! uses only the public interface.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Paused classes: a call says which classes may not send. Here a discipline with a queue for each of two classes, and
-//! the shell's rule for a discipline with one queue for all.
+//! Paused classes: a call names the classes that may not send. Here: a discipline with a queue for each of two
+//! classes, and the shell's rule for a discipline with a single queue.
 
 use super::{PLAIN, info, spec};
 use crate::common::link;
@@ -76,7 +76,7 @@ fn next(qdisc: &mut Qdisc, paused: PausedClasses) -> Option<u64> {
 const FIRST: PausedClasses = PausedClasses::NONE.with(0);
 
 #[test]
-fn a_discipline_with_a_queue_for_each_class_passes_over_a_paused_one() {
+fn a_discipline_with_a_queue_for_each_class_skips_a_paused_one() {
     let mut qdisc = filled(&spec(&LANES), &[0, 0, 1]);
     assert_eq!(next(&mut qdisc, FIRST), Some(2));
     assert_eq!((next(&mut qdisc, FIRST), qdisc.backlog().packets), (None, 2));
@@ -84,7 +84,7 @@ fn a_discipline_with_a_queue_for_each_class_passes_over_a_paused_one() {
 }
 
 #[test]
-fn where_there_is_one_queue_all_wait_behind_a_paused_packet() {
+fn in_a_single_queue_all_wait_behind_a_paused_packet() {
     let mut qdisc = filled(&Spec::parse("fifo").unwrap(), &[1, 0, 1]);
     assert_eq!(next(&mut qdisc, FIRST), Some(0));
     assert_eq!((next(&mut qdisc, FIRST), next(&mut qdisc, FIRST)), (None, None)); // packet 2 may go, but is behind 1

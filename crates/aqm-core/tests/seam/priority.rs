@@ -1,4 +1,4 @@
-//! Children: two bands, strictly by priority, each band any discipline of the registry.
+//! Children: two bands under strict priority, each with any discipline of the registry.
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
@@ -19,7 +19,7 @@ static PRIORITY: Info = info("priority", &[], TRAITS, build);
 static WAKING: Info = info("priority", &[], Traits { wakes: true, ..TRAITS }, build);
 
 thread_local! {
-    /// What both bands run: `build` is a plain function and has no other way to hear of it.
+    /// The spec of both bands: `build` is a plain function and has no other way to get it.
     static BAND: RefCell<Option<Spec>> = const { RefCell::new(None) };
 }
 

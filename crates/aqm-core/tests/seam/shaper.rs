@@ -1,4 +1,4 @@
-//! Wake-ups: a shaper lets one packet go per period and says when to ask again.
+//! Wake-ups: a shaper releases one packet per period and says when to ask again.
 
 use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
@@ -67,7 +67,7 @@ impl Discipline for Shaper {
     }
 }
 
-/// A host with an idle link: serves at once, and again whenever the shaper asks to be asked.
+/// A host with an idle link: serves at once, and again whenever the shaper requests it.
 fn host(rig: &mut Rig) -> Vec<u64> {
     let mut times = Vec::new();
     loop {
@@ -90,14 +90,14 @@ fn with_three_packets() -> Rig {
 }
 
 #[test]
-fn packets_leave_at_the_shaped_instants_and_then_nobody_is_woken() {
+fn packets_leave_at_the_shaped_times_and_then_no_wakeup_is_requested() {
     let mut rig = with_three_packets();
     assert_eq!(host(&mut rig), [0, 10, 20]);
     assert_eq!(rig.qdisc().next_wakeup(), None);
 }
 
 #[test]
-fn nothing_to_send_with_a_backlog_names_the_instant_to_ask_again() {
+fn without_a_packet_but_with_a_backlog_the_next_wakeup_is_known() {
     let mut rig = with_three_packets();
     assert_eq!(rig.serve(), Some(0));
     assert_eq!(rig.serve(), None);
@@ -120,7 +120,7 @@ fn asking_too_early_changes_nothing() {
 }
 
 #[test]
-fn a_shorter_period_holds_from_the_next_packet_on() {
+fn a_shorter_period_applies_from_the_next_packet_on() {
     let mut rig = with_three_packets();
     rig.serve();
     rig.change("period", "2ms").unwrap();

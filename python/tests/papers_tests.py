@@ -377,6 +377,7 @@ def names_are_short_where_they_can_be() -> None:
 
     assert short("pie:ns3.27 target $target", "fq_codel") == ["pie", "fq-codel"]
     assert short("pie alpha 1 target $t", "pie alpha 2 target $t") == ["pie alpha 1", "pie alpha 2"]
+    assert short("daqm:a x 1", "daqm:b", "codel") == ["daqm:a", "daqm:b", "codel"]
     assert short("pie target $a", "pie target $b", "red") == ["pie target $a", "pie target $b", "red"]
 
 

@@ -326,6 +326,15 @@ def a_bad_file_is_refused_by_file_key_and_value(tmp_path: Path, text: str, wante
     assert wanted in str(error.value)
 
 
+def a_sweep_may_name_its_values_and_a_value_may_name_others(tmp_path: Path) -> None:
+    text = f"{GOOD}flows = '2*$kind'\n[values]\nmss = '1000b'\n[sweep.kind]\nfast = 'cubic:mss=$mss'\nslow = 'newreno'"
+    loaded = scenario.load(_file(tmp_path, text))
+    assert [dict(point.point) for point in loaded.points] == [{"kind": "fast"}, {"kind": "slow"}]
+    assert [point.texts("flows") for point in loaded.points] == [("2*cubic:mss=1000b",), ("2*newreno",)]
+    with pytest.raises(InputError, match=r"there is no|unknown value"):
+        scenario.resolve(scenario.load(_file(tmp_path, f"{GOOD}flows = '$a'\n[values]\na = '$a$a'")).points[0])
+
+
 def _experiments() -> list[Path]:
     """Return the files that name AQMs: the others under experiments are graphs."""
     paths = sorted(ROOT.glob("experiments/**/*.toml"))

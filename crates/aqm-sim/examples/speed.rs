@@ -42,6 +42,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         warmup_ns: 1_000_000_000,
         sample_ns: 33_000_000,
         flow_series: true,
+        flow_monitor: false,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

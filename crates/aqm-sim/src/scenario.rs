@@ -38,6 +38,9 @@ pub struct Scenario {
     /// Whether every flow gets a time series of its own, up to 100 flows.
     #[serde(default = "defaults::flow_series")]
     pub flow_series: bool,
+    /// Whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flow_monitor: bool,
     /// Random loss on the bottleneck link, behind the queue: a probability per packet.
     #[serde(default)]
     pub loss: f64,

@@ -39,6 +39,9 @@ pub struct TopologyLink {
     /// Name of a medium: links on the same one send in turns, one packet at a time.
     #[serde(default)]
     pub medium: Option<String>,
+    /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_arrival: bool,
 }
 
 /// The queue in front of a link.

@@ -37,17 +37,18 @@ class Measure:
 
 
 def label_of(result: Result, aqm: str) -> str | None:
-    """Return a result's label for an AQM that a claim names by its discipline; ``None`` unless there is one.
+    """Return a result's label for an AQM that a claim names by its discipline, or by that and its preset.
 
-    An empty name stands for the only AQM of the result.
+    ``None`` unless there is one. An empty name stands for the only AQM of the result.
     """
     wanted = plain(aqm)
     entries = result.scenarios[0]["aqm"]
     if not aqm:
         return str(entries[0]["label"]) if len(entries) == 1 else None
     exact = [str(entry["label"]) for entry in entries if entry["label"] == aqm]
+    first = [str(entry["label"]) for entry in entries if plain(str(entry["label"]).split()[0]) == wanted]
     named = [str(entry["label"]) for entry in entries if plain(entry["name"]) == wanted]
-    found = exact or named
+    found = exact or (first if ":" in wanted else named)
     return found[0] if len(found) == 1 else None
 
 

@@ -123,6 +123,29 @@ METRICS: tuple[Metric, ...] = (
            about="entries of these, one for each switch"),
     Metric("telemetry_queue_max_packets", "Longest queue told", "packets", 0,
            about="largest queue that an entry names"),
+    Metric("flowmon_delay_ms", "Delay (as FlowMonitor is read)", "ms", 1,
+           about="with `flow_monitor`: delay of each flow's packets since the start, acknowledgments being flows, "
+           "averaged over flows and samples"),
+    Metric("flowmon_loss_ratio", "Loss (as FlowMonitor is read)", "", 4,
+           about="with `flow_monitor`: drops, each counted twice, over packets sent, averaged over flows and "
+           "the samples above zero"),
+    Metric("flowmon_throughput_kbit", "Throughput (as FlowMonitor is read)", "kbit/s", 1,
+           about="with `flow_monitor`: bytes received over the time from first to last packet, averaged over flows and "
+           "samples"),
+    Metric("flowmon_fct_s", "Completion time (as FlowMonitor is read)", "s", 3,
+           about="with `flow_monitor`: time from a flow's first packet to its last so far, averaged over flows and "
+           "samples"),
+    Metric("flowmon_queue_packets", "Queue (as traces are read)", "packets", 1,
+           about="with `flow_monitor`: lengths of all queues after each arrival and departure, without zeros, "
+           "averaged"),
+    Metric("flowmon_queue_with_zeros_packets", "Queue at arrivals and departures", "packets", 1,
+           about="with `flow_monitor`: the same with zeros"),
+    Metric("flowmon_sojourn_ms", "Sojourn time (as traces are read)", "ms", 1,
+           about="with `flow_monitor`: sojourn times in all queues in whole milliseconds, without zeros, averaged"),
+    Metric("all_queues_mean_packets", "Mean of all queues together", "packets", 1,
+           about="with `flow_monitor`: packets that wait in any queue with a discipline, averaged over time"),
+    Metric("all_queues_sojourn_mean_ms", "Mean queue delay, all queues", "ms", 2,
+           about="with `flow_monitor`: sojourn time of every packet that left any queue with a discipline, averaged"),
     Metric("jain_index", "Jain index", "", 4, "higher",
            about="Jain's fairness index of the flows' goodputs: 1 is equal, 1/n is one flow alone"),
     Metric("fct_mean_s", "Mean completion time", "s", 3, "lower",

@@ -20,13 +20,16 @@ def plain(name: str) -> str:
 def short_names(result: Result) -> dict[str, str]:
     """Return the AQMs' labels by their short names.
 
-    The short name is the discipline's, or if several AQMs share it, the label without swept values.
+    The short name is the discipline's; where one is there several times, with its preset, or else the label without
+    what a sweep varies.
     """
     entries = result.scenarios[0]["aqm"]
     labels = [str(entry["label"]) for entry in entries]
     names = [plain(str(entry["name"])) for entry in entries]
+    presets = [plain(label.split()[0]) for label in labels]
     fixed = [re.sub(r" \S+ \$\w+", "", label) for label in labels]
-    for candidates in (names, fixed):
-        if len(set(candidates)) == len(labels):
-            return dict(zip(candidates, labels, strict=True))
-    return {name if names.count(name) == 1 else label: label for name, label in zip(names, labels, strict=True)}
+    found = {}
+    for label, *candidates in zip(labels, names, presets, fixed, strict=True):
+        unique = (one for one, all_ in zip(candidates, (names, presets, fixed), strict=True) if all_.count(one) == 1)
+        found[next(unique, label)] = label
+    return found

@@ -17,6 +17,10 @@ impl Simulation {
         if packet.record.is_some() {
             self.read_telemetry(id);
         }
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
+            let bytes = packet.length - self.overhead;
+            monitor.on_received(id, packet.flow, packet.role == Role::Ack, bytes, self.shared.now);
+        }
         self.shared.slab.remove(id);
         let number = packet.flow as usize;
         match self.flows[number].endpoints {

@@ -1,6 +1,7 @@
 //! Measurements at the endpoints of flows, and the time series. Accumulated in place: nothing is logged, nothing is
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
+use super::flow_monitor::FlowMonitor;
 use super::port::Sample;
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
@@ -19,6 +20,8 @@ pub(crate) struct Metrics {
     pub(crate) feedback: FeedbackMetrics,
     pub(crate) telemetry: TelemetryMetrics,
     pub(crate) series: Series,
+    /// Another way to measure, if the scenario asks for it.
+    pub(crate) flow_monitor: Option<Box<FlowMonitor>>,
     each_flow: bool,
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
     sampled_rtt: (Span, u64),
@@ -119,6 +122,7 @@ impl Metrics {
             feedback: FeedbackMetrics::default(),
             telemetry: TelemetryMetrics::default(),
             series: Series::default(),
+            flow_monitor: None,
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
             since: Time::ZERO,
@@ -183,6 +187,9 @@ impl Metrics {
         }
         let jain = self.jain(|_| true, |flow| flow.payload_total);
         let rtt = self.sample_rtt(senders);
+        if let Some(monitor) = &mut self.flow_monitor {
+            monitor.sample(now);
+        }
         let series = &mut self.series;
         series.time_s.push(now.as_secs_f64());
         put(series, "rtt_ms", rtt);

@@ -39,6 +39,9 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     run.flow_metrics(&mut report, "", |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);
+    if let Some(monitor) = &metrics.flow_monitor {
+        monitor.report(&mut report, end);
+    }
     for (number, port) in run.ports.iter().enumerate() {
         if number == 0 {
             run.queue_metrics(&mut report, "", port);

@@ -68,6 +68,7 @@ impl Plan {
                 ring_packets: scenario.device_ring_packets,
                 random: "bottleneck".to_owned(),
                 medium: None,
+                hold: Span::ZERO,
             },
             loss: scenario.loss,
             jitter: Span::from_nanos(scenario.jitter_ns),

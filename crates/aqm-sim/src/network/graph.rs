@@ -43,6 +43,8 @@ pub(crate) enum Queue {
         random: String,
         /// The medium that it shares with other links, if it does.
         medium: Option<u32>,
+        /// How long a packet occupies the medium beyond its serialisation.
+        hold: Span,
     },
 }
 

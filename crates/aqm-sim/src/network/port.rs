@@ -72,6 +72,8 @@ pub(crate) struct Device {
     pub(crate) trace: Option<TraceDevice>,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
+    /// How long a packet occupies it beyond its serialisation.
+    pub(crate) hold: Span,
 }
 
 /// A discipline's backlog and metrics, observed from outside.
@@ -129,7 +131,7 @@ impl Port {
             });
         }
         let rate = link.capacity.mean_rate();
-        if let Queue::Discipline { spec, ring_packets, random, medium } = &link.queue {
+        if let Queue::Discipline { spec, ring_packets, random, medium, hold } = &link.queue {
             let served = aqm_core::link::Link { rate, mtu: 1500 + overhead, overhead };
             let qdisc = spec.build(served, Random::stream(seed, random))?;
             let trace = match &link.capacity {
@@ -149,6 +151,7 @@ impl Port {
                 wake_at: Time::MAX,
                 trace,
                 medium: *medium,
+                hold: *hold,
             });
         }
         let is_plain = extras.device.is_none() && extras.impairment.is_none();

@@ -45,6 +45,7 @@ pub(crate) fn layout(
             ring_packets: if is_paused(topology, link) { 1 } else { scenario.device_ring_packets },
             random: name,
             medium,
+            hold: if link.until_arrival { Span::from_nanos(link.delay_ns) } else { Span::ZERO },
         });
         let (from, to) = (plan.node(&link.from), plan.node(&link.to));
         plan.network.link(LinkSpec {

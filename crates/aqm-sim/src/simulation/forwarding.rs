@@ -39,6 +39,10 @@ impl Simulation {
 
     /// Sends a packet through its next port, or to its endpoint.
     pub(crate) fn forward(&mut self, id: PacketId) {
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
+            let packet = &self.shared.slab[id];
+            monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
+        }
         let (next, length) = self.next_hop(id);
         self.hand_over(id, next, length);
     }
@@ -138,6 +142,9 @@ impl Simulation {
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.after_arrival(device.observed.queued);
         }
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
+            monitor.on_arrival(device.observed.queued.packets, now);
+        }
         if !device.busy {
             if let Some(free) = self.serve(port) {
                 self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
@@ -222,6 +229,7 @@ impl Simulation {
             return None;
         }
         let (medium, ring, wakes) = (device.medium, device.ring_packets > 1, device.wakes);
+        let hold = device.hold;
         // Nothing else has anything in front of the discipline.
         let id =
             if ring || self.shared.switches.is_some() { self.next_packet(port) } else { self.dequeue(port) };
@@ -239,7 +247,7 @@ impl Simulation {
         if wakes {
             self.arm_wakeup(port);
         }
-        Some(out)
+        Some(out + hold)
     }
 
     /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
@@ -326,6 +334,9 @@ impl Simulation {
         let queued = device.observed.queued;
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
+            monitor.on_departure(device.observed.queued.packets, now.since(metadata.arrival), now);
+        }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;
         if let Some(metrics) = &mut device.observed.metrics {

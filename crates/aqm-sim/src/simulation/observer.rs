@@ -2,7 +2,7 @@
 
 use super::state::Shared;
 use crate::engine::{Kind, Target};
-use crate::network::packet::PacketId;
+use crate::network::packet::{PacketId, Role};
 use crate::network::port::{Device, Observed, PortId};
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;
@@ -39,6 +39,9 @@ impl Observer for PortObserver<'_> {
         let id = packet.cookie as PacketId;
         let dropped = &self.shared.slab[id];
         self.shared.metrics.on_loss(dropped);
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
+            monitor.on_drop(dropped.flow, dropped.role == Role::Ack, reason, self.shared.now);
+        }
         if let Some(metrics) = &mut self.observed.metrics {
             metrics.on_drop(dropped.flow, reason, queued, self.shared.now);
         }

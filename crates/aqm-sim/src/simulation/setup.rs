@@ -40,7 +40,8 @@ impl Setup {
         if !captures.is_empty() {
             groups.push(crate::replay::GROUP.to_owned());
         }
-        let metrics = Metrics::new(groups, scenario.flow_series);
+        let mut metrics = Metrics::new(groups, scenario.flow_series);
+        metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
             None => dumbbell::layout(scenario, &capacity, &aqm)?,

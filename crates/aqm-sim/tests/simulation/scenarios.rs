@@ -32,6 +32,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
         warmup_ns: 5 * SECOND,
         sample_ns: 100 * MS,
         flow_series: true,
+        flow_monitor: false,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

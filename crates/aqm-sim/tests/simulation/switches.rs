@@ -28,6 +28,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
+        until_arrival: false,
     }
 }
 

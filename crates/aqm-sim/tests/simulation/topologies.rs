@@ -18,6 +18,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
+        until_arrival: false,
     }
 }
 
@@ -143,6 +144,24 @@ fn links_on_one_medium_share_its_time_packet_by_packet() {
     // A flow alone has all of the time.
     wireless.flows.pop();
     assert!((run(&wireless).metrics["goodput_mbit"] - 10.0 * 1472.0 / 1514.0).abs() < 0.1);
+}
+
+#[test]
+fn a_medium_that_is_busy_until_arrival_carries_a_packet_per_serialisation_and_propagation() {
+    let csma = |link| TopologyLink { medium: Some("csma".to_owned()), until_arrival: true, ..tested(link) };
+    let mut shared =
+        scenario("fifo limit 20p", vec![csma(link("a", "b", 10, 1)), csma(link("b", "a", 10, 1))], 0);
+    shared.overhead_bytes = 0;
+    shared.flow_monitor = true;
+    add(&mut shared, cbr("there", 10 * MBIT, 1000), &["a"], &["b"]);
+    add(&mut shared, cbr("again", 10 * MBIT, 1000), &["b"], &["a"]);
+    let report = run(&shared);
+    // 0.8 ms and 1 ms: 555.6 packets a second both ways together, in 25 s.
+    let sent: u64 = report.queues.iter().map(|queue| queue.departed).sum();
+    assert!(sent.abs_diff(16_667) <= 40, "{sent} in 30 s");
+    // Of 2500 packets a second that two flows of a queue each send, 2222 are dropped; the monitor counts them twice.
+    let (lost, counted) = (report.metrics["path_loss_ratio"], report.metrics["flowmon_loss_ratio"]);
+    assert!((lost - 0.78).abs() < 0.01 && (counted - 1.55).abs() < 0.03, "{lost} {counted}");
 }
 
 #[test]

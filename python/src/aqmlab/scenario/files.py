@@ -88,11 +88,10 @@ def load(
     named.update(values or {})
     table.update(overrides or {})
     points = []
-    for point in _points(sweep, table, named, place):
+    for labels, point in _points(sweep, table, named, place):
         options = {key: value for key, value in {**table, **point}.items() if key in BY_NAME}
         given = {key: _value(key, value, place, Path(path).parent) for key, value in options.items()}
         swept = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
-        labels = {key: _label(value) for key, value in point.items()}
         rest: dict[str, Any] = {"point": labels, "named": {**named, **swept}, "folder": Path(path).parent}
         points.append(from_values(given, place, allow_unequal_buffers=unequal, **rest))
     for name in sorted({*named, *sweep} - {*BY_NAME}):
@@ -126,8 +125,12 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
 
 def _points(
     sweep: Mapping[str, Any], table: Mapping[str, Any], named: Mapping[str, str], place: str
-) -> list[dict[str, Any]]:
-    """Return the cross product of the swept options and values; one empty point if there are none."""
+) -> list[tuple[dict[str, str], dict[str, Any]]]:
+    """Return the cross product of what is swept, options or values; one empty point if nothing is.
+
+    Each point has what its values are called, and the values. They are given in a list, or by names in a table.
+    """
+    swept = {}
     for key, values in sweep.items():
         if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
             raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
@@ -137,14 +140,20 @@ def _points(
             raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
         if key in table or key in named:
             raise InputError(f"{place}sweep: '{key}' is given outside the sweep too: give one of them")
-        if not isinstance(values, list) or not values:
-            raise InputError(f"{place}sweep: {key}: must be a list of values")
-        if len({_label(value) for value in values}) < len(values):
+        if not isinstance(values, list | dict) or not values:
+            raise InputError(f"{place}sweep: {key}: must be a list of values, or a table of names and values")
+        named_values = values.items() if isinstance(values, dict) else [(_label(value), value) for value in values]
+        swept[key] = list(named_values)
+        if len({label for label, _ in swept[key]}) < len(values):
             raise InputError(f"{place}sweep: {key}: holds a value twice")
-    points = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
-    if len(points) > LARGEST_SWEEP:
-        raise InputError(f"{place}sweep: has {len(points)} points; at most {LARGEST_SWEEP} are allowed")
-    return points
+    chosen = list(itertools.product(*swept.values()))
+    if len(chosen) > LARGEST_SWEEP:
+        raise InputError(f"{place}sweep: has {len(chosen)} points; at most {LARGEST_SWEEP} are allowed")
+    labels = [dict(zip(swept, (label for label, _ in one), strict=True)) for one in chosen]
+    return [
+        (names, dict(zip(swept, (value for _, value in one), strict=True)))
+        for names, one in zip(labels, chosen, strict=True)
+    ]
 
 
 def _value(key: str, value: object, place: str, folder: Path) -> object:

@@ -47,7 +47,7 @@ class Link:
     """A one-way link of a topology.
 
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
-    ``name``; links on one ``medium`` share its time.
+    ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent.
     """
 
     source: str
@@ -57,6 +57,7 @@ class Link:
     queue: Queue = PLAIN
     medium: str = ""
     name: str = ""
+    until_arrival: bool = False
 
     @property
     def port(self) -> str:
@@ -73,7 +74,7 @@ class Link:
             "delay_ns": self.delay_ns,
             "queue": queue,
         }
-        return fixed | _given({"medium": self.medium, "name": self.name})
+        return fixed | _given({"medium": self.medium, "name": self.name, "until_arrival": self.until_arrival})
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ class Scenario:
         warmup_ns: time at the start that is not measured.
         sample_ns: spacing of the time series.
         flow_series: whether each flow has a time series.
+        flow_monitor: whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
         loss: probability of random loss behind the bottleneck's queue.
         jitter_ns: largest random extra delay there.
         measure: names of the measured ports; none means the bottleneck.
@@ -166,6 +168,7 @@ class Scenario:
     warmup_ns: int
     sample_ns: int
     flow_series: bool
+    flow_monitor: bool
     loss: float
     jitter_ns: int
     measure: tuple[str, ...]
@@ -194,7 +197,8 @@ class Scenario:
         }
         topology = self.topology.data() if self.topology else {}
         lists = {"flows": [group.data() for group in self.flows], "captures": list(self.captures)}
-        return fixed | _given({"measure": list(self.measure), "topology": topology}) | lists
+        given = _given({"flow_monitor": self.flow_monitor, "measure": list(self.measure), "topology": topology})
+        return fixed | given | lists
 
     @functools.cached_property
     def json(self) -> str:

@@ -54,6 +54,12 @@ OPTIONS: tuple[Option, ...] = (
         "time series of every flow (flows; up to 100 of them) or of groups only (groups)",
         form="flows|groups",
     ),
+    Option(
+        "flow_monitor",
+        "off",
+        "measure once more as ns-3's FlowMonitor is read by the authors of dAQM: metrics flowmon_*",
+        form="off|on",
+    ),
     Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds", form="count"),
 )
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
@@ -91,8 +97,8 @@ class Options:
         return tuple(self._filled(name, text, {**self.named, **swept}) for text in self.given.get(name, ()))
 
     def uses(self, value: str) -> bool:
-        """Whether some option holds ``$value``."""
-        texts = [text for entries in self.given.values() for text in entries]
+        """Whether some option, or another value, holds ``$value``."""
+        texts = [*(text for entries in self.given.values() for text in entries), *self.named.values()]
         return any(match["name"] == value for text in texts for match in _NAME.finditer(text))
 
     def _filled(self, option: str, text: str, named: Mapping[str, str]) -> str:
@@ -100,7 +106,11 @@ class Options:
             if match["name"] not in named:
                 problem = unknown("value", match["name"], named) if named else f"there is no {match[0]}"
                 raise self.error(option, f"'{text}': {problem}")
-            return named[match["name"]]
+            # A value may name others, but not itself; a name that is to stay stands for itself.
+            if named[match["name"]] == match[0]:
+                return match[0]
+            others = {name: inner for name, inner in named.items() if name != match["name"]}
+            return self._filled(option, named[match["name"]], others)
 
         return _NAME.sub(value, text)
 

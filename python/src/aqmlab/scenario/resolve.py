@@ -121,6 +121,7 @@ def resolve(options: Options) -> Plan:
         warmup_ns=warmup_ns,
         sample_ns=sample_ns,
         flow_series=_choice(options, "series", ("flows", "groups")) == "flows",
+        flow_monitor=_choice(options, "flow_monitor", ("off", "on")) == "on",
         loss=loss,
         jitter_ns=jitter_ns,
         measure=tuple(ports),
@@ -149,6 +150,7 @@ def resolve(options: Options) -> Plan:
         "warmup": format_span(warmup_ns),
         "sample": format_span(sample_ns),
         "series": options.text("series"),
+        "flow_monitor": options.text("flow_monitor"),
         "seeds": list(range(1, seeds + 1)),
         "aqm": [
             {

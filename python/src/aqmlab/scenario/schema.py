@@ -33,14 +33,22 @@ def experiment() -> Schema:
     options = {option.name: _option(option) for option in OPTIONS}
     names = {"type": "object", "additionalProperties": _TEXT}
     several = {"type": "array", "minItems": 1, "uniqueItems": True}
+
+    def swept(value: Schema) -> Schema:
+        named = {"type": "object", "minProperties": 1, "additionalProperties": value}
+        return {"anyOf": [{**several, "items": value}, named]}
+
     sweep = {
         "type": "object",
-        "properties": {option.name: {**several, "items": _several(option)} for option in OPTIONS},
-        "additionalProperties": several,
+        "properties": {option.name: swept(_several(option)) for option in OPTIONS},
+        "additionalProperties": swept({}),
     }
     tables = {
         "values": {"description": "values of $names in the options", **names},
-        "sweep": {"description": "options or values, each with a list of its values", **sweep},
+        "sweep": {
+            "description": "options or values, each with a list of its values, or a table of names and values",
+            **sweep,
+        },
     }
     return {
         "$schema": DRAFT,
@@ -80,6 +88,7 @@ def scenario() -> Schema:
         "device_ring_packets": positive,
         "access_rate_bps": {"anyOf": [positive, {"type": "null"}]},
         "flow_series": {"type": "boolean"},
+        "flow_monitor": {"type": "boolean"},
         "loss": share,
         "jitter_ns": time,
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},
@@ -102,7 +111,17 @@ def _topology() -> Schema:
     rate = {"type": ["integer", "null"], "minimum": 1, "description": "bit/s; null means the scenario's capacity"}
     queue = {"oneOf": [{"enum": [PLAIN, UNDER_TEST]}, _object({"discipline": _TEXT})]}
     ends = {"from": _TEXT, "to": _TEXT, "delay_ns": _COUNT}
-    link = _object({**ends, "rate_bps": rate, "queue": queue, "name": _TEXT, "medium": _TEXT}, required=ends)
+    link = _object(
+        {
+            **ends,
+            "rate_bps": rate,
+            "queue": queue,
+            "name": _TEXT,
+            "medium": _TEXT,
+            "until_arrival": {"type": "boolean"},
+        },
+        required=ends,
+    )
     links = {"links": {"type": "array", "items": link, "minItems": 1}, "measured": _COUNT}
     return _object(
         {**links, "switches": {"type": "object", "additionalProperties": {"type": "object"}}}, required=links

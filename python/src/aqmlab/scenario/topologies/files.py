@@ -57,12 +57,13 @@ def _equip(layout: Layout, table: Any, place: str) -> None:
 def _add(layout: Layout, entry: Any, place: str) -> None:
     if not isinstance(entry, dict):
         raise InputError(f"{place}is not a table")
-    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "name"))
+    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name"))
     for key in ("from", "to", "delay"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InputError(f"{place}{key} is missing")
-    if not isinstance(entry.get("both", True), bool):
-        raise InputError(f"{place}both: '{entry['both']}' is neither true nor false")
+    for key in ("both", "until_arrival"):
+        if not isinstance(entry.get(key, True), bool):
+            raise InputError(f"{place}{key}: '{entry[key]}' is neither true nor false")
     try:
         rate = parse_rate(str(entry["rate"])) if "rate" in entry else None
         delay = parse_span(str(entry["delay"]))
@@ -70,13 +71,14 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}{error}") from None
     if rate == 0:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
-    medium = str(entry.get("medium", ""))
+    medium, until_arrival = str(entry.get("medium", "")), bool(entry.get("until_arrival", False))
     name = str(entry.get("name", ""))
     if name in layout.ports:
         raise InputError(f"{place}name: another link has the name '{name}'")
-    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name)
+    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name, until_arrival)
     if entry.get("both", True):
-        layout.link(entry["to"], entry["from"], rate, delay, _queue(entry.get("back", PLAIN)), medium)
+        back = _queue(entry.get("back", PLAIN))
+        layout.link(entry["to"], entry["from"], rate, delay, back, medium, until_arrival=until_arrival)
 
 
 def _queue(text: object) -> Queue:

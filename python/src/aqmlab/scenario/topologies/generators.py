@@ -158,6 +158,16 @@ def _shared_medium(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
     return layout
 
 
+def _bus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+    clients = [f"client{number}" for number in range(keys["clients"])]
+    servers = [f"server{number}" for number in range(keys["servers"])]
+    layout = Layout(sources=clients, sinks=servers)
+    for host in (*clients, *servers):
+        layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", until_arrival=True)
+        layout.link("channel", host, rate * ACCESS_FACTOR, 0)
+    return layout
+
+
 def _asymmetric(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
     layout, delay, fast = Layout(sources=["server"], sinks=["home"]), rtt // 6, rate * ACCESS_FACTOR
     layout.link("isp", "modem", rate, delay, UNDER_TEST, name="down")
@@ -219,6 +229,12 @@ KINDS: tuple[Kind, ...] = (
         "stations that share the time of one medium with their access point",
         (Count("stations", "4", "stations"),),
         _shared_medium,
+    ),
+    Kind(
+        "bus",
+        "hosts on one CSMA channel, the AQM in each; a packet takes the channel until it has arrived",
+        (Count("clients", "8", "clients"), Count("servers", "2", "servers")),
+        _bus,
     ),
     Kind(
         "asymmetric",

@@ -42,9 +42,10 @@ class Layout:
         queue: Queue = PLAIN,
         medium: str = "",
         name: str = "",
+        until_arrival: bool = False,
     ) -> None:
         """Add a one-way link; its port is called ``start->end`` unless it has a name."""
-        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name))
+        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name, until_arrival))
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
         """Add a link each way, with their queues."""

@@ -1,0 +1,247 @@
+//! What ns-3's FlowMonitor and queue traces would say of a run, read as the authors of dAQM read them (their artifacts,
+//! `Call_function.cc`): beside the metrics of the contract it shows what comes of the way of measuring.
+//!
+//! Each way of a connection is a flow of its own, acknowledgments too. At every sample of the series: over the flows that
+//! have received something, each with the same weight, the means of delay, loss, throughput and "completion time" (last
+//! packet received less first sent, of flows that never end), all since the start; then the mean over the samples, of loss
+//! over those above zero. A drop counts twice, since two probes report it; a packet that was taken out of a queue to be
+//! looked at is no drop, and counts as lost ten seconds later. Queue lengths are those after each arrival and departure,
+//! sojourn times whole milliseconds, of all queues together, and the means leave out zeros.
+
+use crate::network::packet::PacketId;
+use crate::report::Report;
+use aqm_core::signal::DropReason;
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// When a packet that was never heard of again counts as lost (`MaxPerHopDelay`).
+const FORGOTTEN: Span = Span::from_secs(10);
+
+/// The monitor of one run.
+#[derive(Default)]
+pub(crate) struct FlowMonitor {
+    /// Two for each flow: there and back.
+    flows: Vec<Seen>,
+    /// When each packet under way was sent, by its place in the slab.
+    sent: Vec<Time>,
+    /// Packets that vanished without a drop, with the time when they did.
+    vanished: VecDeque<(Time, usize)>,
+    delay: Mean,
+    loss: Mean,
+    throughput: Mean,
+    completion: Mean,
+    queue: Mean,
+    queue_with_zeros: Mean,
+    sojourn: Mean,
+    sojourn_with_zeros: Mean,
+    /// What waits in all queues, since when, and the sum over time.
+    waiting: u64,
+    since: Time,
+    waited: f64,
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    first_sent: Option<Time>,
+    last_received: Time,
+    sent: u64,
+    received: u64,
+    bytes: u64,
+    lost: u64,
+    delay: Span,
+}
+
+/// A sum and how many were added.
+#[derive(Default)]
+struct Mean(f64, u64);
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.0 += value;
+        self.1 += 1;
+    }
+
+    fn value(&self) -> f64 {
+        self.0 / self.1 as f64
+    }
+}
+
+impl FlowMonitor {
+    fn seen(&mut self, flow: u32, back: bool) -> &mut Seen {
+        let index = 2 * flow as usize + usize::from(back);
+        if self.flows.len() <= index {
+            self.flows.resize(index + 1, Seen::default());
+        }
+        &mut self.flows[index]
+    }
+
+    /// A packet is sent by its host.
+    pub(crate) fn on_sent(&mut self, id: PacketId, flow: u32, back: bool, now: Time) {
+        let seen = self.seen(flow, back);
+        seen.first_sent.get_or_insert(now);
+        seen.sent += 1;
+        let place = id as usize;
+        if self.sent.len() <= place {
+            self.sent.resize(place + 1, Time::ZERO);
+        }
+        self.sent[place] = now;
+    }
+
+    /// A packet of `bytes` reaches its host.
+    pub(crate) fn on_received(&mut self, id: PacketId, flow: u32, back: bool, bytes: u32, now: Time) {
+        let delay = now.since(self.sent[id as usize]);
+        let seen = self.seen(flow, back);
+        seen.last_received = now;
+        seen.received += 1;
+        seen.bytes += u64::from(bytes);
+        seen.delay += delay;
+    }
+
+    /// A discipline drops a packet.
+    pub(crate) fn on_drop(&mut self, flow: u32, back: bool, reason: DropReason, now: Time) {
+        if reason == DropReason::Inspected {
+            self.vanished.push_back((now, 2 * flow as usize + usize::from(back)));
+        } else {
+            self.seen(flow, back).lost += 2;
+        }
+        self.count(now, -1);
+    }
+
+    /// A packet has arrived at a discipline, which holds `packets` now.
+    pub(crate) fn on_arrival(&mut self, packets: u64, now: Time) {
+        self.on_queue(packets);
+        self.count(now, 1);
+    }
+
+    /// A packet has left a discipline, which holds `packets` now, after `sojourn`.
+    pub(crate) fn on_departure(&mut self, packets: u64, sojourn: Span, now: Time) {
+        self.on_queue(packets);
+        self.count(now, -1);
+        self.sojourn_with_zeros.add(sojourn.as_millis_f64());
+        let millis = sojourn.as_nanos() / 1_000_000;
+        if millis > 0 {
+            self.sojourn.add(millis as f64);
+        }
+    }
+
+    fn on_queue(&mut self, packets: u64) {
+        self.queue_with_zeros.add(packets as f64);
+        if packets > 0 {
+            self.queue.add(packets as f64);
+        }
+    }
+
+    /// A drop at arrival comes before its arrival is told of: in one instant the count may be one too low.
+    fn count(&mut self, now: Time, change: i64) {
+        self.waited += self.waiting as f64 * now.since(self.since).as_secs_f64();
+        self.since = now;
+        self.waiting = self.waiting.wrapping_add_signed(change);
+    }
+
+    /// Takes a snapshot.
+    pub(crate) fn sample(&mut self, now: Time) {
+        while let Some((_, flow)) = self.vanished.pop_front_if(|(at, _)| now.since(*at) >= FORGOTTEN) {
+            self.flows[flow].lost += 1;
+        }
+        let [mut delay, mut loss, mut throughput, mut completion] = <[Mean; 4]>::default();
+        for seen in self.flows.iter().filter(|seen| seen.received > 0) {
+            let lasted = seen.last_received.since(seen.first_sent.unwrap_or_default()).as_secs_f64();
+            delay.add(seen.delay.as_millis_f64() / seen.received as f64);
+            loss.add(seen.lost as f64 / seen.sent as f64);
+            throughput.add(seen.bytes as f64 * 8.0 / 1e3 / lasted);
+            completion.add(lasted);
+        }
+        if delay.1 == 0 {
+            return;
+        }
+        self.delay.add(delay.value());
+        self.throughput.add(throughput.value());
+        self.completion.add(completion.value());
+        if loss.0 > 0.0 {
+            self.loss.add(loss.value());
+        }
+    }
+
+    /// What it has to say of a run that ends at `end`.
+    pub(crate) fn report(&self, report: &mut Report, end: Time) {
+        let zero_if_none = |mean: &Mean| if mean.1 == 0 { 0.0 } else { mean.value() };
+        let waited = self.waited + self.waiting as f64 * end.since(self.since).as_secs_f64();
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("flowmon_{name}"), value);
+        put("delay_ms", self.delay.value());
+        put("loss_ratio", zero_if_none(&self.loss));
+        put("throughput_kbit", self.throughput.value());
+        put("fct_s", self.completion.value());
+        put("queue_packets", zero_if_none(&self.queue));
+        put("queue_with_zeros_packets", zero_if_none(&self.queue_with_zeros));
+        put("sojourn_ms", zero_if_none(&self.sojourn));
+        let mut put = |name: &str, value: f64| report.metrics.insert(format!("all_queues_{name}"), value);
+        put("mean_packets", waited / end.as_secs_f64());
+        put("sojourn_mean_ms", zero_if_none(&self.sojourn_with_zeros));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    fn told(monitor: &FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
+        let mut report = Report::default();
+        monitor.report(&mut report, end);
+        move |name: &str| report.metrics[name]
+    }
+
+    #[test]
+    fn flows_that_received_something_weigh_the_same_and_acknowledgments_are_flows() {
+        let mut monitor = FlowMonitor::default();
+        monitor.on_sent(0, 0, false, ms(0));
+        monitor.on_sent(1, 0, false, ms(0));
+        monitor.on_received(0, 0, false, 1000, ms(10));
+        monitor.on_received(1, 0, false, 1000, ms(30));
+        monitor.on_sent(0, 0, true, ms(30));
+        monitor.on_received(0, 0, true, 40, ms(32));
+        monitor.on_sent(2, 1, false, ms(40)); // nothing of it arrives
+        monitor.sample(ms(100));
+        let told = told(&monitor, ms(100));
+        // (10 + 30) / 2 there, 2 back; 16 kbit in 30 ms, 320 bit in 2 ms; 30 and 2 ms.
+        assert_eq!(told("flowmon_delay_ms"), 11.0);
+        assert!((told("flowmon_throughput_kbit") - (16.0 / 0.03 + 0.32 / 0.002) / 2.0).abs() < 1e-9);
+        assert!((told("flowmon_fct_s") - 0.016).abs() < 1e-12);
+    }
+
+    #[test]
+    fn drops_count_twice_and_what_vanished_once_after_ten_seconds() {
+        let mut monitor = FlowMonitor::default();
+        for id in 0..10 {
+            monitor.on_sent(id, 0, false, ms(0));
+        }
+        monitor.on_received(0, 0, false, 1000, ms(1));
+        monitor.on_drop(0, false, DropReason::Inspected, ms(1));
+        monitor.sample(ms(5_000)); // without a loss: not part of the mean
+        monitor.on_drop(0, false, DropReason::Congestion, ms(6_000));
+        monitor.sample(ms(10_000));
+        assert_eq!(told(&monitor, ms(10_000))("flowmon_loss_ratio"), 0.2);
+        monitor.sample(ms(10_001));
+        assert_eq!(told(&monitor, ms(10_001))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
+    }
+
+    #[test]
+    fn queues_and_sojourn_times_leave_out_zeros_and_the_mean_over_time_does_not() {
+        let mut monitor = FlowMonitor::default();
+        monitor.on_arrival(1, ms(0));
+        monitor.on_arrival(2, ms(10));
+        monitor.on_departure(1, Span::from_micros(14_700), ms(20));
+        monitor.on_departure(0, Span::from_micros(900), ms(30));
+        let told = told(&monitor, ms(100));
+        assert_eq!(
+            (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
+            (4.0 / 3.0, 1.0)
+        );
+        assert_eq!(told("flowmon_sojourn_ms"), 14.0);
+        // 10 ms of one, 10 of two, 10 of one, in 100.
+        assert!((told("all_queues_mean_packets") - 0.4).abs() < 1e-12);
+    }
+}

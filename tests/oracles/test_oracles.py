@@ -40,6 +40,7 @@ import rem
 import sfb
 import sfq
 import spie
+import sqm_lru
 import workload
 import wred
 from workload import MILLISECOND, Oracle
@@ -189,6 +190,7 @@ for module in (
     sfb,
     sfq,
     spie,
+    sqm_lru,
     wred,
 ):
     CASES |= module.CASES
@@ -223,7 +225,7 @@ def reason(spec: str) -> str:
     """The drop reason that this discipline must show: a full queue if it has no law."""
     if spec.startswith(("afd", "choke", "s-pie")):
         return "unfair"
-    if "unmarkable pass" in spec:
+    if "unmarkable pass" in spec or "low [fifo" in spec:
         return "overlimit"
     plain = (
         spec.split()[0].split(":")[0]

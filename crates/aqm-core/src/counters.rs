@@ -23,6 +23,10 @@ pub struct Counters {
     pub marked: u64,
     /// Packets that the discipline asked to send.
     pub emitted: u64,
+    /// Packets that a classifier looked at.
+    pub classified: u64,
+    /// Packets of them that it took for those of a non-responsive long-term fast flow.
+    pub reported: u64,
     /// Sum of the sojourn times of packets that left.
     pub sojourn_sum: Span,
     /// Longest sojourn time of a packet that left.

@@ -1,5 +1,6 @@
 //! The context of a call into a discipline: time, random numbers, the observer and the counters.
 
+use crate::classifier::{Classifier, FlowKind};
 use crate::counters::Counters;
 use crate::packet::{Ecn, Packet};
 use crate::paused::PausedClasses;
@@ -58,6 +59,16 @@ impl Cx<'_> {
     pub fn emit(&mut self, emission: Emission) {
         self.shell.counters.emitted += 1;
         self.observer.on_emit(emission);
+    }
+
+    /// Asks `classifier` what `packet` is of, and says what it answers.
+    #[inline]
+    pub fn classify(&mut self, packet: &Packet, classifier: &mut impl Classifier) -> FlowKind {
+        let kind = classifier.observe(packet.flow, &mut self.shell.random);
+        self.shell.counters.classified += 1;
+        self.shell.counters.reported += u64::from(kind == FlowKind::Ltf);
+        self.observer.on_classify(packet, kind);
+        kind
     }
 
     /// Uniform in [0, 1).

@@ -14,6 +14,7 @@
 //! - [`law`]: control laws. They decide and own no packets.
 //! - [`queue`]: storage. It keeps packets and decides nothing.
 //! - [`sketch`]: counting structures that are algorithms in their own right.
+//! - [`classifier`]: classifiers that tell heavy flows from others, usable without a queue.
 //! - [`scheduler`]: which class goes next. Schedulers own no packets.
 //! - [`discipline`]: one file per AQM, combining laws, queues and parameters.
 //! - [`registry`]: the list of disciplines; everything else follows from it.
@@ -28,6 +29,7 @@ extern crate alloc;
 
 pub mod backlog;
 mod brackets;
+pub mod classifier;
 pub mod counters;
 pub mod cx;
 pub mod discipline;

@@ -1,13 +1,16 @@
 //! The list of disciplines. The command line, files, Python, documentation, conformance tests, golden runs and
 //! benchmarks all take it from here.
 
+use crate::classifier::Classifier;
 use crate::discipline::{
     Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie, drr,
-    dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, mq_ecn, nlred, pfifo_fast, pi, pi2, pie,
-    pifo, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, tcn, wfq, wred, wrr,
+    dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
+    pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru, tcn, wfq, wred,
+    wrr,
 };
 use crate::link::Link;
-use crate::params::{Child, same_name};
+use crate::params::{Child, ParamError, Params, same_name};
+use alloc::boxed::Box;
 
 /// Every discipline, in the order and groups of listings.
 pub static DISCIPLINES: &[&Info] = &[
@@ -43,6 +46,9 @@ pub static DISCIPLINES: &[&Info] = &[
     &sp_pifo::INFO,
     &aifo::INFO,
     &s_pie::INFO,
+    &lru_red::INFO,
+    &l_lru::INFO,
+    &sqm_lru::INFO,
     &sp::INFO,
     &rr::INFO,
     &wrr::INFO,
@@ -50,6 +56,35 @@ pub static DISCIPLINES: &[&Info] = &[
     &wfq::INFO,
     &qfq::INFO,
     &mq_ecn::INFO,
+];
+
+/// A classifier as a part of its own, and the discipline whose parameters and presets it takes.
+pub struct ClassifierInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// The discipline that it is a part of.
+    pub discipline: &'static Info,
+    /// Makes one from the parameters of that discipline, or says which relation between them does not hold.
+    pub build: fn(&Params) -> Result<Box<dyn Classifier>, ParamError>,
+}
+
+/// Every classifier.
+pub static CLASSIFIERS: &[ClassifierInfo] = &[
+    ClassifierInfo {
+        name: "lru",
+        discipline: &lru_red::INFO,
+        build: |params| Ok(Box::new(lru_red::classifier(params))),
+    },
+    ClassifierInfo {
+        name: "l_lru",
+        discipline: &l_lru::INFO,
+        build: |params| Ok(Box::new(l_lru::classifier(params))),
+    },
+    ClassifierInfo {
+        name: "m_lru",
+        discipline: &sqm_lru::INFO,
+        build: |params| Ok(Box::new(sqm_lru::classifier(params)?)),
+    },
 ];
 
 /// The discipline of this name; hyphens, underscores and case do not matter.

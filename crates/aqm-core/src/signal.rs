@@ -1,5 +1,6 @@
 //! Signals of a discipline: reasons for drops and marks, and packets to be sent.
 
+use crate::classifier::FlowKind;
 use crate::packet::Packet;
 
 /// Why a packet was dropped. Numbers are stable: they appear in files and in the C interface.
@@ -107,6 +108,9 @@ pub trait Observer {
 
     /// A packet was marked; it stays in the queue or is about to leave it.
     fn on_mark(&mut self, _packet: &Packet, _reason: MarkReason) {}
+
+    /// A classifier has decided about an arriving packet.
+    fn on_classify(&mut self, _packet: &Packet, _kind: FlowKind) {}
 
     /// The discipline asks for a packet to be sent. There is no default: a host that ignores emissions would silently
     /// lose feedback.

@@ -4,7 +4,7 @@
 use crate::brackets;
 use crate::discipline::Info;
 use crate::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, same_name};
-use crate::registry;
+use crate::registry::{self, CLASSIFIERS, ClassifierInfo};
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -89,6 +89,21 @@ impl Spec {
             rest = spec.take(param, tail)?;
         }
         Ok(spec)
+    }
+
+    /// Reads the notation of a classifier: its own name, then what the discipline takes that it is a part of.
+    ///
+    /// ```
+    /// use aqm_core::spec::Spec;
+    /// let (info, spec) = Spec::parse_classifier("m_lru:consistent sq 100").unwrap();
+    /// assert_eq!((info.name, spec.to_string().as_str()), ("m_lru", "sqm_lru:consistent sq 100"));
+    /// ```
+    pub fn parse_classifier(text: &str) -> Result<(&'static ClassifierInfo, Spec), SpecError> {
+        let end = text.find([':', ' ']).unwrap_or(text.len());
+        let info = CLASSIFIERS.iter().find(|info| same_name(info.name, &text[..end]));
+        let info = info.ok_or_else(|| SpecError::UnknownDiscipline { name: text[..end].to_owned() })?;
+        let spec = Spec::parse(&(info.discipline.name.to_owned() + &text[end..]))?;
+        Ok((info, spec))
     }
 
     /// `info` with the parameters of `preset`.

@@ -67,6 +67,64 @@ pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {
 /// Most disciplines in one tree of children: nested brackets multiply.
 const MAX_DISCIPLINES: u64 = 512;
 
+/// What is asked of one class: where its child was given, and which it is.
+pub(super) struct Inside {
+    /// The name of the class in probes.
+    pub(super) name: String,
+    /// The parameter that names the child, and its number there if it names several.
+    pub(super) param: (&'static str, Option<usize>),
+    /// The child, with the limit of all classes unless it has its own.
+    pub(super) spec: Child,
+}
+
+impl Inside {
+    /// The child that was given as `spec`.
+    pub(super) fn new(
+        params: &Params,
+        name: String,
+        param: (&'static str, Option<usize>),
+        spec: &Child,
+    ) -> Inside {
+        let mut spec = spec.clone();
+        let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
+        if inherits {
+            // A child whose limit cannot be that large keeps its own.
+            let _ = spec.params.set("limit", params.get("limit").clone());
+        }
+        Inside { name, param, spec }
+    }
+
+    fn build(&self, link: &Link, build: BuildChild) -> Result<Box<dyn Discipline>, ParamError> {
+        build(&self.spec, link).map_err(|error| self.refused(&error))
+    }
+
+    /// A refusal by the child, as one of the parameter that names it.
+    fn refused(&self, error: &ParamError) -> ParamError {
+        ParamError::of_child(self.param.0, self.param.1, error.of(self.spec.name))
+    }
+}
+
+/// Which classes there are.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    /// The classes that parameters ask for.
+    pub(super) classes: fn(&Params) -> Vec<Inside>,
+    /// Whether a packet's class is the one that the host gave it.
+    pub(super) by_class: bool,
+}
+
+/// One class for each of `classes`, by the list of `child`.
+const BY_CLASS: Layout = Layout { classes: by_class, by_class: true };
+
+fn by_class(params: &Params) -> Vec<Inside> {
+    let children = params.children("child");
+    let of_class = |class: usize| {
+        let place = class.min(children.len() - 1);
+        Inside::new(params, format!("class_{class}"), ("child", Some(place + 1)), &children[place])
+    };
+    (0..params.count("classes") as usize).map(of_class).collect()
+}
+
 /// A scheduler over classes.
 pub(super) struct Classful<S> {
     classes: Vec<Class>,
@@ -75,6 +133,7 @@ pub(super) struct Classful<S> {
     limit: Size,
     link: Link,
     build: BuildChild,
+    layout: Layout,
     /// Gives the scheduler new parameters.
     adopt: fn(&mut S, &Params),
     /// A child had packets but nothing to send, or its class was paused: it must be asked again.
@@ -82,8 +141,7 @@ pub(super) struct Classful<S> {
 }
 
 struct Class {
-    name: String,
-    spec: Child,
+    inside: Inside,
     child: Box<dyn Discipline>,
     /// The head of the class: already taken from the child, since the scheduler asked for its length, but not yet
     /// sent.
@@ -91,41 +149,21 @@ struct Class {
     backlog: Backlog,
 }
 
-/// The specs of the children: each has the limit of all classes unless it has its own.
-fn child_specs(params: &Params) -> Vec<Child> {
-    let children = params.children("child");
-    let limit = params.get("limit");
-    let of_class = |class: usize| {
-        let mut spec = children[class.min(children.len() - 1)].clone();
-        let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
-        if inherits {
-            // A child whose limit cannot be that large keeps its own.
-            let _ = spec.params.set("limit", limit.clone());
-        }
-        spec
-    };
-    (0..params.count("classes") as usize).map(of_class).collect()
-}
-
-/// Builds the child of class `class`, or says why it refuses.
-fn build_child(
-    params: &Params,
-    class: usize,
-    spec: &Child,
-    link: &Link,
-    build: BuildChild,
-) -> Result<Box<dyn Discipline>, ParamError> {
-    build(spec, link).map_err(|error| refused(params, class, spec, &error))
-}
-
-/// An error of the child of class `class`, as one of the parameter that names it.
-fn refused(params: &Params, class: usize, spec: &Child, error: &ParamError) -> ParamError {
-    let number = params.children("child").len().min(class + 1);
-    ParamError::of_child("child", Some(number), error.of(spec.name))
-}
-
 impl<S: Scheduler> Classful<S> {
+    /// Classes by number, as the hosts give them.
     pub(super) fn new(
+        params: &Params,
+        link: &Link,
+        build: BuildChild,
+        scheduler: S,
+        adopt: fn(&mut S, &Params),
+    ) -> Result<Classful<S>, ParamError> {
+        Classful::of(BY_CLASS, params, link, build, scheduler, adopt)
+    }
+
+    /// The classes of `layout`.
+    pub(super) fn of(
+        layout: Layout,
         params: &Params,
         link: &Link,
         build: BuildChild,
@@ -139,13 +177,22 @@ impl<S: Scheduler> Classful<S> {
             return Err(ParamError::relation("child", "", problem));
         }
         let mut classes = Vec::new();
-        for (number, spec) in child_specs(params).into_iter().enumerate() {
-            let child = build_child(params, number, &spec, link, build)?;
-            let name = format!("class_{number}");
-            classes.push(Class { name, spec, child, head: None, backlog: Backlog::default() });
+        for inside in (layout.classes)(params) {
+            let child = inside.build(link, build)?;
+            classes.push(Class { inside, child, head: None, backlog: Backlog::default() });
         }
         let backlog = Backlog::default();
-        Ok(Classful { classes, scheduler, backlog, limit, link: *link, build, adopt, held_back: false })
+        Ok(Classful {
+            classes,
+            scheduler,
+            backlog,
+            limit,
+            link: *link,
+            build,
+            layout,
+            adopt,
+            held_back: false,
+        })
     }
 
     /// Updates the count of a class after a call of its child.
@@ -170,6 +217,26 @@ impl<S: Scheduler> Classful<S> {
         self.backlog = all;
     }
 
+    /// A packet of class `number` arrives.
+    #[inline]
+    pub(super) fn enqueue_in(&mut self, number: usize, packet: Packet, cx: &mut Cx<'_>) {
+        if self.backlog.would_exceed(self.limit, packet.length) {
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        self.classes[number].child.enqueue(packet, cx);
+        self.count(number);
+        self.activate(number);
+    }
+
+    pub(super) fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    /// Tells the scheduler of every class with packets.
+    pub(super) fn activate_all(&mut self) {
+        (0..self.classes.len()).for_each(|number| self.activate(number));
+    }
+
     fn activate(&mut self, number: usize) {
         if self.classes[number].backlog.packets > 0 {
             self.scheduler.activate(number);
@@ -192,28 +259,28 @@ impl<S: Scheduler> Classful<S> {
 
     /// Gives all children new parameters, or none of them.
     fn change_children(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        let specs = child_specs(params);
-        let count = specs.len();
+        let wanted = (self.layout.classes)(params);
+        let count = wanted.len();
         if count != self.classes.len() {
             return Err(ParamError::relation("classes", count, "cannot change while packets may wait"));
         }
-        for (number, (class, spec)) in self.classes.iter().zip(&specs).enumerate() {
-            if class.spec.name != spec.name {
+        for (class, inside) in self.classes.iter().zip(&wanted) {
+            if class.inside.spec.name != inside.spec.name {
                 let problem = "cannot become another discipline while packets may wait";
-                return Err(ParamError::relation("child", params.get("child"), problem));
+                return Err(ParamError::relation(inside.param.0, params.get(inside.param.0), problem));
             }
-            build_child(params, number, spec, &self.link, self.build)?;
+            inside.build(&self.link, self.build)?;
         }
-        for (number, spec) in specs.iter().enumerate() {
-            if let Err(error) = self.classes[number].child.change(&spec.params, cx) {
+        for (number, inside) in wanted.iter().enumerate() {
+            if let Err(error) = self.classes[number].child.change(&inside.spec.params, cx) {
                 for class in &mut self.classes[..number] {
-                    let back = class.child.change(&class.spec.params, cx);
+                    let back = class.child.change(&class.inside.spec.params, cx);
                     back.expect("parameters were accepted before");
                 }
-                return Err(refused(params, number, spec, &error));
+                return Err(inside.refused(&error));
             }
         }
-        self.classes.iter_mut().zip(specs).for_each(|(class, spec)| class.spec = spec);
+        self.classes.iter_mut().zip(wanted).for_each(|(class, inside)| class.inside = inside);
         Ok(())
     }
 }
@@ -239,10 +306,9 @@ impl Class {
     }
 
     /// The same if classes are paused: `None` while the head must not be sent.
-    fn peek_unpaused(&mut self, number: usize, last: usize, cx: &mut Cx<'_>) -> Option<u32> {
-        // All packets of a queue before the last belong to its class: while that is paused, the law is not called
-        // either.
-        if number < last && cx.paused().contains(number as u16) {
+    fn peek_unpaused(&mut self, number: Option<u16>, cx: &mut Cx<'_>) -> Option<u32> {
+        // All packets of the queue belong to this class: while that is paused, the law is not called either.
+        if number.is_some_and(|number| cx.paused().contains(number)) {
             return None;
         }
         let length = self.peek(cx)?;
@@ -262,12 +328,14 @@ impl Class {
 fn select_unpaused(
     scheduler: &mut dyn Scheduler,
     classes: &mut [Class],
+    by_class: bool,
     held_back: &mut bool,
     cx: &mut Cx<'_>,
 ) -> Option<usize> {
-    let last = classes.len() - 1;
+    // The last class holds the packets of all higher ones, too.
+    let alike = if by_class { classes.len() - 1 } else { 0 };
     scheduler.select(&mut |number| {
-        let length = classes[number].peek_unpaused(number, last, cx);
+        let length = classes[number].peek_unpaused((number < alike).then_some(number as u16), cx);
         *held_back |= length.is_none();
         length
     })
@@ -276,20 +344,15 @@ fn select_unpaused(
 impl<S: Scheduler + Send> Discipline for Classful<S> {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.backlog.would_exceed(self.limit, packet.length) {
-            return cx.drop(packet, DropReason::Overlimit);
-        }
         let number = usize::from(packet.class).min(self.classes.len() - 1);
-        self.classes[number].child.enqueue(packet, cx);
-        self.count(number);
-        self.activate(number);
+        self.enqueue_in(number, packet, cx);
     }
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         if self.held_back {
             self.held_back = false;
-            (0..self.classes.len()).for_each(|number| self.activate(number));
+            self.activate_all();
         }
         let selected = if cx.paused().is_empty() {
             let (classes, held_back) = (&mut self.classes, &mut self.held_back);
@@ -300,7 +363,8 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
                 length
             })
         } else {
-            select_unpaused(&mut self.scheduler, &mut self.classes, &mut self.held_back, cx)
+            let by_class = self.layout.by_class;
+            select_unpaused(&mut self.scheduler, &mut self.classes, by_class, &mut self.held_back, cx)
         };
         let packet = selected.and_then(|number| self.classes[number].head.take());
         self.count_all();
@@ -350,12 +414,12 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
     fn probe(&self, now: Time, sink: &mut dyn FnMut(&str, f64)) {
         sink("busy_classes", self.classes.iter().filter(|class| class.backlog.packets > 0).count() as f64);
         for class in &self.classes {
-            class.child.probe(now, &mut |name, value| sink(&format!("{}.{name}", class.name), value));
+            class.child.probe(now, &mut |name, value| sink(&format!("{}.{name}", class.inside.name), value));
         }
     }
 
     fn children(&self, visit: &mut dyn FnMut(&str, &dyn Discipline)) {
-        self.classes.iter().for_each(|class| visit(&class.name, &*class.child));
+        self.classes.iter().for_each(|class| visit(&class.inside.name, &*class.child));
     }
 
     fn state_bytes(&self) -> usize {

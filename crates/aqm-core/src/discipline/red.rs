@@ -260,6 +260,18 @@ impl Red {
         }
     }
 
+    /// Admits `packet` if it fits, while the average is below `max`; above it, as any other packet.
+    #[inline]
+    pub(super) fn spare(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        if self.state.average() >= self.settings.law.max {
+            self.admit(packet, cx);
+        } else if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
+            cx.drop(packet, DropReason::Overlimit);
+        } else {
+            self.queue.push(packet);
+        }
+    }
+
     /// Admits `packet`, marks it or drops it.
     #[inline]
     pub(super) fn admit(&mut self, packet: Packet, cx: &mut Cx<'_>) {

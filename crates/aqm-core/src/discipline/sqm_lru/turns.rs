@@ -1,0 +1,69 @@
+//! The scheduler between the two queues.
+
+use crate::params::{Counts, Params};
+use crate::scheduler::{Drr, Heads, Qfq, Rr, Scfq, Scheduler, Sp};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The words for the schedulers.
+pub(super) const SCHEDULERS: [&str; 6] = ["wrr", "rr", "sp", "drr", "wfq", "qfq"];
+
+/// Bytes of a round for each unit of weight, and the largest packet that fair queueing starts from: a full frame.
+const FRAME: u32 = 1514;
+
+/// One of the schedulers, over two classes.
+pub(super) struct Turns {
+    scheduler: Box<dyn Scheduler + Send>,
+    made_of: (&'static str, Counts),
+}
+
+impl Turns {
+    /// The scheduler that parameters ask for; no class has packets.
+    pub(super) fn new(params: &Params) -> Turns {
+        let made_of = (params.choice("scheduler"), params.counts("weight"));
+        let weights: Vec<u32> = (0..2).map(|class| made_of.1.of_class(class)).collect();
+        let scheduler: Box<dyn Scheduler + Send> = match made_of.0 {
+            "rr" => Box::new(Rr::new(vec![1, 1])),
+            "sp" => Box::new(Sp::new(2)),
+            "drr" => Box::new(Drr::new(weights.iter().map(|weight| weight * FRAME).collect())),
+            "wfq" => Box::new(Scfq::new(&weights)),
+            "qfq" => Box::new(Qfq::new(&weights, &[FRAME; 2])),
+            _ => Box::new(Rr::new(weights)),
+        };
+        Turns { scheduler, made_of }
+    }
+
+    /// Begins anew if parameters ask for another scheduler, or other weights.
+    pub(super) fn adopt(&mut self, params: &Params) {
+        if self.made_of != (params.choice("scheduler"), params.counts("weight")) {
+            *self = Turns::new(params);
+        }
+    }
+
+    /// Bytes of the scheduler itself.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.scheduler)
+    }
+}
+
+impl Scheduler for Turns {
+    #[inline]
+    fn activate(&mut self, class: usize) {
+        self.scheduler.activate(class);
+    }
+
+    #[inline]
+    fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
+        self.scheduler.select(heads)
+    }
+
+    #[inline]
+    fn sent(&mut self, class: usize, length: u32, emptied: bool) {
+        self.scheduler.sent(class, length, emptied);
+    }
+
+    fn clear(&mut self) {
+        self.scheduler.clear();
+    }
+}

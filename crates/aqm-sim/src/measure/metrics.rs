@@ -1,6 +1,7 @@
 //! Measurements at the endpoints of flows, and the time series. Accumulated in place: nothing is logged, nothing is
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
+use super::classified::Confusion;
 use super::flow_monitor::FlowMonitor;
 use super::port::Sample;
 use crate::network::packet::{Packet, Role};
@@ -100,6 +101,8 @@ pub(crate) struct PortSample {
     pub(crate) ewma: f64,
     /// Sums since the last sample.
     pub(crate) sums: Sample,
+    /// What its classifier has said since the last sample.
+    pub(crate) classified: Option<Confusion>,
     /// Name and value of the discipline's own variables.
     pub(crate) probes: Vec<(String, f64)>,
 }
@@ -224,6 +227,9 @@ impl Metrics {
             put("drops", port.sums.dropped as f64);
             put("drops_early", port.sums.dropped_early as f64);
             put("marks", port.sums.marked as f64);
+            for (name, share) in port.classified.iter().flat_map(|said| said.shares()) {
+                put(&format!("classifier_{name}"), share);
+            }
             for (name, value) in &port.probes {
                 put(&format!("probe.{name}"), *value);
             }
@@ -325,7 +331,10 @@ fn put(series: &mut Series, name: &str, value: f64) {
     match series.columns.get_mut(name) {
         Some(column) => column.push(value),
         None => {
-            series.columns.insert(name.to_owned(), vec![value]);
+            // What comes late was unknown before.
+            let mut column = vec![f64::NAN; series.time_s.len() - 1];
+            column.push(value);
+            series.columns.insert(name.to_owned(), column);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Measurements, and how they become the named metrics of a report.
 
+pub(crate) mod classified;
 pub(crate) mod flow_monitor;
 pub(crate) mod metrics;
 pub(crate) mod port;

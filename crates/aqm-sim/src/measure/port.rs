@@ -1,6 +1,7 @@
 //! Measurements at a port: its queue, and what each flow sends through it. Accumulated in place: nothing is logged,
 //! nothing is allocated per packet.
 
+use crate::measure::classified::Classified;
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;
@@ -18,6 +19,8 @@ pub(crate) struct PortMetrics {
     pub(crate) flows: Vec<FlowAtPort>,
     /// Sojourn times by group of flows.
     sojourn: Vec<Histogram>,
+    /// What a classifier has said, if there is one.
+    pub(crate) classified: Option<Box<Classified>>,
     last_change: Time,
     packet_nanos: u128,
     byte_nanos: u128,
@@ -69,6 +72,7 @@ impl PortMetrics {
             capacity,
             flows: Vec::new(),
             sojourn: vec![Histogram::default(); groups],
+            classified: None,
             last_change: Time::ZERO,
             packet_nanos: 0,
             byte_nanos: 0,
@@ -96,6 +100,7 @@ impl PortMetrics {
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
         }
         self.sojourn.iter_mut().for_each(Histogram::clear);
+        self.classified.iter_mut().for_each(|classified| classified.restart());
         self.last_change = now;
         (self.packet_nanos, self.byte_nanos) = (0, 0);
         self.max_packets = queued.packets;
@@ -135,6 +140,11 @@ impl PortMetrics {
     pub(crate) fn on_mark(&mut self, flow: u32) {
         self.flows[flow as usize].marked += 1;
         self.sample.marked += 1;
+    }
+
+    /// A classifier says what a packet is.
+    pub(crate) fn on_classify(&mut self, flow: u32, unresponsive: bool, reported: bool) {
+        self.classified.get_or_insert_default().note(flow, unresponsive, reported);
     }
 
     /// A packet leaves the queue for the device; `queued` waited until now.

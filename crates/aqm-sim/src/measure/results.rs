@@ -153,6 +153,13 @@ impl Run<'_> {
         put("queue_ewma_packets", port.ewma().1);
         put("drops_early", port.drops_early as f64);
         put("drops_overflow", port.drops_overflow as f64);
+        if let Some(classified) = &port.classified {
+            let (packets, flows) = classified.confusions();
+            for ((name, of_packets), (_, of_flows)) in packets.shares().into_iter().zip(flows.shares()) {
+                put(&format!("classifier_{name}"), of_packets);
+                put(&format!("classifier_flow_{name}"), of_flows);
+            }
+        }
     }
 
     /// Metrics of the flows at a port whose group `chosen` accepts, under `prefix`.
@@ -181,6 +188,11 @@ impl Run<'_> {
             ("qdelay_p999_ms", 0.999),
         ] {
             put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
+        }
+        if let Some(classified) = &port.classified {
+            let of_chosen =
+                |flow: usize| port.flows.get(flow).is_some_and(|flow| chosen(flow.group as usize));
+            put("reported_ratio", classified.reported_ratio(of_chosen));
         }
         report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
     }

@@ -4,9 +4,12 @@ use super::state::Shared;
 use crate::engine::{Kind, Target};
 use crate::network::packet::{PacketId, Role};
 use crate::network::port::{Device, Observed, PortId};
+use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+
+const UDP: u8 = 17;
 
 /// What is dropped goes back into the slab.
 pub(super) struct PortObserver<'a> {
@@ -51,6 +54,13 @@ impl Observer for PortObserver<'_> {
     fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
         if let Some(metrics) = &mut self.observed.metrics {
             metrics.on_mark(self.shared.slab[packet.cookie as PacketId].flow);
+        }
+    }
+
+    fn on_classify(&mut self, packet: &Metadata, kind: FlowKind) {
+        if let Some(port) = &mut self.observed.metrics {
+            let flow = self.shared.slab[packet.cookie as PacketId].flow;
+            port.on_classify(flow, packet.protocol == UDP, kind == FlowKind::Ltf);
         }
     }
 

@@ -149,7 +149,9 @@ impl Simulation {
             let mut prefixes = Vec::new();
             prefixes.extend((number == 0).then(String::new));
             prefixes.extend(several.then(|| metrics.prefix()));
-            let sample = PortSample { queued, ewma: metrics.ewma().0, sums: metrics.take_sample(), probes };
+            let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
+            let (ewma, sums) = (metrics.ewma().0, metrics.take_sample());
+            let sample = PortSample { queued, ewma, sums, classified, probes };
             self.shared.metrics.sample_port(&prefixes, &sample, period);
         }
         self.check_queues()?;

@@ -1,10 +1,11 @@
 //! The inputs of a scenario: captures and link traces, parsed once from bytes read by Python.
 
 use crate::error::input;
-use aqm_io::capture;
+use aqm_io::capture::{self, CapturedPacket, FiveTuple};
 use aqm_io::link_trace;
 use aqm_sim::inputs;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,49 @@ impl Capture {
             "warnings": self.0.warnings(),
         });
         figures.to_string()
+    }
+
+    /// Columns of its flows, one entry per flow; hashes are the flow ids that disciplines see.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let flows = self.0.flows();
+        let columns = PyDict::new(py);
+        let text = |get: fn(&FiveTuple) -> String| {
+            flows.iter().map(|flow| get(&flow.five_tuple)).collect::<Vec<_>>()
+        };
+        columns.set_item("source", text(|tuple| tuple.source.to_string()))?;
+        columns
+            .set_item("source_port", flows.iter().map(|flow| flow.five_tuple.ports.0).collect::<Vec<_>>())?;
+        columns.set_item("destination", text(|tuple| tuple.destination.to_string()))?;
+        columns.set_item(
+            "destination_port",
+            flows.iter().map(|flow| flow.five_tuple.ports.1).collect::<Vec<_>>(),
+        )?;
+        // As a list, not as bytes.
+        columns.set_item(
+            "protocol",
+            flows.iter().map(|flow| u32::from(flow.five_tuple.protocol)).collect::<Vec<_>>(),
+        )?;
+        columns.set_item("hash", flows.iter().map(|flow| flow.hash).collect::<Vec<_>>())?;
+        columns.set_item("packets", flows.iter().map(|flow| flow.packets).collect::<Vec<_>>())?;
+        columns.set_item("bytes", flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>())?;
+        Ok(columns)
+    }
+
+    /// Time (ns), IP bytes and flow of each packet, as the bytes of 64-bit whole numbers, little-endian.
+    fn packets<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+        let column = |get: fn(&CapturedPacket) -> u64| {
+            let bytes: Vec<u8> =
+                self.0.packets().iter().flat_map(|packet| get(packet).to_le_bytes()).collect();
+            PyBytes::new(py, &bytes)
+        };
+        (
+            column(|packet| packet.time.as_nanos()),
+            column(|packet| packet.length.into()),
+            column(|packet| packet.flow.into()),
+        )
     }
 
     /// The largest file that is parsed, in bytes.

@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]
-    use crate::measure::{cost, sketch_stream};
+    use crate::measure::{classify, cost, sketch_stream};
     #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 //! discipline.
 
 use crate::error::input;
+use aqm_core::classifier::FlowKind;
 use aqm_core::law::Shares;
 use aqm_core::link::Link;
 use aqm_core::packet::Packet;
@@ -52,6 +53,29 @@ pub(crate) fn sketch_stream<'py>(
         }
     });
     Ok((PyBytes::new(py, &estimates), PyBytes::new(py, &thresholds), sketch.bytes()))
+}
+
+/// What a classifier (in tc's notation) says of the packets of `flows` (64-bit whole numbers, little-endian), one after
+/// the other: a byte for each, 1 where it is reported. With the bytes of its tables, and its notation in full.
+#[pyfunction]
+pub(crate) fn classify<'py>(
+    py: Python<'py>,
+    classifier: &str,
+    flows: &[u8],
+    seed: u64,
+) -> PyResult<(Bound<'py, PyBytes>, usize, String)> {
+    let (flows, []) = flows.as_chunks::<8>() else {
+        return Err(input(format!("flows: {} bytes are no whole number of 8-byte flows", flows.len())));
+    };
+    let (info, spec) = Spec::parse_classifier(classifier).map_err(input)?;
+    let mut classifier =
+        (info.build)(&spec.params).map_err(|error| input(format!("{}: {error}", info.name)))?;
+    let mut random = Random::seeded(seed);
+    let said: Vec<u8> = py.detach(|| {
+        let kinds = flows.iter().map(|flow| classifier.observe(u64::from_le_bytes(*flow), &mut random));
+        kinds.map(|kind| u8::from(kind == FlowKind::Ltf)).collect()
+    });
+    Ok((PyBytes::new(py, &said), classifier.bytes(), spec.to_string()))
 }
 
 /// Bytes of every packet of the measurement.

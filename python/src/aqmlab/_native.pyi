@@ -16,6 +16,7 @@ __all__ = [
     "Run",
     "build_info",
     "check_spec",
+    "classify",
     "cost",
     "disciplines",
     "flows",
@@ -140,6 +141,13 @@ def rate_steps(
     that are due go off before the event. Raises `InputError`.
     """
 
+def classify(classifier: str, flows: bytes, seed: int) -> tuple[bytes, int, str]:
+    """Show packets to a classifier (``m_lru sq 100``), one by one; ``flows`` are theirs, little-endian 64-bit hashes.
+
+    Returns a byte for each packet, 1 where it is reported as one of a heavy flow, the bytes of the classifier's tables,
+    and its notation in full. Raises `InputError`.
+    """
+
 def cost(spec: str, rate_bps: int, flows: int, standing_packets: int, packets: int) -> tuple[float, float, int]:
     """Measure what a packet of 1500 bytes costs a discipline: its enqueue and dequeue behind a standing queue.
 
@@ -161,6 +169,10 @@ class Capture:
         """Parse a file's content; errors and warnings call it by its name. Raises `InputError`."""
     def summary(self) -> str:
         """Return it in figures, and what to know before trusting it, as JSON."""
+    def flows(self) -> dict[str, list[Any]]:
+        """Return columns of its flows: addresses, ports, protocol, ``hash`` (the flow id), ``packets``, ``bytes``."""
+    def packets(self) -> tuple[bytes, bytes, bytes]:
+        """Return time (ns), IP bytes and flow of each packet, as little-endian 64-bit integers."""
 
 @final
 class LinkTrace:

@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm, compare, flows, folders, reproduce, schema
+from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema
 from aqmlab.errors import FULL, CheckError, InputError, MachineError
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ app.command()(folders.report)
 app.command()(folders.plot)
 app.command()(folders.export)
 app.command()(schema.schema)
+app.command()(classify.classify)
 
 FAILED = 1
 BAD_INPUT = 2

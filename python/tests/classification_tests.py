@@ -1,0 +1,76 @@
+"""Classifiers on recorded packets: what they report beside exact byte counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+
+from aqmlab import classification
+from aqmlab.classification import Flow, Traffic
+from aqmlab.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
+
+
+def _made(*flows: int) -> Traffic:
+    """Packets of 100 bytes of these flows, in order."""
+    hashes = np.array(flows, dtype=np.uint64)
+    names = {one: str(one) for one in flows}
+    lengths = np.full(len(hashes), 100, np.uint64)
+    return Traffic(classification._flows(names, hashes, lengths), hashes, lengths)
+
+
+def precision_and_recall_are_of_the_flows_with_the_bytes() -> None:
+    # Flow 1 has 8 of 15 packets, flow 2 has 5, flows 3 and 4 one each. Beyond 4 packets of a flow are reported.
+    traffic = _made(1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 4)
+    assert classification.heavy(traffic, 0.5) == (Flow("1", 1, 8, 800),)
+    found = classification.classify(traffic, "lru threshold 4", share=0.5)
+    assert [flow.hash for flow in found.reported] == [1, 2]
+    assert (found.precision, found.recall) == (0.5, 1.0)
+    # Four packets of flow 1 and one of flow 2 are reported.
+    assert (found.packets, found.caught_bytes) == (5 / 15, 4 / 8)
+    nothing = classification.classify(traffic, "lru threshold 9", share=0.9)
+    assert (nothing.precision, nothing.recall, nothing.caught_bytes) == (None, None, None)
+
+
+def captures_are_merged_cut_and_have_a_flow_added() -> None:
+    once, twice = classification.read([CAPTURE]), classification.read([CAPTURE, CAPTURE])
+    assert len(twice.hashes) == 2 * len(once.hashes)
+    assert [flow.bytes for flow in twice.flows] == [2 * flow.bytes for flow in once.flows]
+    cut = classification.read([CAPTURE], "8mbit", duration_s=1.0)
+    added = next(flow for flow in cut.flows if flow.name == "UDP, 8mbit added")
+    # A packet of 1000 bytes each millisecond, up to the last packet of the second.
+    assert 700 <= added.packets <= 1001
+    assert sum(flow.packets for flow in cut.flows) < len(once.hashes) + 1001
+
+
+def the_command_lists_flows_and_who_reports_them(aqmlab: Command) -> None:
+    ended = aqmlab("classify", CAPTURE, "--with", "m_lru,lru cache 20", "--udp", "20mbit", "--flows", "2")
+    assert ended.status == 0
+    assert "UDP, 20mbit added*" in ended.out
+    assert "m_lru, lru cache 20" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--with", "mlru"), "unknown classifier 'mlru', did you mean 'm_lru'?"),
+        (("--with", "m_lru cache 2 ltf_unit 2"), "must be below cache, which is 2"),
+        (("--udp", "3"), "udp: '3' has no unit"),
+        (("--heavy", "x"), "--heavy: 'x'"),
+    ],
+)
+def what_is_wrong_is_said_in_one_line(aqmlab: Command, words: tuple[str, ...], says: str) -> None:
+    ended = aqmlab("classify", CAPTURE, *words)
+    assert ended.status == 2
+    assert says in ended.err
+
+
+def there_is_something_to_classify() -> None:
+    with pytest.raises(InputError, match="no capture"):
+        classification.read([])

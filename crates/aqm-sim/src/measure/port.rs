@@ -1,7 +1,7 @@
 //! Measurements at a port: its queue, and what each flow sends through it. Accumulated in place: nothing is logged,
 //! nothing is allocated per packet.
 
-use crate::measure::classified::Classified;
+use super::classified::Classified;
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;

@@ -52,10 +52,12 @@ def transports() -> str:
     lines = ["# Transports", "", "Written by `make docs`.", ""]
     listed = ((f"`{one.name}`", one.summary, one.reference) for one in TRANSPORTS.values())
     lines += _table(("Name", "What it is", "Defined by"), listed)
-    everywhere = _shared([one for one in TRANSPORTS.values() if one.reacts])
+    everywhere = _shared([one for one in TRANSPORTS.values() if one.form == "tcp"])
+    rated = _shared([one for one in TRANSPORTS.values() if one.form == "rate"])
     lines += ["", "## Keys of every TCP connection", "", *_keys(everywhere)]
+    lines += ["", "## Keys of every rate-based sender", "", *_keys(rated)]
     for one in TRANSPORTS.values():
-        lines += _own(one, everywhere if one.reacts else [])
+        lines += _own(one, {"tcp": everywhere, "rate": rated}.get(one.form, []))
     lines += ["", "## Stacks", "", "`stack=NAME` chooses defaults of TCP's keys; other keys override it. A key that a"]
     lines += ["congestion control takes with one value only keeps that.", ""]
     rows = []

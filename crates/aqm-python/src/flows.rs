@@ -2,6 +2,7 @@
 
 use aqm_core::params::{Kind as Unit, ParamSpec, Preset, Value as Declared};
 use aqm_core::units::Span;
+use aqm_sim::rate_control::{self, RATED};
 use aqm_sim::traffic::{BULK, COMMON, KINDS, Key, Kind, Over, Takes};
 use aqm_sim::transport::{CONTROLS, IP, Info, RELATIONS, Relation, STACKS, TCP, UDP, field};
 use pyo3::prelude::*;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 pub(crate) fn flows() -> String {
     let udp = json!({
         "name": "udp",
+        "form": "udp",
         "alias": "",
         "summary": "UDP: nothing reacts",
         "reference": "RFC 768",
@@ -23,7 +25,8 @@ pub(crate) fn flows() -> String {
         "relations": [],
         "stacks": [],
     });
-    let transports = std::iter::once(udp).chain(CONTROLS.iter().map(|info| transport(info)));
+    let rated = rate_control::RATE_CONTROLS.iter().map(|info| rated(info));
+    let transports = std::iter::once(udp).chain(CONTROLS.iter().map(|info| transport(info))).chain(rated);
     json!({
         "common": COMMON.iter().map(key).collect::<Value>(),
         "bulk": BULK.iter().map(key).collect::<Value>(),
@@ -40,6 +43,7 @@ fn transport(info: &Info) -> Value {
         info.only.iter().map(|(key, words)| ((*key).to_owned(), json!(words))).collect();
     json!({
         "name": info.name,
+        "form": "tcp",
         "alias": info.alias,
         "summary": info.summary,
         "reference": info.reference,
@@ -50,6 +54,23 @@ fn transport(info: &Info) -> Value {
         "must": info.must,
         "relations": RELATIONS.iter().chain(info.relations).map(relation).collect::<Value>(),
         "stacks": info.stacks.iter().map(stack).collect::<Value>(),
+    })
+}
+
+fn rated(info: &rate_control::Info) -> Value {
+    json!({
+        "name": info.name,
+        "form": "rate",
+        "alias": "",
+        "summary": info.summary,
+        "reference": info.reference,
+        "carries": false,
+        "keys": RATED.iter().chain(info.params).map(param).collect::<Value>(),
+        "sets": texts(info.sets),
+        "only": {},
+        "must": [],
+        "relations": [],
+        "stacks": [],
     })
 }
 
@@ -68,6 +89,7 @@ fn kind(kind: &Kind) -> Value {
     let transports: Vec<&str> = match kind.over {
         Over::Udp => vec!["udp"],
         Over::Tcp => controls.collect(),
+        Over::Reacting => controls.chain(rate_control::RATE_CONTROLS.iter().map(|info| info.name)).collect(),
         Over::Any => std::iter::once("udp").chain(controls).collect(),
     };
     let constants: Map<String, Value> = kind

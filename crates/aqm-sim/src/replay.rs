@@ -1,6 +1,6 @@
 //! Recorded traffic through the bottleneck: timing and sizes of the capture, one flow for each 5-tuple and direction.
 
-use crate::endpoint::flow::{FlowSetup, Identity, Label};
+use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::recorded::{Recorded, Replay};
 use crate::network::path::Path;
 use crate::simulation::state::Simulation;
@@ -41,12 +41,12 @@ pub(crate) fn add(
                 source: flow.source_hash,
                 destination: flow.destination_hash,
                 class: 0,
+                headers: 0,
                 dscp,
                 protocol: flow.five_tuple.protocol,
                 ecn: Ecn::NotEct,
             },
-            tcp: None,
-            headers: 0,
+            endpoints: Endpoints::Datagrams,
             source: None,
             piece: 0,
             start: Time::ZERO,

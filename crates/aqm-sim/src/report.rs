@@ -76,7 +76,8 @@ pub struct Series {
     /// `goodput_mbit`, `queue_ewma_packets`, `rtt_ms` (mean of the senders' samples in the period), `jain_index` (over
     /// what every flow got since the start), `drops`, `drops_early` (those of them that were not because of a full
     /// queue), `marks`, `class.<name>.goodput_mbit`, `flow.<id>.delivered_bytes` (payload since the start),
-    /// `flow.<id>.cwnd_bytes` (both for up to 100 flows, if the scenario wants `flow_series`),
+    /// `flow.<id>.cwnd_bytes` of TCP, `flow.<id>.rate_mbit` and `flow.<id>.target_mbit` of rate-based senders (all for up
+    /// to 100 flows, if the scenario wants `flow_series`),
     /// `classifier_accuracy`, `_ppv`, `_tnr`, `_npv`, `_recall` and `_f1` (of the period's packets, where a classifier
     /// is), `probe.<name>`.
     pub columns: BTreeMap<String, Vec<f64>>,

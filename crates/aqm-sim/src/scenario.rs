@@ -3,6 +3,7 @@
 //! The Python package reads what people write (`10mbit`, `1bdp`, `10*cubic`) and hands over this form as JSON.
 //! Unknown keys are refused.
 
+pub use crate::rate_control::Rated;
 pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
@@ -140,6 +141,11 @@ impl FlowGroup {
                 }
                 tcp.check()?;
             }
+            Transport::Rate(_) => {
+                if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
+                    return Err("a rate-based sender needs a bulk source or a workload".to_owned());
+                }
+            }
         }
         if let (Transport::Udp { packet_bytes: UDP_SMALLEST, .. }, Source::Arrivals { size: Some(_), .. }) =
             (&self.transport, &self.source)
@@ -210,6 +216,8 @@ pub enum Transport {
     },
     /// TCP.
     Tcp(Tcp),
+    /// Datagrams as fast as a rate control says.
+    Rate(Rated),
 }
 
 mod defaults {

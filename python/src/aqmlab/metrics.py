@@ -117,6 +117,8 @@ METRICS: tuple[Metric, ...] = (
            about="of these, those that were lost on the way"),
     Metric("feedback_unaddressed", "Feedback without an address", "packets", 0,
            about="of these, those whose source is unknown"),
+    Metric("feedback_ignored", "Feedback not believed", "packets", 0,
+           about="of these, those that said what cannot be: a rate of zero, or above the line's"),
     Metric("telemetry_packets", "Packets with telemetry", "packets", 0,
            about="packets that told their receiver what the queues of switches were (INT)"),
     Metric("telemetry_hops", "Hops told", "", 0,

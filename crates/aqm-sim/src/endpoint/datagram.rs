@@ -18,8 +18,8 @@ impl Simulation {
     /// Sends a message in as many datagrams as it takes; `None` is one full datagram.
     pub(super) fn send_message(&mut self, index: usize, message: Option<u64>) {
         let flow = &self.flows[index];
-        let (headers, ecn) = (flow.headers, flow.identity.ecn);
-        let room = flow.piece - headers;
+        let (headers, ecn) = (u32::from(flow.identity.headers), flow.identity.ecn);
+        let room = flow.session.piece - headers;
         let mut left = message.unwrap_or(u64::from(room)).min(LARGEST_MESSAGE);
         loop {
             let payload = left.min(u64::from(room)) as u32;

@@ -26,6 +26,7 @@ impl Simulation {
         match self.flows[number].endpoints {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
             Endpoints::Datagrams => self.deliver_datagram(number, &packet),
+            Endpoints::Rated(_) => self.deliver_rated(number, &packet),
         }
     }
 
@@ -41,20 +42,25 @@ impl Simulation {
         let now = self.shared.now;
         let flow = &mut self.flows[index];
         let Some(source) = &mut flow.session.source else {
-            if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-                connection.sender.write(flow.session.size);
-                connection.sender.close();
+            match &mut flow.endpoints {
+                Endpoints::Tcp(connection) => {
+                    connection.sender.write(flow.session.size);
+                    connection.sender.close();
+                    self.pump(index);
+                }
+                Endpoints::Rated(_) => self.start_rated(index),
+                Endpoints::Datagrams => {}
             }
-            self.pump(index);
             return None;
         };
         let (message, gap) = source.next();
         match &mut flow.endpoints {
             Endpoints::Tcp(connection) => {
-                connection.sender.write(message.unwrap_or(u64::from(flow.piece)));
+                connection.sender.write(message.unwrap_or(u64::from(flow.session.piece)));
                 self.pump(index);
             }
             Endpoints::Datagrams => self.send_message(index, message),
+            Endpoints::Rated(_) => {}
         }
         Some(now + gap)
     }

@@ -1,4 +1,4 @@
-//! What disciplines tell endpoints.
+//! What disciplines, programs and receivers tell senders.
 
 use super::flow::Endpoints;
 use crate::network::packet::PacketId;
@@ -19,14 +19,9 @@ impl Simulation {
         }
         let flow = &mut self.flows[packet.flow as usize];
         flow.session.feedback += 1;
-        flow.endpoints.on_feedback(feedback.values);
-    }
-}
-
-impl Endpoints {
-    /// A discipline on the path has sent `values`; what they mean, it documents.
-    fn on_feedback(&mut self, _values: [u64; 3]) {
-        match self {
+        // What the values mean, the discipline or program documents.
+        match flow.endpoints {
+            Endpoints::Rated(_) => self.on_rate_feedback(packet.flow as usize, feedback.values),
             // Neither knows of such messages.
             Endpoints::Tcp(_) | Endpoints::Datagrams => {}
         }

@@ -1,5 +1,6 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
+use super::rated::RatedEnds;
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;
@@ -15,10 +16,6 @@ pub(crate) struct Flow {
     pub(crate) identity: Identity,
     pub(crate) forward: u32,
     pub(crate) reverse: u32,
-    /// Bytes of the IP and transport headers of a packet without SACK blocks.
-    pub(crate) headers: u32,
-    /// Bytes that the source hands over at a time.
-    pub(crate) piece: u32,
     /// When so many bytes of payload have been delivered, the application is told; [`ENDLESS`] for never.
     pub(crate) notify_at: u64,
     pub(crate) session: Box<Session>,
@@ -30,6 +27,8 @@ pub(crate) const ENDLESS: u64 = u64::MAX;
 /// The application's side of a flow: touched when it has something to send, and at the end.
 pub(crate) struct Session {
     pub(crate) source: Option<Arrivals>,
+    /// Bytes that the source hands over at a time.
+    pub(crate) piece: u32,
     /// The application whose pipe this is, and which of its pipes.
     pub(crate) user: Option<(u32, u32)>,
     /// Bytes that the application has written.
@@ -49,13 +48,15 @@ impl Flow {
     }
 }
 
-/// What a discipline sees of a flow.
+/// What the headers of a flow's packets say, and how long they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
     pub(crate) hash: u64,
     pub(crate) source: u32,
     pub(crate) destination: u32,
     pub(crate) class: u16,
+    /// Bytes of the IP and transport headers of a packet without SACK blocks.
+    pub(crate) headers: u16,
     pub(crate) dscp: u8,
     pub(crate) protocol: u8,
     /// What datagrams and SYNs claim about ECN; for its data a TCP sender decides packet by packet.
@@ -68,30 +69,30 @@ pub(crate) enum Endpoints {
     Tcp(Box<Connection>),
     /// Datagrams.
     Datagrams,
+    /// Datagrams as fast as a rate control says.
+    Rated(Box<RatedEnds>),
 }
 
 impl Endpoints {
-    /// Both ends of a TCP connection with these settings, or of a flow of datagrams.
-    pub(crate) fn new(tcp: Option<(&Tcp, Random)>) -> Endpoints {
-        match tcp {
-            None => Endpoints::Datagrams,
-            Some((settings, random)) => Endpoints::Tcp(Box::new(Connection {
-                sender: Sender::new(settings, random),
-                receiver: Receiver::new(settings),
-                sender_timer: Time::MAX,
-                paced: false,
-                receiver_timer: Time::MAX,
-            })),
-        }
+    /// Both ends of a TCP connection with these settings; `random` is what the congestion control may draw from.
+    pub(crate) fn tcp(settings: &Tcp, random: Random) -> Endpoints {
+        Endpoints::Tcp(Box::new(Connection {
+            sender: Sender::new(settings, random),
+            receiver: Receiver::new(settings),
+            sender_timer: Time::MAX,
+            paced: false,
+            receiver_timer: Time::MAX,
+        }))
     }
 
-    /// The sender as the time series see it; none for datagrams.
+    /// The sender as the time series see it; none for datagrams that nothing controls.
     pub(crate) fn state(&self) -> Option<SenderState> {
         match self {
             Endpoints::Tcp(connection) => {
                 let sender = &connection.sender;
-                Some(SenderState { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
+                Some(SenderState::Window { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
             }
+            Endpoints::Rated(ends) => Some(ends.state()),
             Endpoints::Datagrams => None,
         }
     }
@@ -117,9 +118,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) reverse: &'a [LinkId],
     pub(crate) propagation: Span,
     pub(crate) identity: Identity,
-    /// With what the congestion control may draw from.
-    pub(crate) tcp: Option<(&'a Tcp, Random)>,
-    pub(crate) headers: u32,
+    pub(crate) endpoints: Endpoints,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,
     pub(crate) start: Time,

@@ -81,7 +81,7 @@ impl Simulation {
             let packet = Packet {
                 flow: number as u32,
                 next: flow.forward,
-                length: sent.payload + flow.headers + options + self.overhead,
+                length: sent.payload + u32::from(flow.identity.headers) + options + self.overhead,
                 payload: sent.payload,
                 stamp: now,
                 number: sent.seq,
@@ -115,7 +115,7 @@ impl Simulation {
         let packet = Packet {
             flow: number as u32,
             next: flow.reverse,
-            length: flow.headers + SYN_OPTIONS + self.overhead,
+            length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
             stamp: syn.stamp,
             role: Role::Ack,
             flags: flags::SYN | flags::ACK,
@@ -134,7 +134,7 @@ impl Simulation {
         let packet = Packet {
             flow: number as u32,
             next: flow.reverse,
-            length: flow.headers + sack_bytes + self.overhead,
+            length: u32::from(flow.identity.headers) + sack_bytes + self.overhead,
             number: ack.ack,
             payload: ack.note,
             stamp: ack.echo,
@@ -161,7 +161,11 @@ impl Simulation {
     }
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        let connection = match &mut self.flows[number].endpoints {
+            Endpoints::Tcp(connection) => connection,
+            Endpoints::Rated(_) => return self.on_rate_timer(number),
+            Endpoints::Datagrams => return None,
+        };
         if connection.sender_timer != self.shared.now {
             return None;
         }
@@ -172,7 +176,11 @@ impl Simulation {
     }
 
     pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        let connection = match &mut self.flows[number].endpoints {
+            Endpoints::Tcp(connection) => connection,
+            Endpoints::Rated(_) => return self.on_rate_pace(number),
+            Endpoints::Datagrams => return None,
+        };
         connection.paced = false;
         self.pump(number);
         None

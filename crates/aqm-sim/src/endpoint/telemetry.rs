@@ -24,8 +24,8 @@ impl Endpoints {
     /// A packet says what its queues were, the first hop first.
     fn on_telemetry(&mut self, _hops: &Hops) {
         match self {
-            // Neither acts on it.
-            Endpoints::Tcp(_) | Endpoints::Datagrams => {}
+            // None acts on it.
+            Endpoints::Tcp(_) | Endpoints::Datagrams | Endpoints::Rated(_) => {}
         }
     }
 }

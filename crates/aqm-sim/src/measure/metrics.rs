@@ -72,6 +72,8 @@ pub(crate) struct FeedbackMetrics {
     pub(crate) lost: u64,
     /// Not sent: their flow has no such endpoint.
     pub(crate) unaddressed: u64,
+    /// Delivered, but not to be believed: a rate that cannot be.
+    pub(crate) ignored: u64,
 }
 
 /// INT headers of packets, as read by endpoints.
@@ -107,12 +109,22 @@ pub(crate) struct PortSample {
     pub(crate) probes: Vec<(String, f64)>,
 }
 
-/// A sample of a TCP sender for the time series.
-pub(crate) struct SenderState {
-    /// Congestion window, bytes.
-    pub(crate) cwnd: u64,
-    /// Sum and number of its RTT samples.
-    pub(crate) rtt: (Span, u64),
+/// A sample of a sender for the time series.
+pub(crate) enum SenderState {
+    /// TCP.
+    Window {
+        /// Congestion window, bytes.
+        cwnd: u64,
+        /// Sum and number of its RTT samples.
+        rtt: (Span, u64),
+    },
+    /// A rate control.
+    Rate {
+        /// Bit/s.
+        rate: f64,
+        /// Bit/s that the rate is on its way to.
+        target: f64,
+    },
 }
 
 impl Metrics {
@@ -207,8 +219,15 @@ impl Metrics {
         if self.each_flow && self.flows.len() <= MAX_FLOW_SERIES {
             for (id, (flow, sender)) in self.flows.iter().zip(senders).enumerate() {
                 put(series, &format!("flow.{id}.delivered_bytes"), flow.payload_total as f64);
-                if let Some(sender) = sender {
-                    put(series, &format!("flow.{id}.cwnd_bytes"), sender.cwnd as f64);
+                match sender {
+                    Some(SenderState::Window { cwnd, .. }) => {
+                        put(series, &format!("flow.{id}.cwnd_bytes"), *cwnd as f64);
+                    }
+                    Some(SenderState::Rate { rate, target }) => {
+                        put(series, &format!("flow.{id}.rate_mbit"), rate / 1e6);
+                        put(series, &format!("flow.{id}.target_mbit"), target / 1e6);
+                    }
+                    None => {}
                 }
             }
         }
@@ -240,7 +259,7 @@ impl Metrics {
     fn sample_rtt(&mut self, senders: &[Option<SenderState>]) -> f64 {
         let mut now = (Span::ZERO, 0);
         for (_, sender) in self.flows.iter().zip(senders).filter(|(flow, _)| !flow.back) {
-            let Some(SenderState { rtt: (sum, samples), .. }) = sender else { continue };
+            let Some(SenderState::Window { rtt: (sum, samples), .. }) = sender else { continue };
             now = (now.0 + *sum, now.1 + samples);
         }
         let before = std::mem::replace(&mut self.sampled_rtt, now);

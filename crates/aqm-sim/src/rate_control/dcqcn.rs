@@ -4,9 +4,90 @@
 //! Written from the paper's algorithm 1 and figure 7. Where it leaves an order open: a notification lowers the rate by the alpha
 //! that held before it; the first F expiries of a counter are fast recovery, as in QCN.
 
-use super::{Bounds, Feedback, RateControl};
+use super::rated::{Info, bits, rate, span};
+use super::{Bounds, Feedback, NOTIFICATION, RateControl};
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
-use aqm_core::units::{Span, Time};
+use aqm_core::units::{Bytes, Span, Time};
+
+/// The registry entry.
+pub(super) static INFO: Info = Info {
+    name: "dcqcn",
+    summary: "DCQCN: a rate, lowered by notifications of the receiver about marks",
+    reference: "Zhu et al., SIGCOMM 2015",
+    params: PARAMS,
+    sets: &[],
+    least: |line| line * PAPER.bounds.least / PAPER.bounds.most,
+    read: |values| match values {
+        NOTIFICATION => Feedback::Notification,
+        [fb, ..] => Feedback::Quantised(fb),
+    },
+    receiver: |values| Some(Thinning::Interval(values.span("cnp"))),
+    build: |values, bounds, _| {
+        let scale = bounds.most / PAPER.bounds.most;
+        let scaled = |name: &str, usual: f64| match bits(values, name) {
+            given if given.is_finite() => given,
+            _ => usual * scale,
+        };
+        Box::new(Sender::new(Settings {
+            gain: values.number("gain"),
+            alpha_period: values.span("alphatime"),
+            timer: values.span("timer"),
+            bytes: values.bytes("bytecounter").map_or(u64::MAX, Bytes::as_u64),
+            stages: values.count("stages"),
+            additive: scaled("additive", PAPER.additive),
+            hyper: scaled("hyper", PAPER.hyper),
+            bounds,
+        }))
+    },
+};
+
+const PAPER: Settings = Settings::SIGCOMM_2015;
+const SOURCE: &str = "Zhu et al., SIGCOMM 2015, section 5.2";
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "gain",
+        Kind::Fraction,
+        Value::Fraction(PAPER.gain),
+        (0.0, 1.0),
+        "g, weight of a period in alpha",
+        SOURCE,
+    ),
+    span("alphatime", PAPER.alpha_period, "K, time without notifications until alpha falls", SOURCE),
+    span("timer", PAPER.timer, "T, timer of the rate increase", SOURCE),
+    ParamSpec::new(
+        "bytecounter",
+        Kind::Bytes,
+        Value::Bytes(Bytes::new(PAPER.bytes)),
+        (1.0, 1e15),
+        "B, byte counter of the rate increase",
+        SOURCE,
+    ),
+    ParamSpec::new(
+        "stages",
+        Kind::Count,
+        Value::Count(5),
+        (1.0, 1000.0),
+        "F, stages of fast recovery",
+        SOURCE,
+    ),
+    rate(
+        "additive",
+        None,
+        "R_AI, step of the additive increase",
+        "40 Mbit/s at 40 Gbit/s: the paper's section 5.2",
+    )
+    .or_auto("in proportion to the line"),
+    rate(
+        "hyper",
+        None,
+        "R_HAI, step of the hyper increase",
+        "200 Mbit/s at 40 Gbit/s: the authors' ns-3 code",
+    )
+    .or_auto("in proportion to the line"),
+    span("cnp", Span::from_micros(50), "least time from one notification to the next", SOURCE),
+];
 
 /// The parameters of a reaction point.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,6 +8,11 @@
 pub mod dcqcn;
 pub mod pmqecn;
 pub mod qcn;
+mod rated;
+mod registry;
+
+pub use rated::{Info, RATED, Rated};
+pub use registry::{RATE_CONTROLS, find};
 
 use aqm_core::random::Random;
 use aqm_core::units::Time;
@@ -28,6 +33,9 @@ pub enum Feedback {
         optimal: f64,
     },
 }
+
+/// A receiver's notification as the values of a packet: RoCEv2's opcode of a CNP (InfiniBand annex 17).
+pub(crate) const NOTIFICATION: [u64; 3] = [0x81, 0, 0];
 
 /// A machine that says how fast to send.
 pub trait RateControl: Debug + Send {
@@ -50,7 +58,7 @@ pub trait RateControl: Debug + Send {
     fn on_feedback(&mut self, feedback: Feedback, now: Time, random: &mut Random) -> bool;
 }
 
-/// The controls by name, each with its link's rate in bit/s and the instant at which it begins.
+/// The machines by name, as tools ask for them, each with its link's rate in bit/s and the instant at which it begins.
 pub const CONTROLS: &[(&str, Begin)] = &[
     ("pmqecn", |most, now| Box::new(pmqecn::Sender::new(bounded(pmqecn::Settings::PAPER, most), now))),
     ("pmqecn-as-run", |_, now| Box::new(pmqecn::Sender::new(pmqecn::Settings::AS_RUN, now))),

@@ -7,9 +7,114 @@
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s ([`Settings::DCQCN_AS_RUN`],
 //! [`Settings::P4QCN_AS_RUN`]), not what is published under these names.
 
-use super::{Bounds, Feedback, RateControl};
+use super::dcqcn::Thinning;
+use super::qcn::LARGEST_FB;
+use super::rated::{Info, bits, rate, span};
+use super::{Bounds, Feedback, NOTIFICATION, RateControl};
+use crate::transport::Values;
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+
+/// The registry entry.
+pub(super) static INFO: Info = Info {
+    name: "pmqecn",
+    summary: "PMQECN: a rate, lowered by what switches say should arrive of its class",
+    reference: "Liu et al., PeerJ CS 2024, algorithm 3",
+    params: PARAMS,
+    sets: &[],
+    least: |_| UNBOUNDED.least,
+    read: |[_, arriving, optimal]| Feedback::Rates { arriving: arriving as f64, optimal: optimal as f64 },
+    receiver: |_| None,
+    build,
+};
+
+/// What the authors ran as DCQCN.
+pub(super) static DCQCN_AS_RUN: Info = Info {
+    name: "dcqcn_as_run",
+    summary: "What PMQECN's authors ran as DCQCN: half the rate for every 51 marks",
+    reference: "YXY-1998/OUR-ECN, scene1/my-dcqcn",
+    sets: &[("cut", "half")],
+    read: |values| {
+        if values == NOTIFICATION { Feedback::Notification } else { Feedback::Quantised(values[0]) }
+    },
+    receiver: |_| Some(Thinning::Every(51)),
+    ..INFO
+};
+
+/// What the authors ran as P4QCN.
+pub(super) static P4QCN_AS_RUN: Info = Info {
+    name: "p4qcn_as_run",
+    summary: "What PMQECN's authors ran as P4QCN: a random cut for every 26 messages of switches",
+    reference: "YXY-1998/OUR-ECN, scene1/my-p4qcn",
+    sets: &[("cut", "random"), ("of", "26")],
+    // It does not look at how long the queue is.
+    read: |[queue, ..]| Feedback::Quantised(queue.clamp(1, LARGEST_FB)),
+    ..INFO
+};
+
+const SOURCE: &str = "Liu et al. 2024, algorithm 3";
+const WORDS: &[&str] = &["ratio", "ratio-as-run", "half", "random"];
+
+const PARAMS: &[ParamSpec] = &[
+    rate("first", Some(1_000_000), "rate at the start", SOURCE),
+    rate("additive", Some(5_000_000), "R_A, step of the active increase", SOURCE),
+    ParamSpec::new(
+        "cycles",
+        Kind::Count,
+        Value::Count(5),
+        (0.0, 1000.0),
+        "N_C, cycles of fast recovery",
+        SOURCE,
+    ),
+    span(
+        "cycle",
+        Span::from_secs(1),
+        "time of a cycle",
+        "not in the paper; one batch of the authors' RP2.py",
+    ),
+    ParamSpec::new(
+        "of",
+        Kind::Count,
+        Value::Count(1),
+        (1.0, 1e6),
+        "of so many messages one acts",
+        "the authors' RP2.py: 50",
+    ),
+    ParamSpec::choice(
+        "cut",
+        WORDS,
+        "what a message makes of the rate: ratio is equation 16, the others are the authors' programs",
+        "Liu et al. 2024, equations 15 and 16",
+    ),
+    ParamSpec::new(
+        "floor",
+        Kind::Fraction,
+        Value::Fraction(0.0),
+        (0.0, 1.0),
+        "least share of the rate that equation 16 leaves",
+        "not in the paper",
+    ),
+];
+
+fn build(values: &Values, bounds: Bounds, start: Time) -> Box<dyn RateControl> {
+    let cut = match values.choice("cut") {
+        "ratio-as-run" => Cut::RatioAsRun,
+        "half" => Cut::Half,
+        "random" => Cut::Random,
+        _ => Cut::Ratio { least: values.number("floor") },
+    };
+    let settings = Settings {
+        start: bits(values, "first"),
+        increase: bits(values, "additive"),
+        cycles: values.count("cycles"),
+        cycle: values.span("cycle"),
+        every: values.count("of"),
+        cut,
+        bounds,
+    };
+    Box::new(Sender::new(settings, start))
+}
 
 /// What feedback makes of the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,9 +4,67 @@
 //! The switch compares its queue with a set point each time enough bytes have come in, and tells the sender of the packet
 //! that came last how much too long it is. The sender cuts its rate in proportion and recovers by a byte counter and a timer.
 
+use super::rated::{Info, bits, rate, span};
 use super::{Bounds, Feedback, RateControl};
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
-use aqm_core::units::{Span, Time};
+use aqm_core::units::{Bytes, Span, Time};
+
+/// The registry entry.
+pub(super) static INFO: Info = Info {
+    name: "qcn",
+    summary: "QCN: a rate, lowered by what switches say about their queues",
+    reference: "IEEE 802.1Qau",
+    params: PARAMS,
+    sets: &[],
+    least: |line| line * STANDARD.bounds.least / STANDARD.bounds.most,
+    read: |[fb, ..]| Feedback::Quantised(fb),
+    receiver: |_| None,
+    build: |values, bounds, _| {
+        let scale = bounds.most / STANDARD.bounds.most;
+        let scaled = |name: &str, usual: f64| match bits(values, name) {
+            given if given.is_finite() => given,
+            _ => usual * scale,
+        };
+        Box::new(Sender::new(Settings {
+            gain: values.number("gain"),
+            cycles: values.count("cycles"),
+            bytes: values.bytes("bytecounter").map_or(u64::MAX, Bytes::as_u64),
+            timer: values.span("timer"),
+            active: scaled("additive", STANDARD.active),
+            hyper: scaled("hyper", STANDARD.hyper),
+            bounds,
+        }))
+    },
+};
+
+const STANDARD: Settings = Settings::STANDARD;
+const SOURCE: &str = "IEEE 802.1Qau";
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "gain",
+        Kind::Fraction,
+        Value::Fraction(STANDARD.gain),
+        (0.0, 1.0 / 63.0),
+        "G_d, what one unit of feedback takes of the rate",
+        SOURCE,
+    ),
+    ParamSpec::new("cycles", Kind::Count, Value::Count(5), (1.0, 1000.0), "cycles of fast recovery", SOURCE),
+    ParamSpec::new(
+        "bytecounter",
+        Kind::Bytes,
+        Value::Bytes(Bytes::new(STANDARD.bytes)),
+        (2.0, 1e15),
+        "bytes of a cycle of fast recovery; of active increase half as many",
+        SOURCE,
+    ),
+    span("timer", STANDARD.timer, "time of a cycle of fast recovery; of active increase half of it", SOURCE),
+    rate("additive", None, "R_AI, step of the active increase", "5 Mbit/s at 10 Gbit/s: IEEE 802.1Qau")
+        .or_auto("in proportion to the line"),
+    rate("hyper", None, "R_HAI, step of the hyper-active increase", "50 Mbit/s at 10 Gbit/s: IEEE 802.1Qau")
+        .or_auto("in proportion to the line"),
+];
 
 /// The largest quantised feedback: six bits.
 pub const LARGEST_FB: u64 = 63;

@@ -1,7 +1,8 @@
 //! Members of a group of flows: the flows and applications that each of them brings into the simulation.
 
 use super::state::{Simulation, User};
-use crate::endpoint::flow::{FlowSetup, Identity, Label};
+use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
+use crate::endpoint::rated::RatedEnds;
 use crate::inputs::Inputs;
 use crate::network::path::Path;
 use crate::report::RunError;
@@ -17,10 +18,13 @@ use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
 
 /// IPv4 and UDP headers.
-const UDP_HEADERS: u32 = 28;
+const UDP_HEADERS: u16 = 28;
 /// IPv4 header, TCP header, timestamp option.
-const TCP_HEADERS: u32 = 20 + 20 + 12;
-const IPV6_EXTRA: u32 = 20;
+const TCP_HEADERS: u16 = 20 + 20 + 12;
+const IPV6_EXTRA: u16 = 20;
+/// IP protocol numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// Flows that a workload may bring.
 const MOST_FLOWS: f64 = 100_000.0;
 
@@ -202,6 +206,7 @@ impl Member<'_> {
         match &self.group.transport {
             Transport::Udp { packet_bytes, .. } => *packet_bytes,
             Transport::Tcp(tcp) => tcp.mss(),
+            Transport::Rate(rated) => rated.packet_bytes(),
         }
     }
 
@@ -209,19 +214,34 @@ impl Member<'_> {
         let group = self.group;
         let mut hashes = Random::stream(0, pipe.name);
         let random = Random::stream(self.seed, &format!("{} congestion control", pipe.name));
-        let (tcp, headers, kind, protocol, ecn) = match &group.transport {
+        let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
+        let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
+        let (endpoints, headers, kind, protocol, ecn) = match &group.transport {
             Transport::Udp { ecn, .. } => {
-                (None, UDP_HEADERS, if pipe.back { "udp-back" } else { "udp" }, 17, ecn.codepoint())
+                let kind = if pipe.back { "udp-back" } else { "udp" };
+                (Endpoints::Datagrams, UDP_HEADERS, kind, UDP, ecn.codepoint())
             }
             Transport::Tcp(tcp) => {
                 let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
                 let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
                 let settings = if pipe.open { tcp.opened() } else { tcp.clone() };
-                (Some(settings), headers, if pipe.back { "tcp-back" } else { tcp.info().name }, 6, syn)
+                let kind = if pipe.back { "tcp-back" } else { tcp.info().name };
+                (Endpoints::tcp(&settings, random), headers, kind, TCP, syn)
+            }
+            Transport::Rate(rated) => {
+                let first =
+                    forward.first().map(|&link| self.simulation.network.links[link].capacity.mean_rate());
+                let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
+                let ends = RatedEnds::new(rated, line, pipe.start, random);
+                (
+                    Endpoints::Rated(Box::new(ends)),
+                    UDP_HEADERS,
+                    rated.info().name,
+                    UDP,
+                    rated.ecn().codepoint(),
+                )
             }
         };
-        let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
-        let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
         let (from, to) = if pipe.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
         let back = pipe.path.rtt.saturating_sub(pipe.path.propagation);
         let flow = self.simulation.add_flow(FlowSetup {
@@ -235,12 +255,12 @@ impl Member<'_> {
                 source: host(from, self.index, hashes.next_u64()),
                 destination: host(to, self.index, hashes.next_u64()),
                 class: group.class,
+                headers,
                 dscp: group.dscp,
                 protocol,
                 ecn,
             },
-            tcp: tcp.as_ref().map(|tcp| (tcp, random)),
-            headers,
+            endpoints,
             source: pipe.source,
             piece: self.piece(),
             start: pipe.start,

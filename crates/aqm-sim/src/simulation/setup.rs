@@ -87,6 +87,7 @@ fn largest_packet(scenario: &Scenario) -> u32 {
     let packets = scenario.flows.iter().map(|group| match &group.transport {
         Transport::Udp { packet_bytes, .. } => *packet_bytes,
         Transport::Tcp(tcp) => tcp.mss() + LARGEST_TCP_HEADERS,
+        Transport::Rate(rated) => rated.packet_bytes(),
     });
     packets.max().unwrap_or(0).max(FULL_PACKET) + scenario.overhead_bytes
 }

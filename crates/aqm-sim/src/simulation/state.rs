@@ -1,6 +1,6 @@
 //! What a simulation consists of.
 
-use crate::endpoint::flow::{ENDLESS, Endpoints, Flow, FlowSetup, Session};
+use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::recorded::Replay;
 use crate::engine::EventQueue;
 use crate::measure::metrics::Metrics;
@@ -135,15 +135,14 @@ impl Simulation {
             }
         }
         self.flows.push(Flow {
-            endpoints: Endpoints::new(setup.tcp),
+            endpoints: setup.endpoints,
             identity: setup.identity,
             forward,
             reverse,
-            headers: setup.headers,
-            piece: setup.piece,
             notify_at: setup.size.unwrap_or(ENDLESS),
             session: Box::new(Session {
                 source: setup.source,
+                piece: setup.piece,
                 user: None,
                 written: 0,
                 size: setup.size.unwrap_or(ENDLESS),

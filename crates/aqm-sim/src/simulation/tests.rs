@@ -1,7 +1,7 @@
 //! Packets that disciplines emit, and what the checks catch, with times worked out by hand.
 
 use super::state::Simulation;
-use crate::endpoint::flow::{FlowSetup, Identity};
+use crate::endpoint::flow::{Endpoints, FlowSetup, Identity};
 use crate::endpoint::recorded::{Recorded, Replay};
 use crate::measure::metrics::Metrics;
 use crate::network::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
@@ -149,12 +149,12 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
                 source,
                 destination,
                 class: 0,
+                headers: 0,
                 dscp: 0,
                 protocol: 17,
                 ecn: Ecn::NotEct,
             },
-            tcp: None,
-            headers: 0,
+            endpoints: Endpoints::Datagrams,
             source: None,
             piece: 0,
             start: Time::from_nanos(u64::MAX),

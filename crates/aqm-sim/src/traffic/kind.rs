@@ -74,6 +74,8 @@ pub enum Over {
     Udp,
     /// TCP alone: it waits for delivery.
     Tcp,
+    /// TCP or rate-based senders, with any control.
+    Reacting,
 }
 
 /// The declaration of a kind of flow.

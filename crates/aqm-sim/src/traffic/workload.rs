@@ -11,7 +11,7 @@ pub(super) static KINDS: &[Kind] = &[Kind {
     name: "workload",
     summary: "new finite flows, Poisson arrivals at a load",
     reference: "data/workloads",
-    over: Over::Tcp,
+    over: Over::Reacting,
     transport: "cubic",
     keys: &[
         Key::new("size", "size", Takes::Drawn(Unit::Bytes), "", "payload of a flow"),

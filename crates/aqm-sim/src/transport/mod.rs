@@ -57,4 +57,5 @@ pub(crate) use receiver::{Acknowledgment, Receiver, Segment};
 pub use registry::{CONTROLS, find};
 pub(crate) use sender::{Losses, Sender};
 pub use tcp::Tcp;
+pub(crate) use values::to_json;
 pub use values::{Values, field};

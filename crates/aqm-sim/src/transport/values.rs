@@ -42,6 +42,16 @@ impl Values {
         self.of(name).span(name)
     }
 
+    /// A bit rate; `None` for auto.
+    pub fn rate(&self, name: &str) -> Option<Rate> {
+        self.of(name).rate(name)
+    }
+
+    /// A fraction or plain number.
+    pub fn number(&self, name: &str) -> f64 {
+        self.of(name).number(name)
+    }
+
     /// A number of bytes; `None` for auto.
     pub fn bytes(&self, name: &str) -> Option<Bytes> {
         self.of(name).bytes(name)

@@ -7,6 +7,7 @@ mod known_bugs;
 mod laws;
 mod paths;
 mod prague;
+mod rated;
 mod scenarios;
 mod series;
 mod switches;

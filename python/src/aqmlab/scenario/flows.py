@@ -16,6 +16,8 @@ from aqmlab.units import Size, format_bytes, format_span
 LARGEST_COUNT = 100_000
 # The default stack.
 RFC = "rfc"
+# What a scenario calls the control of a transport that reacts.
+CONTROLS = {"tcp": "congestion_control", "rate": "rate_control"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Group:
 
     @property
     def reacts(self) -> bool:
-        """Whether the flows react to the network (TCP)."""
+        """Whether the flows react to the network."""
         return self.transport.reacts
 
     @property
@@ -69,7 +71,7 @@ class Group:
         common = {key.field: value for key, value in self._fields(COMMON).items()}
         settings = {key.field: value for key, value in self._fields(transport.keys).items()}
         source = {key.field: value for key, value in self._fields(kind.keys).items()} | kind.constants
-        tcp = {"congestion_control": transport.name, **settings}
+        control = {CONTROLS[transport.form]: transport.name} if transport.reacts else {}
         earliest, latest = common["start_ns"]
         return Flows(
             name=common["name"],
@@ -78,7 +80,7 @@ class Group:
             rtt_ns=common["rtt_ns"],
             traffic_class=common["class"],
             dscp=common["dscp"],
-            transport=("tcp", tcp) if transport.reacts else ("udp", settings),
+            transport=(transport.form, {**control, **settings}),
             source=(kind.form, source),
         )
 
@@ -121,7 +123,7 @@ def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
     """Return the keys of a kind of flow, over one transport or over any."""
     transports = [TRANSPORTS[name] for name in ((transport,) if transport else kind.transports)]
     keys = [*COMMON, *([_transport_key(kind)] if len(kind.transports) > 1 else []), *kind.keys]
-    if any(one.reacts for one in transports):
+    if any(one.form == "tcp" for one in transports):
         keys.append(_STACK)
     keys += [key for one in transports for key in one.keys]
     found: dict[str, Key] = {}

@@ -55,9 +55,13 @@ class Stack:
 
 @dataclass(frozen=True)
 class Transport:
-    """A transport. ``sets`` differs from the keys' defaults; ``only`` limits keys to some values."""
+    """A transport: ``udp``, ``tcp`` or ``rate`` (a rate-based sender).
+
+    ``sets`` differs from the keys' defaults; ``only`` limits keys to some values.
+    """
 
     name: str
+    form: Literal["udp", "tcp", "rate"]
     alias: str
     summary: str
     reference: str
@@ -72,7 +76,7 @@ class Transport:
     @property
     def reacts(self) -> bool:
         """Whether it reacts to the network."""
-        return self.name != "udp"
+        return self.form != "udp"
 
 
 @dataclass(frozen=True)

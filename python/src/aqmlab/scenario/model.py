@@ -95,7 +95,8 @@ class Topology:
 class Flows:
     """Flows with the same settings.
 
-    ``rtt_ns`` is ``None`` where the scenario's applies. ``transport`` is ``tcp`` or ``udp`` with its settings;
+    ``rtt_ns`` is ``None`` where the scenario's applies. ``transport`` is ``tcp``, ``udp`` or ``rate`` (rate-based
+    senders) with its settings;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
     nodes where the flows begin and end; without any, each flow has hosts of its own.
     """
@@ -106,7 +107,7 @@ class Flows:
     rtt_ns: int | None
     traffic_class: int
     dscp: int
-    transport: tuple[Literal["tcp", "udp"], Settings]
+    transport: tuple[Literal["tcp", "udp", "rate"], Settings]
     source: tuple[str, Settings]
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, Kind, Transport
 from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.options import OPTIONS, Option
@@ -173,9 +174,10 @@ def _object(properties: Schema, required: Iterable[str] | None = None) -> Schema
 def _flows() -> Schema:
     common = {key.field: _value(key) for key in COMMON if key.takes != "nodes"}
     ends = {key.field: {"type": "array", "items": _TEXT} for key in COMMON if key.takes == "nodes"}
-    tcp = [_tcp(one) for one in TRANSPORTS.values() if one.reacts]
+    tcp = [_controlled(one) for one in TRANSPORTS.values() if one.form == "tcp"]
+    rate = [_controlled(one) for one in TRANSPORTS.values() if one.form == "rate"]
     udp = _object({key.field: _value(key) for key in TRANSPORTS["udp"].keys}, required=["packet_bytes"])
-    transport = {"oneOf": [_object({"udp": udp}), _object({"tcp": {"oneOf": tcp}})]}
+    transport = {"oneOf": [_object({"udp": udp}), _object({"tcp": {"oneOf": tcp}}), _object({"rate": {"oneOf": rate}})]}
     forms: dict[str, list[Kind]] = {}
     for kind in KINDS.values():
         forms.setdefault(kind.form, []).append(kind)
@@ -185,9 +187,9 @@ def _flows() -> Schema:
     return _object(properties, required=["name", "count", "start_ns", "transport", "source"])
 
 
-def _tcp(transport: Transport) -> Schema:
+def _controlled(transport: Transport) -> Schema:
     keys = {key.field: _value(key) for key in transport.keys}
-    control = {"congestion_control": {"const": transport.name, "description": transport.summary}}
+    control = {CONTROLS[transport.form]: {"const": transport.name, "description": transport.summary}}
     return _object({**control, **keys}, required=control)
 
 

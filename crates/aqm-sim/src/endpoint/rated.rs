@@ -1,0 +1,194 @@
+//! Rate-based senders and their receivers: what the sans-I/O machines of `rate_control` say becomes packets and timers.
+//!
+//! A packet follows the one before it as soon as the rate lets it; where the rate changes in between, the time of the next
+//! changes with it. Nothing is sent again: in the networks that such senders are made for, flow control keeps packets from
+//! being lost. A finite flow that loses one does not complete.
+
+use super::flow::{ENDLESS, Endpoints};
+use crate::engine::{Kind, Target};
+use crate::measure::metrics::SenderState;
+use crate::network::packet::{Packet, Role};
+use crate::network::records::{Feedback as Message, Record};
+use crate::rate_control::dcqcn::Receiver;
+use crate::rate_control::{Feedback, NOTIFICATION, RateControl, Rated};
+use crate::simulation::state::Simulation;
+use aqm_core::packet::Ecn;
+use aqm_core::random::Random;
+use aqm_core::units::{Rate, Span, Time};
+
+/// Bytes of a notification on the link: a minimal Ethernet frame.
+const NOTIFICATION_BYTES: u32 = 64;
+
+/// Both ends of a flow of a rate-based sender.
+pub(crate) struct RatedEnds {
+    control: Box<dyn RateControl>,
+    read: fn([u64; 3]) -> Feedback,
+    /// What the control may draw from.
+    random: Random,
+    /// Payload that is not yet sent, [`ENDLESS`] without end.
+    left: u64,
+    /// The last packet: when it was sent, and its bits on the link. None before the first.
+    last: Option<(Time, f64)>,
+    /// When the next packet is sent, and the event that stands for the control's timer; [`Time::MAX`] for none.
+    next: Time,
+    timer: Time,
+    /// Which marks the receiver answers, if any.
+    receiver: Option<Receiver>,
+}
+
+impl RatedEnds {
+    /// Ends of a flow that starts at `start` on a link of `line`; `random` is what the control may draw from.
+    pub(crate) fn new(rated: &Rated, line: Rate, start: Time, random: Random) -> RatedEnds {
+        let info = rated.info();
+        RatedEnds {
+            control: rated.build(line, start),
+            read: info.read,
+            random,
+            left: 0,
+            last: None,
+            next: Time::MAX,
+            timer: Time::MAX,
+            receiver: (info.receiver)(rated).map(Receiver::new),
+        }
+    }
+
+    /// The sender as the time series see it.
+    pub(crate) fn state(&self) -> SenderState {
+        SenderState::Rate { rate: self.control.rate(), target: self.control.target() }
+    }
+
+    /// From when the next packet may be sent.
+    fn due(&self, now: Time) -> Time {
+        let Some((at, bits)) = self.last else { return now };
+        now.max(at + Span::from_nanos((bits / self.control.rate() * 1e9).ceil() as u64))
+    }
+}
+
+impl Simulation {
+    fn rated(&mut self, number: usize) -> Option<&mut RatedEnds> {
+        match &mut self.flows[number].endpoints {
+            Endpoints::Rated(ends) => Some(ends),
+            Endpoints::Tcp(_) | Endpoints::Datagrams => None,
+        }
+    }
+
+    /// The flow begins.
+    #[inline(never)]
+    pub(super) fn start_rated(&mut self, number: usize) {
+        let size = self.flows[number].session.size;
+        if let Some(ends) = self.rated(number) {
+            ends.left = size;
+        }
+        self.arm_rated(number);
+    }
+
+    /// Makes sure that events stand for the next packet and for the control's timer.
+    fn arm_rated(&mut self, number: usize) {
+        let now = self.shared.now;
+        let Some(ends) = self.rated(number) else { return };
+        if ends.left == 0 {
+            return;
+        }
+        let next = ends.due(now);
+        let moved = std::mem::replace(&mut ends.next, next) != next;
+        let timer = ends.control.deadline().filter(|deadline| *deadline < ends.timer);
+        ends.timer = timer.unwrap_or(ends.timer);
+        if moved {
+            self.shared.events.push(next, Target::new(Kind::Pace, number as u32));
+        }
+        if let Some(deadline) = timer {
+            self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+        }
+    }
+
+    /// The next packet may be due.
+    #[inline(never)]
+    pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
+        let (now, overhead) = (self.shared.now, self.overhead);
+        let flow = &mut self.flows[number];
+        let Endpoints::Rated(ends) = &mut flow.endpoints else { return None };
+        if ends.next != now || ends.left == 0 {
+            return None; // the rate has changed since
+        }
+        let headers = u32::from(flow.identity.headers);
+        let payload = u64::from(flow.session.piece - headers).min(ends.left) as u32;
+        let length = payload + headers + overhead;
+        if ends.left != ENDLESS {
+            ends.left -= u64::from(payload);
+        }
+        ends.last = Some((now, f64::from(length) * 8.0));
+        ends.control.on_sent(length.into());
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.forward,
+            length,
+            payload,
+            stamp: now,
+            role: Role::Datagram,
+            ecn: flow.identity.ecn,
+            ..Packet::default()
+        };
+        let id = self.shared.slab.insert(packet);
+        self.forward(id);
+        self.arm_rated(number);
+        None
+    }
+
+    /// The control's timer may be due.
+    #[inline(never)]
+    pub(super) fn on_rate_timer(&mut self, number: usize) -> Option<Time> {
+        let now = self.shared.now;
+        let ends = self.rated(number)?;
+        if ends.timer == now {
+            ends.timer = Time::MAX;
+            if ends.control.deadline().is_some_and(|deadline| deadline <= now) {
+                ends.control.on_timer(now);
+            }
+            self.arm_rated(number);
+        }
+        None
+    }
+
+    /// A switch or the receiver says something about congestion. It may be forged: the control judges.
+    #[inline(never)]
+    pub(super) fn on_rate_feedback(&mut self, number: usize, values: [u64; 3]) {
+        let now = self.shared.now;
+        let Some(ends) = self.rated(number) else { return };
+        let message = (ends.read)(values);
+        if !ends.control.on_feedback(message, now, &mut ends.random) {
+            self.shared.metrics.feedback.ignored += 1;
+            return;
+        }
+        self.arm_rated(number);
+    }
+
+    /// A packet has arrived: its receiver may have to notify the sender.
+    #[inline(never)]
+    pub(super) fn deliver_rated(&mut self, number: usize, packet: &Packet) {
+        self.deliver_datagram(number, packet);
+        let (now, overhead) = (self.shared.now, self.overhead);
+        let complete = self.shared.metrics.flows[number].payload_total >= self.flows[number].notify_at;
+        let flow = &mut self.flows[number];
+        if let Endpoints::Rated(ends) = &mut flow.endpoints
+            && let Some(receiver) = &mut ends.receiver
+            && receiver.on_packet(packet.ecn == Ecn::Ce, now)
+        {
+            let message = Message { class: flow.identity.class, values: NOTIFICATION, earliest: now };
+            let notification = Packet {
+                flow: number as u32,
+                next: flow.reverse,
+                length: NOTIFICATION_BYTES.max(overhead),
+                stamp: now,
+                role: Role::Feedback,
+                record: Some(self.shared.slab.records.insert(Record::Feedback(message))),
+                ..Packet::default()
+            };
+            self.shared.metrics.feedback.sent += 1;
+            let id = self.shared.slab.insert(notification);
+            self.forward(id);
+        }
+        if complete {
+            self.on_transfer_complete(number);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A rate-based sender as it is set up: its rate control and the values of its keys.
+
+use super::dcqcn::Thinning;
+use super::{Bounds, Feedback, RateControl};
+use crate::transport::{EcnMode, Values, field, to_json};
+use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
+use aqm_core::units::{Bytes, Rate, Span, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value as Json};
+use std::ops::Deref;
+
+/// The declaration of a rate control.
+pub struct Info {
+    /// Name of the transport.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+    /// Keys that it alone has, beside [`RATED`].
+    pub params: &'static [ParamSpec],
+    /// What it sets unless told otherwise.
+    pub sets: &'static [(&'static str, &'static str)],
+    /// The least rate for a link of so many bit/s.
+    pub(crate) least: fn(f64) -> f64,
+    /// What the three values of a message say.
+    pub(crate) read: fn([u64; 3]) -> Feedback,
+    /// Which marked packets its receiver answers, if any.
+    pub(crate) receiver: fn(&Values) -> Option<Thinning>,
+    /// The machine of a flow that starts at a time and keeps within bounds.
+    pub(crate) build: fn(&Values, Bounds, Time) -> Box<dyn RateControl>,
+}
+
+/// Keys of every rate-based sender.
+pub static RATED: &[ParamSpec] = &[
+    ParamSpec::new(
+        "packet",
+        Kind::Bytes,
+        Value::Bytes(Bytes::new(1500)),
+        (29.0, 65_000.0),
+        "bytes of each IP packet, headers included",
+        "Ethernet's payload",
+    ),
+    ParamSpec::choice(
+        "ecn",
+        &["classic", "l4s", "off"],
+        "ECN; classic is ECT(0), l4s is ECT(1), which PMQECN's authors set",
+        "RFC 3168, RFC 9331",
+    ),
+    ParamSpec::new(
+        "line",
+        Kind::Rate,
+        Value::Auto,
+        (1e3, 1e13),
+        "rate that is never exceeded, and that other rates are in proportion to",
+        "the first link of the path",
+    )
+    .or_auto("the rate of the first link"),
+    ParamSpec::new(
+        "least",
+        Kind::Rate,
+        Value::Auto,
+        (1.0, 1e13),
+        "rate that congestion cannot push it below",
+        "the control's source, in proportion to the line",
+    )
+    .or_auto("in proportion to the line"),
+];
+
+/// The field of a scenario that names the rate control.
+const CONTROL: &str = "rate_control";
+
+/// Settings of a rate-based sender: a rate control, and a value for each of its keys.
+#[derive(Clone)]
+pub struct Rated {
+    info: &'static Info,
+    values: Values,
+}
+
+impl Rated {
+    /// Reads `NAME [KEY VALUE]...` in tc's notation. Keys that are not given are as declared.
+    ///
+    /// ```
+    /// use aqm_sim::rate_control::Rated;
+    /// assert_eq!(Rated::parse("dcqcn packet 1000b").unwrap().packet_bytes(), 1000);
+    /// assert!(Rated::parse("dcqnc").err().unwrap().contains("did you mean 'dcqcn'?"));
+    /// ```
+    ///
+    /// # Errors
+    /// One line that names the rate control or key, the value and what is allowed.
+    pub fn parse(text: &str) -> Result<Rated, String> {
+        let mut words = text.split_whitespace();
+        let mut rated = Rated::of(words.next().unwrap_or_default())?;
+        while let Some(key) = words.next() {
+            let value = words.next().ok_or_else(|| format!("{key} needs a value"))?;
+            rated.values.set_text(key, value).map_err(|error| format!("{}: {error}", rated.info.name))?;
+        }
+        Ok(rated)
+    }
+
+    /// This rate control, as declared.
+    fn of(name: &str) -> Result<Rated, String> {
+        let info = super::find(name).ok_or_else(|| {
+            let names = super::RATE_CONTROLS.iter().map(|info| info.name);
+            let known: Vec<_> = names.clone().collect();
+            let hint = did_you_mean(name, names);
+            format!("unknown rate control '{name}'{hint}; known are {}", known.join(", "))
+        })?;
+        let mut values = Values::new(&[RATED, info.params]);
+        for (key, value) in info.sets {
+            values.set_text(key, value).expect("a control sets declared keys to allowed values");
+        }
+        Ok(Rated { info, values })
+    }
+
+    /// The rate control.
+    pub fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    /// Bytes of each IP packet.
+    pub fn packet_bytes(&self) -> u32 {
+        self.bytes("packet").map_or(0, |bytes| bytes.as_u64() as u32)
+    }
+
+    /// What its packets claim about ECN.
+    pub fn ecn(&self) -> EcnMode {
+        EcnMode::of(self.choice("ecn"))
+    }
+
+    /// The machine of a flow that starts at `start` on a link of `line`.
+    pub(crate) fn build(&self, line: Rate, start: Time) -> Box<dyn RateControl> {
+        let bits = |rate: Rate| rate.as_bits_per_sec() as f64;
+        let most = self.rate("line").map_or(bits(line), bits);
+        let least = self.rate("least").map_or_else(|| (self.info.least)(most), bits).min(most);
+        (self.info.build)(&self.values, Bounds { least, most }, start)
+    }
+}
+
+/// A rate as the machines have it.
+pub(super) fn bits(values: &Values, name: &str) -> f64 {
+    values.rate(name).map_or(f64::INFINITY, |rate| rate.as_bits_per_sec() as f64)
+}
+
+/// A declared rate.
+pub(super) const fn rate(
+    name: &'static str,
+    default: Option<u64>,
+    help: &'static str,
+    reference: &'static str,
+) -> ParamSpec {
+    let default = match default {
+        Some(bits) => Value::Rate(Rate::from_bits_per_sec(bits)),
+        None => Value::Auto,
+    };
+    ParamSpec::new(name, Kind::Rate, default, (1.0, 1e13), help, reference)
+}
+
+/// A declared length of time.
+pub(super) const fn span(
+    name: &'static str,
+    default: Span,
+    help: &'static str,
+    reference: &'static str,
+) -> ParamSpec {
+    ParamSpec::new(name, Kind::Span, Value::Span(default), (1.0, 1e15), help, reference)
+}
+
+impl Deref for Rated {
+    type Target = Values;
+    fn deref(&self) -> &Values {
+        &self.values
+    }
+}
+
+impl std::fmt::Debug for Rated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rated({}, {:?})", self.info.name, self.values)
+    }
+}
+
+impl PartialEq for Rated {
+    fn eq(&self, other: &Rated) -> bool {
+        self.info.name == other.info.name && self.values == other.values
+    }
+}
+
+impl Serialize for Rated {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = self.iter().map(|(key, value)| (field(key), to_json(value, 1)));
+        let control = (CONTROL.to_owned(), Json::from(self.info.name));
+        std::iter::once(control).chain(keys).collect::<Map<String, Json>>().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rated {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rated, D::Error> {
+        let mut fields = Map::<String, Json>::deserialize(deserializer)?;
+        let control = fields.remove(CONTROL).ok_or_else(|| de::Error::missing_field(CONTROL))?;
+        let mut rated = Rated::of(control.as_str().unwrap_or_default()).map_err(de::Error::custom)?;
+        for (name, value) in &fields {
+            rated.values.set_field(name, value).map_err(de::Error::custom)?;
+        }
+        Ok(rated)
+    }
+}

@@ -1,0 +1,84 @@
+//! Rate-based senders in whole simulations.
+
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
+use aqm_sim::rate_control::Rated;
+use aqm_sim::report::Report;
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
+
+/// `count` flows of a rate control that start at once.
+fn rated(name: &str, count: u32, control: &str) -> FlowGroup {
+    FlowGroup {
+        start_ns: (0, 0),
+        transport: Transport::Rate(Rated::parse(control).unwrap()),
+        ..bulk(name, count, tcp("cubic"))
+    }
+}
+
+/// A bottleneck of 1 Gbit/s with a round trip of 40 us; access links have ten times that.
+fn fast(aqm: &str, flows: Vec<FlowGroup>) -> Scenario {
+    Scenario {
+        capacity: Capacity::RateBps(1_000_000_000),
+        rtt_ns: 40_000,
+        duration_ns: 200 * MS,
+        warmup_ns: 100 * MS,
+        sample_ns: MS,
+        flows,
+        ..bottleneck(aqm)
+    }
+}
+
+fn metric(report: &Report, name: &str) -> f64 {
+    *report.metrics.get(name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn a_sender_alone_keeps_to_the_rate_of_its_line() {
+    // Of 1514 bytes 42 are headers.
+    let report = run(&fast("fifo limit 1000p", vec![rated("one", 1, "dcqcn line 400mbit")]), 1);
+    let goodput = metric(&report, "goodput_mbit");
+    assert!((goodput - 400.0 * 1472.0 / 1514.0).abs() < 0.1, "{goodput}");
+    assert_eq!(metric(&report, "path_loss_ratio"), 0.0);
+}
+
+#[test]
+fn dcqcn_flows_share_a_link_without_loss_and_marks_move_them() {
+    let flows = vec![rated("dcqcn", 4, "dcqcn line 1gbit")];
+    let report = run(&fast("ecn_ramp", flows), 1);
+    assert!(metric(&report, "goodput_mbit") > 700.0, "{}", metric(&report, "goodput_mbit"));
+    assert!(metric(&report, "jain_index") > 0.9, "{}", metric(&report, "jain_index"));
+    assert!(metric(&report, "feedback_delivered") > 100.0);
+    assert_eq!(metric(&report, "feedback_ignored"), 0.0);
+    assert_eq!(metric(&report, "path_loss_ratio"), 0.0);
+    let rates: f64 =
+        (0..4).map(|flow| report.series.columns[&format!("flow.{flow}.rate_mbit")].last().unwrap()).sum();
+    assert!((500.0..2500.0).contains(&rates), "{rates}");
+}
+
+#[test]
+fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
+    let mut group = rated("one", 1, "dcqcn line 100mbit packet 1028b");
+    group.source = Source::Bulk { size_bytes: Some(10_000) };
+    let mut scenario = fast("fifo limit 1000p", vec![group]);
+    scenario.overhead_bytes = 0;
+    scenario.warmup_ns = 0;
+    let report = run(&scenario, 1);
+    // Ten packets of 1000 bytes of payload: the last is sent after nine times 82.24 us, takes 0.8 us on each of two access
+    // links and 8.2 us at the bottleneck, and 20 us of propagation.
+    let expected = 9.0 * 82.24 + 2.0 * 0.8224 + 8.224 + 20.0;
+    let fct = metric(&report, "fct_mean_s") * 1e6;
+    assert!((fct - expected).abs() < 0.1, "{fct} and {expected}");
+    assert!(report.metrics["undelivered_ratio"] == 0.0);
+}
+
+#[test]
+fn pmqecn_senders_without_feedback_rise_by_the_papers_steps() {
+    // 1, 3, 6.5 Mbit/s after each cycle; then the target, 15, is cut to the line's 10.
+    let mut scenario = fast("fifo limit 1000p", vec![rated("one", 1, "pmqecn line 10mbit packet 86b")]);
+    (scenario.duration_ns, scenario.warmup_ns, scenario.sample_ns) = (5 * SECOND, 0, SECOND / 2);
+    let report = run(&scenario, 1);
+    let rate = |at: f64| {
+        let index = report.series.time_s.iter().position(|time| *time == at).unwrap();
+        report.series.columns["flow.0.rate_mbit"][index]
+    };
+    assert_eq!([0.5, 1.5, 2.5, 3.5].map(rate), [1.0, 3.0, 6.5, 8.25]);
+}

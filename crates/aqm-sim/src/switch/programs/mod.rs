@@ -1,8 +1,9 @@
 //! The programs that a scenario can name on a switch. Files, Python and documentation follow from the list.
 
 mod dscp;
+mod pmqecn;
 
 use super::program::Info;
 
 /// Every program, one word each, as listed to users.
-pub static PROGRAMS: &[&Info] = &[&dscp::INFO];
+pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &pmqecn::INFO];

@@ -44,7 +44,7 @@ def a_card_answers_every_recommendation(cards: dict[str, dict[str, Row]]) -> Non
 def tail_drop_departs_from_the_recommendations_that_the_rfc_names(cards: dict[str, dict[str, Row]]) -> None:
     fifo = cards["fifo"]
     assert [fifo[number].verdict for number in ("B1", "B2", "B3", "B5")] == ["departs"] * 4
-    assert fifo["B10"].finding == "gives up the arriving packet"
+    assert fifo["B10"].finding == "drops the arriving packet"
 
 
 def well_known_aqms_meet_their_purpose(cards: dict[str, dict[str, Row]]) -> None:
@@ -52,7 +52,7 @@ def well_known_aqms_meet_their_purpose(cards: dict[str, dict[str, Row]]) -> None
     assert cards["pie"]["B2"].verdict == "meets"  # it drops ECT packets beyond a probability of a tenth
     assert cards["pie"]["B5"].verdict == "meets"
     assert cards["fq_codel"]["B1"].verdict == "meets"
-    assert cards["fq_codel"]["B10"].finding == "gives up a packet of the flow that holds most"
+    assert cards["fq_codel"]["B10"].finding == "drops a packet of the flow with the largest backlog"
     assert "64 bytes" in cards["fq_codel"]["B11"].finding
 
 

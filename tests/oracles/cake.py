@@ -315,7 +315,7 @@ class Cake(Oracle):
         loads = [tin.host(side, queue.hosts[side]).bulk for side in (0, 1) if self.shared()[side]]
         return tin.quantum * 256 // max([1, *loads])
 
-    def superfluous(self, queue: Queue, packet: Packet) -> Packet | None:
+    def redundant(self, queue: Queue, packet: Packet) -> Packet | None:
         """The packet that the ACK filter drops for `packet`."""
         if self.o.acks == "no-ack-filter" or packet.ack is None:
             return None
@@ -346,7 +346,7 @@ class Cake(Oracle):
             tin.schedule = max(tin.schedule, now)
         number = self.locate(tin, packet)
         queue = tin.queue(number)
-        gone = self.superfluous(queue, packet)
+        gone = self.redundant(queue, packet)
         if gone is not None:
             queue.queue.remove(gone)
             tin.drops += 1

@@ -132,7 +132,7 @@ def _queue_and_lockout(subject: _Subject) -> Row:
     mine, tail = bulk.mine("qdelay_mean_ms"), bulk.tail("qdelay_mean_ms")
     return Row(
         "B1",
-        "keep queues short, lock nobody out",
+        "keep queues short, avoid lock-out",
         f"queue delay {mine:.0f} ms where tail drop has {tail:.0f} ms; a ninth flow gets {_percent(share)} of its share"
         " in its first six seconds (enough: half the delay, half the share)",
         _verdict(mine <= tail / 2 and share >= 0.5),
@@ -180,7 +180,7 @@ def _no_tuning(subject: _Subject) -> Row:
     return Row(
         "B3",
         "need no tuning in common cases",
-        f"{len(subject.discipline.params)} parameters. As they stand, on {links} links of {rates[0]} to {rates[-1]}"
+        f"{len(subject.discipline.params)} parameters. As given, on {links} links of {rates[0]} to {rates[-1]}"
         f" and {GRID_RTTS[0]} to {GRID_RTTS[-1]} ms: goodput {_percent(min(goodputs))} to {_percent(max(goodputs))}"
         f" of tail drop's, queue delay {_percent(min(delays))} to {_percent(max(delays))}"
         f" (enough: 80 % of the goodput, half the delay or {SHORT_MS:.0f} ms; partly: on three of four{missed})",
@@ -223,7 +223,7 @@ def _frontier(subject: _Subject) -> Row:
         "B6",
         "(transports) fill the link without needless loss or delay",
         f"four CUBIC flows use {_percent(used, 1)} at {delay:.0f} ms of queue and {_percent(loss, 2)} loss;"
-        f" behind tail drop {_percent(pair.tail('utilization'), 1)}, {pair.tail('qdelay_mean_ms'):.0f} ms,"
+        f" with tail drop {_percent(pair.tail('utilization'), 1)}, {pair.tail('qdelay_mean_ms'):.0f} ms,"
         f" {_percent(pair.tail('loss_ratio'), 2)}",
         STATED,
         "measured",
@@ -236,9 +236,9 @@ def _unresponsive(subject: _Subject) -> Row:
     mine, tail = (of("class.newreno.goodput_mbit") / of("goodput_mbit") / fair for of in (pair.mine, pair.tail))
     return Row(
         "B7",
-        "(research) flows that do not react",
+        "(research) unresponsive flows",
         f"beside a flow that floods the link, eight TCP flows keep {_percent(mine)} of their fair share;"
-        f" behind tail drop {_percent(tail)}",
+        f" with tail drop {_percent(tail)}",
         STATED,
         "measured",
     )
@@ -251,7 +251,7 @@ def _spread(subject: _Subject) -> Row:
         "B8",
         "spread signals in time and over flows",
         f"when one of 16 flows halves its window, {_percent(mine)} of the others do so within 100 ms;"
-        f" behind tail drop {_percent(tail)} (enough: at most a quarter more)",
+        f" with tail drop {_percent(tail)} (enough: at most a quarter more)",
         _verdict(mine <= 1.25 * tail),
         "measured",
     )
@@ -274,11 +274,11 @@ def _full_queue(subject: _Subject) -> Row:
     what = {
         "tail": "the arriving packet",
         "head": "the oldest packet",
-        "longest flow": "a packet of the flow that holds most",
-        "mixed": "now this packet, now that one",
-        "nobody": "nothing: the law keeps it from being full",
+        "longest flow": "a packet of the flow with the largest backlog",
+        "mixed": "varying packets",
+        "nobody": "nothing: the law keeps the queue from filling",
     }[victim]
-    return Row("B10", "know more than tail drop at a full queue", f"gives up {what}", STATED, "measured")
+    return Row("B10", "offer more than tail drop at a full queue", f"drops {what}", STATED, "measured")
 
 
 def _granularity(subject: _Subject) -> Row:
@@ -307,7 +307,7 @@ def _short_flows(subject: _Subject) -> Row:
     return Row(
         "B12",
         "(research) incast, crowds of short flows",
-        f"99 % of 64 answers of 64 kb sent at once are there within {incast.mine(finish):.2f} s, behind tail drop"
+        f"99 % of 64 answers of 64 kb sent at once arrive within {incast.mine(finish):.2f} s, with tail drop"
         f" within {incast.tail(finish):.2f} s; of 40 downloads of 15 kb a second beside two long ones, within"
         f" {crowd.mine('class.crowd.' + finish):.2f} s and {crowd.tail('class.crowd.' + finish):.2f} s",
         STATED,

@@ -36,7 +36,7 @@ impl AckFilter {
     /// Two must be found, so that one remains between the dropped one and `newest`; the aggressive filter needs only
     /// one if it is the last of the queue. A change of ECE or CWR restarts the search: acknowledgments before and
     /// after it have different information.
-    pub(super) fn superfluous<'a>(
+    pub(super) fn redundant<'a>(
         self,
         queue: impl Iterator<Item = &'a Packet>,
         newest: &Packet,
@@ -93,7 +93,7 @@ mod tests {
 
     /// The acknowledgments that each filter drops when `newest` arrives.
     fn dropped(queue: &[Packet], newest: &Packet) -> [Option<usize>; 2] {
-        [AckFilter::On, AckFilter::Aggressive].map(|filter| filter.superfluous(queue.iter(), newest))
+        [AckFilter::On, AckFilter::Aggressive].map(|filter| filter.redundant(queue.iter(), newest))
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(dropped(&queue, &ack(1, 300, ACK)), [Some(0), Some(0)]);
         assert_eq!(dropped(&queue[..1], &ack(1, 300, ACK)), [None, Some(0)]);
         assert_eq!(dropped(&[], &ack(1, 300, ACK)), [None, None]);
-        assert_eq!(AckFilter::Off.superfluous(queue.iter(), &ack(1, 300, ACK)), None);
+        assert_eq!(AckFilter::Off.redundant(queue.iter(), &ack(1, 300, ACK)), None);
         // With another packet between, even the aggressive filter lets one pass.
         let queue = [ack(1, 100, ACK), Packet::new(0, 2, 1000)];
         assert_eq!(dropped(&queue, &ack(1, 300, ACK)), [None, None]);

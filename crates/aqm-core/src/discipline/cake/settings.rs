@@ -60,7 +60,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
     ParamSpec::keywords(
         "acks",
         acks::WORDS,
-        "Which acknowledgments are dropped as superfluous",
+        "Which acknowledgments are dropped as redundant",
         "tc-cake(8): none",
     ),
     fq::LIMIT.with_reference("Linux sch_cake: 10240, of full packets"),

@@ -62,7 +62,7 @@ impl Tin {
             self.threshold.start(cx.now);
         }
         let queue = self.flows.locate(&packet, isolation);
-        if let Some(place) = settings.acks.superfluous(self.flows.packets(queue), &packet)
+        if let Some(place) = settings.acks.redundant(self.flows.packets(queue), &packet)
             && let Some(acknowledgment) = self.flows.remove(queue, place)
         {
             self.drops += 1;

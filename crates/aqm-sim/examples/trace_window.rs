@@ -15,7 +15,7 @@
 //! Standard output: congestion window and slow start threshold, one line per event.
 
 use aqm_core::units::{Span, Time};
-use aqm_sim::transport::{Alone, Tcp};
+use aqm_sim::transport::{IsolatedControl, Tcp};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::io::stdin().read_to_string(&mut text)?;
     let mut lines = text.lines();
     let spec = lines.next().and_then(|line| line.strip_prefix("tcp ")).ok_or("expected a line 'tcp ...'")?;
-    let mut control = Alone::new(&Tcp::parse(spec)?);
+    let mut control = IsolatedControl::new(&Tcp::parse(spec)?);
     let mut windows = String::new();
     for line in lines {
         play(line, &mut control).map_err(|error| format!("'{line}': {error}"))?;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Replays one line.
-fn play(line: &str, control: &mut Alone) -> Result<(), Box<dyn Error>> {
+fn play(line: &str, control: &mut IsolatedControl) -> Result<(), Box<dyn Error>> {
     let mut words = line.split_whitespace();
     let event = words.next().ok_or("is empty")?;
     let numbers = words.map(str::parse).collect::<Result<Vec<u64>, _>>()?;

@@ -95,7 +95,7 @@ struct Side {
     timed: Option<(u32, Span)>,
     /// Shortest time from recording data of this side to recording their acknowledgment: the round trip between the
     /// recording point and the other side.
-    beyond: Option<Span>,
+    rtt: Option<Span>,
 }
 
 impl Recorder {
@@ -116,8 +116,8 @@ impl Recorder {
             if let Some((end, sent)) = other.timed
                 && !is_before(tcp.ack, end)
             {
-                let way = time.saturating_sub(sent);
-                other.beyond = Some(other.beyond.map_or(way, |shortest| shortest.min(way)));
+                let rtt = time.saturating_sub(sent);
+                other.rtt = Some(other.rtt.map_or(rtt, |shortest| shortest.min(rtt)));
                 other.timed = None;
             }
         }
@@ -158,18 +158,18 @@ impl Recorder {
     /// Takes network delay out of the pauses: what is left is think time.
     fn conversation(self) -> Option<Conversation> {
         let client = self.client?;
-        let way_to = |reply: bool| self.sides[1 - usize::from(reply)].beyond.unwrap_or(Span::ZERO);
+        let rtt_to = |reply: bool| self.sides[1 - usize::from(reply)].rtt.unwrap_or(Span::ZERO);
         let mut before = None;
         let turns = self.turns.iter().map(|&(by, gap, bytes)| {
-            let way = match before.replace(by) {
+            let network = match before.replace(by) {
                 // The opening handshake.
-                None => way_to(false) + way_to(true),
+                None => rtt_to(false) + rtt_to(true),
                 // The other side's data travelled there, and this turn came back.
-                Some(last) if last != by => way_to(by),
+                Some(last) if last != by => rtt_to(by),
                 // The replay waits until the previous turn has arrived.
-                Some(_) => way_to(!by),
+                Some(_) => rtt_to(!by),
             };
-            Turn { by_client: by == client, wait: gap.saturating_sub(way), bytes }
+            Turn { by_client: by == client, wait: gap.saturating_sub(network), bytes }
         });
         let turns: Vec<_> = turns.collect();
         (!turns.is_empty()).then_some(Conversation { start: self.start, turns })

@@ -17,7 +17,6 @@ pub(crate) mod flags {
     pub(crate) const CWR: u8 = 128;
 }
 
-mod alone;
 mod bbr;
 mod bbr1;
 mod bbr3;
@@ -29,6 +28,7 @@ mod ecn;
 mod feedback;
 mod fixed;
 mod hystart;
+mod isolated;
 mod keys;
 mod ledbat;
 mod newreno;
@@ -49,9 +49,9 @@ mod testing;
 mod values;
 mod window;
 
-pub use alone::Alone;
 pub use controller::Info;
 pub use ecn::EcnMode;
+pub use isolated::IsolatedControl;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
 pub(crate) use receiver::{Acknowledgment, Receiver, Segment};
 pub use registry::{CONTROLS, find};

@@ -237,7 +237,7 @@ impl Sender {
             self.on_duplicate(flight, now);
         }
         if self.rack.is_some() {
-            self.watch(ack, flight, delivered + sacked == 0, now);
+            self.run_rack(ack, flight, delivered + sacked == 0, now);
         } else if sacked > 0 && self.detect_losses(now) && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
         }
@@ -302,7 +302,7 @@ impl Sender {
         if let Some(undo) = self.undo.take()
             && ack.echo < undo.at
         {
-            self.take_back(undo, bytes);
+            self.undo_recovery(undo, bytes);
         }
         match self.phase {
             Phase::Recovery { point } if ack.ack >= point => {
@@ -341,7 +341,7 @@ impl Sender {
 
     /// RFC 3522: the acknowledged segment was sent before the retransmission, so nothing was lost. The window is
     /// restored without a burst (RFC 4015 section 3.2).
-    fn take_back(&mut self, undo: Undo, bytes: u64) {
+    fn undo_recovery(&mut self, undo: Undo, bytes: u64) {
         self.board.mark_none_lost();
         let window = &mut self.control.window;
         window.cwnd = self.next - self.una + bytes.min(window.initial);
@@ -352,13 +352,13 @@ impl Sender {
     }
 
     /// Saves the state to restore if the retransmission at `now` is spurious.
-    fn remember(&mut self, flight: u64, now: Time) {
+    fn save_undo(&mut self, flight: u64, now: Time) {
         let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
         self.undo = self.eifel.then_some(Undo { at: now, pipe });
     }
 
     /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe.
-    fn watch(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
+    fn run_rack(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
         let Some(rack) = &mut self.rack else { return };
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
@@ -416,7 +416,7 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self, flight: u64, now: Time) {
-        self.remember(flight, now);
+        self.save_undo(flight, now);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
             self.control.on_congestion(if self.halves_pipe { self.board.pipe() } else { flight });
@@ -447,7 +447,7 @@ impl Sender {
         }
         let first = !matches!(self.phase, Phase::Loss { .. });
         if first {
-            self.remember(self.next - self.una, now);
+            self.save_undo(self.next - self.una, now);
         }
         // Data beyond a hole has arrived: of the data sent since, only the pipe measures the use of the window.
         self.check_if_application_limited();

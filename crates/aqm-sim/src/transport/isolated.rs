@@ -9,20 +9,20 @@ use aqm_core::units::{Span, Time};
 /// A congestion control that is told what happens, and returns its window.
 ///
 /// ```
-/// use aqm_sim::transport::{Alone, Tcp};
-/// let mut cubic = Alone::new(&Tcp::parse("cubic mss 1000b iw 100").unwrap());
+/// use aqm_sim::transport::{IsolatedControl, Tcp};
+/// let mut cubic = IsolatedControl::new(&Tcp::parse("cubic mss 1000b iw 100").unwrap());
 /// cubic.congestion(100_000);
 /// assert_eq!((cubic.cwnd(), cubic.ssthresh()), (70_000, 70_000));
 /// ```
 #[derive(Debug)]
-pub struct Alone {
+pub struct IsolatedControl {
     control: Control,
 }
 
-impl Alone {
+impl IsolatedControl {
     /// At the start of a connection.
-    pub fn new(tcp: &Tcp) -> Alone {
-        Alone { control: Control::new(tcp, Random::seeded(0)) }
+    pub fn new(tcp: &Tcp) -> IsolatedControl {
+        IsolatedControl { control: Control::new(tcp, Random::seeded(0)) }
     }
 
     /// `bytes` were acknowledged at `now`, with a smoothed round-trip time of `rtt`. Unless the window is `used`, the

@@ -34,7 +34,7 @@ def missing_options_take_the_defaults_of_the_contract() -> None:
     assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
     assert echo["defaults"] == [
         "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
-        "series", "seeds",
+        "series", "flow_monitor", "seeds",
     ]  # fmt: skip
     assert json.loads(plan.scenarios[plan.contestants[0].label].json) == {
         "aqm": "fifo:tail limit 34p",

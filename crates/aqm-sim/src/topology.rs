@@ -18,7 +18,7 @@ pub struct Topology {
 }
 
 /// A one-way link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TopologyLink {
     /// Node that it leaves.
@@ -42,6 +42,13 @@ pub struct TopologyLink {
     /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_arrival: bool,
+    /// Random loss behind the queue, a probability per packet; the measured link takes the scenario's unless it has one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loss: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// The queue in front of a link.
@@ -69,6 +76,9 @@ impl Topology {
             }
             if link.rate_bps == Some(0) {
                 return Err(format!("{place}: rate_bps is 0: it must be greater than zero"));
+            }
+            if !(0.0..=1.0).contains(&link.loss) {
+                return Err(format!("{place}: loss is {}: it must be within 0 and 1", link.loss));
             }
             if link.medium.is_some() && link.queue == LinkQueue::Plain {
                 return Err(format!("{place}: a link on a medium needs a queue"));

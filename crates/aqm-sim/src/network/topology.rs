@@ -57,7 +57,7 @@ pub(crate) fn layout(
             },
             delay: Span::from_nanos(link.delay_ns),
             queue,
-            loss: if measured { scenario.loss } else { 0.0 },
+            loss: if measured && link.loss == 0.0 { scenario.loss } else { link.loss },
             jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
             name: link.name.clone(),
         });

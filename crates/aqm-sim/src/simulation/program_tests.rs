@@ -5,10 +5,12 @@
 
 use super::setup::Setup;
 use crate::inputs::Inputs;
+use crate::measure::metrics::SenderState;
 use crate::measure::results::report;
 use crate::report::{Monitor, Report};
 use crate::switch::control_plane::Program;
 use crate::switch::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
+use aqm_core::signal::Emission;
 use aqm_core::units::{Span, Time};
 use serde_json::{Value, json};
 
@@ -198,5 +200,88 @@ fn the_virtual_queues_of_dscp_equal_the_backlog_under_drops() {
         let state = simulation.shared.switches.as_ref().unwrap().program_state(0).unwrap();
         let waiting: u64 = state.arrays().next().unwrap().iter().sum();
         assert_eq!(waiting, backlog, "{aqm}");
+    }
+}
+
+/// One rate-based flow over the host's link of 80 Mbit/s and the bottleneck of 20 Mbit/s.
+fn rated(control: Value, switch: &Value, micros: u64) -> Value {
+    let mut scenario = scenario("fifo limit 10000p", ONE, switch, micros);
+    let flow = &mut scenario["flows"][0];
+    flow["transport"] = json!({ "rate": control });
+    flow["source"] = json!({ "bulk": { "size_bytes": null } });
+    scenario
+}
+
+#[test]
+fn qcn_keeps_the_queue_near_its_set_point() {
+    let switch = json!({"program": "qcn setpoint 20kb interval 30kb"});
+    let control = json!({"rate_control": "qcn", "packet_bytes": 1000, "bytecounter_bytes": 30_000, "timer_ns": 3_000_000});
+    let mut scenario = rated(control, &switch, 3_000_000);
+    scenario["warmup_ns"] = json!(1_000_000_000);
+    let report = report(run(&scenario, |_| ()), Time::from_nanos(3_000_000_000)).unwrap();
+    assert!(report.metrics["utilization"] > 0.9, "{}", report.metrics["utilization"]);
+    let queue = report.metrics["queue_mean_bytes"];
+    assert!((5_000.0..40_000.0).contains(&queue), "{queue}");
+    assert_eq!(report.metrics["feedback_ignored"], 0.0);
+    assert!(report.metrics["feedback_delivered"] > 20.0);
+}
+
+#[test]
+fn feedback_that_is_lost_does_not_arrive_and_the_sender_does_not_slow_down() {
+    let switch = json!({"program": "qcn setpoint 20kb interval 30kb"});
+    let control = json!({"rate_control": "qcn", "packet_bytes": 1000});
+    let mut scenario = rated(control, &switch, 100_000);
+    let back = scenario["topology"]["links"].as_array_mut().unwrap();
+    back.iter_mut().find(|link| link["from"] == "s" && link["to"] == "a").unwrap()["loss"] = json!(1.0);
+    let setup = run(&scenario, |_| ());
+    let state = setup.simulation.flows[0].endpoints.state();
+    assert!(matches!(state, Some(SenderState::Rate { rate: 80e6, .. })));
+    let metrics = report(setup, Time::from_nanos(100_000_000)).unwrap().metrics;
+    assert!(metrics["feedback_sent"] > 10.0);
+    assert_eq!((metrics["feedback_delivered"], metrics["feedback_lost"]), (0.0, metrics["feedback_sent"]));
+}
+
+/// Tells the source of each packet what the list says, in turn.
+struct Forger {
+    says: Vec<[u64; 3]>,
+    next: usize,
+}
+
+impl Pipeline for Forger {
+    fn on_ingress(&mut self, view: &PacketView<'_>, _: &mut State) -> Ingress {
+        let values = self.says[self.next % self.says.len()];
+        self.next += 1;
+        let (flow, to) = (view.packet.flow, view.packet.source);
+        Ingress { emit: Some(Emission { flow, to, length: 64, class: 0, values }), ..Ingress::default() }
+    }
+
+    fn on_egress(&mut self, _: &PacketView<'_>, _: &QueueView, _: &mut State) -> Egress {
+        Egress::default()
+    }
+
+    fn on_drop(&mut self, _: &PacketView<'_>, _: &mut State) {}
+}
+
+#[test]
+fn forged_feedback_is_ignored_and_counted_by_every_rate_control() {
+    // Rates of zero, no rates, rates that no link has; an Fb of 0 and of 64; no notification.
+    let lies = vec![[0, 0, 0], [64, 100, 0], [u64::MAX, 0, 100], [0, 5, u64::MAX], [0, u64::MAX, 0]];
+    for name in ["pmqecn", "qcn", "dcqcn", "dcqcn_as_run"] {
+        let control = json!({"rate_control": name, "packet_bytes": 1000});
+        let scenario = rated(control, &json!({}), 50_000);
+        let program = Program::new(Box::new(Forger { says: lies.clone(), next: 0 }), State::default(), None);
+        let honest = run(&scenario, |_| ()).simulation.flows[0].endpoints.state();
+        let setup = run(&scenario, |setup| {
+            setup.simulation.shared.switches.as_mut().unwrap().set_program(0, program);
+        });
+        let (Some(SenderState::Rate { rate, .. }), Some(SenderState::Rate { rate: expected, .. })) =
+            (setup.simulation.flows[0].endpoints.state(), honest)
+        else {
+            panic!("{name} has a rate")
+        };
+        assert_eq!(rate, expected, "{name}");
+        let metrics = report(setup, Time::from_nanos(50_000_000)).unwrap().metrics;
+        assert!(metrics["feedback_ignored"] > 4.0, "{name}");
+        assert_eq!(metrics["feedback_ignored"], metrics["feedback_delivered"], "{name}");
     }
 }

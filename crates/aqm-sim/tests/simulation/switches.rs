@@ -29,6 +29,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         name: None,
         medium: None,
         until_arrival: false,
+        loss: 0.0,
     }
 }
 

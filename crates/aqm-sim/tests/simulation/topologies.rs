@@ -19,6 +19,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         name: None,
         medium: None,
         until_arrival: false,
+        loss: 0.0,
     }
 }
 

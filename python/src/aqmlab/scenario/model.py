@@ -48,6 +48,7 @@ class Link:
 
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
     ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent.
+    ``loss`` is the probability that a packet is lost behind the queue.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Link:
     medium: str = ""
     name: str = ""
     until_arrival: bool = False
+    loss: float = 0.0
 
     @property
     def port(self) -> str:
@@ -74,7 +76,8 @@ class Link:
             "delay_ns": self.delay_ns,
             "queue": queue,
         }
-        return fixed | _given({"medium": self.medium, "name": self.name, "until_arrival": self.until_arrival})
+        optional = {"medium": self.medium, "name": self.name, "until_arrival": self.until_arrival, "loss": self.loss}
+        return fixed | _given(optional)
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ def _topology() -> Schema:
             "name": _TEXT,
             "medium": _TEXT,
             "until_arrival": {"type": "boolean"},
+            "loss": {"type": "number", "minimum": 0, "maximum": 1},
         },
         required=ends,
     )

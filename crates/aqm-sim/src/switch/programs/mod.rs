@@ -2,8 +2,9 @@
 
 mod dscp;
 mod pmqecn;
+mod qcn;
 
 use super::program::Info;
 
 /// Every program, one word each, as listed to users.
-pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &pmqecn::INFO];
+pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &pmqecn::INFO, &qcn::INFO];

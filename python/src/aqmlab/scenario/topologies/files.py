@@ -11,7 +11,10 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.scenario import switches
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Queue
 from aqmlab.scenario.topologies.layout import Layout
-from aqmlab.units import format_rate, parse_rate, parse_span
+from aqmlab.units import format_rate, parse_fraction, parse_rate, parse_span
+
+# What a [[link]] may say. Loss is that of both directions.
+LINK_KEYS = ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name", "loss")
 
 
 def read(path: Path) -> Layout:
@@ -57,7 +60,7 @@ def _equip(layout: Layout, table: Any, place: str) -> None:
 def _add(layout: Layout, entry: Any, place: str) -> None:
     if not isinstance(entry, dict):
         raise InputError(f"{place}is not a table")
-    _known(place, entry, ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name"))
+    _known(place, entry, LINK_KEYS)
     for key in ("from", "to", "delay"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InputError(f"{place}{key} is missing")
@@ -67,18 +70,22 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     try:
         rate = parse_rate(str(entry["rate"])) if "rate" in entry else None
         delay = parse_span(str(entry["delay"]))
+        loss = parse_fraction(str(entry.get("loss", 0)))
     except ValueError as error:
         raise InputError(f"{place}{error}") from None
     if rate == 0:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
+    if not 0 <= loss <= 1:
+        raise InputError(f"{place}loss: '{entry['loss']}' is out of range: allowed is 0 to 1")
     medium, until_arrival = str(entry.get("medium", "")), bool(entry.get("until_arrival", False))
     name = str(entry.get("name", ""))
     if name in layout.ports:
         raise InputError(f"{place}name: another link has the name '{name}'")
-    layout.link(entry["from"], entry["to"], rate, delay, _queue(entry.get("queue", PLAIN)), medium, name, until_arrival)
+    queue = _queue(entry.get("queue", PLAIN))
+    layout.link(entry["from"], entry["to"], rate, delay, queue, medium, name, until_arrival, loss)
     if entry.get("both", True):
         back = _queue(entry.get("back", PLAIN))
-        layout.link(entry["to"], entry["from"], rate, delay, back, medium, until_arrival=until_arrival)
+        layout.link(entry["to"], entry["from"], rate, delay, back, medium, until_arrival=until_arrival, loss=loss)
 
 
 def _queue(text: object) -> Queue:

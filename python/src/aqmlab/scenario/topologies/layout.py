@@ -43,9 +43,10 @@ class Layout:
         medium: str = "",
         name: str = "",
         until_arrival: bool = False,
+        loss: float = 0.0,
     ) -> None:
         """Add a one-way link; its port is called ``start->end`` unless it has a name."""
-        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name, until_arrival))
+        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name, until_arrival, loss))
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
         """Add a link each way, with their queues."""

@@ -7,6 +7,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
 PYTHON_SOURCES := python benches scripts tests validate
 BIN := .venv/bin
+# A process for each core takes the next test as soon as it is free.
+PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test wheel bench scale docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
@@ -21,8 +23,8 @@ demo: .venv/native ## compare six disciplines on recorded traffic over a recorde
 
 test: lint ## all tests, Rust and Python
 	cargo test --locked --workspace -q
-	$(BIN)/pytest
-	$(BIN)/pytest tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
+	$(BIN)/pytest $(PARALLEL)
+	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
 
 wheel: tools ## build the wheel, install it in an empty environment and reproduce a paper with it
 	sh scripts/wheel.sh $(PYTHON)

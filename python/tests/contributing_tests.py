@@ -51,9 +51,12 @@ def _environment(folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     site = next((venv / "lib").glob("python*")) / "site-packages"
     (site / "installed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    for command, module in (("pip", "pip"), ("pytest", "pytest"), ("aqmlab", "aqmlab"), ("maturin", "maturin")):
-        script = venv / "bin" / command
-        script.write_text(f'#!/bin/sh\nexec "{venv}/bin/python" -m {module} "$@"\n')
+    # maturin as a module looks for the command of this name beside Python: it would find itself, for ever.
+    maturin = f"{sysconfig.get_path('scripts')}/maturin"
+    modules = {name: f"{venv}/bin/python -m {name}" for name in ("pip", "pytest", "aqmlab")}
+    for name, command in {**modules, "maturin": maturin}.items():
+        script = venv / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         script.chmod(0o755)
     (venv / "packages").touch()
 

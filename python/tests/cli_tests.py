@@ -355,3 +355,61 @@ def a_failed_check_exits_with_status_1(aqmlab: Command, tmp_path: Path, monkeypa
 def starting_loads_neither_frames_nor_figures_nor_statistics() -> None:
     code = "import sys, aqmlab.cli; print([m for m in ('polars', 'matplotlib', 'scipy', 'numpy') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x = " + "[" * 1000 + "]" * 1000, "is nested too deep"),
+        ("x = " + "{a = " * 1000 + "1" + "}" * 1000, "is nested too deep"),
+        ("seeds = " + "1" * 5000, "holds a number of too many digits"),
+        ("#" * (16 << 20) + "\n\n", "is larger than 16mb"),
+    ],
+    ids=["arrays", "tables", "digits", "size"],
+)
+def a_hostile_experiment_is_one_line(aqmlab: Command, tmp_path: Path, text: str, wanted: str) -> None:
+    (tmp_path / "some.toml").write_text(text)
+    ended = aqmlab("run", "some.toml")
+    assert (ended.status, ended.line) == (2, f"some.toml: {wanted}")
+
+
+def a_file_without_end_is_refused(aqmlab: Command) -> None:
+    ended = aqmlab("run", "/dev/zero")
+    assert (ended.status, ended.line) == (2, "/dev/zero: is larger than 16mb")
+
+
+@pytest.mark.parametrize("option", ["--seeds", "--jobs", "--buffer", "--flows", "--duration", "--topology"])
+def thousands_of_digits_are_a_short_line(aqmlab: Command, option: str) -> None:
+    digits = "9" * 5000
+    value = {"--flows": f"{digits}*cubic", "--duration": f"{digits}s", "--topology": f"star:hosts={digits}"}
+    ended = aqmlab("compare", "--aqm", "fifo", *BASE, option, value.get(option, digits))
+    assert ended.status == 2
+    assert ended.line.startswith(f"{option}: ")
+    assert len(ended.line) < 1100
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "module://no_such_module.backend_inline"])
+def figures_need_no_backend(tmp_path: Path, backend: str) -> None:
+    arguments = ["compare", "--aqm", "fifo", *BASE[:4], "--duration", "1s", "--seeds", "1", "--out", "out"]
+    assert _program(*arguments, cwd=tmp_path, MPLBACKEND=backend).returncode == 0
+    assert (tmp_path / "out" / "figures" / "cdf.svg").exists()
+
+
+def an_error_of_our_own_has_a_status_of_its_own(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: object) -> None:
+        raise TypeError(f"{len(given)} is wrong")
+
+    monkeypatch.setattr("aqmlab.scenario.resolve", broken)
+    ended = aqmlab("compare", "--aqm", "fifo", *BASE)
+    assert ended.status == 70
+    assert "Traceback" in ended.err
+    assert ended.err.splitlines()[-1].startswith("aqmlab: an error of aqmlab itself; please report it")
+
+
+def too_little_memory_is_one_line(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*given: object) -> None:
+        raise MemoryError(len(given))
+
+    monkeypatch.setattr("aqmlab.scenario.resolve", greedy)
+    ended = aqmlab("compare", "--aqm", "fifo", *BASE)
+    assert (ended.status, ended.line) == (1, "there is not enough memory")

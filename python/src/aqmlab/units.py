@@ -19,6 +19,7 @@ from aqmlab._native import (
     parse_size,
     parse_span,
 )
+from aqmlab.errors import InputError
 
 __all__ = [
     "Size",
@@ -31,9 +32,12 @@ __all__ = [
     "parse_rate",
     "parse_size",
     "parse_span",
+    "parse_whole",
 ]
 
 NANOS_PER_SECOND = 1_000_000_000
+# More digits are beyond 64 bits, and Python refuses to convert thousands of them.
+LONGEST_WHOLE = 18
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,24 @@ class Size:
 
     def __str__(self) -> str:
         return f"{self.count}p" if self.in_packets else format_bytes(self.count)
+
+
+def parse_whole(text: str, least: int = 0, most: int | None = None) -> int:
+    """Read a whole number within bounds.
+
+    Raises:
+        InputError: saying what is allowed.
+
+    >>> parse_whole("8", 1, 10)
+    8
+
+    """
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_WHOLE:
+        number = int(text)
+        if least <= number and (most is None or number <= most):
+            return number
+    bounds = f" from {least} to {most}" if most is not None else f" from {least}" if least else ""
+    raise InputError(f"'{text}' is not a whole number{bounds}")
 
 
 def as_text(value: object) -> str:

@@ -11,6 +11,7 @@ import typer
 from aqmlab import scenario, shipped
 from aqmlab.errors import CheckError, InputError
 from aqmlab.scenario import OPTIONS, Experiment
+from aqmlab.units import parse_whole
 
 INTERRUPTED = 130
 
@@ -179,9 +180,10 @@ def check_count(option: str, text: str | None) -> int | None:
         InputError: if the text is not a whole number from 1.
 
     """
-    if text is not None and (not text.isascii() or not text.isdigit() or int(text) < 1):
-        raise InputError(f"{option}: '{text}' is not a whole number from 1")
-    return None if text is None else int(text)
+    try:
+        return None if text is None else parse_whole(text, 1)
+    except ValueError as error:
+        raise InputError(f"{option}: {error}") from None
 
 
 def check_target(as_json: str | None) -> None:

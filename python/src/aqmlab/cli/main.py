@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from typing import Annotated, TextIO
 
 import typer
@@ -36,7 +37,9 @@ app.command()(classify.classify)
 
 FAILED = 1
 BAD_INPUT = 2
+INTERNAL = 70
 INTERRUPTED = 130
+LONGEST_LINE = 1000
 
 
 def _version(wanted: bool) -> None:
@@ -55,7 +58,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line and exit with its status: 0 done, 1 a failed check or machine, 2 bad input."""
+    """Run the command line and exit with its status: 0 done, 1 a failed check or machine, 2 bad input, 70 a bug."""
     _take_signals()
     _open_streams()
     try:
@@ -81,6 +84,11 @@ def main() -> None:
         # An error with a file name was handled above: this one is about a stream.
         _discard(sys.stdout)
         _leave(FAILED, f"standard output: {error.strerror or error}")
+    except MemoryError:
+        _leave(FAILED, "there is not enough memory")
+    except Exception as error:
+        traceback.print_exc()
+        _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
 
 
 def _take_signals() -> None:
@@ -120,6 +128,9 @@ def _usage(error: typer.TyperException) -> str:
 
 def _leave(status: int, why: Exception | str) -> None:
     line = " ".join(str(why).split())
+    if len(line) > LONGEST_LINE:
+        # Somebody gave a value of thousands of characters.
+        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
     if line:
         try:
             print(f"aqmlab: {line}", file=sys.stderr)

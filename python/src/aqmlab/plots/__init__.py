@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
+from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
 from aqmlab.plots import cdf, sweep, timeseries, tradeoff
 from aqmlab.plots.curves import Curve, Kind, caption
 from aqmlab.plots.figure import Figure

@@ -21,6 +21,7 @@ from aqmlab.units import (
     parse_fraction,
     parse_rate,
     parse_span,
+    parse_whole,
 )
 
 Distribution = dict[str, dict[str, Any]]
@@ -42,9 +43,10 @@ class Quantity:
 
 
 def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) >= 2**53:
-        raise ValueError(f"'{text}' is not a whole number")
-    return int(text)
+    number = parse_whole(text)
+    if number >= 2**53:
+        raise ValueError(f"'{text}' is not a whole number below 2^53")
+    return number
 
 
 # Each form's arguments: the first is a quantity, the second a number above zero.

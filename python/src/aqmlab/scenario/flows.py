@@ -11,7 +11,7 @@ from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import values as notation
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
 from aqmlab.scenario.model import Flows
-from aqmlab.units import Size, format_bytes, format_span
+from aqmlab.units import Size, format_bytes, format_span, parse_whole
 
 LARGEST_COUNT = 100_000
 # The default stack.
@@ -177,9 +177,10 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
     if name not in KINDS:
         raise InputError(f"flows '{text}': {unknown('kind', name, KINDS)}")
     count_text = "1" if count_text is None else count_text.strip()
-    if not count_text.isascii() or not count_text.isdigit() or not 1 <= int(count_text) <= LARGEST_COUNT:
-        raise InputError(f"flows '{text}': count '{count_text}' is not a whole number from 1 to {LARGEST_COUNT}")
-    return int(count_text), KINDS[name]
+    try:
+        return parse_whole(count_text, 1, LARGEST_COUNT), KINDS[name]
+    except ValueError as error:
+        raise InputError(f"flows '{text}': count {error}") from None
 
 
 def _given(text: str, kind: Kind, pairs: list[str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from aqmlab.units import (
     parse_fraction,
     parse_rate,
     parse_span,
+    parse_whole,
 )
 
 FULL_IP_PACKET_BYTES = 1500
@@ -103,7 +104,7 @@ def resolve(options: Options) -> Plan:
     ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
     loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
     jitter_ns = _read(options, "jitter", parse_span, lambda n: n >= 0, "a time")
-    seeds = _read(options, "seeds", _whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
+    seeds = _read(options, "seeds", parse_whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
@@ -491,12 +492,6 @@ def _packets(text: str) -> int:
     if not size.in_packets:
         raise InputError(f"'{text}' is not a number of packets such as 1p")
     return size.count
-
-
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise InputError(f"'{text}' is not a whole number")
-    return int(text)
 
 
 def _mbit(bits_per_sec: int) -> str:

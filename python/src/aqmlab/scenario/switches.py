@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.errors import InputError, unknown
-from aqmlab.units import parse_bytes
+from aqmlab.units import parse_bytes, parse_whole
 
 # The keys of a generator, as in ``star:buffer=9mb:xoff=96kb:priorities=3``, and in [switch] of a file.
 BUFFER_KEYS = {"buffer": "", "alpha": "1", "reserve": "0b"}
@@ -133,6 +133,7 @@ def _priorities(text: str) -> list[int]:
 
 
 def _whole(key: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"{key}: '{text}' is not a whole number from {least} to {most}")
-    return int(text)
+    try:
+        return parse_whole(text, least, most)
+    except ValueError as error:
+        raise InputError(f"{key}: {error}") from None

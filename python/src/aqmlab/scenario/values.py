@@ -21,17 +21,12 @@ from aqmlab.units import (
     parse_fraction,
     parse_rate,
     parse_span,
+    parse_whole,
 )
 
 # A larger bound only guards against overflow.
 WITHOUT_BOUND = 1e15
 _DRAWN = {"span": TIMES, "bytes": SIZES, "count": NUMBERS, "rate": RATES}
-
-
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise ValueError(f"'{text}' is not a whole number")
-    return int(text)
 
 
 def _switch(text: str) -> bool:
@@ -46,7 +41,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "bytes": parse_bytes,
     "size": Size.parse,
     "fraction": parse_fraction,
-    "count": _whole,
+    "count": parse_whole,
     "flag": _switch,
 }
 _WRITE: dict[str, Callable[[Any], str]] = {

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from aqmlab import _native
 from aqmlab.errors import InputError, unknown
-from aqmlab.papers.studies.model import Row, Study, whole
+from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
-from aqmlab.units import parse_rate, parse_size
+from aqmlab.units import parse_rate, parse_size, parse_whole
 
 COSTS = ("ns_per_packet", "state_bytes")
 PACKETS = 200_000
@@ -29,7 +29,7 @@ def measure(result: Result, aqms: Sequence[str], labels: Sequence[str], of: str,
     waiting = standing if in_packets else standing // 1500
     rows = []
     for aqm, label in zip(aqms, labels, strict=True):
-        for flows in map(whole, at):
+        for flows in (parse_whole(text, 1) for text in at):
             ns, _, held = _native.cost(specs[label], parse_rate(scenario["rate"]), flows, waiting, PACKETS)
             value = ns if of == "ns_per_packet" else float(held)
             rows.append((aqm, float(flows), str(flows), value, value, value))

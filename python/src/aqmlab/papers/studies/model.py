@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from aqmlab.errors import InputError
 from aqmlab.results import Result
 
 # A row of a figure's table: AQM (or sketch), position on the axis as number and as text, value, low, high.
@@ -34,15 +33,3 @@ class Study:
     def has_scenario(self) -> bool:
         """Whether it measures the AQMs of a scenario."""
         return self.labels is None
-
-
-def whole(text: str) -> int:
-    """Return a number of flows or counters.
-
-    Raises:
-        InputError: if it is not a whole number from 1.
-
-    """
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise InputError(f"'{text}' is not a whole number from 1")
-    return int(text)

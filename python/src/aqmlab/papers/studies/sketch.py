@@ -9,8 +9,9 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.errors import unknown
-from aqmlab.papers.studies.model import Row, Study, whole
+from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
+from aqmlab.units import parse_whole
 
 SKETCHES = ("count_min", "conservative", "count_sketch")
 ERRORS = ("error", "threshold")
@@ -39,7 +40,7 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
     slow = _thresholds(keys)
     rows = []
     for kind in SKETCHES:
-        for width in map(whole, at):
+        for width in (parse_whole(text, 1) for text in at):
             estimates, thresholds, _ = _native.sketch(kind, width, DEPTH, keys.astype("<u8").tobytes())
             if of == "error":
                 value = _high_error(np.frombuffer(estimates, "<u8"), exact)
@@ -48,7 +49,7 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
                 value = max(abs(running[place] / threshold - 1.0) for place, threshold in slow.items())
             rows.append((kind, float(width), str(width), value, value, value))
     if of == "error":
-        bounds = [(float(width), str(width), np.e / width) for width in map(whole, at)]
+        bounds = [(float(width), str(width), np.e / width) for width in (parse_whole(text, 1) for text in at)]
         rows += [(BOUND, x, text, value, value, value) for x, text, value in bounds]
     return rows
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
 from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.topologies.layout import Layout
-from aqmlab.units import parse_rate
+from aqmlab.units import parse_rate, parse_whole
 
 LARGEST_COUNT = 10_000
 # Links of hosts are this much faster than the bottleneck where they are not meant to be one.
@@ -33,9 +32,10 @@ class Count:
             InputError: naming key, value and what is allowed.
 
         """
-        if not re.fullmatch("[0-9]+", text) or not 1 <= int(text) <= LARGEST_COUNT:
-            raise InputError(f"{self.name}: '{text}' is not {self.takes}")
-        return int(text)
+        try:
+            return parse_whole(text, 1, LARGEST_COUNT)
+        except ValueError as error:
+            raise InputError(f"{self.name}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
 use aqm_core::units::Rate;
 use aqm_sim::overflow::{Victim, victim};
-use aqm_sim::switch::program::{self, ProgramSpec};
+use aqm_sim::switch::declaration;
+use aqm_sim::switch::program::ProgramSpec;
 use aqm_sim::switch::programs::PROGRAMS;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -74,7 +75,7 @@ pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
 /// The programs that switches can run, as JSON.
 #[pyfunction]
 pub(crate) fn programs() -> String {
-    let program = |info: &&program::Info| {
+    let program = |info: &&declaration::Info| {
         json!({
             "name": info.name,
             "summary": info.summary,

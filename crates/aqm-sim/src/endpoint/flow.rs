@@ -1,6 +1,6 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
-use super::rated::RatedEnds;
+use super::rated_ends::RatedEnds;
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;

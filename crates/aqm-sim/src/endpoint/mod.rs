@@ -5,6 +5,7 @@ pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
 pub(crate) mod rated;
+pub(crate) mod rated_ends;
 pub(crate) mod recorded;
 pub(crate) mod replay;
 pub(crate) mod tcp;

@@ -5,64 +5,17 @@
 //! being lost. A finite flow that loses one does not complete.
 
 use super::flow::{ENDLESS, Endpoints};
+use super::rated_ends::RatedEnds;
 use crate::engine::{Kind, Target};
-use crate::measure::metrics::SenderState;
 use crate::network::packet::{Packet, Role};
 use crate::network::records::{Feedback as Message, Record};
-use crate::rate_control::dcqcn::Receiver;
-use crate::rate_control::{Feedback, NOTIFICATION, RateControl, Rated};
+use crate::rate_control::NOTIFICATION;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
-use aqm_core::random::Random;
-use aqm_core::units::{Rate, Span, Time};
+use aqm_core::units::Time;
 
 /// Bytes of a notification on the link: a minimal Ethernet frame.
 const NOTIFICATION_BYTES: u32 = 64;
-
-/// Both ends of a flow of a rate-based sender.
-pub(crate) struct RatedEnds {
-    control: Box<dyn RateControl>,
-    read: fn([u64; 3]) -> Feedback,
-    /// What the control may draw from.
-    random: Random,
-    /// Payload that is not yet sent, [`ENDLESS`] without end.
-    left: u64,
-    /// The last packet: when it was sent, and its bits on the link. None before the first.
-    last: Option<(Time, f64)>,
-    /// When the next packet is sent, and the event that stands for the control's timer; [`Time::MAX`] for none.
-    next: Time,
-    timer: Time,
-    /// Which marks the receiver answers, if any.
-    receiver: Option<Receiver>,
-}
-
-impl RatedEnds {
-    /// Ends of a flow that starts at `start` on a link of `line`; `random` is what the control may draw from.
-    pub(crate) fn new(rated: &Rated, line: Rate, start: Time, random: Random) -> RatedEnds {
-        let info = rated.info();
-        RatedEnds {
-            control: rated.build(line, start),
-            read: info.read,
-            random,
-            left: 0,
-            last: None,
-            next: Time::MAX,
-            timer: Time::MAX,
-            receiver: (info.receiver)(rated).map(Receiver::new),
-        }
-    }
-
-    /// The sender as the time series see it.
-    pub(crate) fn state(&self) -> SenderState {
-        SenderState::Rate { rate: self.control.rate(), target: self.control.target() }
-    }
-
-    /// From when the next packet may be sent.
-    fn due(&self, now: Time) -> Time {
-        let Some((at, bits)) = self.last else { return now };
-        now.max(at + Span::from_nanos((bits / self.control.rate() * 1e9).ceil() as u64))
-    }
-}
 
 impl Simulation {
     fn rated(&mut self, number: usize) -> Option<&mut RatedEnds> {

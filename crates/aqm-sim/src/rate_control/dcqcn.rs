@@ -4,8 +4,9 @@
 //! Written from the paper's algorithm 1 and figure 7. Where it leaves an order open: a notification lowers the rate by the alpha
 //! that held before it; the first F expiries of a counter are fast recovery, as in QCN.
 
-use super::rated::{Info, bits, rate, span};
-use super::{Bounds, Feedback, NOTIFICATION, RateControl};
+use super::control::{Bounds, Feedback, NOTIFICATION, RateControl};
+use super::declaration::{Info, bits, rate, span};
+use super::receiver::Thinning;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Span, Time};
@@ -239,55 +240,6 @@ impl RateControl for Sender {
     }
 }
 
-/// The notification point of a flow (figure 6): at most one notification in an interval.
-#[derive(Clone, Copy, Debug)]
-pub struct Receiver {
-    thinning: Thinning,
-    /// From when the next marked packet is answered.
-    open: Time,
-    marked: u32,
-}
-
-/// Which marked packets are answered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thinning {
-    /// The first in each such interval; the paper's is 50 us.
-    Interval(Span),
-    /// One of so many: PMQECN's authors answer every 51st.
-    Every(u32),
-}
-
-impl Receiver {
-    /// Has answered nothing yet.
-    pub fn new(thinning: Thinning) -> Receiver {
-        Receiver { thinning, open: Time::ZERO, marked: 0 }
-    }
-
-    /// A packet has come in, marked CE or not; whether the sender is notified.
-    pub fn on_packet(&mut self, marked: bool, now: Time) -> bool {
-        if !marked {
-            return false;
-        }
-        match self.thinning {
-            Thinning::Interval(interval) => {
-                let due = now >= self.open;
-                if due {
-                    self.open = now + interval;
-                }
-                due
-            }
-            Thinning::Every(number) => {
-                self.marked += 1;
-                let due = self.marked == number;
-                if due {
-                    self.marked = 0;
-                }
-                due
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,15 +310,5 @@ mod tests {
         assert!(!sender.on_feedback(Feedback::Quantised(63), us(1), &mut Random::seeded(1)));
         (1..10_000).for_each(|stage| sender.on_timer(us(1 + 55 * stage)));
         assert_eq!((sender.rate(), sender.target()), (40.0 * GBIT, 40.0 * GBIT));
-    }
-
-    #[test]
-    fn a_receiver_notifies_once_in_fifty_microseconds_or_by_every_51st_mark() {
-        let mut receiver = Receiver::new(Thinning::Interval(Span::from_micros(50)));
-        let sent: Vec<u64> = (0..200).filter(|at| receiver.on_packet(*at >= 7, us(*at))).collect();
-        assert_eq!(sent, [7, 57, 107, 157]);
-        let mut receiver = Receiver::new(Thinning::Every(51));
-        let sent: Vec<u64> = (1..200).filter(|at| receiver.on_packet(true, us(*at))).collect();
-        assert_eq!(sent, [51, 102, 153]);
     }
 }

@@ -7,10 +7,10 @@
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s ([`Settings::DCQCN_AS_RUN`],
 //! [`Settings::P4QCN_AS_RUN`]), not what is published under these names.
 
-use super::dcqcn::Thinning;
+use super::control::{Bounds, Feedback, NOTIFICATION, RateControl};
+use super::declaration::{Info, bits, rate, span};
 use super::qcn::LARGEST_FB;
-use super::rated::{Info, bits, rate, span};
-use super::{Bounds, Feedback, NOTIFICATION, RateControl};
+use super::receiver::Thinning;
 use crate::transport::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;

@@ -4,8 +4,8 @@
 //! The switch compares its queue with a set point each time enough bytes have come in, and tells the sender of the packet
 //! that came last how much too long it is. The sender cuts its rate in proportion and recovers by a byte counter and a timer.
 
-use super::rated::{Info, bits, rate, span};
-use super::{Bounds, Feedback, RateControl};
+use super::control::{Bounds, Feedback, RateControl};
+use super::declaration::{Info, bits, rate, span};
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Span, Time};

@@ -1,35 +1,14 @@
 //! A rate-based sender as it is set up: its rate control and the values of its keys.
 
-use super::dcqcn::Thinning;
-use super::{Bounds, Feedback, RateControl};
+use super::control::{Bounds, RateControl};
+use super::declaration::Info;
+use super::registry::{RATE_CONTROLS, find};
 use crate::transport::{EcnMode, Values, field, to_json};
 use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
-use aqm_core::units::{Bytes, Rate, Span, Time};
+use aqm_core::units::{Bytes, Rate, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
 use std::ops::Deref;
-
-/// The declaration of a rate control.
-pub struct Info {
-    /// Name of the transport.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where it is defined.
-    pub reference: &'static str,
-    /// Keys that it alone has, beside [`RATED`].
-    pub params: &'static [ParamSpec],
-    /// What it sets unless told otherwise.
-    pub sets: &'static [(&'static str, &'static str)],
-    /// The least rate for a link of so many bit/s.
-    pub(crate) least: fn(f64) -> f64,
-    /// What the three values of a message say.
-    pub(crate) read: fn([u64; 3]) -> Feedback,
-    /// Which marked packets its receiver answers, if any.
-    pub(crate) receiver: fn(&Values) -> Option<Thinning>,
-    /// The machine of a flow that starts at a time and keeps within bounds.
-    pub(crate) build: fn(&Values, Bounds, Time) -> Box<dyn RateControl>,
-}
 
 /// Keys of every rate-based sender.
 pub static RATED: &[ParamSpec] = &[
@@ -100,8 +79,8 @@ impl Rated {
 
     /// This rate control, as declared.
     fn of(name: &str) -> Result<Rated, String> {
-        let info = super::find(name).ok_or_else(|| {
-            let names = super::RATE_CONTROLS.iter().map(|info| info.name);
+        let info = find(name).ok_or_else(|| {
+            let names = RATE_CONTROLS.iter().map(|info| info.name);
             let known: Vec<_> = names.clone().collect();
             let hint = did_you_mean(name, names);
             format!("unknown rate control '{name}'{hint}; known are {}", known.join(", "))
@@ -135,35 +114,6 @@ impl Rated {
         let least = self.rate("least").map_or_else(|| (self.info.least)(most), bits).min(most);
         (self.info.build)(&self.values, Bounds { least, most }, start)
     }
-}
-
-/// A rate as the machines have it.
-pub(super) fn bits(values: &Values, name: &str) -> f64 {
-    values.rate(name).map_or(f64::INFINITY, |rate| rate.as_bits_per_sec() as f64)
-}
-
-/// A declared rate.
-pub(super) const fn rate(
-    name: &'static str,
-    default: Option<u64>,
-    help: &'static str,
-    reference: &'static str,
-) -> ParamSpec {
-    let default = match default {
-        Some(bits) => Value::Rate(Rate::from_bits_per_sec(bits)),
-        None => Value::Auto,
-    };
-    ParamSpec::new(name, Kind::Rate, default, (1.0, 1e13), help, reference)
-}
-
-/// A declared length of time.
-pub(super) const fn span(
-    name: &'static str,
-    default: Span,
-    help: &'static str,
-    reference: &'static str,
-) -> ParamSpec {
-    ParamSpec::new(name, Kind::Span, Value::Span(default), (1.0, 1e15), help, reference)
 }
 
 impl Deref for Rated {

@@ -1,6 +1,6 @@
 //! The list of rate controls. Transports of the command line, files, Python and documentation follow from it.
 
-use super::rated::Info;
+use super::declaration::Info;
 use super::{dcqcn, pmqecn, qcn};
 
 /// Every rate control, as listed to users.

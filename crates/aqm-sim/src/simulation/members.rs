@@ -2,7 +2,7 @@
 
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
-use crate::endpoint::rated::RatedEnds;
+use crate::endpoint::rated_ends::RatedEnds;
 use crate::inputs::Inputs;
 use crate::network::path::Path;
 use crate::report::RunError;

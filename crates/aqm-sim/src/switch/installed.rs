@@ -3,11 +3,12 @@
 
 use super::control_plane::Program;
 use super::deadlock;
+use super::declaration::Site;
 use super::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
 use super::options::{PfcOptions, SwitchOptions};
 use super::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
 use super::pipeline::{Egress, Ingress, PacketView, QueueView};
-use super::program::{ProgramSpec, Site};
+use super::program::ProgramSpec;
 use super::shared_buffer::SharedBuffer;
 use super::{Refusal, Switch, Transit};
 use crate::network::graph::{LinkId, Network, NodeId};

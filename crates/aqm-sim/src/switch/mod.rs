@@ -5,6 +5,7 @@
 
 pub mod control_plane;
 pub mod deadlock;
+pub mod declaration;
 pub mod flow_control;
 pub(crate) mod installed;
 pub mod options;

@@ -12,10 +12,10 @@
 //! A class that sent nothing during a period keeps its threshold.
 
 use super::super::control_plane::{ControlPlane, Program, Write};
+use super::super::declaration::{Info, Site};
 use super::super::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
-use super::super::program::{Info, Site};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::signal::Emission;

@@ -4,7 +4,7 @@ mod dscp;
 mod pmqecn;
 mod qcn;
 
-use super::program::Info;
+use super::declaration::Info;
 
 /// Every program, one word each, as listed to users.
 pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &pmqecn::INFO, &qcn::INFO];

@@ -16,12 +16,12 @@
 //! authors' leak.
 
 use super::super::control_plane::{ControlPlane, Program};
+use super::super::declaration::{Info, Site};
 use super::super::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
 use super::super::pmqecn::control::{Registers, Settings, Solver};
 use super::super::pmqecn::programme::{Objective, Quality};
-use super::super::program::{Info, Site};
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::signal::Emission;

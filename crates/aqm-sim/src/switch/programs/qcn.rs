@@ -12,8 +12,8 @@
 //! what to do with a message.
 
 use super::super::control_plane::Program;
+use super::super::declaration::{Info, Site};
 use super::super::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
-use super::super::program::{Info, Site};
 use crate::rate_control::Feedback;
 use crate::rate_control::qcn::CongestionPoint;
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aqmlab import InputError, _native, compare
-from aqmlab.papers.studies import cost, sketch
+from aqmlab.papers.studies import attacks, conservation, cost, sketch
 
 
 def counts_before_are_those_of_a_plain_count() -> None:
@@ -78,3 +78,28 @@ def an_unknown_cost_is_refused(of: str, at: list[str], wanted: str) -> None:
 def an_unknown_error_is_refused() -> None:
     with pytest.raises(InputError, match="unknown error of a sketch 'eror', did you mean 'error'"):
         sketch.measure("eror", ["16"])
+
+
+def a_loss_of_a_fifth_and_a_gain_of_two_to_three_times_meet_between_an_eleventh_and_a_sixth() -> None:
+    rows = conservation.STUDY.rows(None, [], [], "loss", ["0.0909090909", "0.1666666667", "0.6"])
+    found = {(name, at): value for name, _, at, value, _, _ in rows}
+    assert found["responsive x 3", "0.0909090909"] == pytest.approx(0.2)
+    assert found["responsive x 2", "0.1666666667"] == pytest.approx(0.2)
+    # More than there is cannot be lost.
+    assert found["responsive x 3", "0.6"] == 1.0
+    with pytest.raises(InputError, match="is not a share"):
+        conservation.STUDY.rows(None, [], [], "loss", ["half"])
+
+
+def every_classifier_catches_a_steady_attacker_and_none_one_whose_packets_are_all_of_other_flows() -> None:
+    for classifier, _, attack, share, _, _ in attacks.measure("attacker", ["steady", "another address each"]):
+        assert (share > 0.99) if attack == "steady" else (share == 0.0), classifier
+
+
+def short_flows_push_nothing_above_mark_out_and_only_equation_1_spares_the_others() -> None:
+    caught = {row[0]: row[3] for row in attacks.measure("attacker", ["behind one-packet flows"])}
+    others = {row[0]: row[3] for row in attacks.measure("others", ["steady"])}
+    assert caught["m_lru"] > 0.99
+    assert others["m_lru sampling single"] < 0.001 < 0.1 < others["m_lru"]
+    with pytest.raises(InputError, match="unknown attack"):
+        attacks.measure("attacker", ["stealth"])

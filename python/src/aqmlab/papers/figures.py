@@ -10,9 +10,13 @@ with ``seed`` of that run only, since a mean over seeds hides variation.
 - ``sweep``: a metric against the swept values, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
+- ``attacks``: the share of the ``attacker``'s packets, or of those of ``others``, that classifiers of heavy flows
+  report under the attacks in ``at``; needs no scenario.
+- ``conservation``: CBR's ``loss`` for a gain of the responsive flows, against their share before in ``at``; needs no
+  scenario.
 
 ``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
-``across`` names the axis of the last three kinds. The paper's own numbers come from the claim named under
+``across`` names the axis of ``sweep`` and the kinds after it. The paper's own numbers come from the claim named under
 ``numbers``, and are drawn as dashed lines or marks.
 """
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -12,7 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from aqmlab import registry
+from aqmlab.errors import InputError
 from aqmlab.registry import Discipline, Preset, Spec
+from aqmlab.units import Size, parse_bytes, parse_rate, parse_span
+
+Q = TypeVar("Q")
 
 app = typer.Typer(help="List the queue disciplines and show their parameters.", no_args_is_help=True)
 
@@ -53,6 +58,55 @@ def show(
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name))
+
+
+@app.command()
+def thresholds(
+    delay: Annotated[str, typer.Option(help="Delay that the flows allow from end to end, as 50ms.")],
+    buffer: Annotated[str, typer.Option(help="Room in the queue, as 200p.")],
+    horizon: Annotated[str, typer.Option(help="How long the queue is to go on at its present slope, as 1s.")],
+    hops: Annotated[int, typer.Option(help="Queues on the way, among which the delay is divided.")] = 1,
+    rate: Annotated[
+        str, typer.Option(help="Rate of the link: the queue holds what it can send within the limit.")
+    ] = "",
+    packet: Annotated[str, typer.Option(help="Size of a packet on it.")] = "1514b",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Turn a delay limit, a buffer and a horizon into dAQM's thresholds (equations 1 to 19 of its paper)."""
+    from dataclasses import asdict
+
+    from aqmlab.thresholds import thresholds as derive
+
+    delay_ms, horizon_ms = (
+        _quantity(name, text, parse_span) / 1e6 for name, text in (("delay", delay), ("horizon", horizon))
+    )
+    size = _quantity("buffer", buffer, Size.parse)
+    if not size.in_packets:
+        raise InputError(f"--buffer: '{buffer}' is not a number of packets, as 200p")
+    packet_ms = None
+    if rate:
+        packet_ms = _quantity("packet", packet, parse_bytes) * 8e3 / _quantity("rate", rate, parse_rate)
+    found = derive(delay_ms, size.count, horizon_ms, hops=hops, packet_ms=packet_ms)
+    if as_json:
+        typer.echo(json.dumps({**asdict(found), "spec": found.spec}))
+        return
+    table = Table("Feature", "Threshold", "From", box=None, pad_edge=False, header_style="bold")
+    units = ("ms", "ms/ms", "1/ms", "1/ms2", "packets", "packets/sample", "packets/sample2", "packets/sample3")
+    origins = ("eqs. 1, 2", "eqs. 9, 10", "eq. 11", "eq. 12", "eqs. 3, 4", "eqs. 16, 19", "eq. 17", "eq. 18")
+    for (name, value), unit, origin in zip(asdict(found).items(), units, origins, strict=True):
+        table.add_row(name, f"{value:.6g} {unit}", origin)
+    console = Console(markup=False)
+    console.print(table)
+    if found.s1 >= 1.0:
+        console.print("\ns1 is at most 1: with a limit that is not below the horizon it is never exceeded.")
+    typer.echo(f"\n--aqm '{found.spec}'")
+
+
+def _quantity(name: str, text: str, read: Callable[[str], Q]) -> Q:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise InputError(f"--{name}: {error}") from None
 
 
 def _order(traits: dict[str, bool | int]) -> str:

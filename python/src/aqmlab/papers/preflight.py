@@ -26,7 +26,11 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
         plans = [scenario.resolve(point) for point in one.points]
         contestants = plans[0].contestants
         several[name] = len(contestants) > 1
-        named[name] = {plain(text) for contestant in contestants for text in (contestant.spec.name, contestant.label)}
+        named[name] = {
+            plain(text)
+            for contestant in contestants
+            for text in (contestant.spec.name, contestant.label, contestant.label.split()[0])
+        }
     for claim in paper.claims:
         for side in claim.operands:
             measure = claim.measure(side)

@@ -114,7 +114,7 @@ def the_names_in_every_claim_and_figure_of_a_paper_exist(name: str) -> None:
             stem: {
                 name.replace("_", "-")
                 for one in scenario.resolve(scenario.load(path).points[0]).contestants
-                for name in (one.spec.name, one.label)
+                for name in (one.spec.name, one.label, one.label.split()[0])
             }
             for stem, path in {**paper.scenarios(preset), **paper.scenarios(folders.BEYOND)}.items()
         }

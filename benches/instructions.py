@@ -30,6 +30,15 @@ LOADS = ("1_flow", "1000_flows")
 FEW, MANY = 1_000, 4_000
 SIMULATED = (("100 flows, fifo", ("100", "fifo limit 1667p")), ("100 flows, fq_codel", ("100", "fq_codel")))
 SHORT, LONG = 2, 3
+# A classifier alone: few and many flows, a short and a long list; an LRU with 10 flows has hits alone.
+CLASSIFIED = (
+    ("m_lru", "10"),
+    ("m_lru", "1000000"),
+    ("m_lru cache 20", "1000000"),
+    ("m_lru cache 2000", "1000000"),
+    ("lru", "10"),
+    ("lru", "1000000"),
+)
 
 
 def run(*words: str | Path) -> str:
@@ -62,6 +71,12 @@ def of_discipline(program: Path, name: str, load: str) -> float:
     return (many - few) / (MANY - FEW)
 
 
+def of_classifier(program: Path, classifier: str, flows: str) -> float:
+    """Instructions for each packet that a classifier is shown; lists are full by then."""
+    few, many = (count(program, classifier, flows, str(packets))[0] for packets in (10 * FEW, 10 * MANY))
+    return (many - few) / (10 * (MANY - FEW))
+
+
 def of_simulator(program: Path, flows: str, aqm: str) -> float:
     """Instructions for each packet that leaves the bottleneck of the speed case, once start-up is over."""
     ends = [count(program, flows, aqm, str(seconds)) for seconds in (SHORT, LONG)]
@@ -72,13 +87,18 @@ def of_simulator(program: Path, flows: str, aqm: str) -> float:
 def measure() -> dict[str, float]:
     """Every count, by what was counted."""
     steady, speed = build("aqm-core", "steady"), build("aqm-sim", "speed")
+    classify = build("aqm-core", "classify")
     names = run(steady, "--list").split()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         simulated = {name: pool.submit(of_simulator, speed, *case) for name, case in SIMULATED}
         counted = {
             f"{name}, {load}": pool.submit(of_discipline, steady, name, load) for name in names for load in LOADS
         }
-        return {name: round(one.result(), 1) for name, one in {**counted, **simulated}.items()}
+        classified = {
+            f"{name} alone, {flows} flows": pool.submit(of_classifier, classify, name, flows)
+            for name, flows in CLASSIFIED
+        }
+        return {name: round(one.result(), 1) for name, one in {**counted, **classified, **simulated}.items()}
 
 
 def complaints(found: dict[str, float], written: dict[str, float]) -> list[str]:

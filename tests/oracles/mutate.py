@@ -173,6 +173,7 @@ class Workshop:
 def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     """The oracles' decisions for every case that uses this law."""
     kinds = {
+        "classifier": ("l_lru", "lru_red", "sqm_lru"),
         "blue": ("blue", "cobalt", "fq_cobalt", "sfb"),
         "cobalt": ("cobalt", "fq_cobalt"),
         "codel": ("codel", "fq_codel"),

@@ -51,18 +51,21 @@ def classify(
     total = sum(flow.bytes for flow in traffic.flows)
     console.print(
         f"{len(traffic.hashes)} packets of {len(traffic.flows)} flows; "
-        f"{len(wanted)} heavy flows have at least {share:.3g} of {total} bytes each.\n",
+        f"the {len(wanted)} flows with {share:.3g} of the {total} bytes or more are heavy.\n",
         highlight=False,
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Classifier", no_wrap=True)
-    for title in ("Flows reported", "Precision", "Recall", "Packets reported", "Heavy bytes caught", "State (bytes)"):
-        table.add_column(title, justify="right")
+    for title in ("Reported", "Precision", "Recall", "Packets", "Heavy bytes", "State"):
+        table.add_column(title, justify="right", no_wrap=True)
     for name, one in zip(names, found, strict=True):
         shares = (one.precision, one.recall, one.packets, one.caught_bytes)
         cells = ["" if value is None else f"{value:.3f}" for value in shares]
         table.add_row(name, str(len(one.reported)), *cells, str(one.state_bytes))
     console.print(table)
+    console.print(
+        "[dim]Reported: flows; Packets, Heavy bytes: the share of them in reported packets; State: bytes.[/dim]"
+    )
     if not limit:
         return
     listed = Table(box=None, pad_edge=False, header_style="bold")

@@ -82,3 +82,47 @@ fn pmqecn_senders_without_feedback_rise_by_the_papers_steps() {
     };
     assert_eq!([0.5, 1.5, 2.5, 3.5].map(rate), [1.0, 3.0, 6.5, 8.25]);
 }
+
+/// The queue in bytes at the fixed point of DCQCN's fluid model (Zhu et al., SIGCOMM 2015, section 5.1, equations 5 to 9, with
+/// all derivatives zero) for `flows` at 40 Gbit/s with the paper's parameters, but for the largest marking probability.
+fn fluid_queue(flows: f64, kmin: f64, kmax: f64, pmax: f64) -> f64 {
+    const PACKET_BITS: f64 = 1514.0 * 8.0;
+    let rate = 40e9 / flows / PACKET_BITS;
+    let (tau, tau_alpha, timer, stages) = (50e-6, 55e-6, 55e-6, 5.0);
+    let (counter, additive) = (10e6 / 1514.0, 40e6 / PACKET_BITS);
+    let excess = |p: f64| {
+        let q = 1.0 - p;
+        let marked = 1.0 - q.powf(tau * rate);
+        let alpha = 1.0 - q.powf(tau_alpha * rate);
+        let by_bytes = p / (q.powf(-counter) - 1.0);
+        let by_timer = p / (q.powf(-timer * rate) - 1.0);
+        let rises = q.powf(stages * counter) * by_bytes + q.powf(stages * timer * rate) * by_timer;
+        marked * marked * alpha - (by_bytes + by_timer) * rises * tau * tau * additive * rate
+    };
+    let (mut low, mut high) = (1e-9_f64, 0.5_f64);
+    for _ in 0..100 {
+        let middle = (low * high).sqrt();
+        *(if excess(middle) > 0.0 { &mut high } else { &mut low }) = middle;
+    }
+    kmin + low / pmax * (kmax - kmin)
+}
+
+#[test]
+fn dcqcn_settles_where_its_fluid_model_does() {
+    // With the paper's 1 %, ten flows would settle at 183 kB: so near Kmax, where all is marked, that they swing. With 10 %
+    // two settle at 7.3 kB and ten at 22.8 kB; rates are equal, which the model has as its only fixed point.
+    for (flows, tolerance) in [(2, 0.15), (10, 0.25)] {
+        let mut scenario =
+            fast("ecn_ramp kmin 5000b kmax 200000b pmax 0.1", vec![rated("all", flows, "dcqcn line 40gbit")]);
+        scenario.capacity = Capacity::RateBps(40_000_000_000);
+        scenario.rtt_ns = 8_000;
+        (scenario.duration_ns, scenario.warmup_ns) = (40 * MS, 20 * MS);
+        scenario.flows[0].start_ns = (0, MS / 10);
+        let report = run(&scenario, 1);
+        let expected = fluid_queue(flows.into(), 5e3, 200e3, 0.1);
+        let queue = metric(&report, "queue_mean_bytes");
+        assert!((queue / expected - 1.0).abs() < tolerance, "{flows}: {queue} and {expected}");
+        assert!(metric(&report, "jain_index") > 0.98);
+        assert!(metric(&report, "utilization") > 0.99);
+    }
+}

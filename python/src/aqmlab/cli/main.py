@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema
+from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, tune
 from aqmlab.errors import FULL, CheckError, InputError, MachineError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command()(folders.plot)
 app.command()(folders.export)
 app.command()(schema.schema)
 app.command()(classify.classify)
+app.command()(tune.tune)
 
 FAILED = 1
 BAD_INPUT = 2

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Are derivatives worth it? Tune dAQM with more and more features, and CoDel and PIE by the same search.
+
+    scripts/daqm_derivatives.py FOLDER [--trials N] [--seed N] [--jobs N]
+
+The least loss with 95 % of packets within 30 ms and 80 % of the link used, on the scenarios `train-*` of
+`experiments/daqm/tune`; judged on `judge-*`. Trials are kept in FOLDER, and a search goes on where it was. Writes
+FOLDER/derivatives.csv and FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+
+from aqmlab.tuning import tune
+
+SCENARIOS = Path(__file__).resolve().parents[1] / "experiments" / "daqm" / "tune"
+KEEP = ("qdelay_p95_ms <= 30", "utilization >= 0.8")
+DROPS = "drop_rate 0.01..1.0 drop_duration 5ms..500ms gate_s 1ms..50ms gate_b 1..50"
+LEVELS, FIRST = "s 1ms..200ms b {b}", "s1 0.01..1.0 b1 0.1..50.0"
+SECOND, THIRD = "s2 0.001..10.0 b2 0.1..50.0", "s3 0.001..10.0 b3 0.1..50.0"
+
+
+def daqm(b: str, first: str, second: str, third: str, more: str = "") -> str:
+    """Return dAQM with these features; those without a range are off."""
+    features = (LEVELS.format(b=b), first or "s1 auto b1 auto", second or "s2 auto b2 auto", third or "s3 auto b3 auto")
+    return " ".join(("daqm", *features, DROPS, more)).strip()
+
+
+SPACES = {
+    "dAQM: sojourn": daqm("auto", "", "", ""),
+    "and buffer": daqm("5..500", "", "", ""),
+    "and 1st derivatives": daqm("5..500", FIRST, "", ""),
+    "and 2nd": daqm("5..500", FIRST, SECOND, ""),
+    "and 3rd": daqm("5..500", FIRST, SECOND, THIRD),
+    "all, smoothed": daqm("5..500", FIRST, SECOND, THIRD, "smoothing 1ms..500ms"),
+    "CoDel": "codel target 1ms..100ms interval 10ms..500ms",
+    "PIE": "pie target 1ms..100ms tupdate 5ms..50ms alpha 0.01..1.0 beta 0.1..5.0",
+}
+
+
+def draw(rows: pl.DataFrame, path: Path) -> None:
+    """Draw loss and delay of each tuned AQM, on the scenarios that chose and on those that judge."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "aqmlab"
+    figure = Figure(figsize=(10.0, 3.8), layout="constrained")
+    FigureCanvasSVG(figure)
+    names = rows["aqm"].to_list()
+    for axes, metric, label, scale in zip(
+        figure.subplots(1, 3, sharey=True),
+        ("loss_ratio", "qdelay_p95_ms", "utilization"),
+        ("Loss (%)", "95 % of queue delay (ms)", "Link used (%)"),
+        (100, 1, 100),
+        strict=True,
+    ):
+        for side, shift, colour in (("training", -0.18, "#bbbbbb"), ("judged", 0.18, "#0072b2")):
+            values = [scale * value for value in rows[f"{side}_{metric}"]]
+            axes.barh([place + shift for place in range(len(names))], values, 0.36, color=colour, label=side)
+        axes.set_xlabel(label)
+        axes.set_yticks(range(len(names)), names)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.invert_yaxis()
+        if metric == "qdelay_p95_ms":
+            axes.axvline(30.0, color="#d55e00", linewidth=1, linestyle="--")
+    figure.axes[0].invert_yaxis()
+    figure.axes[0].legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Tune, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    training, judging = (sorted(SCENARIOS.glob(f"{kind}-*.toml")) for kind in ("train", "judge"))
+    rows = []
+    for name, space in SPACES.items():
+        found = tune(
+            space,
+            training,
+            judging,
+            keep=KEEP,
+            trials=options.trials,
+            seed=options.seed,
+            journal=options.folder / "trials.journal",
+            jobs=options.jobs,
+        )
+        sides = {"training": found.training, "judged": found.judged}
+        values = {f"{side}_{metric}": value for side, means in sides.items() for metric, value in means.items()}
+        rows.append({"aqm": name, "spec": found.spec, "score": found.score, **values})
+        print(name, found.spec, {key: round(value, 4) for key, value in values.items()}, flush=True)
+    table = pl.DataFrame(rows)
+    table.write_csv(options.folder / "derivatives.csv")
+    draw(table, options.folder / "derivatives.svg")
+
+
+if __name__ == "__main__":
+    main()

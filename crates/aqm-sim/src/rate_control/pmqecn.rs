@@ -29,6 +29,24 @@ pub(super) static INFO: Info = Info {
     build,
 };
 
+/// What the authors ran as PMQECN.
+pub(super) static AS_RUN: Info = Info {
+    name: "pmqecn_as_run",
+    summary: "PMQECN as its authors ran it: one message in 50 acts, and never by half or more",
+    reference: "YXY-1998/OUR-ECN, scene1/my",
+    sets: &[("cut", "ratio-as-run"), ("of", "50")],
+    ..INFO
+};
+
+/// A reading between text and code.
+pub(super) static BOUNDED: Info = Info {
+    name: "pmqecn_bounded",
+    summary: "PMQECN where one message in 50 acts and takes at most half of the rate",
+    reference: "Liu et al., PeerJ CS 2024, equation 16; YXY-1998/OUR-ECN; the half is QCN's and DCQCN's",
+    sets: &[("of", "50"), ("floor", "50%")],
+    ..INFO
+};
+
 /// What the authors ran as DCQCN.
 pub(super) static DCQCN_AS_RUN: Info = Info {
     name: "dcqcn_as_run",
@@ -40,6 +58,14 @@ pub(super) static DCQCN_AS_RUN: Info = Info {
     },
     receiver: |_| Some(Thinning::Every(51)),
     ..INFO
+};
+
+/// What the authors ran behind TCN's marks: the same.
+pub(super) static TCN_AS_RUN: Info = Info {
+    name: "tcn_as_run",
+    summary: "What PMQECN's authors ran behind TCN's marks: half the rate for every 51 marks",
+    reference: "YXY-1998/OUR-ECN, scene1/my-tcn",
+    ..DCQCN_AS_RUN
 };
 
 /// What the authors ran as P4QCN.
@@ -204,7 +230,7 @@ impl Sender {
         };
         let share = match self.settings.cut {
             Cut::Ratio { least } => ratio.clamp(least, 1.0), // eqs. 15 and 16
-            Cut::RatioAsRun if ratio >= 1.0 => by_chance(random),
+            Cut::RatioAsRun if ratio >= 1.0 || ratio.is_nan() || ratio == 0.0 => by_chance(random),
             Cut::RatioAsRun if ratio <= 0.5 => 1.0,
             Cut::RatioAsRun => ratio,
             Cut::Half => 0.5,
@@ -217,6 +243,10 @@ impl Sender {
     fn believes(&self, feedback: Feedback) -> bool {
         match (self.settings.cut, feedback) {
             (Cut::Half, Feedback::Notification) | (Cut::Random, Feedback::Quantised(1..=63)) => true,
+            // In the authors' code zeros say that there is no solution, and the cut is by chance.
+            (Cut::RatioAsRun, Feedback::Rates { arriving, optimal }) if arriving == 0.0 || optimal == 0.0 => {
+                true
+            }
             (Cut::Ratio { .. } | Cut::RatioAsRun, Feedback::Rates { arriving, optimal }) => {
                 let fits = |rate: f64| rate > 0.0 && rate.is_finite();
                 fits(arriving) && fits(optimal) && optimal * SMALLEST_FRAME_BITS <= self.settings.bounds.most
@@ -360,6 +390,8 @@ mod tests {
         assert_eq!(after(Settings::AS_RUN, rates(300.0)), 0.75);
         assert_eq!(after(Settings::AS_RUN, rates(200.0)), 1.0);
         assert!((0.5..1.0).contains(&after(Settings::AS_RUN, rates(500.0))));
+        let unsolved = Feedback::Rates { arriving: 0.0, optimal: 0.0 };
+        assert!((0.5..1.0).contains(&after(Settings::AS_RUN, unsolved)));
         assert_eq!(after(Settings::DCQCN_AS_RUN, Feedback::Notification), 0.5);
         assert!((0.5..1.0).contains(&after(Settings::P4QCN_AS_RUN, Feedback::Quantised(9))));
     }

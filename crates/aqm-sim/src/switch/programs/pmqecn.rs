@@ -46,6 +46,7 @@ pub(super) static INFO: Info = Info {
                 ("objective", Value::Choice("printed")),
                 ("round", Value::Count(0)),
                 ("weight", Value::Count(300)),
+                ("refill", Value::Choice("round")),
                 ("hold", Value::Flag(true)),
             ],
         },
@@ -110,6 +111,12 @@ const PARAMS: &[ParamSpec] = &[
         (0.0, 1e9),
         "Packets in a round of all classes, of which each has its share; 0 is Gamma, as algorithm 2 has it",
         "not in the paper; a class that never reaches its weight is not held back",
+    ),
+    ParamSpec::choice(
+        "refill",
+        &["departure", "round"],
+        "When a band takes packets of a class again: as its packets leave, or when the class has none in lower bands",
+        "Liu et al. 2024, figure 4: the length of its packets in a priority queue; YXY-1998/OUR-ECN: round",
     ),
     ParamSpec::new(
         "capacity",
@@ -185,6 +192,8 @@ struct Switch {
     /// Of the port's queue, for strategies that go by it.
     threshold: u64,
     sojourn: Span,
+    /// Whether a band takes packets again only when the class has none in lower bands.
+    by_round: bool,
     telemetry: bool,
 }
 
@@ -233,6 +242,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
         used,
         threshold,
         sojourn: params.span("sojourn"),
+        by_round: params.choice("refill") == "round",
         telemetry: params.flag("int"),
     };
     Ok(Program::new(Box::new(pipeline), state, control))
@@ -279,12 +289,13 @@ impl Switch {
 
     /// A packet of a band waits no longer; answers how many of its virtual queue still do.
     ///
-    /// A band takes packets again when the lower ones of the virtual queue are empty: that ends a round.
+    /// By rounds, a class that has packets in the lowest band gets none into the others before those have left; they never
+    /// do while another class, within its weight, fills the link.
     fn leave(&self, place: usize, band: usize, dropped: bool, state: &mut State) -> u64 {
         let used = state.registers_mut(self.used);
         let lower_are_empty =
             used[place * BANDS + band + 1..(place + 1) * BANDS].iter().all(|taken| *taken == 0);
-        if dropped || lower_are_empty {
+        if dropped || !self.by_round || lower_are_empty {
             let taken = &mut used[place * BANDS + band];
             *taken = taken.saturating_sub(1);
         }
@@ -457,6 +468,22 @@ mod tests {
             }
         }
         assert!(sent.iter().all(|sent| (2700..=3300).contains(sent)), "{sent:?}");
+    }
+
+    #[test]
+    fn by_rounds_a_class_within_its_weight_starves_one_that_is_beyond_it() {
+        for (refill, least, most) in [("round", 0, 50), ("departure", 900, 1100)] {
+            let mut port = Port::new(&format!("pmqecn weight 4 refill {refill}"), 64);
+            (0..80).for_each(|_| port.put(1));
+            let mut sent = [0; 3];
+            for _ in 0..2000 {
+                // The first class alone fills the link.
+                port.put(0);
+                port.put(1);
+                sent[port.send().unwrap()] += 1;
+            }
+            assert!((least..=most).contains(&sent[1]), "{refill}: {sent:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aqmlab import InputError, _native, compare
-from aqmlab.papers.studies import attacks, conservation, cost, sketch
+from aqmlab.papers.studies import attacks, conservation, cost, sketch, steps
 
 
 def counts_before_are_those_of_a_plain_count() -> None:
@@ -103,3 +103,18 @@ def short_flows_push_nothing_above_mark_out_and_only_equation_1_spares_the_other
     assert others["m_lru sampling single"] < 0.001 < 0.1 < others["m_lru"]
     with pytest.raises(InputError, match="unknown attack"):
         attacks.measure("attacker", ["stealth"])
+
+
+@pytest.mark.parametrize("control", steps.TOLD)
+def a_control_that_was_told_once_slows_down_and_recovers(control: str) -> None:
+    unit = {"dcqcn": "us", "qcn": "ms"}.get(control, "s")
+    times = [f"{number * {'us': 10, 'ms': 4, 's': 1}[unit]}{unit}" for number in range(60)]
+    rates = [value for curve, _, _, value, _, _ in steps.measure(control, times) if curve == "rate"]
+    before, lowest = rates[19], min(rates[20:24])
+    assert 0.45 * before < lowest < before
+    assert rates[-1] > 0.95 * before
+
+
+def a_control_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown rate control 'dcqn', did you mean 'dcqcn'"):
+        steps.measure("dcqn", ["0s"])

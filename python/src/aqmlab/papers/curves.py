@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from aqmlab import statistics
+from aqmlab import measures, statistics
+from aqmlab.measures import Measure
 from aqmlab.names import plain, short_names
 from aqmlab.papers.figures import Panel
 from aqmlab.results import Result
@@ -133,7 +135,11 @@ def _seeds(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
 
 
 def _bars(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
-    return [row for row in _sweep(panel, result, line, name) if row[0] == 0.0]
+    if not panel.how:
+        return [row for row in _sweep(panel, result, line, name) if row[0] == 0.0]
+    measure = Measure(name, panel.scenario, panel.since_s, panel.until_s, panel.how, panel.over)
+    values = list(measures.values(result, measure, line.label, line.first).values())
+    return [(0.0, "", *_ends(values))] if values else []
 
 
 def _sweep(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
@@ -145,7 +151,11 @@ def _sweep(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
         runs = result.runs.filter((pl.col("point") == point) & (pl.col("aqm") == line.label))
         values = runs.select(value.alias("value"))["value"].drop_nulls().to_list()
         if values:
-            one = statistics.mean(values)
-            low, high = (one.value if end is None else end for end in (one.low, one.high))
-            answer.append((float(place), at, one.value, low, high))
+            answer.append((float(place), at, *_ends(values)))
     return answer
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and the ends of its interval."""
+    one = statistics.mean(values)
+    return one.value, one.value if one.low is None else one.low, one.value if one.high is None else one.high

@@ -6,7 +6,8 @@ A figure has panels side by side, each over one scenario:
 with ``seed`` of that run only, since a mean over seeds hides variation.
 - ``periods``: a series in periods of ``period``, bars per AQM; with ``classes``, stacked by group.
 - ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
-- ``bars``: a metric, divided by ``over`` if given (as in sweeps), one bar per AQM with its interval.
+- ``bars``: a metric, divided by ``over`` if given (as in sweeps), one bar per AQM with its interval; with ``how``, a
+series summed up as claims do, from ``since`` to ``until``.
 - ``sweep``: a metric against the swept values, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
@@ -14,6 +15,8 @@ with ``seed`` of that run only, since a mean over seeds hides variation.
   report under the attacks in ``at``; needs no scenario.
 - ``conservation``: CBR's ``loss`` for a gain of the responsive flows, against their share before in ``at``; needs no
   scenario.
+- ``steps``: rate and target of a rate-based congestion control that is told of congestion once, at the times in
+  ``at``; needs no scenario.
 
 ``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
 ``across`` names the axis of ``sweep`` and the kinds after it. The paper's own numbers come from the claim named under
@@ -25,6 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.documents import Table
+from aqmlab.measures import HOW
 from aqmlab.papers.studies import STUDIES, Study
 from aqmlab.units import parse_span
 
@@ -55,7 +59,9 @@ class Panel:
     top: float
     at: tuple[str, ...]
     across: str
+    since_s: float | None
     until_s: float | None
+    how: str
     seed: int | None
 
     @property
@@ -97,10 +103,10 @@ def read(table: Table) -> list[Drawing]:
 
 
 def _panel(table: Table) -> Panel:
-    until = table.text("until", "")
+    since, until = table.text("since", ""), table.text("until", "")
     try:
         period_s = parse_span(table.text("period", "5s")) / 1e9
-        until_s = parse_span(until) / 1e9 if until else None
+        since_s, until_s = (parse_span(text) / 1e9 if text else None for text in (since, until))
     except ValueError as error:
         raise table.error(error) from None
     kind = table.choice("kind", (*SIMULATED, *STUDIES), "time")
@@ -126,7 +132,9 @@ def _panel(table: Table) -> Panel:
         top=table.number("top", 0.0),
         at=table.texts("at"),
         across=table.text("across", ""),
+        since_s=since_s,
         until_s=until_s,
+        how=table.choice("how", ("", *HOW), ""),
         seed=int(seed) if seed else None,
     )
     table.done()

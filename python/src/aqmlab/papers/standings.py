@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab import statistics
+from aqmlab import measures, statistics
 from aqmlab.documents import Table
+from aqmlab.measures import HOW, Measure
 from aqmlab.names import short_names
 from aqmlab.papers.studies import cost
+from aqmlab.units import parse_span
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -18,22 +20,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: a metric of the runs, or a cost (`cost.COSTS`) at a number of flows."""
+    """A column: a metric, a series summed up as claims do, or a cost (`cost.COSTS`) at a number of flows."""
 
     of: str
     label: str
     scale: float
     flows: str
+    measure: Measure | None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A table: its scenario and columns."""
+    """A table: its scenario and columns; ``lines`` is a swept key whose values take the place of AQMs."""
 
     name: str
     title: str
     says: str
     scenario: str
+    lines: str
     columns: tuple[Column, ...]
 
     @property
@@ -52,7 +56,8 @@ def read(table: Table) -> list[Standing]:
     found = []
     for one in table.tables("table", "name"):
         columns = tuple(_column(column) for column in one.tables("column", "label"))
-        found.append(Standing(one.text("name"), one.text("title"), one.text("says", ""), one.text("scenario"), columns))
+        texts = (one.text("name"), one.text("title"), one.text("says", ""), one.text("scenario"), one.text("lines", ""))
+        found.append(Standing(*texts, columns))
         one.done()
         if not columns:
             raise one.error("column: is missing")
@@ -63,21 +68,27 @@ def fill(standing: Standing, result: Result) -> pl.DataFrame:
     """Return a table: a row per AQM, a column per metric with half its interval beside it if there is one."""
     called = short_names(result)
     aqms, labels = list(called), list(called.values())
-    columns: dict[str, pl.Series] = {"aqm": pl.Series(aqms)}
+    rows = [(aqm, label, 0) for aqm, label in called.items()]
+    if standing.lines:
+        rows = [(point.get(standing.lines, ""), labels[0], place) for place, point in enumerate(result.points)]
+    columns: dict[str, pl.Series] = {"aqm": pl.Series([row[0] for row in rows])}
     for column in standing.columns:
         if column.flows:
-            rows = cost.measure(result, aqms, labels, column.of, [column.flows])
-            columns[column.label] = pl.Series([row[3] * column.scale for row in rows], dtype=pl.Float64)
+            costs = cost.measure(result, aqms, labels, column.of, [column.flows])
+            columns[column.label] = pl.Series([row[3] * column.scale for row in costs], dtype=pl.Float64)
             continue
-        means, halves = zip(*(_spread(result, label, column) for label in labels), strict=True)
+        means, halves = zip(*(_spread(result, label, place, column) for _, label, place in rows), strict=True)
         columns[column.label] = pl.Series(means, dtype=pl.Float64)
         columns[f"{column.label} ±"] = pl.Series(halves, dtype=pl.Float64)
     return pl.DataFrame(columns)
 
 
-def _spread(result: Result, label: str, column: Column) -> tuple[float | None, float | None]:
-    runs = result.runs.filter((pl.col("point") == 0) & (pl.col("aqm") == label))
-    values = runs[column.of].drop_nulls().to_list() if column.of in runs.columns else []
+def _spread(result: Result, label: str, point: int, column: Column) -> tuple[float | None, float | None]:
+    if column.measure:
+        values = list(measures.values(result, column.measure, label, point).values())
+    else:
+        runs = result.runs.filter((pl.col("point") == point) & (pl.col("aqm") == label))
+        values = runs[column.of].drop_nulls().to_list() if column.of in runs.columns else []
     if not values:
         return None, None
     one = statistics.mean(values)
@@ -85,6 +96,14 @@ def _spread(result: Result, label: str, column: Column) -> tuple[float | None, f
 
 
 def _column(table: Table) -> Column:
-    column = Column(table.text("of"), table.text("label"), table.number("scale", 1.0), table.text("flows", ""))
+    of, how = table.text("of"), table.choice("how", ("", *HOW), "")
+    try:
+        since_s, until_s = (
+            parse_span(text) / 1e9 if text else None for text in (table.text("since", ""), table.text("until", ""))
+        )
+    except ValueError as error:
+        raise table.error(error) from None
+    measure = Measure(of, "", since_s, until_s, how) if how else None
+    column = Column(of, table.text("label"), table.number("scale", 1.0), table.text("flows", ""), measure)
     table.done()
     return column

@@ -1,0 +1,64 @@
+"""How rate-based congestion controls answer one congestion, without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aqmlab import _native
+from aqmlab.errors import unknown
+from aqmlab.papers.studies.model import Row, Study
+from aqmlab.results import Result
+from aqmlab.units import parse_span
+
+# Control: its link, what it is told, and how often in a row.
+TOLD = {
+    "pmqecn": (10e6, ("rates", 400.0, 200.0), 1),
+    "pmqecn-as-run": (10e6, ("rates", 400.0, 300.0), 50),
+    "dcqcn-as-run": (10e6, ("notified", 0.0, 0.0), 1),
+    "p4qcn-as-run": (10e6, ("quantised", 20.0, 0.0), 26),
+    "dcqcn": (40e9, ("notified", 0.0, 0.0), 1),
+    "qcn": (10e9, ("quantised", 32.0, 0.0), 1),
+}
+CURVES = ("rate", "target")
+
+
+def measure(of: str, at: Sequence[str]) -> list[Row]:
+    """Return rate and target of a control in Mbit/s; a third on from the start it is told of congestion once.
+
+    Timers alone go on; no byte counter does.
+
+    >>> from aqmlab.papers.studies import steps
+    >>> [row[3] for row in steps.measure("dcqcn", ["0us", "50us", "60us", "160us"]) if row[0] == "rate"]
+    [40000.0, 40000.0, 20000.0, 30000.0]
+
+    Raises:
+        InputError: for a control that there is not, or a time that is none.
+
+    """
+    if of not in TOLD:
+        raise unknown("rate control", of, TOLD)
+    line, told, times = TOLD[of]
+    moments = [parse_span(text) for text in at]
+    when = max(moments) // 3
+    events: list[tuple[int, str, float, float]] = []
+    marks: list[int] = []
+    for moment in sorted(moments):
+        if moment > when and not any(kind == told[0] for _, kind, _, _ in events):
+            events += [(when, *told)] * times
+        marks.append(len(events))
+        events.append((moment, "wait", 0.0, 0.0))
+    steps = _native.rate_steps(of, line, events, 1)
+    rows: list[Row] = []
+    for curve, place in (("rate", 0), ("target", 1)):
+        for moment, text, mark in zip(sorted(moments), at, marks, strict=True):
+            value = steps[mark][place] / 1e6
+            rows.append((curve, moment / 1e9, text, value, value, value))
+    return rows
+
+
+def _rows(result: Result | None, aqms: Sequence[str], labels: Sequence[str], of: str, at: Sequence[str]) -> list[Row]:
+    del result, aqms, labels
+    return measure(of, at)
+
+
+STUDY = Study("steps", "Time", _rows, lambda of: list(CURVES))

@@ -7,6 +7,7 @@ use aqm_core::link::Link;
 use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
+use aqm_core::registry::CLASSIFIERS;
 use aqm_core::signal::Unobserved;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Size, Span, Time};
@@ -77,6 +78,24 @@ fn memory_per_flow_is_at_most_what_the_traits_say() {
         let (few, many) = (state(1), state(500));
         let most = few + 499 * spec.info.traits.flow_state_bytes;
         assert!(many <= most, "{spec}: {few} bytes for one flow, {many} for 500, expected at most {most}");
+    }
+}
+
+#[test]
+fn a_classifier_takes_exactly_the_memory_that_it_declares_and_no_more_for_a_million_flows() {
+    for info in CLASSIFIERS {
+        for preset in info.discipline.presets {
+            let spec = Spec::of(info.discipline, preset);
+            let before = allocator::bytes();
+            let mut classifier = (info.build)(&spec.params).unwrap_or_else(|error| panic!("{spec}: {error}"));
+            let declared = classifier.bytes() + size_of_val(&*classifier);
+            let mut random = Random::seeded(1);
+            assert_eq!(allocator::bytes() - before, declared as isize, "{spec}");
+            for number in 0..FLOWS {
+                classifier.observe(hashed(number), &mut random);
+            }
+            assert_eq!(allocator::bytes() - before, declared as isize, "{spec}");
+        }
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn add(
                 ecn: Ecn::NotEct,
             },
             endpoints: Endpoints::Datagrams,
+            rated: None,
             source: None,
             piece: 0,
             start: Time::ZERO,

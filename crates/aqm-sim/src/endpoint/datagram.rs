@@ -13,6 +13,9 @@ impl Simulation {
     pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
         self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        if self.flows[number].session.rated.is_some() {
+            self.on_rated_delivery(number, packet);
+        }
     }
 
     /// Sends a message in as many datagrams as it takes; `None` is one full datagram.

@@ -26,7 +26,6 @@ impl Simulation {
         match self.flows[number].endpoints {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
             Endpoints::Datagrams => self.deliver_datagram(number, &packet),
-            Endpoints::Rated(_) => self.deliver_rated(number, &packet),
         }
     }
 
@@ -48,8 +47,7 @@ impl Simulation {
                     connection.sender.close();
                     self.pump(index);
                 }
-                Endpoints::Rated(_) => self.start_rated(index),
-                Endpoints::Datagrams => {}
+                Endpoints::Datagrams => self.start_rated(index),
             }
             return None;
         };
@@ -60,7 +58,6 @@ impl Simulation {
                 self.pump(index);
             }
             Endpoints::Datagrams => self.send_message(index, message),
-            Endpoints::Rated(_) => {}
         }
         Some(now + gap)
     }

@@ -1,6 +1,5 @@
 //! What disciplines, programs and receivers tell senders.
 
-use super::flow::Endpoints;
 use crate::network::packet::PacketId;
 use crate::network::records::Record;
 use crate::simulation::state::Simulation;
@@ -19,11 +18,7 @@ impl Simulation {
         }
         let flow = &mut self.flows[packet.flow as usize];
         flow.session.feedback += 1;
-        // What the values mean, the discipline or program documents.
-        match flow.endpoints {
-            Endpoints::Rated(_) => self.on_rate_feedback(packet.flow as usize, feedback.values),
-            // Neither knows of such messages.
-            Endpoints::Tcp(_) | Endpoints::Datagrams => {}
-        }
+        // What the values mean, the discipline or program documents. Others than rate-based senders know of no such messages.
+        self.on_rate_feedback(packet.flow as usize, feedback.values);
     }
 }

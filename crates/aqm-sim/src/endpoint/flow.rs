@@ -27,6 +27,8 @@ pub(crate) const ENDLESS: u64 = u64::MAX;
 /// The application's side of a flow: touched when it has something to send, and at the end.
 pub(crate) struct Session {
     pub(crate) source: Option<Arrivals>,
+    /// Both ends of a flow of a rate-based sender.
+    pub(crate) rated: Option<Box<RatedEnds>>,
     /// Bytes that the source hands over at a time.
     pub(crate) piece: u32,
     /// The application whose pipe this is, and which of its pipes.
@@ -42,6 +44,17 @@ pub(crate) struct Session {
 }
 
 impl Flow {
+    /// Its sender, for the time series; none for datagrams that nothing controls.
+    pub(crate) fn sender_state(&self) -> Option<SenderState> {
+        match &self.endpoints {
+            Endpoints::Tcp(connection) => {
+                let sender = &connection.sender;
+                Some(SenderState::Window { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
+            }
+            Endpoints::Datagrams => Some(self.session.rated.as_ref()?.state()),
+        }
+    }
+
     /// Whether the flow has a size.
     pub(crate) fn is_finite(&self) -> bool {
         self.session.size != ENDLESS
@@ -67,10 +80,8 @@ pub(crate) struct Identity {
 pub(crate) enum Endpoints {
     /// A TCP connection.
     Tcp(Box<Connection>),
-    /// Datagrams.
+    /// Datagrams; where a rate control says how fast, the session has it, so that every flow stays one cache line.
     Datagrams,
-    /// Datagrams as fast as a rate control says.
-    Rated(Box<RatedEnds>),
 }
 
 impl Endpoints {
@@ -83,18 +94,6 @@ impl Endpoints {
             paced: false,
             receiver_timer: Time::MAX,
         }))
-    }
-
-    /// The sender as the time series see it; none for datagrams that nothing controls.
-    pub(crate) fn state(&self) -> Option<SenderState> {
-        match self {
-            Endpoints::Tcp(connection) => {
-                let sender = &connection.sender;
-                Some(SenderState::Window { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
-            }
-            Endpoints::Rated(ends) => Some(ends.state()),
-            Endpoints::Datagrams => None,
-        }
     }
 }
 
@@ -119,6 +118,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) propagation: Span,
     pub(crate) identity: Identity,
     pub(crate) endpoints: Endpoints,
+    pub(crate) rated: Option<Box<RatedEnds>>,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,
     pub(crate) start: Time,

@@ -4,7 +4,7 @@
 //! changes with it. Nothing is sent again: in the networks that such senders are made for, flow control keeps packets from
 //! being lost. A finite flow that loses one does not complete.
 
-use super::flow::{ENDLESS, Endpoints};
+use super::flow::ENDLESS;
 use super::rated_ends::RatedEnds;
 use crate::engine::{Kind, Target};
 use crate::network::packet::{Packet, Role};
@@ -19,14 +19,11 @@ const NOTIFICATION_BYTES: u32 = 64;
 
 impl Simulation {
     fn rated(&mut self, number: usize) -> Option<&mut RatedEnds> {
-        match &mut self.flows[number].endpoints {
-            Endpoints::Rated(ends) => Some(ends),
-            Endpoints::Tcp(_) | Endpoints::Datagrams => None,
-        }
+        self.flows[number].session.rated.as_deref_mut()
     }
 
     /// The flow begins.
-    #[inline(never)]
+    #[cold]
     pub(super) fn start_rated(&mut self, number: usize) {
         let size = self.flows[number].session.size;
         if let Some(ends) = self.rated(number) {
@@ -55,16 +52,17 @@ impl Simulation {
     }
 
     /// The next packet may be due.
-    #[inline(never)]
+    #[cold]
     pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
         let (now, overhead) = (self.shared.now, self.overhead);
         let flow = &mut self.flows[number];
-        let Endpoints::Rated(ends) = &mut flow.endpoints else { return None };
+        let piece = flow.session.piece;
+        let ends = flow.session.rated.as_deref_mut()?;
         if ends.next != now || ends.left == 0 {
             return None; // the rate has changed since
         }
         let headers = u32::from(flow.identity.headers);
-        let payload = u64::from(flow.session.piece - headers).min(ends.left) as u32;
+        let payload = u64::from(piece - headers).min(ends.left) as u32;
         let length = payload + headers + overhead;
         if ends.left != ENDLESS {
             ends.left -= u64::from(payload);
@@ -88,7 +86,7 @@ impl Simulation {
     }
 
     /// The control's timer may be due.
-    #[inline(never)]
+    #[cold]
     pub(super) fn on_rate_timer(&mut self, number: usize) -> Option<Time> {
         let now = self.shared.now;
         let ends = self.rated(number)?;
@@ -103,7 +101,7 @@ impl Simulation {
     }
 
     /// A switch or the receiver says something about congestion. It may be forged: the control judges.
-    #[inline(never)]
+    #[cold]
     pub(super) fn on_rate_feedback(&mut self, number: usize, values: [u64; 3]) {
         let now = self.shared.now;
         let Some(ends) = self.rated(number) else { return };
@@ -116,13 +114,12 @@ impl Simulation {
     }
 
     /// A packet has arrived: its receiver may have to notify the sender.
-    #[inline(never)]
-    pub(super) fn deliver_rated(&mut self, number: usize, packet: &Packet) {
-        self.deliver_datagram(number, packet);
+    #[cold]
+    pub(super) fn on_rated_delivery(&mut self, number: usize, packet: &Packet) {
         let (now, overhead) = (self.shared.now, self.overhead);
         let complete = self.shared.metrics.flows[number].payload_total >= self.flows[number].notify_at;
         let flow = &mut self.flows[number];
-        if let Endpoints::Rated(ends) = &mut flow.endpoints
+        if let Some(ends) = &mut flow.session.rated
             && let Some(receiver) = &mut ends.receiver
             && receiver.on_packet(packet.ecn == Ecn::Ce, now)
         {

@@ -161,10 +161,8 @@ impl Simulation {
     }
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
-        let connection = match &mut self.flows[number].endpoints {
-            Endpoints::Tcp(connection) => connection,
-            Endpoints::Rated(_) => return self.on_rate_timer(number),
-            Endpoints::Datagrams => return None,
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
+            return self.on_rate_timer(number);
         };
         if connection.sender_timer != self.shared.now {
             return None;
@@ -176,10 +174,8 @@ impl Simulation {
     }
 
     pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
-        let connection = match &mut self.flows[number].endpoints {
-            Endpoints::Tcp(connection) => connection,
-            Endpoints::Rated(_) => return self.on_rate_pace(number),
-            Endpoints::Datagrams => return None,
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
+            return self.on_rate_pace(number);
         };
         connection.paced = false;
         self.pump(number);

@@ -25,7 +25,7 @@ impl Endpoints {
     fn on_telemetry(&mut self, _hops: &Hops) {
         match self {
             // None acts on it.
-            Endpoints::Tcp(_) | Endpoints::Datagrams | Endpoints::Rated(_) => {}
+            Endpoints::Tcp(_) | Endpoints::Datagrams => {}
         }
     }
 }

@@ -231,7 +231,7 @@ impl Run<'_> {
         let (rtt_ns, samples) = forward()
             .filter_map(|((_, flow), _)| match &flow.endpoints {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
-                Endpoints::Datagrams | Endpoints::Rated(_) => None,
+                Endpoints::Datagrams => None,
             })
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put("rtt_mean_ms", rtt_ns as f64 / samples as f64 / 1e6);
@@ -338,7 +338,7 @@ impl Run<'_> {
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
             let (rtt, losses) = match &flow.endpoints {
                 Endpoints::Tcp(connection) => (connection.sender.rtt().mean_ms(), connection.sender.losses()),
-                Endpoints::Datagrams | Endpoints::Rated(_) => (None, Losses::default()),
+                Endpoints::Datagrams => (None, Losses::default()),
             };
             FlowRow {
                 id: id as u32,

@@ -216,6 +216,7 @@ impl Member<'_> {
         let random = Random::stream(self.seed, &format!("{} congestion control", pipe.name));
         let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
         let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
+        let mut rate_ends = None;
         let (endpoints, headers, kind, protocol, ecn) = match &group.transport {
             Transport::Udp { ecn, .. } => {
                 let kind = if pipe.back { "udp-back" } else { "udp" };
@@ -232,14 +233,8 @@ impl Member<'_> {
                 let first =
                     forward.first().map(|&link| self.simulation.network.links[link].capacity.mean_rate());
                 let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
-                let ends = RatedEnds::new(rated, line, pipe.start, random);
-                (
-                    Endpoints::Rated(Box::new(ends)),
-                    UDP_HEADERS,
-                    rated.info().name,
-                    UDP,
-                    rated.ecn().codepoint(),
-                )
+                rate_ends = Some(Box::new(RatedEnds::new(rated, line, pipe.start, random)));
+                (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
         };
         let (from, to) = if pipe.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
@@ -261,6 +256,7 @@ impl Member<'_> {
                 ecn,
             },
             endpoints,
+            rated: rate_ends,
             source: pipe.source,
             piece: self.piece(),
             start: pipe.start,

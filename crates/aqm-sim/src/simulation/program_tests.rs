@@ -234,7 +234,7 @@ fn feedback_that_is_lost_does_not_arrive_and_the_sender_does_not_slow_down() {
     let back = scenario["topology"]["links"].as_array_mut().unwrap();
     back.iter_mut().find(|link| link["from"] == "s" && link["to"] == "a").unwrap()["loss"] = json!(1.0);
     let setup = run(&scenario, |_| ());
-    let state = setup.simulation.flows[0].endpoints.state();
+    let state = setup.simulation.flows[0].sender_state();
     assert!(matches!(state, Some(SenderState::Rate { rate: 80e6, .. })));
     let metrics = report(setup, Time::from_nanos(100_000_000)).unwrap().metrics;
     assert!(metrics["feedback_sent"] > 10.0);
@@ -270,12 +270,12 @@ fn forged_feedback_is_ignored_and_counted_by_every_rate_control() {
         let control = json!({"rate_control": name, "packet_bytes": 1000});
         let scenario = rated(control, &json!({}), 50_000);
         let program = Program::new(Box::new(Forger { says: lies.clone(), next: 0 }), State::default(), None);
-        let honest = run(&scenario, |_| ()).simulation.flows[0].endpoints.state();
+        let honest = run(&scenario, |_| ()).simulation.flows[0].sender_state();
         let setup = run(&scenario, |setup| {
             setup.simulation.shared.switches.as_mut().unwrap().set_program(0, program);
         });
         let (Some(SenderState::Rate { rate, .. }), Some(SenderState::Rate { rate: expected, .. })) =
-            (setup.simulation.flows[0].endpoints.state(), honest)
+            (setup.simulation.flows[0].sender_state(), honest)
         else {
             panic!("{name} has a rate")
         };

@@ -136,7 +136,7 @@ impl Simulation {
             switches.look_for_deadlock(self.shared.now);
         }
         let (now, period) = (self.shared.now, self.sample_period);
-        let senders: Vec<_> = self.flows.iter().map(|flow| flow.endpoints.state()).collect();
+        let senders: Vec<_> = self.flows.iter().map(|flow| flow.sender_state()).collect();
         self.shared.metrics.sample(now, period, &senders);
         let several = self.measured.len() > 1;
         for number in 0..self.measured.len() {

@@ -142,6 +142,7 @@ impl Simulation {
             notify_at: setup.size.unwrap_or(ENDLESS),
             session: Box::new(Session {
                 source: setup.source,
+                rated: setup.rated,
                 piece: setup.piece,
                 user: None,
                 written: 0,

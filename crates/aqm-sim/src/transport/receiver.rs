@@ -100,7 +100,6 @@ impl Receiver {
     }
 
     /// A segment arrives. Returns an acknowledgment if one is due at once.
-    #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
         let Segment { seq, payload, sent_at, ecn, cwr, fin } = *segment;
         // RFC 3168 section 6.1.3: echo until CWR arrives; CE on the CWR segment itself starts a new echo.

@@ -66,6 +66,8 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
     )
     if panel.kind == "time":
         return common("line", "x", x_axis=across(), interval="band")
+    if panel.study and panel.study.is_numeric:
+        return common("line", "x", x_axis=across(), has_points=True)
     if panel.kind == "seeds":
         return common("line", "x", x_axis=across(), has_points=True)
     if panel.kind == "bars":
@@ -81,7 +83,8 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
 
 def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:
     if drawing.is_measured:
-        return "measured without a simulation; times on this machine"
+        timed = any(panel.study and panel.study.is_timed for panel in drawing.panels)
+        return "measured without a simulation" + ("; times on this machine" if timed else "")
     seeds = sorted({len(result.seeds) for result in results if result})
     count = " to ".join(dict.fromkeys((str(seeds[0]), str(seeds[-1]))))
     alone = {panel.seed for panel in drawing.panels}

@@ -42,4 +42,4 @@ def _rows(result: Result | None, aqms: Sequence[str], labels: Sequence[str], of:
     return measure(result, aqms, labels, of, at)
 
 
-STUDY = Study("cost", "Flows", _rows)
+STUDY = Study("cost", "Flows", _rows, is_timed=True)

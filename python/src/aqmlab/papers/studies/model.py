@@ -21,6 +21,8 @@ class Study:
         across: label of its axis.
         rows: returns rows for a scenario's result, the short names and labels of its AQMs, a measure, and positions.
         labels: names of the curves for a measure; without it they are the AQMs of a scenario.
+        is_numeric: whether positions are numbers on the axis, and not places with names.
+        is_timed: whether it measures times, which differ between machines.
 
     """
 
@@ -28,6 +30,8 @@ class Study:
     across: str
     rows: Callable[[Result | None, Sequence[str], Sequence[str], str, Sequence[str]], list[Row]]
     labels: Callable[[str], list[str]] | None = None
+    is_numeric: bool = False
+    is_timed: bool = False
 
     @property
     def has_scenario(self) -> bool:

@@ -1,24 +1,31 @@
 //! The speed case: 100 NewReno flows over 1 Gbit/s, 20 ms, 1500-byte packets, 10 s, full metrics.
 //!
-//! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM]` prints bottleneck packets per CPU-second.
+//! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM] [SECONDS] [PROGRAM]` prints bottleneck packets per
+//! CPU-second. With a program, or `none`, the bottleneck is a port of a switch.
 //! Instruction counts come from running it under callgrind.
 #![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;
-use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Transport};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Transport};
+use aqm_sim::switch::options::SwitchOptions;
+use aqm_sim::topology::{LinkQueue, TopologyLink};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let flows: u32 = arguments.next().map_or(100, |text| text.parse().expect("a number of flows"));
     let aqm = arguments.next().unwrap_or_else(|| "fifo limit 1667p".to_owned());
     let seconds: u64 = arguments.next().map_or(10, |text| text.parse().expect("a number of seconds"));
-    let scenario = scenario(flows, &aqm, seconds);
+    let mut scenario = scenario(flows, &aqm, seconds);
+    if let Some(program) = arguments.next() {
+        behind_switch(&mut scenario, &program);
+    }
     let started = cpu_seconds();
     let report =
         aqm_sim::run(&scenario, &Inputs::default(), 1, &Monitor::default()).expect("the speed case runs");
     let cpu = cpu_seconds() - started;
-    let packets = report.bottleneck_packets;
+    let bottleneck = report.queues.iter().find(|queue| queue.link == "switch->b");
+    let packets = bottleneck.map_or(report.bottleneck_packets, |queue| queue.departed);
     println!(
         "{{\"flows\": {flows}, \"aqm\": \"{aqm}\", \"bottleneck_packets\": {packets}, \"events\": {}, \"cpu_s\": {cpu:.3}, \"packets_per_cpu_s\": {:.0}, \"goodput_mbit\": {:.1}, \"peak_kib\": {}}}",
         report.events,
@@ -60,6 +67,34 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         }],
         captures: Vec::new(),
         topology: None,
+    }
+}
+
+/// The same flows from one host to another over a switch that runs `program`, or none.
+fn behind_switch(scenario: &mut Scenario, program: &str) {
+    let link = |from: &str, to: &str, rate_bps, queue| TopologyLink {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: Some(rate_bps),
+        delay_ns: 5_000_000,
+        queue,
+        name: None,
+        medium: None,
+        until_arrival: false,
+        loss: 0.0,
+    };
+    let links = vec![
+        link("switch", "b", 1_000_000_000, LinkQueue::UnderTest),
+        link("b", "switch", 1_000_000_000, LinkQueue::Plain),
+        link("a", "switch", 10_000_000_000, LinkQueue::Plain),
+        link("switch", "a", 10_000_000_000, LinkQueue::Plain),
+    ];
+    let program = (program != "none").then(|| program.to_owned());
+    let options = SwitchOptions { program, ..SwitchOptions::default() };
+    let switches = [("switch".to_owned(), options)].into();
+    scenario.topology = Some(Topology { links, measured: 0, switches });
+    for group in &mut scenario.flows {
+        (group.from, group.to) = (vec!["a".to_owned()], vec!["b".to_owned()]);
     }
 }
 

@@ -311,4 +311,29 @@ mod tests {
         (1..10_000).for_each(|stage| sender.on_timer(us(1 + 55 * stage)));
         assert_eq!((sender.rate(), sender.target()), (40.0 * GBIT, 40.0 * GBIT));
     }
+
+    #[test]
+    fn alpha_and_the_increase_have_timers_of_their_own() {
+        let settings = Settings {
+            alpha_period: Span::from_micros(40),
+            timer: Span::from_micros(100),
+            ..Settings::SIGCOMM_2015
+        };
+        let mut sender = Sender::new(settings);
+        sender.on_feedback(Feedback::Notification, us(0), &mut Random::seeded(1));
+        let mut seen = Vec::new();
+        while let Some(due) = sender.deadline().filter(|due| *due <= us(120)) {
+            sender.on_timer(due);
+            seen.push((due, sender.rate() / GBIT));
+        }
+        assert_eq!(seen, [(us(40), 20.0), (us(80), 20.0), (us(100), 30.0), (us(120), 30.0)]);
+        assert!((sender.alpha - (255.0_f64 / 256.0).powi(3)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn on_another_link_all_rates_are_in_proportion() {
+        let settings = Settings::SIGCOMM_2015.scaled(10.0 * GBIT);
+        assert_eq!((settings.additive, settings.hyper), (10e6, 50e6));
+        assert_eq!((settings.bounds.least, settings.bounds.most), (25e6, 10.0 * GBIT));
+    }
 }

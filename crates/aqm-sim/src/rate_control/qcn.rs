@@ -342,4 +342,16 @@ mod tests {
         assert_eq!(point.on_arrival(1, 30_000, &mut random), None);
         assert_eq!(point.on_arrival(150_000, 1_000_000, &mut random), Some(Feedback::Quantised(63)));
     }
+
+    #[test]
+    fn samples_come_up_to_15_percent_early_or_late() {
+        for (draw, least) in [(0, 127_500), (u64::MAX, 172_500)] {
+            let mut point = CongestionPoint::new(26_000, 2.0, 150_000);
+            let mut random = Random::script(vec![draw]);
+            assert_eq!(point.on_arrival(150_000, 0, &mut random), None);
+            // The queue has grown: whoever sends next is told, as soon as enough bytes have come.
+            assert_eq!(point.on_arrival(least - 1, 60_000, &mut random), None);
+            assert!(point.on_arrival(1, 60_000, &mut random).is_some(), "{draw}");
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! Rate-based senders and their receivers: what the sans-I/O machines of `rate_control` say becomes packets and timers.
 //!
 //! A packet follows the one before it as soon as the rate lets it; where the rate changes in between, the time of the next
-//! changes with it. Nothing is sent again: in the networks that such senders are made for, flow control keeps packets from
+//! changes with it. While flow control pauses the host's port, a packet that would be due is not sent, and tried again one
+//! packet's time later, as a NIC holds its queue pairs back. Nothing is sent again: in the networks that such senders are made for, flow control keeps packets from
 //! being lost. A finite flow that loses one does not complete.
 
 use super::flow::ENDLESS;
 use super::rated_ends::RatedEnds;
 use crate::engine::{Kind, Target};
 use crate::network::packet::{Packet, Role};
+use crate::network::port::PortId;
 use crate::network::records::{Feedback as Message, Record};
 use crate::rate_control::NOTIFICATION;
 use crate::simulation::state::Simulation;
@@ -64,6 +66,14 @@ impl Simulation {
         let headers = u32::from(flow.identity.headers);
         let payload = u64::from(piece - headers).min(ends.left) as u32;
         let length = payload + headers + overhead;
+        // A host whose port is paused holds its senders back; the packets behind do not pile up in front of the port.
+        let port = self.shared.routes[flow.forward as usize] as PortId;
+        let paused = self.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
+        if paused.is_some_and(|classes| classes.contains(flow.identity.class)) {
+            ends.last = Some((now, f64::from(length) * 8.0));
+            self.arm_rated(number);
+            return None;
+        }
         if ends.left != ENDLESS {
             ends.left -= u64::from(payload);
         }

@@ -6,7 +6,7 @@
 use crate::scenarios::{self, MS, SECOND, bottleneck, cbr};
 use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
-use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Topology};
+use aqm_sim::scenario::{Capacity, FlowGroup, Rated, Scenario, Source, Topology, Transport};
 use aqm_sim::switch::options::{BufferOptions, PfcOptions, SwitchOptions};
 use aqm_sim::topology::{LinkQueue, TopologyLink};
 use std::collections::BTreeMap;
@@ -327,4 +327,20 @@ fn invalid_switch_options_are_refused_by_name() {
     reserve.buffer.as_mut().unwrap().reserve_bytes = 1000;
     equip(&mut scenario, &["s"], &reserve);
     assert!(problem(&scenario).contains("24 queues have more than the 9000 bytes"), "{}", problem(&scenario));
+}
+
+#[test]
+fn a_pause_holds_rate_based_senders_back_instead_of_filling_their_hosts() {
+    // Each host would send 10 packets a millisecond for 500 ms; a packet in 20 ms gets through.
+    let mut scenario = incast();
+    for group in &mut scenario.flows {
+        group.transport = Transport::Rate(Rated::parse("dcqcn packet 1000b line 80mbit").unwrap());
+        group.source = Source::Bulk { size_bytes: None };
+    }
+    equip(&mut scenario, &["s"], &pfc(10_000, None));
+    scenario.measure = vec!["a->s".to_owned()];
+    let report = run(&scenario);
+    assert_eq!(report.metrics["pfc_losses"], 0.0);
+    assert!(report.metrics["queue_max_packets"] <= 2.0, "{}", report.metrics["queue_max_packets"]);
+    assert!(report.metrics["port.b->s.p0.paused_s"] > 0.4);
 }

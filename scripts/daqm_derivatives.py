@@ -65,11 +65,10 @@ def draw(rows: pl.DataFrame, path: Path) -> None:
         axes.set_xlabel(label)
         axes.set_yticks(range(len(names)), names)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.invert_yaxis()
         if metric == "qdelay_p95_ms":
             axes.axvline(30.0, color="#d55e00", linewidth=1, linestyle="--")
     figure.axes[0].invert_yaxis()
-    figure.axes[0].legend(frameon=False)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     figure.savefig(path, metadata={"Date": None})
 
 

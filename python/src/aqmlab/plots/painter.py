@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,9 @@ def _finish(axes: Axes, panel: Panel) -> None:
 
 def _scale(axes: Axes, axis: Axis, which: str) -> None:
     ends = {"left" if which == "x" else "bottom": axis.low, "right" if which == "x" else "top": axis.high}
-    if axis.is_log:
+    # Nothing above zero has no place on a logarithmic axis.
+    smallest = axes.dataLim.minposx if which == "x" else axes.dataLim.minposy
+    if axis.is_log and math.isfinite(smallest):
         getattr(axes, f"set_{which}scale")("log")
         ruler = getattr(axes, f"{which}axis")
         ruler.set_major_formatter(lambda value, position: f"{value:g}")

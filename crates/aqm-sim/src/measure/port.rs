@@ -206,17 +206,23 @@ impl PortMetrics {
         (self.ewma, self.ewma_sum / self.ewma_count as f64)
     }
 
-    /// Share of the capacity between `since` and `end` that was used.
-    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
+    /// Bytes handed to the device, and how many the link could carry between `since` and `end`.
+    pub(crate) fn sent_and_capacity(&self, since: Time, end: Time) -> (f64, f64) {
         match &self.capacity {
             Capacity::Rate(rate) => {
-                self.sent_bytes as f64 / (rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
+                (self.sent_bytes as f64, rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
             }
             Capacity::Trace(trace) => {
                 let offered = trace.count_between(since, end) * OPPORTUNITY_BYTES.as_u64();
-                self.sent_ip_bytes as f64 / offered as f64
+                (self.sent_ip_bytes as f64, offered as f64)
             }
         }
+    }
+
+    /// Share of the capacity between `since` and `end` that was used.
+    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
+        let (sent, capacity) = self.sent_and_capacity(since, end);
+        sent / capacity
     }
 
     /// Sojourn times of the groups that `chosen` accepts, merged.

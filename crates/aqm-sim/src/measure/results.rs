@@ -6,7 +6,7 @@ use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
-use crate::simulation::state::User;
+use crate::simulation::state::{Simulation, User};
 use crate::traffic::action::Waited;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
@@ -87,20 +87,30 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         }
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
-    check(&report)?;
+    check(&simulation, end)?;
     report.series = simulation.shared.metrics.series;
     Ok(report)
 }
 
-/// No link carries more than its capacity.
-fn check(report: &Report) -> Result<(), RunError> {
-    let utilizations = report.metrics.iter().filter(|(name, _)| name.ends_with("utilization"));
-    // A packet counts when its first bit is sent, so a short run may count one more than fits.
-    match utilizations.into_iter().find(|(_, value)| **value > 1.01) {
-        Some((name, value)) => Err(RunError::Check(format!("{name} is {value}: more than its capacity"))),
-        None => Ok(()),
+/// No link carries more than its capacity. Packets count when they are handed to the device: those that it still holds,
+/// the one being sent included, may be more than fits.
+fn check(simulation: &Simulation, end: Time) -> Result<(), RunError> {
+    let since = simulation.shared.metrics.since();
+    for device in simulation.measured.iter().filter_map(|&port| simulation.ports[port].device()) {
+        let Some(port) = &device.observed.metrics else { continue };
+        let (sent, capacity) = port.sent_and_capacity(since, end);
+        let ring = device.ring.iter().map(|&id| u64::from(simulation.shared.slab[id].length)).sum::<u64>();
+        let held = ring + u64::from(LARGEST_PACKET + simulation.overhead);
+        if sent > 1.01 * capacity + held as f64 {
+            let (name, used) = (port.prefix(), sent / capacity);
+            return Err(RunError::Check(format!("{name}utilization is {used}: more than its capacity")));
+        }
     }
+    Ok(())
 }
+
+/// Bytes of the longest IP packet.
+const LARGEST_PACKET: u32 = 65_535;
 
 /// One run while it is being reported.
 struct Run<'a> {

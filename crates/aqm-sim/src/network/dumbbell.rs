@@ -29,7 +29,7 @@ pub(crate) fn layout(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Re
     let mut paths = Vec::new();
     for ((sender, receiver), rtt) in pairs {
         let (forward, reverse) = (route(sender, receiver)?, route(receiver, sender)?);
-        paths.push(Path { forward, reverse, propagation: rtt / 2, rtt });
+        paths.push(Path { forward, reverse, propagation: rtt / 2, rtt, delayed: false });
     }
     let recorded = plan.direct();
     let mut network = plan.network;
@@ -106,6 +106,7 @@ impl Plan {
     /// The path of recorded traffic: straight into the bottleneck, with the timing of the capture.
     fn direct(&self) -> Path {
         let propagation = self.bottleneck_delay;
-        Path { forward: vec![self.bottleneck], reverse: Vec::new(), propagation, rtt: self.default_rtt }
+        let (forward, rtt) = (vec![self.bottleneck], self.default_rtt);
+        Path { forward, reverse: Vec::new(), propagation, rtt, delayed: false }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Path {
     pub(crate) propagation: Span,
     /// Base round-trip time.
     pub(crate) rtt: Span,
+    /// Whether the first link forward only adds delay.
+    pub(crate) delayed: bool,
 }
 
 /// A network with the paths of all flows through it.

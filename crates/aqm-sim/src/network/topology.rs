@@ -5,7 +5,7 @@ use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
 use crate::scenario::{FlowGroup, Scenario};
-use crate::topology::{LinkQueue, Topology, TopologyLink};
+use crate::topology::{LinkQueue, Topology};
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
@@ -27,10 +27,7 @@ pub(crate) fn layout(
         let measured = number == topology.measured;
         let name = format!("{}->{}", link.from, link.to);
         let spec = match &link.queue {
-            LinkQueue::Plain => waits_at_switch(topology, link)
-                .map(Spec::parse)
-                .transpose()
-                .map_err(|error| RunError::Input(error.to_string()))?,
+            LinkQueue::Plain => waits_at_switch(topology, &link.from, &link.to)?,
             LinkQueue::UnderTest => Some(aqm.clone()),
             LinkQueue::Discipline(text) => {
                 let refused = |error| RunError::Input(format!("topology: link {name}: {error}"));
@@ -42,7 +39,7 @@ pub(crate) fn layout(
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
             // Packets that the device has taken from the discipline cannot be paused.
-            ring_packets: if is_paused(topology, link) { 1 } else { scenario.device_ring_packets },
+            ring_packets: if is_paused(topology, &link.to) { 1 } else { scenario.device_ring_packets },
             random: name,
             medium,
             hold: if link.until_arrival { Span::from_nanos(link.delay_ns) } else { Span::ZERO },
@@ -72,31 +69,34 @@ pub(crate) fn layout(
     let mut paths = Vec::new();
     for group in &scenario.flows {
         for index in 0..paths_of_group(group) {
-            paths.push(plan.path(&mut routes, group, index, host_rate)?);
+            paths.push(plan.path(&mut routes, group, index, (topology, host_rate))?);
         }
     }
     let measured = topology.measured;
     let propagation = plan.network.links[measured].delay;
     let rtt = Span::from_nanos(scenario.rtt_ns);
-    let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt };
+    let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt, delayed: false };
     let mut network = plan.network;
     let measured = measured_ports(&mut network, scenario, measured)?;
     Ok(Layout { network, measured, paths, recorded })
 }
 
-/// Whether a link can be paused: the switch that it leads to uses flow control.
-fn is_paused(topology: &Topology, link: &TopologyLink) -> bool {
-    topology.switches.get(&link.to).is_some_and(|options| options.pfc.is_some())
+/// Whether a link to this node can be paused: it is a switch that uses flow control.
+fn is_paused(topology: &Topology, to: &str) -> bool {
+    topology.switches.get(to).is_some_and(|options| options.pfc.is_some())
 }
 
 /// The queue of a plain link that a switch limits or pauses. It has no limit. Where classes are paused, each has its
 /// own queue, so that one can be paused while the others go on.
-fn waits_at_switch(topology: &Topology, link: &TopologyLink) -> Option<&'static str> {
-    if is_paused(topology, link) {
-        Some("rr classes 8 limit 1000000000000b")
+fn waits_at_switch(topology: &Topology, from: &str, to: &str) -> Result<Option<Spec>, RunError> {
+    let text = if is_paused(topology, to) {
+        "rr classes 8 limit 1000000000000b"
+    } else if topology.switches.contains_key(from) {
+        "fifo limit 1000000000000b"
     } else {
-        topology.switches.contains_key(&link.from).then_some("fifo limit 1000000000000b")
-    }
+        return Ok(None);
+    };
+    Spec::parse(text).map(Some).map_err(|error| RunError::Input(error.to_string()))
 }
 
 /// The graph while it grows.
@@ -123,7 +123,7 @@ impl Plan {
         routes: &mut Routes,
         group: &FlowGroup,
         index: u32,
-        host_rate: Rate,
+        (topology, host_rate): (&Topology, Rate),
     ) -> Result<Path, RunError> {
         let name = format!("{}.{index}", group.name);
         let pick = |names: &[String]| names[index as usize % names.len()].clone();
@@ -153,18 +153,29 @@ impl Plan {
         }
         if wanted == rtt {
             let propagation = self.delay(&forward);
-            return Ok(Path { forward, reverse, propagation, rtt });
+            return Ok(Path { forward, reverse, propagation, rtt, delayed: false });
         }
         let extra = wanted.saturating_sub(rtt);
-        let host = self.network.node(format!("{name}.host"));
-        let there = self.network.link(LinkSpec::plain(host, from, host_rate, extra / 2));
-        let back = self.network.link(LinkSpec::plain(from, host, host_rate, extra.saturating_sub(extra / 2)));
+        let host_name = format!("{name}.host");
+        let host = self.network.node(host_name.clone());
+        let mut link = |from: (NodeId, &str), to: (NodeId, &str), delay| {
+            let plain = LinkSpec::plain(from.0, to.0, host_rate, delay);
+            // The first node may be a switch.
+            let queue = waits_at_switch(topology, from.1, to.1)?.map_or(Queue::Plain, |spec| {
+                let random = format!("{}->{}", from.1, to.1);
+                Queue::Discipline { spec, ring_packets: 1, random, medium: None, hold: Span::ZERO }
+            });
+            Ok::<_, RunError>(self.network.link(LinkSpec { queue, ..plain }))
+        };
+        let (inner, outer) = ((from, from_name.as_str()), (host, host_name.as_str()));
+        let there = link(outer, inner, extra / 2)?;
+        let back = link(inner, outer, extra.saturating_sub(extra / 2))?;
         from = host;
         debug_assert_ne!(from, to);
         let forward: Vec<_> = std::iter::once(there).chain(forward).collect();
         let reverse: Vec<_> = reverse.into_iter().chain([back]).collect();
         let propagation = self.delay(&forward);
-        Ok(Path { forward, reverse, propagation, rtt: wanted })
+        Ok(Path { forward, reverse, propagation, rtt: wanted, delayed: true })
     }
 
     fn delay(&self, route: &[usize]) -> Span {

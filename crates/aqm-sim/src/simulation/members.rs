@@ -230,8 +230,9 @@ impl Member<'_> {
                 (Endpoints::tcp(&settings, random), headers, kind, TCP, syn)
             }
             Transport::Rate(rated) => {
-                let first =
-                    forward.first().map(|&link| self.simulation.network.links[link].capacity.mean_rate());
+                let links = &self.simulation.network.links;
+                let first = forward.get(usize::from(pipe.path.delayed));
+                let first = first.map(|&link| links[link].capacity.mean_rate());
                 let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
                 rate_ends = Some(Box::new(RatedEnds::new(rated, line, pipe.start, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())

@@ -59,6 +59,12 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| links[port].0.as_str();
         report.metrics.extend(switches.metrics(name, end));
+        report.warnings.extend(switches.misclassified().map(|port| {
+            format!(
+                "at {}: the program puts flow-controlled packets into another class than their sender's, so pauses                  miss the sender",
+                name(port)
+            )
+        }));
         report.warnings.extend(switches.deadlock().map(|(at, circle)| {
             let ports: Vec<&str> = circle.iter().map(|port| name(*port)).collect();
             let (at, ports) = (at.as_secs_f64(), ports.join(", "));

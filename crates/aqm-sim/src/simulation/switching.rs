@@ -48,7 +48,10 @@ impl Simulation {
         packet.ingress = switches.ingress(from);
         let mut refusal = None;
         if let Some(Ingress { class, mark, drop, emit }) = switches.on_ingress(port, &packet, now) {
-            packet.class = class.unwrap_or(packet.class);
+            if let Some(class) = class {
+                switches.note_class(port, from, packet.class, class);
+                packet.class = class;
+            }
             if drop {
                 refusal = Some(DropReason::Congestion);
             } else if mark && packet.ecn.is_capable() {

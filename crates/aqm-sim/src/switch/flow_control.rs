@@ -10,7 +10,7 @@
 
 use super::pause::{FRAME_BYTES, PauseFrame, pause_time};
 use aqm_core::units::{Bytes, Rate, Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Thresholds of one ingress port and priority, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub struct IngressCounters {
 #[derive(Clone, Debug)]
 struct Ingress {
     thresholds: Thresholds,
-    /// How long a pause lasts on the upstream link, and when it is said again, if the upstream port is paused.
-    pause: Span,
+    /// After what time a pause is said again, and when that is, if the upstream port is paused.
+    refresh: Span,
     refresh_at: Option<Time>,
     /// Bytes that wait within XOFF and beyond it.
     shared: u64,
@@ -65,19 +65,22 @@ pub struct Account {
 pub struct FlowControl {
     quanta: u16,
     accounts: BTreeMap<Account, Ingress>,
+    /// When each account that pauses must say so again, the first of them first.
+    refreshes: BTreeSet<(Time, Account)>,
 }
 
 impl FlowControl {
     /// Flow control whose PAUSE frames say `quanta`.
     pub fn new(quanta: u16) -> FlowControl {
-        FlowControl { quanta, accounts: BTreeMap::new() }
+        FlowControl { quanta, ..FlowControl::default() }
     }
 
     /// Controls what comes in by a port with a priority; `upstream` is the rate of the link that leads there.
     pub fn add(&mut self, account: Account, thresholds: Thresholds, upstream: Rate) {
         let ingress = Ingress {
             thresholds,
-            pause: pause_time(self.quanta, upstream),
+            // A frame takes one quantum: sooner, frames would pile up.
+            refresh: (pause_time(self.quanta, upstream) / 2).max(pause_time(1, upstream)),
             refresh_at: None,
             shared: 0,
             headroom: 0,
@@ -120,6 +123,7 @@ impl FlowControl {
         }
         let frame =
             (headroom > 0 && ingress.refresh_at.is_none()).then(|| ingress.pause(account, quanta, now));
+        self.refreshes.extend(frame.and(ingress.refresh_at).map(|at| (at, account)));
         (admitted.then_some(shared), frame)
     }
 
@@ -136,10 +140,10 @@ impl FlowControl {
         if *waiting == 0 {
             ingress.waiting.remove(&egress);
         }
-        let resumes =
-            ingress.refresh_at.is_some() && ingress.headroom == 0 && ingress.shared <= ingress.thresholds.xon;
-        let frame = resumes.then(|| {
-            ingress.refresh_at = None;
+        let over = ingress.headroom == 0 && ingress.shared <= ingress.thresholds.xon;
+        let resumes = if over { ingress.refresh_at.take() } else { None };
+        let frame = resumes.map(|at| {
+            self.refreshes.remove(&(at, account));
             ingress.counters.xon_frames += 1;
             PauseFrame { priority: account.priority, quanta: 0 }
         });
@@ -148,17 +152,22 @@ impl FlowControl {
 
     /// When a pause must be said again: half-way through the one before, so that it arrives in time.
     pub fn next_refresh(&self) -> Option<Time> {
-        self.accounts.values().filter_map(|ingress| ingress.refresh_at).min()
+        self.refreshes.first().map(|(at, _)| *at)
     }
 
     /// The frames that are due: the port that each of them goes out by, and what it says.
     pub fn refresh(&mut self, now: Time) -> Vec<(usize, PauseFrame)> {
         let quanta = self.quanta;
-        let due = |(account, ingress): (&Account, &mut Ingress)| {
-            let due = ingress.refresh_at.is_some_and(|at| at <= now);
-            due.then(|| (account.ingress, ingress.pause(*account, quanta, now)))
-        };
-        self.accounts.iter_mut().filter_map(due).collect()
+        let mut frames = Vec::new();
+        while let Some((at, account)) = self.refreshes.first().copied()
+            && at <= now
+        {
+            self.refreshes.pop_first();
+            let Some(ingress) = self.accounts.get_mut(&account) else { continue };
+            frames.push((account.ingress, ingress.pause(account, quanta, now)));
+            self.refreshes.extend(ingress.refresh_at.map(|at| (at, account)));
+        }
+        frames
     }
 
     /// Whether the upstream port of an account is told to pause.
@@ -193,7 +202,7 @@ impl FlowControl {
 impl Ingress {
     fn pause(&mut self, account: Account, quanta: u16, now: Time) -> PauseFrame {
         self.counters.xoff_frames += 1;
-        self.refresh_at = Some(now + self.pause / 2);
+        self.refresh_at = Some(now + self.refresh);
         PauseFrame { priority: account.priority, quanta }
     }
 }
@@ -203,7 +212,7 @@ impl Ingress {
 pub struct Direction {
     /// Rate.
     pub rate: Rate,
-    /// Propagation delay.
+    /// The longest propagation delay, jitter included.
     pub delay: Span,
 }
 
@@ -334,5 +343,35 @@ mod tests {
         // A slow way back makes the PAUSE late: 1564 bytes take ten times as long there.
         let slow = Direction { rate: Rate::from_bits_per_sec(100_000_000), ..link };
         assert_eq!(sufficient_headroom(link, slow, 1500, 1), 2500 + 15_640 + 3000 + 1);
+    }
+
+    #[test]
+    fn a_pause_is_said_again_no_sooner_than_a_frame_takes() {
+        let mut control = FlowControl::new(1);
+        let rate = Rate::from_bits_per_sec(1_000_000_000_000);
+        control.add(ACCOUNT, THRESHOLDS, rate);
+        let now = Time::from_nanos(7);
+        let (_, frame) = control.admit(ACCOUNT, 0, 1000, 0, now);
+        assert!(frame.is_some());
+        // 64 bytes take 0.512 ns, of which half would be the same instant.
+        assert_eq!(control.next_refresh(), Some(Time::from_nanos(8)));
+    }
+
+    #[test]
+    fn the_first_of_several_pauses_is_said_again_first() {
+        let mut control = flow_control();
+        let second = Account { ingress: 4, ..ACCOUNT };
+        control.add(second, THRESHOLDS, GBIT);
+        let us = |micros| Time::ZERO + Span::from_micros(micros);
+        // 1000 quanta are 512 us at 1 Gbit/s: after half of them the pause is said again.
+        control.admit(second, 0, 1000, 0, us(10));
+        control.admit(ACCOUNT, 0, 1000, 0, us(20));
+        assert_eq!(control.next_refresh(), Some(us(266)));
+        assert_eq!(control.refresh(us(266)), [(4, PAUSE)]);
+        assert_eq!(control.next_refresh(), Some(us(276)));
+        control.release(ACCOUNT, 0, 1000);
+        assert_eq!(control.next_refresh(), Some(us(522)));
+        control.release(second, 0, 1000);
+        assert_eq!(control.next_refresh(), None);
     }
 }

@@ -7,7 +7,7 @@ use super::declaration::Site;
 use super::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
 use super::options::{PfcOptions, SwitchOptions};
 use super::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
-use super::pipeline::{Egress, Ingress, PacketView, QueueView};
+use super::pipeline::{Egress, Hops, Ingress, PacketView, QueueView};
 use super::program::ProgramSpec;
 use super::shared_buffer::SharedBuffer;
 use super::{Refusal, Switch, Transit};
@@ -30,6 +30,8 @@ pub(crate) struct Switches {
     ports: Vec<Attachment>,
     /// The first circle of paused buffers that was seen.
     deadlock: Option<(Time, Vec<PortId>)>,
+    /// The first port to which a program sent flow-controlled packets in another class than theirs.
+    misclassified: Option<PortId>,
 }
 
 /// A switch and the ports around it, by their numbers in the switch.
@@ -90,7 +92,11 @@ impl Switches {
             return Ok(None);
         }
         let ports = network.links.iter().map(|_| Attachment { expiry: Time::MAX, ..Attachment::default() });
-        let mut all = Switches { switches: Vec::new(), ports: ports.collect(), deadlock: None };
+        let mut all =
+            Switches { switches: Vec::new(), ports: ports.collect(), deadlock: None, misclassified: None };
+        // Programs may let packets grow.
+        let grows = network.switches.values().any(|options| options.program.is_some());
+        let packet = packet + if grows { Hops::MOST_BYTES } else { 0 };
         for (&node, options) in &network.switches {
             all.install(network, node, options, packet)?;
             if let Some(text) = &options.program
@@ -164,7 +170,7 @@ impl Switches {
             };
             let direction = |link: LinkId| {
                 let link = &network.links[link];
-                Direction { rate: link.capacity.mean_rate(), delay: link.delay }
+                Direction { rate: link.capacity.mean_rate(), delay: link.delay + link.jitter }
             };
             let upstream = direction(into);
             self.ports[into].pause = Some(PauseState::new(upstream.rate));
@@ -271,6 +277,24 @@ impl Switches {
         if let Some((program, egress)) = self.program(port) {
             program.on_drop(&view(packet, egress, now));
         }
+    }
+
+    /// The program has chosen a class for a packet of class `before` that came from `from`.
+    pub(crate) fn note_class(&mut self, port: PortId, from: Option<PortId>, before: u16, after: u16) {
+        if self.misclassified.is_some() || priority_of(before) == priority_of(after) {
+            return;
+        }
+        let controlled = [before, after].into_iter().any(|class| {
+            self.transit(port, from, class, 0)
+                .is_some_and(|(switch, transit)| self.switches[switch].switch.controls(&transit))
+        });
+        self.misclassified = controlled.then_some(port);
+    }
+
+    /// The first port to which a program sent flow-controlled packets in another class than theirs: pauses then miss
+    /// those who send them.
+    pub(crate) fn misclassified(&self) -> Option<PortId> {
+        self.misclassified
     }
 
     /// The program has marked a packet at `port`.
@@ -526,4 +550,37 @@ fn pairs(network: &Network, node: NodeId) -> Vec<Pair> {
     }
     pairs.extend(into.into_iter().map(|link| Pair { out: None, into: Some(link) }));
     pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::graph::LinkSpec;
+    use aqm_core::units::Span;
+
+    /// The headroom of a switch whose only link, 1 Gbit/s, has this jitter on the way to it.
+    fn headroom(jitter: Span, program: Option<&str>) -> u64 {
+        let mut network = Network::default();
+        let [host, node] = ["host", "switch"].map(|name| network.node(name.to_owned()));
+        let plain = |from, to| {
+            LinkSpec::plain(from, to, Rate::from_bits_per_sec(1_000_000_000), Span::from_micros(1))
+        };
+        network.link(LinkSpec { jitter, ..plain(host, node) });
+        network.link(plain(node, host));
+        let pfc =
+            PfcOptions { priorities: vec![0], xoff_bytes: 1, xon_bytes: 0, headroom_bytes: None, quanta: 9 };
+        let program = program.map(str::to_owned);
+        network.switches.insert(node, SwitchOptions { buffer: None, pfc: Some(pfc), program });
+        let all = Switches::of(&network, 1514, 1).unwrap().unwrap();
+        all.switches[0].switch.flow_control().accounts().next().unwrap().1.headroom
+    }
+
+    #[test]
+    fn headroom_is_enough_for_jitter_and_for_packets_that_grow() {
+        // A packet and a PAUSE of 64 bytes before the sender knows, 2 us on the wires, two packets at the ends.
+        assert_eq!(headroom(Span::ZERO, None), 1514 + 64 + 250 + 1 + 2 * 1514);
+        assert_eq!(headroom(Span::from_micros(10), None), headroom(Span::ZERO, None) + 1250);
+        // Telemetry of three hops is 40 bytes.
+        assert_eq!(headroom(Span::ZERO, Some("dscp int")), headroom(Span::ZERO, None) + 3 * 40);
+    }
 }

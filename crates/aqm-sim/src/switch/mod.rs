@@ -75,6 +75,11 @@ impl Switch {
         self.flow_control.controls(account).then_some(account)
     }
 
+    /// Whether a packet is flow-controlled.
+    pub fn controls(&self, transit: &Transit) -> bool {
+        self.account(transit).is_some()
+    }
+
     /// A packet has come in.
     ///
     /// # Errors
@@ -144,6 +149,7 @@ impl Switch {
     /// Counts anew.
     pub fn restart(&mut self) {
         self.refused = 0;
+        self.buffer.iter_mut().for_each(SharedBuffer::restart);
         self.flow_control.restart();
     }
 }
@@ -226,5 +232,15 @@ mod tests {
         assert!(free < 1000, "{free}");
         assert_eq!(admitted(&mut switch, &packet(0, 1, 3), 5), 2);
         assert_eq!(switch.next_frame(), Some((0, PauseFrame { priority: 3, quanta: 1000 })));
+    }
+
+    #[test]
+    fn after_the_warm_up_the_largest_use_of_the_buffer_counts_anew() {
+        let mut switch = switch();
+        assert_eq!(admitted(&mut switch, &packet(0, 1, 0), 4), 4);
+        (0..3).for_each(|_| switch.release(&packet(0, 1, 0)));
+        assert_eq!(switch.buffer().unwrap().largest(), 4000);
+        switch.restart();
+        assert_eq!(switch.buffer().unwrap().largest(), 1000);
     }
 }

@@ -91,6 +91,8 @@ pub struct Hops {
 impl Hops {
     /// Most entries.
     pub const MOST: usize = 3;
+    /// By how many bytes they let a packet grow.
+    pub(crate) const MOST_BYTES: u32 = Telemetry::HEADER_BYTES + Hops::MOST as u32 * Telemetry::BYTES;
 
     /// The entries.
     pub fn as_slice(&self) -> &[Telemetry] {

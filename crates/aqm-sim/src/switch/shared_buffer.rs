@@ -83,6 +83,11 @@ impl SharedBuffer {
         self.used -= bytes;
     }
 
+    /// Looks for the largest use anew.
+    pub(super) fn restart(&mut self) {
+        self.largest = self.used;
+    }
+
     /// Bytes in use beyond the reserves.
     pub fn used(&self) -> u64 {
         self.used

@@ -157,3 +157,64 @@ def packets_carry_telemetry_and_marks_of_a_program() -> None:
     assert runs["telemetry_packets"][0] == runs["telemetry_hops"][0] > 1000
     assert runs["marks"][0] > 1000
     assert runs["program_drops"][0] == 0
+
+
+def a_program_that_takes_packets_from_their_class_is_warned_of() -> None:
+    run = {"aqm": "fifo limit 10mb", "rate": "10mbit", "rtt": "4ms", "duration": "100ms", "warmup": "0s", "seeds": 1}
+    topology = "many_to_one:senders=1:xoff=20kb:priorities=0|2:program=dscp"
+    wanted = "at router->server: the program puts flow-controlled packets into another class than their sender's"
+    # The program's third class is 2.
+    warned = package.compare(**run, flows="1*cbr:rate=1mbit:start=0s", topology=topology).warnings
+    assert any(wanted in warning for warning in warned)
+    quiet = package.compare(**run, flows="1*cbr:rate=1mbit:start=0s:class=2", topology=topology).warnings
+    assert not any(wanted in warning for warning in quiet)
+
+
+def a_flow_that_begins_at_a_switch_may_be_further_away(tmp_path: Path) -> None:
+    links = (
+        '[[link]]\nfrom="a"\nto="s"\nrate="100mbit"\ndelay="1ms"\n'
+        '[[link]]\nfrom="s"\nto="b"\ndelay="1ms"\nqueue="test"\n'
+    )
+    graph = tmp_path / "t.toml"
+    graph.write_text(links + '[switch]\nnodes = ["s"]\npfc = { xoff = "20kb", headroom = "10mb" }\n')
+    runs = package.compare(
+        aqm="rr classes 8 limit 100mb",
+        rate="10mbit",
+        rtt="4ms",
+        duration="500ms",
+        warmup="0s",
+        seeds=1,
+        flows="1*cbr:rate=20mbit:start=0s:rtt=20ms:from=s:to=b",
+        topology=str(graph),
+    ).runs
+    # It sends twice what the link behind the switch carries: paused for half of the time.
+    assert runs["paused_s"][0] > 0.2
+    assert runs["pfc_losses"][0] == 0
+
+
+def a_rate_based_sender_that_is_further_away_has_the_line_of_its_link() -> None:
+    runs = package.compare(
+        aqm="fifo limit 100mb",
+        rate="10mbit",
+        rtt="4ms",
+        duration="100ms",
+        warmup="0s",
+        seeds=1,
+        flows="1*dcqcn:start=0s:rtt=20ms",
+        topology="many_to_one:senders=1",
+        measure="s0->router",
+    ).runs
+    assert runs["packets_arrived"][0] > 500
+    assert runs["queue_max_packets"][0] <= 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rate": "1mbit", "device_ring": 16, "flows": "1*cbr:rate=2mbit:start=0s"},
+        {"rate": "100kbit", "buffer": "100p", "flows": "1*cbr:rate=2mbit:packet=60000b:start=0s"},
+    ],
+)
+def what_the_device_still_holds_is_not_beyond_the_capacity(options: dict[str, str | int]) -> None:
+    runs = package.compare(**options, aqm="fifo", rtt="4ms", duration="1s", warmup="0s", seeds=1).runs
+    assert runs["utilization"][0] > 1.01

@@ -31,6 +31,15 @@ fn a_sample_is_as_likely_to_hold_a_flow_as_the_share_of_all_samples_that_do() {
 }
 
 #[test]
+fn a_sample_has_the_nearest_whole_number_of_entries() {
+    for (p_samp, entries) in [(0.25, 1.0), (0.35, 2.0), (0.05, 0.0)] {
+        let mut shadow = ShadowQueue::new(5, p_samp, Sampling::Set);
+        shadow.observe(1, &mut always(0.9));
+        assert!((shadow.chance_of(1) - entries / 5.0).abs() < 1e-15, "{p_samp} of 5");
+    }
+}
+
+#[test]
 fn one_draw_matches_as_often_as_a_sample_that_is_taken() {
     let (n, m) = (50usize, 15usize);
     let mut shadow = ShadowQueue::new(n as u32, 0.3, Sampling::Set);

@@ -61,7 +61,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         report.metrics.extend(switches.metrics(name, end));
         report.warnings.extend(switches.misclassified().map(|port| {
             format!(
-                "at {}: the program puts flow-controlled packets into another class than their sender's, so pauses                  miss the sender",
+                "at {}: the program puts flow-controlled packets into another class than their sender's, so pauses miss the sender",
                 name(port)
             )
         }));

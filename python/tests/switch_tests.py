@@ -218,3 +218,19 @@ def a_rate_based_sender_that_is_further_away_has_the_line_of_its_link() -> None:
 def what_the_device_still_holds_is_not_beyond_the_capacity(options: dict[str, str | int]) -> None:
     runs = package.compare(**options, aqm="fifo", rtt="4ms", duration="1s", warmup="0s", seeds=1).runs
     assert runs["utilization"][0] > 1.01
+
+
+@pytest.mark.parametrize("aqm", ["cobalt", "fq_codel"])
+def a_packet_held_back_by_a_pause_does_not_count_in_the_limit(aqm: str) -> None:
+    result = package.compare(
+        aqm=aqm,
+        topology="many_to_many:senders=3:servers=2:xoff=1b:headroom=100kb",
+        rate="10mbit",
+        rtt="10ms",
+        jitter="20ms",
+        flows=["1*dcqcn:packet=29b", "5*prague:start=0s", "1*dcqcn_as_run:class=2:rtt=60ms:start=0s"],
+        duration="1s",
+        warmup="300ms",
+        seeds=1,
+    )
+    assert result.runs["paused_s"][0] > 0.0

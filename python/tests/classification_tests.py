@@ -61,14 +61,27 @@ def the_command_lists_flows_and_who_reports_them(aqmlab: Command) -> None:
     [
         (("--with", "mlru"), "unknown classifier 'mlru', did you mean 'm_lru'?"),
         (("--with", "m_lru cache 2 ltf_unit 2"), "must be below cache, which is 2"),
+        (("--with", "m_lru,lru,m_lru"), "--with: 'm_lru' is given twice"),
         (("--udp", "3"), "udp: '3' has no unit"),
+        (("--udp", "0bit"), "udp: '0bit' is a flow without packets"),
+        (("--udp", "1000gbit"), "packets in"),
         (("--heavy", "x"), "--heavy: 'x'"),
+        (("--heavy", "200%"), "--heavy: '200%' is more than all bytes"),
+        (("--seed", "18446744073709551616"), "less than or equal to 18446744073709551615"),
     ],
 )
 def what_is_wrong_is_said_in_one_line(aqmlab: Command, words: tuple[str, ...], says: str) -> None:
     ended = aqmlab("classify", CAPTURE, *words)
     assert ended.status == 2
     assert says in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def long_notations_leave_the_numbers_whole(aqmlab: Command) -> None:
+    words = "m_lru sampling single cache 80 ltf_unit 60 p_samp 0.5 p_lth 12345"
+    ended = aqmlab("classify", CAPTURE, "--with", words, "--flows", "0")
+    assert "…" not in ended.out
+    assert {"12345", "11352"} <= set(ended.out.split())
 
 
 def there_is_something_to_classify() -> None:

@@ -19,6 +19,8 @@ HEAVY = 0.01
 UDP = 17
 PROTOCOLS = {1: "ICMP", 6: "TCP", UDP: "UDP", 58: "ICMPv6"}
 _PACKET_BYTES = 1000
+# More packets of an added flow would fill the memory.
+_MOST_ADDED = 10_000_000
 
 Whole: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
@@ -155,9 +157,16 @@ def _address(text: str) -> str:
 def _constant(rate: str, until_ns: int) -> tuple[Whole, Whole, Whole]:
     """Return the packets of a flow of constant rate."""
     try:
-        gap_ns = _PACKET_BYTES * 8 * 10**9 / parse_rate(rate)
+        bit_per_s = parse_rate(rate)
     except ValueError as error:
         raise InputError(f"udp: {error}") from None
+    if bit_per_s == 0:
+        raise InputError(f"udp: '{rate}' is a flow without packets: give a rate above 0")
+    gap_ns = _PACKET_BYTES * 8 * 10**9 / bit_per_s
+    if until_ns / gap_ns > _MOST_ADDED:
+        raise InputError(
+            f"udp: '{rate}' is {until_ns / gap_ns:.0f} packets in {until_ns / 1e9:.3g} s: allowed are {_MOST_ADDED}"
+        )
     times = np.arange(0.0, until_ns + 1.0, gap_ns).astype(np.uint64)
     # Any number that no hash of the captures is likely to be.
     return times, np.full(len(times), _PACKET_BYTES, np.uint64), np.full(len(times), 0x5EED, np.uint64)

@@ -23,7 +23,7 @@ def classify(
     ] = "1%",
     udp: Annotated[str, typer.Option("--udp", metavar="RATE", help="Add a UDP flow of this rate, as 3mbit.")] = "",
     duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Leave out what comes later.")] = "",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of what classifiers draw.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of what classifiers draw.")] = 1,
     limit: Annotated[int, typer.Option("--flows", min=0, help="How many of the heaviest flows are listed.")] = 20,
 ) -> None:
     """Show the packets of captures to classifiers of heavy flows, and compare with exact byte counts."""
@@ -34,11 +34,16 @@ def classify(
         share = parse_fraction(heavy)
     except ValueError as error:
         raise InputError(f"--heavy: {error}") from None
+    if share > 1:
+        raise InputError(f"--heavy: '{heavy}' is more than all bytes: allowed are 0 to 100%")
     names = [name.strip() for name in with_.split(",") if name.strip()]
     for name in names or [with_]:
         plain = name.partition(" ")[0].partition(":")[0]
         if plain.lower().replace("-", "_") not in classification.CLASSIFIERS:
             raise unknown("classifier", plain, classification.CLASSIFIERS)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--with: '{twice}' is given twice")
     try:
         duration_s = parse_span(duration) / 1e9 if duration else None
     except ValueError as error:
@@ -55,7 +60,7 @@ def classify(
         highlight=False,
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Classifier", no_wrap=True)
+    table.add_column("Classifier")
     for title in ("Reported", "Precision", "Recall", "Packets", "Heavy bytes", "State"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, one in zip(names, found, strict=True):

@@ -77,11 +77,17 @@ def what_is_wrong_is_said_in_one_line(aqmlab: Command, words: tuple[str, ...], s
     assert ended.err.count("\n") == 1
 
 
-def long_notations_leave_the_numbers_whole(aqmlab: Command) -> None:
+def long_notations_leave_the_numbers_whole(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     words = "m_lru sampling single cache 80 ltf_unit 60 p_samp 0.5 p_lth 12345"
     ended = aqmlab("classify", CAPTURE, "--with", words, "--flows", "0")
     assert "…" not in ended.out
     assert {"12345", "11352"} <= set(ended.out.split())
+
+
+def an_unknown_classifier_is_not_taken_for_a_discipline() -> None:
+    with pytest.raises(InputError, match="unknown classifier 'sqm_lru', did you mean 'm_lru'"):
+        classification.classify(_made(1), "sqm_lru")
 
 
 def there_is_something_to_classify() -> None:

@@ -37,6 +37,11 @@ pub enum SpecError {
         /// As given.
         name: String,
     },
+    /// No classifier of that name.
+    UnknownClassifier {
+        /// As given.
+        name: String,
+    },
     /// The discipline has no preset of that name.
     UnknownPreset {
         /// The discipline.
@@ -97,11 +102,13 @@ impl Spec {
     /// use aqm_core::spec::Spec;
     /// let (info, spec) = Spec::parse_classifier("m_lru:consistent sq 100").unwrap();
     /// assert_eq!((info.name, spec.to_string().as_str()), ("m_lru", "sqm_lru:consistent sq 100"));
+    /// let error = Spec::parse_classifier("m_lruu").err().unwrap();
+    /// assert_eq!(error.to_string(), "unknown classifier 'm_lruu', did you mean 'm_lru'?; known are lru, l_lru, m_lru");
     /// ```
     pub fn parse_classifier(text: &str) -> Result<(&'static ClassifierInfo, Spec), SpecError> {
         let end = text.find([':', ' ']).unwrap_or(text.len());
         let info = CLASSIFIERS.iter().find(|info| same_name(info.name, &text[..end]));
-        let info = info.ok_or_else(|| SpecError::UnknownDiscipline { name: text[..end].to_owned() })?;
+        let info = info.ok_or_else(|| SpecError::UnknownClassifier { name: text[..end].to_owned() })?;
         let spec = Spec::parse(&(info.discipline.name.to_owned() + &text[end..]))?;
         Ok((info, spec))
     }
@@ -193,14 +200,10 @@ impl fmt::Display for SpecError {
         match self {
             SpecError::Brackets { text, problem } => write!(f, "'{text}' {problem}"),
             SpecError::UnknownDiscipline { name } => {
-                let names = registry::DISCIPLINES.iter().map(|info| info.name);
-                let known: Vec<_> = names.clone().collect();
-                write!(
-                    f,
-                    "unknown discipline '{name}'{}; known are {}",
-                    did_you_mean(name, names),
-                    known.join(", ")
-                )
+                unknown(f, "discipline", name, registry::DISCIPLINES.iter().map(|info| info.name))
+            }
+            SpecError::UnknownClassifier { name } => {
+                unknown(f, "classifier", name, CLASSIFIERS.iter().map(|info| info.name))
             }
             SpecError::UnknownPreset { name, preset } => {
                 let info = registry::find(name).expect("the name came from the registry");
@@ -215,6 +218,17 @@ impl fmt::Display for SpecError {
             SpecError::Param { name, error } => f.write_str(&error.of(name)),
         }
     }
+}
+
+/// Says that no `what` is called `name`, and which are known.
+fn unknown(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    name: &str,
+    names: impl Iterator<Item = &'static str> + Clone,
+) -> fmt::Result {
+    let known: Vec<_> = names.clone().collect();
+    write!(f, "unknown {what} '{name}'{}; known are {}", did_you_mean(name, names), known.join(", "))
 }
 
 impl core::error::Error for SpecError {}

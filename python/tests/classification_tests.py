@@ -85,6 +85,12 @@ def long_notations_leave_the_numbers_whole(aqmlab: Command, monkeypatch: pytest.
     assert {"12345", "11352"} <= set(ended.out.split())
 
 
+def a_notation_in_full_is_that_of_the_classifier_again() -> None:
+    found = classification.classify(_made(1, 1), "m_lru sq 100")
+    assert found.classifier == "m_lru:printed sq 100"
+    assert classification.classify(_made(1, 1), found.classifier) == found
+
+
 def an_unknown_classifier_is_not_taken_for_a_discipline() -> None:
     with pytest.raises(InputError, match="unknown classifier 'sqm_lru', did you mean 'm_lru'"):
         classification.classify(_made(1), "sqm_lru")

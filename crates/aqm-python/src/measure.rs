@@ -75,7 +75,8 @@ pub(crate) fn classify<'py>(
         let kinds = flows.iter().map(|flow| classifier.observe(u64::from_le_bytes(*flow), &mut random));
         kinds.map(|kind| u8::from(kind == FlowKind::Ltf)).collect()
     });
-    Ok((PyBytes::new(py, &said), classifier.bytes(), spec.to_string()))
+    let full = info.name.to_owned() + &spec.to_string()[info.discipline.name.len()..];
+    Ok((PyBytes::new(py, &said), classifier.bytes(), full))
 }
 
 /// Bytes of every packet of the measurement.

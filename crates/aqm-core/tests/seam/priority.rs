@@ -12,11 +12,15 @@ use aqm_core::params::{ParamError, Params};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 const TRAITS: Traits =
     Traits { drops_queued: true, reorders_flows: true, ecn: true, quiet_packets: 0, ..PLAIN };
 static PRIORITY: Info = info("priority", &[], TRAITS, build);
 static WAKING: Info = info("priority", &[], Traits { wakes: true, ..TRAITS }, build);
+static REORDERING: Info = info("priority", &[], Traits { reorders_within_flow: true, ..TRAITS }, build);
+static WAKING_AND_REORDERING: Info =
+    info("priority", &[], Traits { wakes: true, reorders_within_flow: true, ..TRAITS }, build);
 
 thread_local! {
     /// The spec of both bands: `build` is a plain function and has no other way to get it.
@@ -78,7 +82,13 @@ impl Discipline for Priority {
 /// Two bands of `band`.
 fn over(band: &Spec) -> Rig {
     BAND.set(Some(band.clone()));
-    Rig::new(&spec(if band.info.traits.wakes { &WAKING } else { &PRIORITY }), 1)
+    let parent = match (band.info.traits.wakes, band.info.traits.reorders_within_flow) {
+        (false, false) => &PRIORITY,
+        (true, false) => &WAKING,
+        (false, true) => &REORDERING,
+        (true, true) => &WAKING_AND_REORDERING,
+    };
+    Rig::new(&spec(parent), 1)
 }
 
 #[test]
@@ -107,6 +117,8 @@ fn children_can_be_visited_by_name() {
 
 #[test]
 fn every_discipline_can_be_a_child() {
+    // What a preset looks for may not come up here (dAQM has presets for single features); some preset's law must act.
+    let mut early_drops = BTreeMap::new();
     for band in every_preset() {
         let mut rig = over(&band);
         let mut early = 0;
@@ -120,9 +132,13 @@ fn every_discipline_can_be_a_child() {
             early = rig.qdisc().counters().dropped_early();
         }
         let has_law = band.info.traits.quiet_packets != u64::MAX;
-        assert_eq!(early > 0, has_law, "{band}: {early} early drops by the children");
+        assert!(early == 0 || has_law, "{band}: {early} early drops by children without a law");
+        *early_drops.entry((band.info.name, has_law)).or_insert(0) += early;
         rig.reset();
         assert_eq!(rig.serve(), None);
+    }
+    for ((name, has_law), early) in early_drops {
+        assert_eq!(early > 0, has_law, "{name}: {early} early drops by the children");
     }
 }
 

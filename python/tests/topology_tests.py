@@ -55,7 +55,8 @@ def every_kind_carries_flows(kind: topologies.Kind) -> None:
         duration="3s",
         seeds=1,
     )
-    assert result.runs["goodput_mbit"][0] > 1.0
+    # On the bus each packet takes the channel for its 10 ms of propagation too, ACKs as well: at most 0.7 Mbit/s.
+    assert result.runs["goodput_mbit"][0] > (0.4 if kind.name == "bus" else 1.0)
 
 
 def a_campus_grows_by_sites_and_nearly_all_its_traffic_crosses_the_core() -> None:

@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from aqmlab import tuning
 from aqmlab.metrics import number
 
 
@@ -28,6 +27,9 @@ def tune(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Search an AQM's parameters: the least of a metric within bounds, on some experiments, judged on others."""
+    # Frames and the runner, which other commands start without.
+    from aqmlab import tuning
+
     found = [
         tuning.tune(
             space,

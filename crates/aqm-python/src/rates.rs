@@ -2,11 +2,11 @@
 
 use crate::error::input;
 use aqm_core::random::Random;
-use aqm_core::units::Time;
-use aqm_sim::rate_control::{CONTROLS, Feedback};
+use aqm_core::units::{Rate, Time};
+use aqm_sim::rate_control::{Feedback, Rated};
 use pyo3::prelude::*;
 
-/// Plays events to a control on a link of `line_bps`; gives its rate and its target after each, bit/s.
+/// Plays events to a control (`dcqcn timer 55us`) on a link of `line_bps`; gives its rate and its target after each, bit/s.
 #[pyfunction]
 pub(crate) fn rate_steps(
     control: &str,
@@ -14,14 +14,12 @@ pub(crate) fn rate_steps(
     events: Vec<(u64, String, f64, f64)>,
     seed: u64,
 ) -> PyResult<Vec<(f64, f64)>> {
-    let Some((_, begin)) = CONTROLS.iter().find(|(name, _)| *name == control) else {
-        let names: Vec<&str> = CONTROLS.iter().map(|(name, _)| *name).collect();
-        return Err(input(format!("unknown rate control '{control}' (known are {})", names.join(", "))));
-    };
-    if !(line_bps > 0.0 && line_bps.is_finite()) {
-        return Err(input(format!("line_bps: {line_bps} (allowed: finite, above 0)")));
+    let control = Rated::parse(control).map_err(input)?;
+    if !(1.0..=1e13).contains(&line_bps) {
+        return Err(input(format!("line_bps: {line_bps} (allowed: 1 to 1e13)")));
     }
-    let (mut control, mut random) = (begin(line_bps, Time::ZERO), Random::seeded(seed));
+    let line = Rate::from_bits_per_sec(line_bps as u64);
+    let (mut control, mut random) = (control.build(line, Time::ZERO), Random::seeded(seed));
     let mut steps = Vec::with_capacity(events.len());
     for (nanos, kind, first, second) in events {
         let now = Time::from_nanos(nanos);

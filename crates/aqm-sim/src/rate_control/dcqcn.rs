@@ -18,17 +18,17 @@ pub(super) static INFO: Info = Info {
     reference: "Zhu et al., SIGCOMM 2015",
     params: PARAMS,
     sets: &[],
-    least: |line| line * PAPER.bounds.least / PAPER.bounds.most,
+    least: |line| PAPER.scaled(line).bounds.least,
     read: |values| match values {
         NOTIFICATION => Feedback::Notification,
         [fb, ..] => Feedback::Quantised(fb),
     },
     receiver: |values| Some(Thinning::Interval(values.span("cnp"))),
     build: |values, bounds, _| {
-        let scale = bounds.most / PAPER.bounds.most;
-        let scaled = |name: &str, usual: f64| match bits(values, name) {
+        let usual = PAPER.scaled(bounds.most);
+        let or = |name: &str, usual: f64| match bits(values, name) {
             given if given.is_finite() => given,
-            _ => usual * scale,
+            _ => usual,
         };
         Box::new(Sender::new(Settings {
             gain: values.number("gain"),
@@ -36,8 +36,8 @@ pub(super) static INFO: Info = Info {
             timer: values.span("timer"),
             bytes: values.bytes("bytecounter").map_or(u64::MAX, Bytes::as_u64),
             stages: values.count("stages"),
-            additive: scaled("additive", PAPER.additive),
-            hyper: scaled("hyper", PAPER.hyper),
+            additive: or("additive", usual.additive),
+            hyper: or("hyper", usual.hyper),
             bounds,
         }))
     },
@@ -125,7 +125,7 @@ impl Settings {
     };
 
     /// For another link: increases and bounds in proportion to its rate.
-    pub fn scaled(self, line: f64) -> Settings {
+    fn scaled(self, line: f64) -> Settings {
         let scale = line / self.bounds.most;
         Settings {
             additive: self.additive * scale,

@@ -4,8 +4,8 @@
 //! rises by a constant each cycle. The paper leaves open how long a cycle lasts, and never sets its count back: here feedback
 //! begins both anew.
 //!
-//! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s ([`Settings::DCQCN_AS_RUN`],
-//! [`Settings::P4QCN_AS_RUN`]), not what is published under these names.
+//! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s (`dcqcn_as_run`, `p4qcn_as_run`), not what
+//! is published under these names.
 
 use super::control::{Bounds, Feedback, NOTIFICATION, RateControl};
 use super::declaration::{Info, bits, rate, span};
@@ -191,12 +191,6 @@ impl Settings {
         cut: Cut::Ratio { least: 0.0 },
         bounds: UNBOUNDED,
     };
-    /// The authors' `RP2.py`.
-    pub const AS_RUN: Settings = Settings { every: 50, cut: Cut::RatioAsRun, ..Settings::PAPER };
-    /// What the authors ran as DCQCN; its receiver thins notifications out.
-    pub const DCQCN_AS_RUN: Settings = Settings { cut: Cut::Half, ..Settings::PAPER };
-    /// What the authors ran as P4QCN; a counter goes up by 2 and acts above 50.
-    pub const P4QCN_AS_RUN: Settings = Settings { every: 26, cut: Cut::Random, ..Settings::PAPER };
 }
 
 /// The sender.
@@ -372,27 +366,5 @@ mod tests {
         (2..60).for_each(|at| sender.on_timer(second(at)));
         assert_eq!(sender.target(), 10.0 * MBIT);
         assert!((9.99..=10.0).contains(&(sender.rate() / MBIT)));
-    }
-
-    #[test]
-    fn as_run_one_message_in_fifty_acts_and_deep_cuts_are_not_made() {
-        let start = 8.0 * MBIT;
-        let mut random = Random::seeded(1);
-        let mut after = |settings: Settings, feedback: Feedback| {
-            let mut sender = Sender::new(Settings { start, ..settings }, Time::ZERO);
-            for _ in 1..settings.every {
-                sender.on_feedback(feedback, second(0), &mut random);
-            }
-            assert_eq!(sender.rate(), start, "{settings:?}");
-            sender.on_feedback(feedback, second(0), &mut random);
-            sender.rate() / start
-        };
-        assert_eq!(after(Settings::AS_RUN, rates(300.0)), 0.75);
-        assert_eq!(after(Settings::AS_RUN, rates(200.0)), 1.0);
-        assert!((0.5..1.0).contains(&after(Settings::AS_RUN, rates(500.0))));
-        let unsolved = Feedback::Rates { arriving: 0.0, optimal: 0.0 };
-        assert!((0.5..1.0).contains(&after(Settings::AS_RUN, unsolved)));
-        assert_eq!(after(Settings::DCQCN_AS_RUN, Feedback::Notification), 0.5);
-        assert!((0.5..1.0).contains(&after(Settings::P4QCN_AS_RUN, Feedback::Quantised(9))));
     }
 }

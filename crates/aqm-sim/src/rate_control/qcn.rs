@@ -17,22 +17,22 @@ pub(super) static INFO: Info = Info {
     reference: "IEEE 802.1Qau",
     params: PARAMS,
     sets: &[],
-    least: |line| line * STANDARD.bounds.least / STANDARD.bounds.most,
+    least: |line| STANDARD.scaled(line).bounds.least,
     read: |[fb, ..]| Feedback::Quantised(fb),
     receiver: |_| None,
     build: |values, bounds, _| {
-        let scale = bounds.most / STANDARD.bounds.most;
-        let scaled = |name: &str, usual: f64| match bits(values, name) {
+        let usual = STANDARD.scaled(bounds.most);
+        let or = |name: &str, usual: f64| match bits(values, name) {
             given if given.is_finite() => given,
-            _ => usual * scale,
+            _ => usual,
         };
         Box::new(Sender::new(Settings {
             gain: values.number("gain"),
             cycles: values.count("cycles"),
             bytes: values.bytes("bytecounter").map_or(u64::MAX, Bytes::as_u64),
             timer: values.span("timer"),
-            active: scaled("additive", STANDARD.active),
-            hyper: scaled("hyper", STANDARD.hyper),
+            active: or("additive", usual.active),
+            hyper: or("hyper", usual.hyper),
             bounds,
         }))
     },
@@ -101,7 +101,7 @@ impl Settings {
     };
 
     /// For another link: increases and bounds in proportion to its rate.
-    pub fn scaled(self, line: f64) -> Settings {
+    fn scaled(self, line: f64) -> Settings {
         let scale = line / self.bounds.most;
         Settings {
             active: self.active * scale,

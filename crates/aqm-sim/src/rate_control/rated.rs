@@ -108,7 +108,7 @@ impl Rated {
     }
 
     /// The machine of a flow that starts at `start` on a link of `line`.
-    pub(crate) fn build(&self, line: Rate, start: Time) -> Box<dyn RateControl> {
+    pub fn build(&self, line: Rate, start: Time) -> Box<dyn RateControl> {
         let bits = |rate: Rate| rate.as_bits_per_sec() as f64;
         let most = self.rate("line").map_or(bits(line), bits);
         let least = self.rate("least").map_or_else(|| (self.info.least)(most), bits).min(most);
@@ -152,5 +152,37 @@ impl<'de> Deserialize<'de> for Rated {
             rated.values.set_field(name, value).map_err(de::Error::custom)?;
         }
         Ok(rated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_control::control::Feedback;
+    use aqm_core::random::Random;
+
+    const MBIT: f64 = 1e6;
+
+    #[test]
+    fn as_run_one_message_in_fifty_acts_and_deep_cuts_are_not_made() {
+        let mut random = Random::seeded(1);
+        let mut after = |control: &str, every: u32, feedback: Feedback| {
+            let rated = Rated::parse(&format!("{control} first 8mbit")).unwrap();
+            let mut sender = rated.build(Rate::from_bits_per_sec(1_000_000_000), Time::ZERO);
+            for _ in 1..every {
+                sender.on_feedback(feedback, Time::ZERO, &mut random);
+            }
+            assert_eq!(sender.rate(), 8.0 * MBIT, "{control}");
+            sender.on_feedback(feedback, Time::ZERO, &mut random);
+            sender.rate() / (8.0 * MBIT)
+        };
+        let rates = |optimal| Feedback::Rates { arriving: 400.0, optimal };
+        assert_eq!(after("pmqecn_as_run", 50, rates(300.0)), 0.75);
+        assert_eq!(after("pmqecn_as_run", 50, rates(200.0)), 1.0);
+        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, rates(500.0))));
+        let unsolved = Feedback::Rates { arriving: 0.0, optimal: 0.0 };
+        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, unsolved)));
+        assert_eq!(after("dcqcn_as_run", 1, Feedback::Notification), 0.5);
+        assert!((0.5..1.0).contains(&after("p4qcn_as_run", 26, Feedback::Quantised(9))));
     }
 }

@@ -10,12 +10,12 @@ from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
 from aqmlab.units import parse_span
 
-# Control: its link, what it is told, and how often in a row.
+# Control: its link, what it is told, and how often in a row. The authors' senders have no bound.
 TOLD = {
     "pmqecn": (10e6, ("rates", 400.0, 200.0), 1),
-    "pmqecn-as-run": (10e6, ("rates", 400.0, 300.0), 50),
-    "dcqcn-as-run": (10e6, ("notified", 0.0, 0.0), 1),
-    "p4qcn-as-run": (10e6, ("quantised", 20.0, 0.0), 26),
+    "pmqecn_as_run": (1e13, ("rates", 400.0, 300.0), 50),
+    "dcqcn_as_run": (1e13, ("notified", 0.0, 0.0), 1),
+    "p4qcn_as_run": (1e13, ("quantised", 20.0, 0.0), 26),
     "dcqcn": (40e9, ("notified", 0.0, 0.0), 1),
     "qcn": (10e9, ("quantised", 32.0, 0.0), 1),
 }

@@ -6,6 +6,7 @@ Holm 1979 for multiple comparisons.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ Reals: TypeAlias = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
+# Resamples evaluated at a time.
+PART = 50
 # A fixed seed: the resampling is the same every time.
 BOOTSTRAP_SEED = 7928
 
@@ -85,11 +88,20 @@ def percentile(counts: Reals, values: Reals, quantile: float) -> Estimate:
     value = float(_quantiles(counts.sum(axis=0, keepdims=True), values, quantile)[0])
     if runs < 2:
         return Estimate(value, None, None, runs)
-    draws = np.random.default_rng(BOOTSTRAP_SEED).multinomial(runs, [1.0 / runs] * runs, size=RESAMPLES)
+    draws, times = _resamples(runs)
     # In parts: a matrix of all resamples and buckets would be large.
-    parts = [_quantiles(part @ counts, values, quantile) for part in np.array_split(draws, 20)]
-    low, high = np.quantile(np.concatenate(parts), [(1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2])
+    parts = [_quantiles(part @ counts, values, quantile) for part in np.array_split(draws, -(-len(draws) // PART))]
+    drawn = np.repeat(np.concatenate(parts), times)
+    low, high = np.quantile(drawn, [(1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2])
     return Estimate(value, float(low), float(high), runs)
+
+
+@functools.cache
+def _resamples(runs: int) -> tuple[Reals, npt.NDArray[np.int64]]:
+    """Return the resamples of the bootstrap, as how often each run is drawn, and how often each of them came up."""
+    drawn = np.random.default_rng(BOOTSTRAP_SEED).multinomial(runs, [1.0 / runs] * runs, size=RESAMPLES)
+    resamples, times = np.unique(drawn, axis=0, return_counts=True)
+    return resamples.astype(float), times
 
 
 def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:

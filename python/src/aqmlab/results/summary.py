@@ -49,18 +49,25 @@ class Comparison:
 def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> list[Row]:
     """Return every metric of every AQM with its 95 % interval over the seeds."""
     rows = []
+    every = {name: _parts(getattr(frames, name)) for name in ("runs", "histograms", "flows")}
+    known = [(name, metrics.find(name)) for name in metric_names(frames.runs)]
     for point in points:
         for aqm in aqms:
-            here = (pl.col("point") == point) & (pl.col("aqm") == aqm)
-            runs = frames.runs.filter(here)
-            if runs.is_empty():
+            runs = every["runs"].get((point, aqm))
+            if runs is None:
                 continue
-            pooled = _Pool(frames.histograms.filter(here), frames.flows.filter(here), runs["seed"].to_list())
-            for name in metric_names(runs):
+            histograms, flows = every["histograms"].get((point, aqm)), every["flows"].get((point, aqm))
+            pooled = _Pool(histograms, flows, runs["seed"].to_list())
+            for name, metric in known:
                 values = runs[name].drop_nulls().to_list()
                 if values:
-                    rows.append(_row(point, aqm, metrics.find(name), values, pooled))
+                    rows.append(_row(point, aqm, metric, values, pooled))
     return rows
+
+
+def _parts(frame: pl.DataFrame) -> dict[tuple[object, ...], pl.DataFrame]:
+    """Return the rows of each scenario and AQM."""
+    return frame.partition_by("point", "aqm", as_dict=True, maintain_order=True)
 
 
 def compare(
@@ -68,14 +75,15 @@ def compare(
 ) -> list[Comparison]:
     """Return paired differences against the first AQM; Holm's correction covers all of them."""
     found: list[Comparison] = []
+    parts = _parts(frames.runs)
+    names = [name for name in names if name in frames.runs.columns]
     for point in points:
-        runs = frames.runs.filter(pl.col("point") == point)
-        first = runs.filter(pl.col("aqm") == aqms[0])
+        first = parts.get((point, aqms[0]))
         for aqm in aqms[1:]:
-            other = runs.filter(pl.col("aqm") == aqm)
+            other = parts.get((point, aqm))
+            if first is None or other is None:
+                continue
             for name in names:
-                if name not in runs.columns:
-                    continue
                 pairs = first.select("seed", name).join(other.select("seed", name), on="seed", suffix="_other")
                 pairs = pairs.drop_nulls().sort("seed")
                 if pairs.is_empty():
@@ -94,7 +102,7 @@ def compare(
 class _Pool:
     """Histograms of one AQM, one row per run, combined when first needed."""
 
-    def __init__(self, histograms: pl.DataFrame, flows: pl.DataFrame, seeds: Sequence[int]) -> None:
+    def __init__(self, histograms: pl.DataFrame | None, flows: pl.DataFrame | None, seeds: Sequence[int]) -> None:
         self._histograms = histograms
         self._flows = flows
         self._seeds = {seed: row for row, seed in enumerate(seeds)}
@@ -108,10 +116,14 @@ class _Pool:
 
     def _build(self, name: str) -> tuple[Reals, Reals] | None:
         if name == "fct" or name.endswith(".fct"):
+            if self._flows is None:
+                return None
             rows = self._flows.drop_nulls("fct_s")
             if name != "fct":
                 rows = rows.filter(pl.col("group") == name.removeprefix("class.").removesuffix(".fct"))
             values, weights = rows["fct_s"].to_numpy() * MS_PER_SECOND, np.ones(len(rows))
+        elif self._histograms is None:
+            return None
         else:
             rows = self._histograms.filter(pl.col("name") == name)
             values, weights = rows["value_ns"].to_numpy() / NANOS_PER_MS, rows["count"].to_numpy()

@@ -63,7 +63,7 @@ def every_experiment_is_valid(path: Path) -> None:
         {"flows": "10*reno"},
         {"flows": ["1*cubic:rtt"]},
         {"rtr": "40ms"},
-        {"sweep": {"buffer": "1bdp"}},
+        {"sweep": {"buffer": 3}},
         {"sweep": {"rate": ["fast"]}},
         {"quick": {"rtr": "40ms"}},
     ],

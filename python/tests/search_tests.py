@@ -14,7 +14,7 @@ from conftest import Command
 from fake import FakeRun, fake_run
 from scipy.stats import qmc
 
-from aqmlab import papers, shipped
+from aqmlab import hypercube, papers, shipped
 from aqmlab.errors import InputError
 from aqmlab.papers import paper as folders
 from aqmlab.papers import searching
@@ -184,7 +184,7 @@ def neighbours_of_the_closest_lead_to_the_best_from_a_poor_draw(
     paper: Paper, simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del simulator
-    monkeypatch.setattr(design, "hypercube", lambda factors, count: [("10ms", "short", "9mbit")])
+    monkeypatch.setattr(design, "sample", lambda factors, count: [("10ms", "short", "9mbit")])
     outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
     assert outcome.closest[0].distance == pytest.approx(0.0)
 
@@ -262,17 +262,17 @@ def presets_and_records_are_run_again_too(outcome: Outcome) -> None:
 
 def every_level_is_drawn_equally_often_and_always_the_same(paper: Paper) -> None:
     factors = searching.load(paper).factors
-    drawn = design.hypercube(factors, 24)
+    drawn = design.sample(factors, 24)
     for place, factor in enumerate(factors):
         counts = {level: sum(one[place] == level for one in drawn) for level in factor.levels}
         assert set(counts.values()) == {24 // len(factor.levels)}
-    assert drawn == design.hypercube(factors, 24)
+    assert drawn == design.sample(factors, 24)
 
 
 @pytest.mark.parametrize(("count", "dimensions"), [(2, 2), (20, 3), (60, 5), (60, 12)])
 def the_cover_is_scipys(count: int, dimensions: int) -> None:
-    theirs = qmc.LatinHypercube(dimensions, optimization="random-cd", rng=design.SEED).random(count)
-    assert design._even(count, dimensions) == pytest.approx(theirs, abs=0.0)
+    theirs = qmc.LatinHypercube(dimensions, optimization="random-cd", rng=hypercube.SEED).random(count)
+    assert hypercube.even(count, dimensions) == pytest.approx(theirs, abs=0.0)
 
 
 @pytest.mark.parametrize("name", [name for name in papers.built() if searching.is_there(papers.find(name))])

@@ -1,6 +1,6 @@
 """Scenarios: options in the user's notation, checked and resolved for the simulator."""
 
-from aqmlab.scenario.files import Experiment, load
+from aqmlab.scenario.files import Experiment, load, swept
 from aqmlab.scenario.options import OPTIONS, Option, Options, from_values
 from aqmlab.scenario.resolve import Contestant, Plan, resolve
 
@@ -14,4 +14,5 @@ __all__ = [
     "from_values",
     "load",
     "resolve",
+    "swept",
 ]

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aqmlab import toml
 from aqmlab.errors import InputError, unknown
-from aqmlab.metrics import METRICS
+from aqmlab.scenario import sweeps
 from aqmlab.scenario.options import BY_NAME, Options, from_values
 
-LARGEST_SWEEP = 1000
 # Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds",)
 PATHS = ("link_trace", "capture")
-# Swept values become columns beside these.
-RESERVED = (
-    *("point", "aqm", "seed", "engine", "events", "bottleneck_packets", "cpu_s", "warnings", "key", "reference"),
-    *(
-        "metric",
-        "mean",
-        "ci95_low",
-        "ci95_high",
-        "n",
-        "method",
-        "difference",
-        "p",
-        "p_holm",
-        "distinguishable",
-        "words",
-    ),
-    *("scenario", "time_s", "name", "value", "value_ns", "count", "share"),
-)
-_METRICS = frozenset(metric.name for metric in METRICS)
 
 
 @dataclass(frozen=True)
@@ -68,7 +47,7 @@ def load(
     """
     place = f"{os.fspath(path)}: "
     table = toml.read(Path(path))
-    known = ["title", "allow_unequal_buffers", "values", "sweep", "quick", *BY_NAME]
+    known = ["title", "allow_unequal_buffers", "values", "sweep", "design", "quick", *BY_NAME]
     for key in table:
         if key not in known:
             raise InputError(f"{place}{unknown('key', key, known)}")
@@ -78,6 +57,7 @@ def load(
     unequal = table.pop("allow_unequal_buffers", False)
     named = {key: _text(key, value, f"{place}values: ") for key, value in _table(table, "values", place).items()}
     sweep = _table(table, "sweep", place)
+    design = _text("design", table.pop("design", "grid"), place)
     if not isinstance(title, str):
         raise InputError(f"{place}title: '{title}' is not text")
     if not isinstance(unequal, bool):
@@ -87,17 +67,54 @@ def load(
             raise InputError(f"{place}values: {unknown('value', key, named)}")
     named.update(values or {})
     table.update(overrides or {})
+    folder = Path(path).parent
+
+    def check(key: str, value: object) -> object:
+        return _value(key, value, place, folder)
+
+    rest: dict[str, Any] = {"folder": folder, "allow_unequal_buffers": unequal}
+    return Experiment(title, _points(table, named, sweep, design, place, check, rest))
+
+
+def swept(
+    options: Mapping[str, Any], sweep: Mapping[str, Any], design: str = "grid", place: str = "", **rest: Any
+) -> Experiment:
+    """Return the experiment that sweeps options, or values that options name as ``$names``.
+
+    Args:
+        options: the options that are not swept.
+        sweep: per name its values: a list, a table of names and values, or text as ``5ms,20ms`` or ``1ms..20ms*8``.
+        design: ``grid`` for all combinations, ``latin*N`` or ``sobol*N`` for a sample of N.
+        place: start of every message.
+        rest: what else `Options` takes.
+
+    Raises:
+        InputError: naming the option or the swept name, and what is allowed.
+
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    return Experiment("", _points(given, {}, sweep, design, place, lambda key, value: value, rest))
+
+
+def _points(
+    table: Mapping[str, Any],
+    named: Mapping[str, str],
+    sweep: Mapping[str, Any],
+    design: str,
+    place: str,
+    check: Callable[[str, object], object],
+    rest: Mapping[str, Any],
+) -> tuple[Options, ...]:
     points = []
-    for labels, point in _points(sweep, table, named, place):
-        options = {key: value for key, value in {**table, **point}.items() if key in BY_NAME}
-        given = {key: _value(key, value, place, Path(path).parent) for key, value in options.items()}
-        swept = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
-        rest: dict[str, Any] = {"point": labels, "named": {**named, **swept}, "folder": Path(path).parent}
-        points.append(from_values(given, place, allow_unequal_buffers=unequal, **rest))
+    for labels, point in sweeps.points(sweep, design, table, named, place):
+        options = {key: value for key, value in point.items() if key in BY_NAME}
+        given = {key: check(key, value) for key, value in {**table, **options}.items()}
+        values = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
+        points.append(from_values(given, place, point=labels, named={**named, **values}, **rest))
     for name in sorted({*named, *sweep} - {*BY_NAME}):
         if not any(point.uses(name) for point in points):
             raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
-    return Experiment(title=title, points=tuple(points))
+    return tuple(points)
 
 
 def _table(table: dict[str, Any], key: str, place: str) -> dict[str, Any]:
@@ -123,39 +140,6 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
     return {**table, **quick, **inner}
 
 
-def _points(
-    sweep: Mapping[str, Any], table: Mapping[str, Any], named: Mapping[str, str], place: str
-) -> list[tuple[dict[str, str], dict[str, Any]]]:
-    """Return the cross product of what is swept, options or values; one empty point if nothing is.
-
-    Each point has what its values are called, and the values. They are given in a list, or by names in a table.
-    """
-    swept = {}
-    for key, values in sweep.items():
-        if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
-            raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
-        if key not in BY_NAME and (key in RESERVED or key in _METRICS):
-            raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
-        if key in ("aqm", "seeds"):
-            raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
-        if key in table or key in named:
-            raise InputError(f"{place}sweep: '{key}' is given outside the sweep too: give one of them")
-        if not isinstance(values, list | dict) or not values:
-            raise InputError(f"{place}sweep: {key}: must be a list of values, or a table of names and values")
-        named_values = values.items() if isinstance(values, dict) else [(_label(value), value) for value in values]
-        swept[key] = list(named_values)
-        if len({label for label, _ in swept[key]}) < len(values):
-            raise InputError(f"{place}sweep: {key}: holds a value twice")
-    chosen = list(itertools.product(*swept.values()))
-    if len(chosen) > LARGEST_SWEEP:
-        raise InputError(f"{place}sweep: has {len(chosen)} points; at most {LARGEST_SWEEP} are allowed")
-    labels = [dict(zip(swept, (label for label, _ in one), strict=True)) for one in chosen]
-    return [
-        (names, dict(zip(swept, (value for _, value in one), strict=True)))
-        for names, one in zip(labels, chosen, strict=True)
-    ]
-
-
 def _value(key: str, value: object, place: str, folder: Path) -> object:
     entries = value if isinstance(value, list) else [value]
     for entry in entries:
@@ -173,15 +157,5 @@ def _text(key: str, value: object, place: str) -> str:
     return value
 
 
-def _texts(table: Mapping[str, Any]) -> list[str]:
-    """Return every text among the options."""
-    values = [value for key, value in table.items() if key in BY_NAME]
-    return [str(entry) for value in values for entry in (value if isinstance(value, list) else [value])]
-
-
 def _example(key: str) -> str:
     return {"rate": "10mbit", "rtt": "40ms", "aqm": "codel", "loss": "0.1%"}.get(key, BY_NAME[key].default or "...")
-
-
-def _label(value: object) -> str:
-    return " + ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -37,7 +37,7 @@ def experiment() -> Schema:
 
     def swept(value: Schema) -> Schema:
         named = {"type": "object", "minProperties": 1, "additionalProperties": value}
-        return {"anyOf": [{**several, "items": value}, named]}
+        return {"anyOf": [_TEXT, {**several, "items": value}, named]}
 
     sweep = {
         "type": "object",
@@ -47,7 +47,8 @@ def experiment() -> Schema:
     tables = {
         "values": {"description": "values of $names in the options", **names},
         "sweep": {
-            "description": "options or values, each with a list of its values, or a table of names and values",
+            "description": "options or values, each with its values: a list, a table of names and values, or text as "
+            "'5ms,20ms' or '1ms..20ms*8'",
             **sweep,
         },
     }
@@ -59,6 +60,11 @@ def experiment() -> Schema:
             "title": {"type": "string", "description": "title of the report"},
             "allow_unequal_buffers": {"type": "boolean", "description": "compare although the AQMs' limits differ"},
             **tables,
+            "design": {
+                "description": "all combinations of what is swept (grid), or a sample of N points",
+                "type": "string",
+                "pattern": "^(grid|(latin|sobol)\\*[0-9]+)$",
+            },
             "quick": {
                 "description": "values for a quick run",
                 "type": "object",

@@ -163,7 +163,7 @@ def conduct(
     def attempt(settings: Sequence[Setting]) -> None:
         scores.update(tried([setting for setting in dict.fromkeys(settings) if setting not in scores], first))
 
-    sample = list(dict.fromkeys(design.hypercube(search.factors, search.settings)))
+    sample = list(dict.fromkeys(design.sample(search.factors, search.settings)))
     near = design.neighbours(search.factors, search.base)
     attempt([search.base, *search.presets.values(), *near, *sample])
     for aim in (_distance, _own):

@@ -22,6 +22,15 @@ def the_equations_give_what_they_give_by_hand() -> None:
     assert thresholds(50, 200, 1000, waited_ms=30).s1 == 0.02
 
 
+def as_many_packets_have_room_as_are_sent_within_the_limit() -> None:
+    # Equation 3; 438.9 / 1.1 is below 399 by a last digit.
+    assert [thresholds(399 * 1.1, 1000, 1000, packet_ms=1.1).b, thresholds(438.9, 1000, 1000, packet_ms=1.1).b] == [
+        399,
+        399,
+    ]
+    assert thresholds(438.8, 1000, 1000, packet_ms=1.1).b == 398
+
+
 def a_spec_of_them_is_one_that_the_discipline_reads() -> None:
     spec = Spec.parse(thresholds(50, 200, 500).spec)
     assert (spec.params["s"], spec.params["s1"], spec.params["b"]) == ("50ms", "0.1", "200")
@@ -30,8 +39,14 @@ def a_spec_of_them_is_one_that_the_discipline_reads() -> None:
 @pytest.mark.parametrize(
     ("values", "wanted"),
     [
-        ({"delay_ms": 0}, "delay: 0 must be above zero"),
-        ({"hops": 0}, "hops: 0 must be above zero"),
+        ({"delay_ms": 0}, "delay: 0 ms is out of range: allowed is 1e-06 to 1e+09 ms"),
+        ({"horizon_ms": 1e-200}, "horizon: 1e-200 ms is out of range"),
+        ({"sample_ms": 1e308}, "sample: 1e+308 ms is out of range"),
+        ({"packet_ms": 1e-320}, "packet: 9.99989e-321 ms is out of range"),
+        ({"hops": 0}, "hops: 0 is not a whole number from 1 to 1000000000"),
+        ({"hops": 2.5}, "hops: 2.5 is not a whole number"),
+        ({"buffer_packets": 200.7}, "buffer: 200.7 is not a whole number"),
+        ({"buffer_packets": float("nan")}, "buffer: nan is not a whole number"),
         ({"waited_ms": 50}, "waited: 50 ms must be below the limit of 50 ms"),
         ({"waiting_packets": 200}, "waiting: 200 packets must be fewer than the 200 that may wait"),
     ],

@@ -21,6 +21,9 @@ import polars as pl
 from aqmlab.errors import InputError
 from aqmlab.results import Result
 
+# From a nanosecond to more than a week: beyond, a time has no meaning here. What `b` of dAQM takes.
+LEAST_MS, MOST_MS, MOST_COUNT = 1e-6, 1e9, 1_000_000_000
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -70,14 +73,18 @@ def thresholds(
         InputError: naming the value that is out of range.
 
     """
-    positive = {"delay": delay_ms, "buffer": buffer_packets, "horizon": horizon_ms, "hops": hops, "sample": sample_ms}
+    times = {"delay": delay_ms, "horizon": horizon_ms, "sample": sample_ms}
     if packet_ms is not None:
-        positive["packet"] = packet_ms
-    for name, value in positive.items():
-        if not 0 < value < float("inf"):
-            raise InputError(f"{name}: {value:g} must be above zero")
+        times["packet"] = packet_ms
+    for name, value in times.items():
+        if not LEAST_MS <= value <= MOST_MS:
+            raise InputError(f"{name}: {value:g} ms is out of range: allowed is {LEAST_MS:g} to {MOST_MS:g} ms")
+    for name, count in {"buffer": buffer_packets, "hops": hops}.items():
+        if not 1 <= count <= MOST_COUNT or count != int(count):
+            raise InputError(f"{name}: {count:.10g} is not a whole number from 1 to {MOST_COUNT}")
     limit_ms = delay_ms / hops  # eq. 2
-    room = buffer_packets if packet_ms is None else min(buffer_packets, int(limit_ms / packet_ms))  # eqs. 3 and 4
+    # Eqs. 3 and 4; packets that take exactly the limit have room, whatever the last digits of the quotient are.
+    room = buffer_packets if packet_ms is None else min(buffer_packets, int(limit_ms / packet_ms + 1e-9))
     if not 0 <= waited_ms < limit_ms:
         raise InputError(f"waited: {waited_ms:g} ms must be below the limit of {limit_ms:g} ms")
     if not 0 <= waiting_packets < room:

@@ -208,14 +208,26 @@ def printed_objectives_starve_the_first_class_and_normalised_ones_do_not() -> No
     assert pmqecn.queue(200, normalised.service[0], 64).delay < 0.01
 
 
+@pytest.mark.parametrize("objective", ["normalised", "printed"])
+def the_largest_and_the_smallest_rates_have_an_answer(objective: str) -> None:
+    for rates, service, waits in itertools.product([0.0, 1e-300, 1e15], [1e-9, 1e15], [0.0, 1e15]):
+        best = pmqecn.solve([rates] * 3, [waits] * 3, service=service, objective=objective)
+        numbers = [*best.service, *best.rates, *best.cost]
+        assert all(0 <= number < float("inf") for number in numbers), (rates, service, waits, best)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"rates": [1, 2]}, "2 rates, 3 waits, 3 classes (needed: one each for a class)"),
-        ({"rates": [1, float("nan"), 3]}, "rates: NaN (allowed: finite, 0 or more)"),
-        ({"waits": [1, -1, 3]}, "waits: -1 (allowed: finite, 0 or more)"),
-        ({"service": 0}, "service: 0 (allowed: finite, above 0)"),
+        ({"rates": [1, float("nan"), 3]}, "rates: NaN (allowed: 0 to 1e15)"),
+        ({"waits": [1, -1, 3]}, "waits: -1 (allowed: 0 to 1e15)"),
+        ({"service": 0}, "service: 0 (allowed: 1e-9 to 1e15)"),
+        ({"service": 1e-10}, "service: 0.0000000001 (allowed: 1e-9 to 1e15)"),
+        ({"rates": [1e16, 2, 3]}, "rates: 10000000000000000 (allowed: 0 to 1e15)"),
         ({"capacity": 0}, "capacity: 0 (allowed: 1 to 4294967295)"),
+        ({"capacity": 1.5}, "capacity: 1.5 (allowed: 1 to 4294967295)"),
+        ({"seed": -1}, "seed: -1 (allowed: 0 to 18446744073709551615)"),
         ({"links": 2**32}, "links: 4294967296 (allowed: 1 to 4294967295)"),
         ({"classes": ["voice", "vidoe", "file"]}, "unknown class 'vidoe' (known are voice, video, file)"),
         ({"objective": "raw"}, "unknown objective 'raw' (known are normalised, printed)"),

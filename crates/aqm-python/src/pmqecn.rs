@@ -72,14 +72,19 @@ pub(crate) fn pmqecn_solve(
     ))
 }
 
+/// Most packets per second, or seconds; and the least packets per second of a port or link. Far beyond what has a meaning,
+/// near enough that nothing overflows.
+const MOST: f64 = 1e15;
+const LEAST: f64 = 1e-9;
+
 fn not_negative(name: &str, value: f64) -> PyResult<()> {
-    let fits = value >= 0.0 && value.is_finite();
-    if fits { Ok(()) } else { Err(input(format!("{name}: {value} (allowed: finite, 0 or more)"))) }
+    let fits = (0.0..=MOST).contains(&value);
+    if fits { Ok(()) } else { Err(input(format!("{name}: {value} (allowed: 0 to {MOST:e})"))) }
 }
 
 fn positive(name: &str, value: f64) -> PyResult<()> {
-    let fits = value > 0.0 && value.is_finite();
-    if fits { Ok(()) } else { Err(input(format!("{name}: {value} (allowed: finite, above 0)"))) }
+    let fits = (LEAST..=MOST).contains(&value);
+    if fits { Ok(()) } else { Err(input(format!("{name}: {value} (allowed: {LEAST:e} to {MOST:e})"))) }
 }
 
 fn named<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {

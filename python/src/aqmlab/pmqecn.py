@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from aqmlab import _native
 from aqmlab.errors import InputError
@@ -47,7 +48,7 @@ class Solution:
     service: tuple[float, ...]
     """mu*, packets per second of each class; they sum to the port's, and are its weights."""
     thresholds: tuple[int, ...]
-    """K, packets from which each class is marked."""
+    """K, packets beyond which each class is congested."""
     rates: tuple[float, ...]
     """lambda*, packets per second at which each class should arrive."""
     infeasible: str | None
@@ -114,13 +115,13 @@ def solve(
     measured = list(zip(classes, map(float, rates), map(float, waits), strict=True))
     counts = _whole("capacity", capacity), link, _whole("links", links)
     service_rates, thresholds, best, infeasible, cost = _native.pmqecn_solve(
-        measured, service, *counts, objective, seed
+        measured, service, *counts, objective, _whole("seed", seed, least=0, most=2**64 - 1)
     )
     return Solution(tuple(service_rates), tuple(thresholds), tuple(best), infeasible, (cost[0], cost[1]))
 
 
-def _whole(name: str, number: int) -> int:
-    """Return a count that the compiled part takes."""
-    if not 0 < number < 2**32:
-        raise InputError(f"{name}: {number} (allowed: 1 to {2**32 - 1})")
-    return number
+def _whole(name: str, number: int, *, least: int = 1, most: int = 2**32 - 1) -> int:
+    """Return a whole number that the compiled part takes."""
+    if not isinstance(number, SupportsIndex) or not least <= number.__index__() <= most:
+        raise InputError(f"{name}: {number} (allowed: {least} to {most})")
+    return number.__index__()

@@ -75,7 +75,7 @@ pub struct Programme {
 pub struct Solution {
     /// mu_i*, packets served per second; they sum to Gamma and are the weights of algorithm 2.
     pub service: Vec<f64>,
-    /// K_i = N mu_i* / Gamma, rounded up as in the authors' code: packets from which a class is marked.
+    /// K_i = N mu_i* / Gamma, rounded up as in the authors' code: packets beyond which a class is congested.
     pub thresholds: Vec<u32>,
     /// lambda_i*, packets that should arrive per second.
     pub arrival: Vec<f64>,
@@ -115,7 +115,8 @@ impl Programme {
     pub fn solve(&self, random: &mut Random) -> Solution {
         let (service, infeasible) = self.best_service(random);
         let arrival = self.best_arrival(&service, random);
-        let share = |mu: &f64| (f64::from(self.capacity) * mu / self.service).ceil() as u32;
+        // A whole share stays one, whatever its last digits are.
+        let share = |mu: &f64| (f64::from(self.capacity) * mu / self.service * (1.0 - 1e-12)).ceil() as u32;
         Solution {
             thresholds: service.iter().map(share).collect(),
             cost: [self.judge(&service, &self.arrivals()).cost, self.judge(&service, &arrival).cost],
@@ -264,6 +265,17 @@ mod tests {
         assert_eq!(solution.thresholds, [22; 3]);
         let told: f64 = solution.arrival.iter().sum();
         assert!((300.0..1000.0).contains(&told), "{solution:?}");
+    }
+
+    #[test]
+    fn a_share_that_is_whole_is_not_rounded_up() {
+        // 15 packets for three classes: 15 * (12 500 / 3) / 12 500 is above 5 by a last digit.
+        let programme = Programme {
+            service: 12_500.0,
+            capacity: 15,
+            ..programme([9e3, 3e3, 3e3], Objective::Normalised)
+        };
+        assert_eq!(solve(&programme).thresholds, [5; 3]);
     }
 
     #[test]

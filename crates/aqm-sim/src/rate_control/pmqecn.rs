@@ -2,7 +2,8 @@
 //!
 //! Feedback lowers the rate; some cycles of fast recovery then halve the way back to what it was, and after them the target
 //! rises by a constant each cycle. The paper leaves open how long a cycle lasts, and never sets its count back: here feedback
-//! begins both anew.
+//! begins both anew. Algorithm 3 leaves the target where it was, equation 18 raises it: here equation 18. Feedback never raises
+//! the rate.
 //!
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s (`dcqcn_as_run`, `p4qcn_as_run`), not what
 //! is published under these names.
@@ -181,7 +182,7 @@ pub struct Settings {
 const UNBOUNDED: Bounds = Bounds { least: 1e3, most: f64::INFINITY };
 
 impl Settings {
-    /// Algorithm 3 to the letter.
+    /// Algorithm 3, with the increase of equation 18.
     pub const PAPER: Settings = Settings {
         start: 1e6,
         increase: 5e6,

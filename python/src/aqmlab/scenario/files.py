@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aqmlab import toml
 from aqmlab.errors import InputError, unknown
-from aqmlab.scenario import sweeps
-from aqmlab.scenario.options import BY_NAME, Options, from_values
+from aqmlab.scenario import sweeps, topologies
+from aqmlab.scenario.options import BY_NAME, Options, from_values, names
 
 # Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds",)
@@ -34,6 +34,8 @@ def load(
     quick: bool = False,
 ) -> Experiment:
     """Read an experiment file. Paths in it are relative to the file.
+
+    A ``$name`` in an option, in another value or in the topology's file stands for a value of the file.
 
     Args:
         path: the file.
@@ -110,11 +112,27 @@ def _points(
         options = {key: value for key, value in point.items() if key in BY_NAME}
         given = {key: check(key, value) for key, value in {**table, **options}.items()}
         values = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
-        points.append(from_values(given, place, point=labels, named={**named, **values}, **rest))
-    for name in sorted({*named, *sweep} - {*BY_NAME}):
-        if not any(point.uses(name) for point in points):
-            raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
+        own: dict[str, Any] = {"point": labels, "named": {**named, **values}, "varied": tuple(point)}
+        points.append(from_values(given, place, **own, **rest))
+    _check_used([*named, *points[0].varied], sweep, points, place)
     return tuple(points)
+
+
+def _check_used(given: Iterable[str], sweep: Mapping[str, Any], points: Sequence[Options], place: str) -> None:
+    """Make sure that every value is used: by an option, by another value or by the topology's file."""
+    used = {name for point in points for name in point.used}
+    for name in sorted({*given} - {*BY_NAME} - used):
+        if all(name not in _in_topology(point) for point in points):
+            if name in sweep:
+                raise InputError(f"{place}sweep: {unknown('key', name, BY_NAME)}, nor used anywhere as ${name}")
+            raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
+
+
+def _in_topology(options: Options) -> set[str]:
+    try:
+        return names(topologies.texts(options.text("topology"), options.folder or "."))
+    except InputError as error:
+        raise options.error("topology", error) from None
 
 
 def _table(table: dict[str, Any], key: str, place: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,8 +71,8 @@ BY_NAME = {option.name: option for option in OPTIONS}
 class Options:
     """The user's options, as text; missing ones have their defaults.
 
-    ``place`` starts every message; ``named`` holds the values of ``$names``; files of flows are looked for in
-    ``folder``.
+    ``place`` starts every message; ``point`` says what each swept value is called; ``named`` holds the values of
+    ``$names``, and ``varied`` those names that differ over a sweep; files of flows are looked for in ``folder``.
     """
 
     given: Mapping[str, tuple[str, ...]]
@@ -80,6 +80,7 @@ class Options:
     allow_unequal_buffers: bool = False
     point: Mapping[str, str] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
+    varied: tuple[str, ...] = ()
     folder: Path | None = None
 
     def text(self, name: str) -> str:
@@ -93,13 +94,17 @@ class Options:
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Return an option's texts as labels that are the same over a sweep: swept values stay ``$names``."""
-        swept = {value: f"${value}" for value in self.point}
+        swept = {value: f"${value}" for value in self.varied}
         return tuple(self._filled(name, text, {**self.named, **swept}) for text in self.given.get(name, ()))
 
-    def uses(self, value: str) -> bool:
-        """Whether some option, or another value, holds ``$value``."""
-        texts = [*(text for entries in self.given.values() for text in entries), *self.named.values()]
-        return any(match["name"] == value for text in texts for match in _NAME.finditer(text))
+    def filled(self, name: str, text: str) -> str:
+        """Return a text of the file that an option names, with ``$names`` replaced."""
+        return self._filled(name, text, self.named)
+
+    @property
+    def used(self) -> set[str]:
+        """The ``$names`` in options and in other values."""
+        return names([*(text for entries in self.given.values() for text in entries), *self.named.values()])
 
     def _filled(self, option: str, text: str, named: Mapping[str, str]) -> str:
         def value(match: re.Match[str]) -> str:
@@ -125,6 +130,16 @@ class Options:
     def error(self, name: str, problem: object) -> InputError:
         """Return the error about an option."""
         return InputError(f"{self.label(name)}: {problem}")
+
+
+def names(texts: Iterable[str]) -> set[str]:
+    """Return the ``$names`` in some texts.
+
+    >>> sorted(names(["$count*cubic:mss=$mss", "fifo"]))
+    ['count', 'mss']
+
+    """
+    return {match["name"] for text in texts for match in _NAME.finditer(text)}
 
 
 def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Options:

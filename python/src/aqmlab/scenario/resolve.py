@@ -18,7 +18,7 @@ from aqmlab.registry import Spec, find, marks
 from aqmlab.scenario import flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
-from aqmlab.scenario.options import OPTIONS, Options
+from aqmlab.scenario.options import OPTIONS, Options, names
 from aqmlab.units import (
     Size,
     format_bytes,
@@ -138,6 +138,7 @@ def resolve(options: Options) -> Plan:
         "buffer": str(buffer),
         "flows": [str(group) for group in groups],
         "topology": options.text("topology"),
+        "topology_values": _topology_values(options),
         "measure": ports,
         "ports": _measured(ports, layout, link) if len(ports) > 1 else {},
         "capture": [capture.name for capture in captures],
@@ -208,9 +209,15 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     if text == "dumbbell":
         return None
     try:
-        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".")
+        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", functools.partial(options.filled, "topology"))
     except ValueError as error:
         raise options.error("topology", error) from None
+
+
+def _topology_values(options: Options) -> dict[str, str]:
+    """The values of the ``$names`` in the topology's file."""
+    texts = topologies.texts(options.text("topology"), options.folder or ".")
+    return {name: options.filled("topology", f"${name}") for name in sorted(names(texts))}
 
 
 def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab import quantities, sobol
-from aqmlab.errors import InputError, did_you_mean, unknown
+from aqmlab.errors import InputError, did_you_mean
 from aqmlab.hypercube import even
 from aqmlab.metrics import METRICS
 from aqmlab.scenario.options import BY_NAME
@@ -166,7 +166,8 @@ def points(
     Each point has what its values are called, and the values.
 
     Args:
-        sweep: per name a list of values, a table of names and values, or text (see `values`).
+        sweep: per name a list of values, a table of names and values, or text (see `values`); values that belong
+            together are a table under each name.
         design: see `Design`.
         table: the options that are not swept.
         named: the values that are not swept.
@@ -182,9 +183,14 @@ def points(
         raise InputError(f"{place}design: {error}") from None
     swept: dict[str, Range | list[str]] = {}
     called: dict[str, dict[str, Any]] = {}
+    inner: list[str] = []
     for key, given in sweep.items():
-        _check_name(key, table, named, place)
         called[key], swept[key] = _read(key, given, place)
+        for name in _together(key, called[key], place):
+            _check_name(name, key, table, named, place)
+            if name in inner:
+                raise InputError(f"{place}sweep: '{name}' is swept twice")
+            inner.append(name)
     if not swept:
         return [({}, {})]
     size = math.prod(chosen.count(values) for values in swept.values()) if chosen.name == "grid" else chosen.points
@@ -195,18 +201,41 @@ def points(
     except InputError as error:
         raise InputError(f"{place}sweep: {error}") from None
     labels = [dict(zip(swept, row, strict=True)) for row in rows]
-    return [(one, {key: called[key].get(value, value) for key, value in one.items()}) for one in labels]
+    return [(one, _values_of(one, called)) for one in labels]
 
 
-def _check_name(key: str, table: Mapping[str, Any], named: Mapping[str, str], place: str) -> None:
-    if key not in BY_NAME and not any(f"${key}" in text for text in _texts(table)):
-        raise InputError(f"{place}sweep: {unknown('key', key, BY_NAME)}")
+def _values_of(point: Mapping[str, str], called: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, label in point.items():
+        value = called[key].get(label, label)
+        found.update(value if isinstance(value, dict) else {key: value})
+    return found
+
+
+def _together(key: str, called: Mapping[str, Any], place: str) -> list[str]:
+    """Return the names that a swept key gives values: its own, or those of its tables, which must be the same."""
+    tables = {label: list(value) if isinstance(value, dict) else [key] for label, value in called.items()}
+    if not tables:
+        return [key]
+    first, expected = next(iter(tables.items()))
+    for label, given in tables.items():
+        if set(given) != set(expected):
+            raise InputError(
+                f"{place}sweep: {key}: '{label}' has other values ({', '.join(given)}) than "
+                f"'{first}' ({', '.join(expected)})"
+            )
+    return expected
+
+
+def _check_name(name: str, key: str, table: Mapping[str, Any], named: Mapping[str, str], place: str) -> None:
     if key not in BY_NAME and (key in RESERVED or key in _METRICS):
         raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
-    if key in ("aqm", "seeds"):
-        raise InputError(f"{place}sweep: '{key}' cannot be swept; list every AQM under aqm")
-    if key in table or key in named:
-        raise InputError(f"{place}sweep: '{key}' is given outside the sweep too: give one of them")
+    if name in ("aqm", "seeds"):
+        raise InputError(f"{place}sweep: '{name}' cannot be swept; list every AQM under aqm")
+    if name != key and name in BY_NAME:
+        raise InputError(f"{place}sweep: {key}: '{name}' is an option: use a $name in it, and sweep that")
+    if name in table or name in named:
+        raise InputError(f"{place}sweep: '{name}' is given outside the sweep too: give one of them")
 
 
 def _read(key: str, given: Any, place: str) -> tuple[dict[str, Any], Range | list[str]]:
@@ -228,12 +257,6 @@ def _read(key: str, given: Any, place: str) -> tuple[dict[str, Any], Range | lis
 
 def _label(value: object) -> str:
     return " + ".join(map(str, value)) if isinstance(value, list) else as_text(value)
-
-
-def _texts(table: Mapping[str, Any]) -> list[str]:
-    """Return every text among the options."""
-    values = [value for key, value in table.items() if key in BY_NAME]
-    return [str(entry) for value in values for entry in (value if isinstance(value, list) else [value])]
 
 
 def _levels(name: str, swept: Sequence[str] | Range) -> Sequence[str]:

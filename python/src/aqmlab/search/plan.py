@@ -117,7 +117,7 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
     for path in scenarios.values():
         first = scenario.load(path).points[0]
         for factor in factors:
-            if factor.name in first.point:
+            if factor.name in first.varied:
                 raise InputError(f"{path}: sweep: {factor.name} is a factor of the search already")
             value = first.named.get(factor.name)
             if value is None:

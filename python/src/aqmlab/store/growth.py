@@ -77,7 +77,7 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
     if not is_met:
         # No common point: the requested options must be the same except for swept ones.
         asked, options = held[0]["options"], experiment.points[0]
-        free = {*_FREE, *options.point}
+        free = {*_FREE, *options.point, *options.varied}
         given = {name: list(texts) for name, texts in options.given.items()}
         _compare(
             {name: value for name, value in {**asked["named"], **asked["given"]}.items() if name not in free},

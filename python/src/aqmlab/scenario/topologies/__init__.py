@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from aqmlab.errors import InputError, unknown
@@ -11,10 +12,16 @@ from aqmlab.scenario.topologies import files
 from aqmlab.scenario.topologies.generators import KINDS, Kind
 from aqmlab.scenario.topologies.layout import Layout
 
-__all__ = ["KINDS", "Kind", "Layout", "read"]
+__all__ = ["KINDS", "Kind", "Layout", "read", "texts"]
 
 
-def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] = ".") -> Layout:
+def read(
+    text: str,
+    rate_bps: int,
+    rtt_ns: int,
+    folder: str | os.PathLike[str] = ".",
+    fill: Callable[[str], str] = str,
+) -> Layout:
     """Read a topology: ``NAME[:key=value]...`` or the name of a TOML file.
 
     Args:
@@ -22,6 +29,7 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
         rate_bps: the rate of the links under test.
         rtt_ns: the base round-trip time of the longest path.
         folder: where relative files are looked for.
+        fill: replaces the ``$names`` in the texts of a file.
 
     Raises:
         InputError: naming key, value, what is allowed and the nearest name.
@@ -31,7 +39,7 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
 
     """
     if text.endswith(".toml"):
-        return files.read(Path(folder) / text)
+        return files.read(Path(folder) / text, fill)
     name, *pairs = (part.strip() for part in text.split(":"))
     known = {kind.name: kind for kind in KINDS}
     name = name.lower().replace("-", "_")
@@ -50,3 +58,13 @@ def read(text: str, rate_bps: int, rtt_ns: int, folder: str | os.PathLike[str] =
     layout = kind.build(rate_bps, rtt_ns, {name: keys[name].read(value) for name, value in values.items()})
     layout.equip(switches.options(switch))
     return layout
+
+
+def texts(text: str, folder: str | os.PathLike[str] = ".") -> list[str]:
+    """Return the texts of a topology's file, which may hold ``$names``; none for a generator.
+
+    Raises:
+        InputError: if the file cannot be read.
+
+    """
+    return files.texts(Path(folder) / text) if text.endswith(".toml") else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,15 @@ from aqmlab.units import format_rate, parse_fraction, parse_rate, parse_span
 LINK_KEYS = ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name", "loss")
 
 
-def read(path: Path) -> Layout:
-    """Read a topology from a file.
+def read(path: Path, fill: Callable[[str], str]) -> Layout:
+    """Read a topology from a file; ``fill`` replaces the ``$names`` in its texts.
 
     Raises:
         InputError: naming file, link, key, value, what is allowed and the nearest name.
 
     """
     place = f"{path}: "
-    table = toml.read(path)
+    table = _filled(toml.read(path), fill)
     _known(place, table, ("link", "measured", "sources", "sinks", "switch"))
     layout = Layout(sources=_names(place, table, "sources"), sinks=_names(place, table, "sinks"))
     entries = table.get("link")
@@ -43,6 +43,31 @@ def read(path: Path) -> Layout:
     layout.measured = names.index(measured or tested[0])
     _equip(layout, table.get("switch", {}), f"{place}switch: ")
     return layout
+
+
+def texts(path: Path) -> list[str]:
+    """Return all texts of a file.
+
+    Raises:
+        InputError: if it cannot be read or is not TOML.
+
+    """
+    found: list[str] = []
+
+    def keep(text: str) -> str:
+        found.append(text)
+        return text
+
+    _filled(toml.read(path), keep)
+    return found
+
+
+def _filled(value: Any, fill: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(entry, fill) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, fill) for entry in value]
+    return fill(value) if isinstance(value, str) else value
 
 
 def _equip(layout: Layout, table: Any, place: str) -> None:

@@ -18,6 +18,8 @@ series summed up as claims do, from ``since`` to ``until``.
 - ``steps``: rate and target of a rate-based congestion control that is told of congestion once, at the times in
   ``at``; needs no scenario.
 
+An entry of ``at`` may stand for many times: ``0s..30s step 500ms``.
+
 ``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
 ``across`` names the axis of ``sweep`` and the kinds after it. The paper's own numbers come from the claim named under
 ``numbers``, and are drawn as dashed lines or marks.
@@ -25,15 +27,18 @@ series summed up as claims do, from ``since`` to ``until``.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from aqmlab.documents import Table
+from aqmlab.errors import InputError
 from aqmlab.measures import HOW
 from aqmlab.papers.studies import STUDIES, Study
-from aqmlab.units import parse_span
+from aqmlab.units import format_span, parse_span
 
 # Panels of simulation results. Studies are measured when they are drawn: they go beyond the paper.
 SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
+_RANGE = re.compile(r"(?P<first>\S+)\.\.(?P<last>\S+) step (?P<step>\S+)")
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ def _panel(table: Table) -> Panel:
         logarithmic=table.flag("logarithmic"),
         bottom=table.number("bottom", 0.0),
         top=table.number("top", 0.0),
-        at=table.texts("at"),
+        at=_at(table),
         across=table.text("across", ""),
         since_s=since_s,
         until_s=until_s,
@@ -141,3 +146,26 @@ def _panel(table: Table) -> Panel:
     if study and not panel.at:
         raise table.error("at: is missing: say at which numbers of flows or widths")
     return panel
+
+
+def _at(table: Table) -> tuple[str, ...]:
+    try:
+        return tuple(one for text in table.texts("at") for one in _places(text))
+    except ValueError as error:
+        raise table.error(f"at: {error}") from None
+
+
+def _places(text: str) -> list[str]:
+    """Return the places on an axis that an entry stands for.
+
+    >>> _places("0s..2s step 500ms")
+    ['0s', '500ms', '1s', '1500ms', '2s']
+
+    """
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return [text]
+    first, last, step = map(parse_span, match.groups())
+    if step == 0 or first > last:
+        raise InputError(f"'{text}' has no times: give them as 0s..30s step 500ms")
+    return [format_span(time) for time in range(first, last + 1, step)]

@@ -90,34 +90,32 @@ class Options:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the values of an option that may be repeated, without its default, with ``$names`` replaced."""
-        return tuple(self._filled(name, text, self.named) for text in self.given.get(name, ()))
+        return self._texts(name, self.named)
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Return an option's texts as labels that are the same over a sweep: swept values stay ``$names``."""
         swept = {value: f"${value}" for value in self.varied}
-        return tuple(self._filled(name, text, {**self.named, **swept}) for text in self.given.get(name, ()))
+        return self._texts(name, {**self.named, **swept})
 
-    def filled(self, name: str, text: str) -> str:
-        """Return a text of the file that an option names, with ``$names`` replaced."""
-        return self._filled(name, text, self.named)
+    def filled(self, text: str) -> str:
+        """Return a text with its ``$names`` replaced.
+
+        Raises:
+            InputError: naming a name that has no value, and those that have.
+
+        """
+        return _filled(text, self.named)
 
     @property
     def used(self) -> set[str]:
         """The ``$names`` in options and in other values."""
         return names([*(text for entries in self.given.values() for text in entries), *self.named.values()])
 
-    def _filled(self, option: str, text: str, named: Mapping[str, str]) -> str:
-        def value(match: re.Match[str]) -> str:
-            if match["name"] not in named:
-                problem = unknown("value", match["name"], named) if named else f"there is no {match[0]}"
-                raise self.error(option, f"'{text}': {problem}")
-            # A value may name others, but not itself; a name that is to stay stands for itself.
-            if named[match["name"]] == match[0]:
-                return match[0]
-            others = {name: inner for name, inner in named.items() if name != match["name"]}
-            return self._filled(option, named[match["name"]], others)
-
-        return _NAME.sub(value, text)
+    def _texts(self, name: str, named: Mapping[str, str]) -> tuple[str, ...]:
+        try:
+            return tuple(_filled(text, named) for text in self.given.get(name, ()))
+        except ValueError as error:
+            raise self.error(name, error) from None
 
     def is_given(self, name: str) -> bool:
         """Whether the user gave this option."""
@@ -169,3 +167,16 @@ def _is_textual(value: object) -> bool:
     import os
 
     return isinstance(value, str | os.PathLike)
+
+
+def _filled(text: str, named: Mapping[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        if match["name"] not in named:
+            problem = unknown("value", match["name"], named) if named else f"there is no {match[0]}"
+            raise InputError(f"'{text}': {problem}")
+        # A value may name others, but not itself; a name that is to stay stands for itself.
+        if named[match["name"]] == match[0]:
+            return match[0]
+        return _filled(named[match["name"]], {name: inner for name, inner in named.items() if name != match["name"]})
+
+    return _NAME.sub(value, text)

@@ -209,7 +209,7 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     if text == "dumbbell":
         return None
     try:
-        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", functools.partial(options.filled, "topology"))
+        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.filled)
     except ValueError as error:
         raise options.error("topology", error) from None
 
@@ -217,7 +217,7 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
 def _topology_values(options: Options) -> dict[str, str]:
     """The values of the ``$names`` in the topology's file."""
     texts = topologies.texts(options.text("topology"), options.folder or ".")
-    return {name: options.filled("topology", f"${name}") for name in sorted(names(texts))}
+    return {name: options.filled(f"${name}") for name in sorted(names(texts))}
 
 
 def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:

@@ -104,6 +104,16 @@ class Table:
             raise self.error(f"{key}: '{twice}' is given twice")
         return {text: text for text in texts}
 
+    def named_values(self, key: str, name: str) -> dict[str, dict[str, str]]:
+        """Take values by what they are called: a table of tables of texts, or (of the one ``name``) of texts alone.
+
+        A list of texts that are their own keys is taken, too; empty unless given.
+        """
+        found = self._entries.get(key)
+        if isinstance(found, dict) and found and all(isinstance(entry, dict) for entry in found.values()):
+            return {called: one.rest() for called, one in self.named(key).items()}
+        return {called: {name: text} for called, text in self.named_texts(key).items()}
+
     def table(self, key: str) -> Table | None:
         """Take a table within this one, if it is there."""
         value = self._take(key, None)
@@ -130,6 +140,15 @@ class Table:
         if twice is not None:
             raise self.error(f"{key}: '{twice}' is given twice")
         return [Table(entry, f"{self.place}{key} {one}: ") for entry, one in zip(value, called, strict=True)]
+
+    def rest(self) -> dict[str, str]:
+        """Take all that is left: texts.
+
+        Raises:
+            InputError: about an entry that is no text.
+
+        """
+        return {key: self.text(key) for key in list(self._entries)}
 
     def done(self) -> None:
         """Check that no key is left.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from aqmlab import search
@@ -33,7 +34,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     if not is_there(paper):
         raise InputError(f"paper '{paper.name}' has no search: there is no {path}")
     found = search.read(path, paper.scenarios(FOLDER), quick=quick)
-    aqms = list(dict.fromkeys(claim.aqm(side) for claim in paper.claims for side in claim.operands))
+    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
     if found.own not in aqms:
         raise InputError(f"{path}: own: {unknown('AQM', found.own, aqms)}")
     return found
@@ -41,7 +42,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
 
 def targets(paper: Paper, searched: Search) -> list[Target]:
     """Return the claims whose AQMs and measures are all part of the search."""
-    return [_target(claim) for claim in paper.claims if _is_within(claim, searched)]
+    return [_target(claim, sizes=searched.sizes) for claim in paper.claims if _is_within(claim, searched)]
 
 
 def conduct(
@@ -71,13 +72,21 @@ def _is_within(claim: Claim, searched: Search) -> bool:
     return not claim.unjudged and not claim.each and wanted <= {*searched.scenarios}
 
 
-def _target(claim: Claim) -> Target:
-    quantities = tuple(
-        Quantity(side.text, claim.aqm(side), claim.measure(side), claim.scale) for side in claim.operands
-    )
+def _target(claim: Claim, *, sizes: bool) -> Target:
     # Doubtful numbers and zeros have no ratio.
     numbers = {name: number for name, number in claim.paper.items() if number > 0.0 and name not in claim.doubt}
-    return Target(claim.id, quantities, numbers, lambda means: _grade(claim, means))
+    quantities = [_quantity(claim, side) for side in claim.operands]
+    for one in claim.expectations if sizes else ():
+        if one.by is not None and one.left.number is None and one.right.number is None:
+            name = f"{one.left.text} / {one.right.text}"
+            over = _quantity(claim, one.right)
+            quantities.append(replace(_quantity(claim, one.left), name=name, over=over))
+            numbers[name] = 1.0 - one.by if one.relation == "<" else 1.0 + one.by
+    return Target(claim.id, tuple(quantities), numbers, lambda means: _grade(claim, means))
+
+
+def _quantity(claim: Claim, side: Operand) -> Quantity:
+    return Quantity(side.text, side.aqm, claim.aqm(side), claim.measure(side), claim.scale)
 
 
 def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:

@@ -100,9 +100,7 @@ class Outcome:
             "sample": len(self.sample),
             "seeds": self.seeds,
             "fresh_seeds": self.fresh_seeds,
-            "factors": {
-                factor.name: {"says": factor.says, "levels": dict(factor.levels)} for factor in self.search.factors
-            },
+            "factors": {factor.name: {"says": factor.says, "levels": factor.shown} for factor in self.search.factors},
             "presets": {name: self._entry(one) for name, one in self.presets.items()},
             "closest": [self._entry(one) for one in self.closest[:10]],
             "closest_own": [self._entry(one) for one in self.closest_own[:10]],

@@ -1,7 +1,7 @@
 """The plan of a search, as data: factors, number of settings, and named settings.
 
-A factor is a `$name` of scenario files, with its possible levels. The values in those files (`[values]`) are the base,
-around which one factor at a time is changed.
+A factor is a `$name` of scenario files, or several that belong together, with its possible levels. The values in those
+files (`[values]`) are the base, around which one factor at a time is changed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,26 @@ Setting: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Factor:
-    """An open parameter; ``levels`` holds the value of each level's name."""
+    """An open parameter; ``levels`` holds the values of each level's ``$names``."""
 
     name: str
     says: str
-    levels: Mapping[str, str]
+    levels: Mapping[str, Mapping[str, str]]
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The values of each level in words."""
+        return {level: self._words(values) for level, values in self.levels.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The ``$names`` that it gives values."""
+        return tuple(next(iter(self.levels.values())))
+
+    def _words(self, values: Mapping[str, str]) -> str:
+        if self.names == (self.name,):
+            return values[self.name]
+        return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 @dataclass(frozen=True)
@@ -40,7 +55,8 @@ class Search:
     Attributes:
         factors: the factors.
         scenarios: the scenario files by their names.
-        own: the AQM of the paper.
+        own: the AQM of the paper, or what stands for it in its claims.
+        sizes: whether the claimed sizes of differences count as printed numbers, too: as ratios of two measures.
         base: the setting in the scenario files.
         presets: named settings.
         settings: how many settings are drawn from all combinations.
@@ -54,6 +70,7 @@ class Search:
     factors: tuple[Factor, ...]
     scenarios: Mapping[str, Path]
     own: str
+    sizes: bool
     base: Setting
     presets: Mapping[str, Setting]
     settings: int
@@ -64,7 +81,8 @@ class Search:
 
     def values(self, setting: Setting) -> dict[str, str]:
         """Return the value of each ``$name`` in a setting."""
-        return {factor.name: factor.levels[level] for factor, level in zip(self.factors, setting, strict=True)}
+        chosen = [factor.levels[level] for factor, level in zip(self.factors, setting, strict=True)]
+        return {name: value for values in chosen for name, value in values.items()}
 
     def words(self, setting: Setting) -> str:
         """Describe how a setting differs from the base."""
@@ -91,21 +109,24 @@ def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> S
     factors = tuple(_factor(one) for one in table.tables("factor", "name"))
     if not factors:
         raise table.error("factor: is missing: give the open parameters, as [[factor]]")
-    own = table.text("own")
+    own, sizes = table.text("own"), table.flag("sizes")
     base = _base(table, factors, scenarios)
     presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
     table.done()
-    return Search(factors, scenarios, own, base, presets, **counts)
+    return Search(factors, scenarios, own, sizes, base, presets, **counts)
 
 
 def _factor(table: Table) -> Factor:
-    levels = table.named_texts("levels")
-    factor = Factor(table.text("name"), table.text("says"), levels)
+    name = table.text("name")
+    factor = Factor(name, table.text("says"), table.named_values("levels", name))
     table.done()
-    if len(levels) < 2:
+    if len(factor.levels) < 2:
         raise table.error("levels: must hold at least two levels")
-    if len({*levels.values()}) < len(levels):
+    if len({*factor.shown.values()}) < len(factor.levels):
         raise table.error("levels: two of them have the same value")
+    for level, values in factor.levels.items():
+        if {*values} != {*factor.names}:
+            raise table.error(f"levels: '{level}' has other values ({', '.join(values)}) than the first level")
     return factor
 
 
@@ -117,16 +138,18 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
     for path in scenarios.values():
         first = scenario.load(path).points[0]
         for factor in factors:
-            if factor.name in first.varied:
-                raise InputError(f"{path}: sweep: {factor.name} is a factor of the search already")
-            value = first.named.get(factor.name)
-            if value is None:
+            for name in factor.names:
+                if name in first.varied:
+                    raise InputError(f"{path}: sweep: {name} is a factor of the search already")
+            values = {name: first.named[name] for name in factor.names if name in first.named}
+            if not values:
                 continue
-            level = next((name for name, own in factor.levels.items() if own == value), None)
+            words = ", ".join(values.values())
+            level = next((level for level, own in factor.levels.items() if own == values), None)
             if level is None:
-                raise InputError(f"{path}: values: {factor.name}: '{value}' is not a level of it")
+                raise InputError(f"{path}: values: {factor.name}: '{words}' is not a level of it")
             if base.setdefault(factor.name, level) != level:
-                raise InputError(f"{path}: values: {factor.name}: '{value}' differs from the other scenarios'")
+                raise InputError(f"{path}: values: {factor.name}: '{words}' differs from the other scenarios'")
     for factor in factors:
         if factor.name not in base:
             raise table.error(f"factor {factor.name}: no searched scenario has it under [values]")

@@ -147,7 +147,8 @@ class Runs:
 def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
     """Return the measures of each AQM in each scenario."""
     asked: dict[str, dict[str, dict[str, Measure]]] = {}
-    for one in (one for target in targets for one in target.quantities):
+    quantities = [one for target in targets for one in target.quantities]
+    for one in [*quantities, *(one.over for one in quantities if one.over)]:
         if one.measure.scenario in search.scenarios:
             asked.setdefault(one.measure.scenario, {}).setdefault(one.aqm, {})[_name(one.measure)] = one.measure
     return {name: {aqm: tuple(one.values()) for aqm, one in aqms.items()} for name, aqms in asked.items()}

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from aqmlab.measures import Measure
 from aqmlab.search.plan import Setting
-from aqmlab.search.targets import Grade, Target
+from aqmlab.search.targets import Grade, Quantity, Target
 
 # Measurements of a setting: a value per seed.
 Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]
@@ -63,7 +63,7 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str)
     error: dict[tuple[str, str], float] = {}
     for target in targets:
         for one in target.quantities:
-            found = [value * one.scale for value in values(setting, one.aqm, one.measure).values()]
+            found = list(_found(setting, one, values).values())
             if found:
                 centre = math.fsum(found) / len(found)
                 squares = math.fsum((value - centre) ** 2 for value in found)
@@ -75,7 +75,7 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str)
         for name, number in target.numbers.items()
         if (target.name, name) in measured
     }
-    mine = {(target.name, one.name) for target in targets for one in target.quantities if one.aqm == own}
+    mine = {(target.name, one.name) for target in targets for one in target.quantities if one.contestant == own}
     return Score(
         setting=setting,
         measured=measured,
@@ -86,6 +86,15 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str)
         numbers=len(ratios),
         grades={target.name: target.grade(_of(target, measured)) for target in targets},
     )
+
+
+def _found(setting: Setting, one: Quantity, values: Values) -> dict[int, float]:
+    """Return the values of a quantity by seed."""
+    found = {seed: value * one.scale for seed, value in values(setting, one.aqm, one.measure).items()}
+    if one.over is None:
+        return found
+    others = _found(setting, one.over, values)
+    return {seed: value / others[seed] for seed, value in found.items() if others.get(seed)}
 
 
 def _ratio(measured: float, printed: float) -> float:

@@ -157,7 +157,7 @@ def _groups(factor: Factor, place: int, scores: Sequence[Score]) -> Reals:
 
 
 def _sides(target: Target, own: str) -> list[str]:
-    return [one.name for one in target.quantities if one.aqm == own]
+    return [one.name for one in target.quantities if one.contestant == own]
 
 
 def _values(target: Target, scores: Sequence[Score], own: str) -> Reals:

@@ -10,12 +10,24 @@ from aqmlab.measures import Measure
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measure of an AQM's runs; ``scale`` converts it to the target's unit."""
+    """A measure of a contestant's runs.
+
+    Attributes:
+        name: its name, as ``codel.delay``.
+        contestant: the AQM that it belongs to, or the swept value that takes its place.
+        aqm: the AQM that is measured; empty for the only one of the scenario.
+        measure: what is measured.
+        scale: converts it to the target's unit.
+        over: what it is divided by, run by run.
+
+    """
 
     name: str
+    contestant: str
     aqm: str
     measure: Measure
     scale: float
+    over: Quantity | None = None
 
 
 @dataclass(frozen=True)

@@ -314,6 +314,16 @@ def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
         (f"{GOOD}flows = '$n*cubic'\n[values]\nm = '1'\nn = '1'", "'m' is neither an option nor used anywhere as $m"),
         (f"{GOOD}flows = '$n*cubic'\n[values]\nn = 1", "values: n: '1' is not text"),
         (f"{GOOD}flows = '$many*cubic'\n[values]\nmany = '1'\n[sweep]\nmany = ['2']", "sweep: 'many' is given outside"),
+        (f"{GOOD}[sweep.a]\nb = {{ c = '1' }}", "'c' is neither an option nor used anywhere as $c"),
+        (
+            f"{GOOD}flows = '$c*cubic'\n[sweep.a]\nb = {{ c = '1' }}\nd = {{ e = '1' }}",
+            "a: 'd' has other values (e) than 'b' (c)",
+        ),
+        (f"{GOOD}flows = '$c*cubic'\n[values]\nc = '1'\n[sweep.a]\nb = {{ c = '1' }}", "sweep: 'c' is given outside"),
+        (f"{GOOD}flows = '$c*cubic'\n[sweep]\nc = ['1']\na.b = {{ c = '1' }}", "sweep: 'c' is swept twice"),
+        (f"{GOOD}[sweep.a]\nb = {{ buffer = '1p' }}", "sweep: a: 'buffer' is an option"),
+        (f"{GOOD}[sweep.a]\nb = {{ aqm = 'red' }}", "sweep: 'aqm' cannot be swept"),
+        (f"{GOOD}topology = 'none.toml'\n[values]\nm = '1'", "topology: "),
         (f"{GOOD}[quick]\nseed = 3", "quick: unknown key 'seed', did you mean 'seeds'?"),
         (f"{GOOD}quick = 3", "quick: must be a table of options"),
     ],
@@ -333,6 +343,61 @@ def a_sweep_may_name_its_values_and_a_value_may_name_others(tmp_path: Path) -> N
     assert [point.texts("flows") for point in loaded.points] == [("2*cubic:mss=1000b",), ("2*newreno",)]
     with pytest.raises(InputError, match=r"there is no|unknown value"):
         scenario.resolve(scenario.load(_file(tmp_path, f"{GOOD}flows = '$a'\n[values]\na = '$a$a'")).points[0])
+
+
+GRAPH = """
+sources = ["a"]
+sinks = ["c"]
+[switch]
+program = "dscp threshold $threshold"
+[[link]]
+from = "a"
+to = "b"
+delay = "$delay"
+[[link]]
+from = "b"
+to = "c"
+delay = "1ms"
+queue = "test"
+"""
+
+
+def values_that_belong_together_are_swept_together(tmp_path: Path) -> None:
+    text = f"{GOOD}flows = '2*$kind:mss=$mss'\n[sweep.sender]\nfast = {{ kind = 'cubic', mss = '1000b' }}\n"
+    loaded = scenario.load(
+        _file(tmp_path, f"{text}slow = {{ mss = '500b', kind = 'newreno' }}\n[sweep]\nloss = ['0%', '1%']")
+    )
+    assert [dict(point.point) for point in loaded.points] == [
+        {"sender": name, "loss": loss} for name in ("fast", "slow") for loss in ("0%", "1%")
+    ]
+    flows = [point.texts("flows") for point in loaded.points]
+    assert flows == [("2*cubic:mss=1000b",)] * 2 + [("2*newreno:mss=500b",)] * 2
+    labelled = scenario.load(_file(tmp_path, text.replace('"codel"', '"$kind"').replace("2*$kind", "2*cubic"))).points[
+        0
+    ]
+    assert labelled.labels("aqm") == ("fifo", "$kind")
+
+
+def a_topology_in_a_file_has_the_values_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "graph.toml").write_text(GRAPH)
+    values = "[values]\nthreshold = '$kilobytes'\nkilobytes = '9kb'\n[sweep]\ndelay = ['2ms', '3ms']"
+    text = f"{GOOD}topology = 'graph.toml'\n{values}"
+    plans = [scenario.resolve(point) for point in scenario.load(_file(tmp_path, text)).points]
+    topologies = [plan.base.topology for plan in plans]
+    assert [one.links[0].delay_ns for one in topologies if one] == [2_000_000, 3_000_000]
+    assert all(one and one.switches["b"]["program"] == "dscp:plain threshold 9kb" for one in topologies)
+    # A folder of results with other values holds another experiment.
+    assert [plan.echo["topology_values"] for plan in plans] == [
+        {"delay": delay, "threshold": "9kb"} for delay in ("2ms", "3ms")
+    ]
+    path = _file(tmp_path, text.replace("[values]", "[values]\nm = '1'"))
+    with pytest.raises(InputError, match="'m' is neither an option nor used anywhere"):
+        scenario.load(path)
+    path = _file(tmp_path, f"{GOOD}topology = 'graph.toml'\n[values]\ndelay = '1ms'")
+    with pytest.raises(InputError) as error:
+        scenario.resolve(scenario.load(path).points[0])
+    missing = "'dscp threshold $threshold': unknown value 'threshold'; known are delay"
+    assert str(error.value) == f"{path}: topology: {missing}"
 
 
 def _experiments() -> list[Path]:

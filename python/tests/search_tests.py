@@ -308,6 +308,73 @@ expect = ["codel.slow < codel.fast"]
     assert dict(closest.measured) == {("small-1", "codel.slow"): 25.0, ("small-1", "codel.fast"): 30.0}
 
 
+def swept_contestants_are_searched_and_claimed_sizes_count_as_numbers(
+    folder: Path, simulator: Simulator, tmp_path: Path
+) -> None:
+    del simulator
+    swept = """
+aqm = ["codel target $target interval $interval"]
+rate = "$rate"
+rtt = "20ms"
+buffer = "100p"
+flows = ["2*newreno"]
+duration = "2s"
+[values]
+short = "10ms"
+interval = "100ms"
+rate = "5mbit"
+[sweep.plan]
+ours = { target = "$short" }
+theirs = { target = "30ms" }
+"""
+    factors = """
+[[factor]]
+name = "short"
+says = "the target"
+levels = ["5ms", "10ms", "15ms"]
+[[factor]]
+name = "line"
+says = "the link, and what goes with it"
+levels.slow = { rate = "5mbit", interval = "100ms" }
+levels.fast = { rate = "10mbit", interval = "200ms" }
+"""
+    claim = """
+[[claim]]
+id = "small-1"
+says = "Ours waits for less than half as long"
+where = "Figure 1"
+scenario = "line"
+contestants = "plan"
+measure.of = "qdelay_mean_ms"
+expect = ["ours < theirs by 50%"]
+"""
+    for preset in ("printed", "search"):
+        (folder / preset / "line.toml").write_text(swept)
+    (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
+    head = SEARCH.split("[presets]", maxsplit=1)[0].replace('"codel"', '"ours"\nsizes = true')
+    (folder / "search.toml").write_text(f"{head}[presets]\nprinted = {{ line = 'fast' }}\n{factors}")
+    outcome = searching.conduct(folders.load(folder), tmp_path / "out", jobs=2)
+    best = outcome.closest[0]
+    # (10 + 10) of (30 + 10): exactly half; at 5 Mbit/s no target gives that.
+    assert best.setting == ("10ms", "fast")
+    assert best.measured["small-1", "ours / theirs"] == pytest.approx(0.5)
+    assert (best.own, best.near, best.numbers) == (pytest.approx(0.0), 1, 1)
+    assert outcome.search.values(best.setting) == {"short": "10ms", "rate": "10mbit", "interval": "200ms"}
+    assert outcome.document()["factors"]["line"]["levels"]["fast"] == "rate 10mbit, interval 200ms"
+    assert _effect(outcome.effects, "short").is_seen
+    for old, new, wanted in (
+        ('"ours"', '"our"', "own: unknown AQM 'our', did you mean 'ours'?"),
+        (', interval = "200ms" }', " }", "levels: 'fast' has other values (rate) than the first level"),
+        ('rate = "5mbit", int', 'rate = "6mbit", int', "line: '5mbit, 100ms' is not a level of it"),
+    ):
+        text = f"{head}{factors}"
+        assert old in text
+        (folder / "search.toml").write_text(text.replace(old, new))
+        with pytest.raises(InputError) as error:
+            searching.load(folders.load(folder))
+        assert wanted in str(error.value)
+
+
 def quick_tries_less(paper: Paper) -> None:
     full, quick = searching.load(paper), searching.load(paper, quick=True)
     assert (full.settings, full.seeds, full.steps, full.best, full.fresh_seeds) == (24, 2, 3, 2, 4)

@@ -45,10 +45,10 @@ def experiment() -> Schema:
         "additionalProperties": swept({}),
     }
     tables = {
-        "values": {"description": "values of $names in the options", **names},
+        "values": {"description": "values of $names in the options and in the topology's file", **names},
         "sweep": {
             "description": "options or values, each with its values: a list, a table of names and values, or text as "
-            "'5ms,20ms' or '1ms..20ms*8'",
+            "'5ms,20ms' or '1ms..20ms*8'; values that belong together are a table under each name",
             **sweep,
         },
     }

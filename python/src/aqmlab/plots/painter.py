@@ -36,7 +36,7 @@ def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, *, bes
         if beside or own is axes[-1]:
             own.set_xlabel(panel.x_axis.label)
     if labels:
-        style.legend(canvas, max(axes, key=lambda own: len(own.get_legend_handles_labels()[1])))
+        style.legend(canvas, axes)
     return canvas
 
 

@@ -71,9 +71,13 @@ def dashes(labels: Sequence[str]) -> dict[str, Any]:
     return {label: DASHES[place // len(PALETTE) % len(DASHES)] for place, label in enumerate(labels)}
 
 
-def legend(figure: Figure, axes: Axes) -> None:
-    """Put the legend above the axes, where it covers nothing."""
-    handles, labels = axes.get_legend_handles_labels()
+def legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put the legend of all axes above them, where it covers nothing; each label is there once."""
+    called: dict[str, Any] = {}
+    for own in axes:
+        for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
+            called.setdefault(label, handle)
+    handles, labels = list(called.values()), list(called)
     longest = max(map(len, labels), default=1)
     columns = max(1, min(len(labels), 80 // (longest + 5)))
     with mpl.rc_context(_RC):

@@ -217,7 +217,7 @@ pub struct Direction {
 }
 
 /// The headroom that suffices for an ingress port and priority, in bytes, where packets have at most `packet` bytes and
-/// `priorities` share the port (IEEE 802.1Q annex N, for a PAUSE that is obeyed at once).
+/// `priorities` share the port, for a PAUSE that is obeyed at once.
 ///
 /// The PAUSE waits for a packet that is being sent and for those of the other priorities, is serialised, and takes the
 /// way back; the upstream port finishes a packet that it has just begun; and what it sent takes the way here. The packet

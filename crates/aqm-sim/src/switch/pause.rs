@@ -3,8 +3,8 @@
 //!
 //! Simpler than the standard:
 //!
-//! - A port obeys at once. IEEE 802.1Q-2018, 36.1.3.3, gives it 614.4 ns; the headroom that annex N adds for that, and for
-//!   the delays of interfaces and cables beyond propagation, is not needed here. Real switches need it.
+//! - A port obeys at once. The standard gives it some time; the headroom for that, and for the delays of interfaces and
+//!   cables beyond propagation, is not needed here. Real switches need it.
 //! - A frame speaks of one priority. That of IEEE 802.3 annex 31D has a vector of eight times; who pauses several
 //!   priorities at once sends several frames here.
 //! - XOFF is a fixed number of bytes. The standard leaves open when a port pauses; many switches take a threshold that

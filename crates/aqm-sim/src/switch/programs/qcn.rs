@@ -4,7 +4,7 @@
 //! they are here. Senders for it are flows of the kind `qcn`.
 //!
 //! # Reference
-//! IEEE 802.1Qau (now clause 30 of IEEE 802.1Q); J. Geng, J. Yan and Y. Zhang, "P4QCN: congestion control using P4-capable
+//! IEEE 802.1Qau (30.2.1 in its draft 2.4); J. Geng, J. Yan and Y. Zhang, "P4QCN: congestion control using P4-capable
 //! device in data center networks", Electronics 8(3), 2019.
 //!
 //! # Deviations

@@ -67,7 +67,7 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
     if panel.kind == "time":
         return common("line", "x", x_axis=across(), interval="band")
     if panel.study and panel.study.is_numeric:
-        return common("line", "x", x_axis=across(), has_points=True)
+        return common("line", "x", x_axis=across())
     if panel.kind == "seeds":
         return common("line", "x", x_axis=across(), has_points=True)
     if panel.kind == "bars":

@@ -18,7 +18,7 @@ series summed up as claims do, from ``since`` to ``until``.
 - ``steps``: rate and target of a rate-based congestion control that is told of congestion once, at the times in
   ``at``; needs no scenario.
 
-An entry of ``at`` may stand for many times: ``0s..30s step 500ms``.
+An entry of ``at`` may be a range, as in sweeps: ``0s..30s*61``.
 
 ``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
 ``across`` names the axis of ``sweep`` and the kinds after it. The paper's own numbers come from the claim named under
@@ -27,18 +27,17 @@ An entry of ``at`` may stand for many times: ``0s..30s step 500ms``.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from aqmlab.documents import Table
 from aqmlab.errors import InputError
 from aqmlab.measures import HOW
 from aqmlab.papers.studies import STUDIES, Study
-from aqmlab.units import format_span, parse_span
+from aqmlab.scenario.sweeps import Range
+from aqmlab.units import parse_span
 
 # Panels of simulation results. Studies are measured when they are drawn: they go beyond the paper.
 SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
-_RANGE = re.compile(r"(?P<first>\S+)\.\.(?P<last>\S+) step (?P<step>\S+)")
 
 
 @dataclass(frozen=True)
@@ -158,14 +157,13 @@ def _at(table: Table) -> tuple[str, ...]:
 def _places(text: str) -> list[str]:
     """Return the places on an axis that an entry stands for.
 
-    >>> _places("0s..2s step 500ms")
+    >>> _places("0s..2s*5")
     ['0s', '500ms', '1s', '1500ms', '2s']
 
     """
-    match = _RANGE.fullmatch(text)
-    if match is None:
+    found = Range.parse(text)
+    if found is None:
         return [text]
-    first, last, step = map(parse_span, match.groups())
-    if step == 0 or first > last:
-        raise InputError(f"'{text}' has no times: give them as 0s..30s step 500ms")
-    return [format_span(time) for time in range(first, last + 1, step)]
+    if found.count is None:
+        raise InputError(f"'{text}' lacks the number of its values: give it as 0s..30s*61")
+    return found.values()

@@ -11,15 +11,15 @@ import polars as pl
 from aqmlab.names import plain
 from aqmlab.results import Result
 
-HOW = ("mean", "max", "last", "deviation", "variation", "sum")
+HOW = ("mean", "min", "max", "last", "deviation", "variation", "sum")
 
 
 @dataclass(frozen=True)
 class Measure:
     """A measure of a run: a metric or, between two times, a series.
 
-    ``how`` reduces a series: mean, max, last, deviation, variation (deviation over mean), sum. The value is divided
-    by ``over``.
+    ``how`` reduces a series: mean, min, max, last, deviation, variation (deviation over mean), sum. The value is
+    divided by ``over``.
     """
 
     of: str
@@ -100,6 +100,7 @@ def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[
     value = pl.col("value")
     summed = {
         "mean": value.mean(),
+        "min": value.min(),
         "max": value.max(),
         "last": value.last(),
         "deviation": value.std(),

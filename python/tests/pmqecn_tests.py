@@ -186,6 +186,25 @@ def equal_classes_of_one_kind_get_the_same(kind: str) -> None:
     assert best.service == pytest.approx([1000 / 3] * 3, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("classes", "normalised", "printed"),
+    [
+        (["voice"] * 3, [168, 296, 536], [100, 499, 401]),
+        (["video"] * 3, [200, 300, 500], [200, 300, 500]),
+        (["file"] * 3, [168, 296, 536], [168, 296, 536]),
+        (["voice", "video", "file"], [167, 300, 533], [100, 201, 699]),
+    ],
+    ids=["voice", "video", "file", "combined"],
+)
+def each_objective_alone_and_all_together_divide_the_port_as_the_readme_says(
+    classes: list[str], normalised: list[int], printed: list[int]
+) -> None:
+    for objective, expected in (("normalised", normalised), ("printed", printed)):
+        best = pmqecn.solve([100, 200, 400], [0.01] * 3, classes=classes, objective=objective)
+        assert best.feasible
+        assert list(best.service) == pytest.approx(expected, abs=2.0)
+
+
 def video_alone_does_not_care_how_far_below_the_measured_delay_it_comes() -> None:
     # Equation 12: W_s + |W - W_s| is W wherever W_s < W.
     rates, wait = [220.0] * 3, 0.02

@@ -177,6 +177,14 @@ def a_range_may_omit_its_first_unit() -> None:
     assert parse("1*cubic:start=1s..2500ms").resolved().data()["start_ns"] == [1_000_000_000, 2_500_000_000]
 
 
+def flows_may_start_one_after_another() -> None:
+    group = parse("4*cubic:start=0..1ms:apart=1s")
+    assert group.resolved().data()["start_ns"] == [0, 1_000_000]
+    assert group.resolved().data()["apart_ns"] == 1_000_000_000
+    assert group.latest_start_ns == 3_001_000_000
+    assert "apart_ns" not in parse("4*cubic").resolved().data()
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -62,7 +62,8 @@ impl Member<'_> {
     pub(crate) fn add_flows(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
         let (earliest, latest) = self.group.start_ns;
         let spread = self.stream("start").below(latest.saturating_sub(earliest) + 1);
-        let start = Time::from_nanos(earliest + spread);
+        let turn = self.group.apart_ns.saturating_mul(u64::from(self.index));
+        let start = Time::from_nanos(earliest.saturating_add(spread).saturating_add(turn));
         let group = self.group;
         match &group.source {
             Source::Rounds(round) => {

@@ -123,6 +123,14 @@ impl Kind {
 pub static COMMON: &[Key] = &[
     Key::new("name", "name", Takes::Name, "", "name of the group in metrics; the kind unless given"),
     Key::new("start", "start_ns", Takes::Range, "0..1s", "when the flows start"),
+    Key::new(
+        "apart",
+        "apart_ns",
+        Takes::One(Unit::Span),
+        "off",
+        "how much later than the one before each flow starts",
+    )
+    .within(0.0, 1e12),
     Key::new("rtt", "rtt_ns", Takes::One(Unit::Span), "", "base round-trip time; --rtt unless given"),
     Key::new("from", "from", Takes::Nodes, "", "nodes where the flows begin, in turn; shared hosts"),
     Key::new("to", "to", Takes::Nodes, "", "nodes where the flows end, in turn; shared hosts"),

@@ -45,6 +45,21 @@ fn a_message_takes_as_many_datagrams_as_it_needs() {
 }
 
 #[test]
+fn flows_that_start_apart_start_one_after_another() {
+    let mut scenario = bottleneck("fifo");
+    let mut clients = cbr("clients", 800_000, 1000);
+    (clients.count, clients.apart_ns) = (4, 10 * SECOND);
+    scenario.flows.push(clients);
+    let report = run(&scenario, 1);
+    // 100 packets a second each, counted from 5 to 30 s; starts at 0, 10, 20 and 30 s: 25, 20, 10 and 0 seconds.
+    assert!(
+        (report.metrics["packets_arrived"] - 5500.0).abs() <= 4.0,
+        "{}",
+        report.metrics["packets_arrived"]
+    );
+}
+
+#[test]
 fn a_stepping_rate_and_poisson_arrivals_offer_their_mean_rate() {
     let mut scenario = bottleneck("fifo");
     let mut steps = cbr("steps", 1, 1000);

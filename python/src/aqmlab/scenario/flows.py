@@ -57,7 +57,7 @@ class Group:
     @property
     def latest_start_ns(self) -> int:
         """When the last of the flows has started."""
-        return int(self.values["start"][1])
+        return int(self.values["start"][1]) + (self.count - 1) * int(self.values["apart"])
 
     def __str__(self) -> str:
         """Write the group with every key that applies, defaults included; parsing it gives the same group."""
@@ -77,6 +77,7 @@ class Group:
             name=common["name"],
             count=self.count,
             start_ns=(earliest, latest),
+            apart_ns=common["apart_ns"],
             rtt_ns=common["rtt_ns"],
             traffic_class=common["class"],
             dscp=common["dscp"],

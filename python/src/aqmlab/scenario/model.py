@@ -98,7 +98,8 @@ class Topology:
 class Flows:
     """Flows with the same settings.
 
-    ``rtt_ns`` is ``None`` where the scenario's applies. ``transport`` is ``tcp``, ``udp`` or ``rate`` (rate-based
+    Each starts ``apart_ns`` later than the one before, beside what is drawn from ``start_ns``. ``rtt_ns`` is ``None``
+    where the scenario's applies. ``transport`` is ``tcp``, ``udp`` or ``rate`` (rate-based
     senders) with its settings;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
     nodes where the flows begin and end; without any, each flow has hosts of its own.
@@ -112,6 +113,7 @@ class Flows:
     dscp: int
     transport: tuple[Literal["tcp", "udp", "rate"], Settings]
     source: tuple[str, Settings]
+    apart_ns: int = 0
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
 
@@ -134,7 +136,7 @@ class Flows:
             "transport": {carrier: carried},
             "source": {form: said} if said else form,
         }
-        return fixed | _given({"from": list(self.sources), "to": list(self.sinks)})
+        return fixed | _given({"apart_ns": self.apart_ns, "from": list(self.sources), "to": list(self.sinks)})
 
 
 @dataclass(frozen=True)

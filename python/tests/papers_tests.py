@@ -105,24 +105,42 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def what_goes_beyond_the_paper_is_skipped_without_its_recordings(
+    small: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AQMLAB_SHARED", "elsewhere")
+    (small / "beyond").mkdir()
+    recorded = SCENARIO.replace("rate = ", "capture = 'shared:captures/call.pcap'\nrate = ")
+    (small / "beyond/recorded.toml").write_text(recorded)
+    ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out", "--json", "out.json")
+    reason = "beyond, recorded: skipped: there is no elsewhere/data/captures/call.pcap"
+    assert ended.status == 0
+    assert reason in ended.out
+    assert reason in json.loads(Path("out.json").read_text())["warnings"]
+    assert reason in Path("out/s-pie.html").read_text()
+
+
 @pytest.mark.parametrize("name", papers.built())
 def the_names_in_every_claim_and_figure_of_a_paper_exist(name: str) -> None:
     paper = papers.find(name)
     assert (paper.folder / "README.md").is_file()
     for preset in paper.presets:
+        paths = {**paper.scenarios(preset), **paper.scenarios(folders.BEYOND)}
+        loaded = {stem: scenario.load(path) for stem, path in paths.items()}
         named = {
             stem: {
                 name.replace("_", "-")
-                for one in scenario.resolve(scenario.load(path).points[0]).contestants
+                for one in scenario.resolve(experiment.points[0]).contestants
                 for name in (one.spec.name, one.label, one.label.split()[0])
             }
-            for stem, path in {**paper.scenarios(preset), **paper.scenarios(folders.BEYOND)}.items()
+            for stem, experiment in loaded.items()
+            if not experiment.absent
         }
         for claim in (claim for claim in paper.claims if not claim.contestants):
             for side in claim.operands:
                 assert side.aqm.replace("_", "-") in named[claim.measure(side).scenario], claim.id
         for drawing in paper.drawings:
-            for panel in (panel for panel in drawing.panels if panel.scenario and not panel.lines):
+            for panel in (panel for panel in drawing.panels if panel.scenario in named and not panel.lines):
                 assert {aqm.replace("_", "-") for aqm in panel.aqms} <= named[panel.scenario], drawing.name
 
 

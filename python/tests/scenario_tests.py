@@ -400,6 +400,19 @@ def a_topology_in_a_file_has_the_values_of_the_scenario(tmp_path: Path) -> None:
     assert str(error.value) == f"{path}: topology: {missing}"
 
 
+def recordings_that_do_not_come_with_the_project_are_looked_for_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AQMLAB_SHARED", str(tmp_path))
+    path = _file(tmp_path, "aqm = 'fifo'\nrtt = '40ms'\nlink_trace = 'shared:link-traces/a.down'\nflows = '1*cubic'")
+    trace = tmp_path / "data/link-traces/a.down"
+    assert scenario.load(path).points[0].text("link_trace") == str(trace)
+    assert scenario.load(path).absent == [str(trace)]
+    trace.parent.mkdir(parents=True)
+    trace.write_text("1\n2\n")
+    assert scenario.load(path).absent == []
+
+
 def _experiments() -> list[Path]:
     """Return the files that name AQMs: the others under experiments are graphs."""
     paths = sorted(ROOT.glob("experiments/**/*.toml"))
@@ -408,7 +421,10 @@ def _experiments() -> list[Path]:
 
 @pytest.mark.parametrize("path", _experiments(), ids=lambda path: f"{path.parent.stem}-{path.stem}")
 def every_experiment_of_the_project_resolves(path: Path) -> None:
-    for options in scenario.load(path).points:
+    loaded = scenario.load(path)
+    if loaded.absent:
+        pytest.skip(f"there is no {', no '.join(loaded.absent)}")
+    for options in loaded.points:
         scenario.resolve(options)
 
 

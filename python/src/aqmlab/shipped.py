@@ -1,6 +1,7 @@
 """Files that come with aqmlab: experiments, papers among them, and their recorded traffic.
 
-In a checkout they are in two folders at its top; in a wheel they are part of the package.
+In a checkout they are in two folders at its top; in a wheel they are part of the package. Recordings that may not be
+passed on are elsewhere, if at all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from aqmlab.errors import unknown
 def experiments() -> Path:
     """Return the folder of the experiments."""
     return Path(str(resources.files("aqmlab") / "experiments"))
+
+
+def shared() -> Path:
+    """Return the folder of recordings that do not come with aqmlab.
+
+    ``data`` in the folder named by the environment variable ``AQMLAB_SHARED``, or in ``shared`` beside the checkout.
+    """
+    return Path(os.environ.get("AQMLAB_SHARED") or experiments().resolve().parents[1] / "shared") / "data"
 
 
 def names() -> list[str]:

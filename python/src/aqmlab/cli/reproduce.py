@@ -158,6 +158,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         parts += ["", searched(reproduction.search)]
     everything = [*reproduction.results.values(), reproduction.beyond]
     warnings = [text for results in everything for one in results.values() for text in one.warnings]
+    warnings += reproduction.skipped
     parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
     return Group(*parts, "")
 

@@ -21,13 +21,17 @@ from aqmlab.statistics import Estimate
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The outcome for a paper: a result per preset and scenario, and a judgement per preset and claim."""
+    """The outcome for a paper: a result per preset and scenario, and a judgement per preset and claim.
+
+    ``skipped`` says which scenarios beyond the paper were not run, and why.
+    """
 
     paper: Paper
     results: dict[str, dict[str, Result]]
     beyond: dict[str, Result]
     quick: bool = False
     search: Outcome | None = None
+    skipped: tuple[str, ...] = ()
 
     @property
     def presets(self) -> list[str]:
@@ -71,7 +75,7 @@ class Reproduction:
         """Return the reproduction as plain data, as in the contract; every entry names preset and scenario."""
         entries: dict[str, list[dict[str, Any]]] = {"runs": [], "summary": []}
         scenarios = []
-        warnings = []
+        warnings = [*self.skipped]
         for preset, results in self._by_preset():
             for name, result in results.items():
                 place = {"paper": self.paper.name, "preset": preset, "scenario": name}
@@ -134,6 +138,10 @@ def conduct(
         preset: {name: scenario.load(path, overrides, quick=quick) for name, path in paper.scenarios(preset).items()}
         for preset in (*presets, *((BEYOND,) if beyond else ()))
     }
+    lost = {name: one.absent for name, one in planned.get(BEYOND, {}).items() if one.absent}
+    for name in lost:
+        del planned[BEYOND][name]
+    skipped = tuple(f"{BEYOND}, {name}: skipped: there is no {', no '.join(files)}" for name, files in lost.items())
     # Find every error before the first run.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
@@ -156,7 +164,7 @@ def conduct(
     searched = None
     if search:
         searched = searching.conduct(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
-    return Reproduction(paper, results, further, quick, searched)
+    return Reproduction(paper, results, further, quick, searched, skipped)
 
 
 def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import toml
+from aqmlab import shipped, toml
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario import sweeps, topologies
 from aqmlab.scenario.options import BY_NAME, Options, from_values, names
@@ -16,6 +16,8 @@ from aqmlab.scenario.options import BY_NAME, Options, from_values, names
 # Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds",)
 PATHS = ("link_trace", "capture")
+# Starts the name of a recording that does not come with aqmlab.
+SHARED = "shared:"
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,12 @@ class Experiment:
     title: str
     points: tuple[Options, ...]
 
+    @property
+    def absent(self) -> list[str]:
+        """The recordings that it names and that are not here."""
+        named = [path for point in self.points for key in PATHS for path in point.texts(key)]
+        return [path for path in dict.fromkeys(named) if not Path(path).exists()]
+
 
 def load(
     path: str | os.PathLike[str],
@@ -33,7 +41,7 @@ def load(
     values: Mapping[str, str] | None = None,
     quick: bool = False,
 ) -> Experiment:
-    """Read an experiment file. Paths in it are relative to the file.
+    """Read an experiment file. Paths in it are relative to the file; `shared:` starts those of `shipped.shared`.
 
     A ``$name`` in an option, in another value or in the topology's file stands for a value of the file.
 
@@ -164,9 +172,13 @@ def _value(key: str, value: object, place: str, folder: Path) -> object:
         if isinstance(entry, bool) or not isinstance(entry, str | int) or (isinstance(entry, int) and key not in PLAIN):
             raise InputError(f"{place}{key}: '{entry}' is not text with a unit, such as \"{_example(key)}\"")
     if key in PATHS:
-        placed = [str(folder / str(entry)) for entry in entries]
+        placed = [str(_path(str(entry), folder)) for entry in entries]
         return placed if isinstance(value, list) else placed[0]
     return value
+
+
+def _path(text: str, folder: Path) -> Path:
+    return shipped.shared() / text.removeprefix(SHARED) if text.startswith(SHARED) else folder / text
 
 
 def _text(key: str, value: object, place: str) -> str:

@@ -59,7 +59,9 @@ def _lines(panel: Panel, result: Result) -> list[_Line]:
     called = short_names(result)
     if not panel.lines:
         points = {place: ", ".join(point.values()) for place, point in enumerate(result.points)}
-        return [_Line(name, label, points) for name, label in called.items() if not wanted or name in wanted]
+        # In the order asked for: the same place has the same colour in every figure.
+        names = [name for name in wanted if name in called] if wanted else list(called)
+        return [_Line(name, called[name], points) for name in names]
     lines: dict[str, dict[int, str]] = {}
     for place, point in enumerate(result.points):
         others = ", ".join(value for key, value in point.items() if key != panel.lines)

@@ -9,7 +9,7 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.names import plain
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
-from aqmlab.scenario import Experiment
+from aqmlab.scenario import Experiment, Plan
 
 
 def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -> None:
@@ -24,13 +24,8 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
     named, several = {}, {}
     for name, one in experiments.items():
         plans = [scenario.resolve(point) for point in one.points]
-        contestants = plans[0].contestants
-        several[name] = len(contestants) > 1
-        named[name] = {
-            plain(text)
-            for contestant in contestants
-            for text in (contestant.spec.name, contestant.label, contestant.label.split()[0])
-        }
+        several[name] = len(plans[0].contestants) > 1
+        named[name] = names(plans[0])
     for claim in paper.claims:
         for side in claim.operands:
             measure = claim.measure(side)
@@ -43,6 +38,15 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
             if not claim.contestants and plain(side.aqm) not in aqms:
                 raise InputError(f"{place}: {unknown('AQM', side.aqm, sorted(aqms))}")
             _check_point(claim, side, experiments[measure.scenario], place, quick=quick)
+
+
+def names(plan: Plan) -> set[str]:
+    """Return the names by which claims may call the AQMs of a scenario."""
+    return {
+        plain(text)
+        for contestant in plan.contestants
+        for text in (contestant.spec.name, contestant.label, contestant.label.split()[0])
+    }
 
 
 def _check_point(claim: Claim, side: Operand, experiment: Experiment, place: str, *, quick: bool) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from aqmlab import search
+from aqmlab import scenario, search
 from aqmlab.errors import InputError, unknown
 from aqmlab.experiment import Watcher
+from aqmlab.names import plain
+from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.verdicts import HOLDS, Verdict, judge
@@ -42,7 +44,9 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
 
 def targets(paper: Paper, searched: Search) -> list[Target]:
     """Return the claims whose AQMs and measures are all part of the search."""
-    return [_target(claim, sizes=searched.sizes) for claim in paper.claims if _is_within(claim, searched)]
+    first = {name: scenario.load(path).points[0] for name, path in searched.scenarios.items()}
+    named = {name: preflight.names(scenario.resolve(point)) for name, point in first.items()}
+    return [_target(claim, sizes=searched.sizes) for claim in paper.claims if _is_within(claim, named)]
 
 
 def conduct(
@@ -67,9 +71,11 @@ def conduct(
     return search.conduct(searched, targets(paper, searched), place, seeds=seeds, jobs=jobs, watcher=watcher)
 
 
-def _is_within(claim: Claim, searched: Search) -> bool:
-    wanted = {claim.measure(side).scenario for side in claim.operands}
-    return not claim.unjudged and not claim.each and wanted <= {*searched.scenarios}
+def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:
+    """Whether the scenarios, of which the AQMs' names are given, have all that a claim needs."""
+    wanted = [(claim.measure(side).scenario, plain(claim.aqm(side))) for side in claim.operands]
+    there = all(place in named and (not aqm or aqm in named[place]) for place, aqm in wanted)
+    return not claim.unjudged and not claim.each and there
 
 
 def _target(claim: Claim, *, sizes: bool) -> Target:

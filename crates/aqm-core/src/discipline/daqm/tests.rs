@@ -1,4 +1,8 @@
 use super::super::testing::{Host, ms};
+use super::INFO;
+use crate::law::daqm::CONFIGURATIONS;
+use crate::law::features::NAMES;
+use crate::params::Value;
 use crate::signal::DropReason;
 use crate::units::Time;
 use alloc::format;
@@ -222,4 +226,17 @@ fn each_class_has_an_instance_of_its_own_behind_a_scheduler() {
     // Only the first class has waited too long; its head is dropped.
     assert_eq!([host.get(ms(20)), host.get(ms(20))], [Some(1), Some(10)]);
     assert_eq!(host.dropped(), [0]);
+}
+
+#[test]
+fn the_defaults_are_the_first_configuration_of_the_controller() {
+    let default = |name| &INFO.params.iter().find(|param| param.name == name).unwrap().default;
+    let thresholds = NAMES.map(|name| match default(name) {
+        Value::Count(packets) => *packets as f64,
+        Value::Span(span) => span.as_millis_f64(),
+        Value::Number(number) => *number,
+        other => panic!("{name}: {other:?}"),
+    });
+    assert_eq!(thresholds, CONFIGURATIONS[0].thresholds);
+    assert_eq!(*default("drop_rate"), Value::Fraction(CONFIGURATIONS[0].rate));
 }

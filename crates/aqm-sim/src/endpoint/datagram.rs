@@ -2,6 +2,7 @@
 
 use super::recorded::Recorded;
 use crate::network::packet::{Packet, Role};
+use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::units::Span;
 
@@ -13,7 +14,12 @@ impl Simulation {
     pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
         self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
-        if self.flows[number].session.rated.is_some() {
+        if self.shared.faults.strike(Fault::CountedTwice) {
+            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        }
+        let session = &mut self.flows[number].session;
+        session.ledger.received.add_datagram(packet.payload);
+        if session.rated.is_some() {
             self.on_rated_delivery(number, packet);
         }
     }
@@ -39,9 +45,11 @@ impl Simulation {
     /// Sends what nothing reacts to.
     pub(super) fn send_datagram(&mut self, datagram: Recorded) {
         let tcp = datagram.tcp.as_ref();
+        let flow = &mut self.flows[datagram.flow as usize];
+        flow.session.ledger.sent.add_datagram(datagram.payload);
         let packet = Packet {
             flow: datagram.flow,
-            next: self.flows[datagram.flow as usize].forward,
+            next: flow.forward,
             length: datagram.ip_length + self.overhead,
             payload: datagram.payload,
             stamp: self.shared.now,

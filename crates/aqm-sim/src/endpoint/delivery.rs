@@ -2,12 +2,16 @@
 
 use super::flow::Endpoints;
 use crate::network::packet::{PacketId, Role};
+use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::units::Time;
 
 impl Simulation {
     /// A packet has reached the end of its route.
     pub(crate) fn deliver(&mut self, id: PacketId) {
+        if self.shared.faults.strike(Fault::LostAtReceiver) {
+            return self.shared.slab.remove(id);
+        }
         match self.shared.slab[id].role {
             Role::Feedback => return self.deliver_feedback(id),
             Role::Pause => return self.on_pause(id),
@@ -23,6 +27,9 @@ impl Simulation {
         }
         self.shared.slab.remove(id);
         let number = packet.flow as usize;
+        if self.shared.faults.strike(Fault::ReceivedTwice) {
+            self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
+        }
         match self.flows[number].endpoints {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
             Endpoints::Datagrams => self.deliver_datagram(number, &packet),

@@ -17,7 +17,7 @@ impl Simulation {
             self.shared.metrics.too_fast = Some(packet.flow);
         }
         let flow = &mut self.flows[packet.flow as usize];
-        flow.session.feedback += 1;
+        flow.session.ledger.received.feedback += 1;
         // What the values mean, the discipline or program documents. Others than rate-based senders know of no such messages.
         self.on_rate_feedback(packet.flow as usize, feedback.values);
     }

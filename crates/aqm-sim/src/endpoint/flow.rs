@@ -1,5 +1,6 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
+use super::ledger::Ledger;
 use super::rated_ends::RatedEnds;
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
@@ -39,8 +40,8 @@ pub(crate) struct Session {
     pub(crate) size: u64,
     pub(crate) start: Time,
     pub(crate) finished: Option<Time>,
-    /// Packets of feedback from disciplines that have reached its ends.
-    pub(crate) feedback: u64,
+    /// What its ends have sent and received.
+    pub(crate) ledger: Ledger,
 }
 
 impl Flow {

@@ -4,6 +4,7 @@ pub(crate) mod datagram;
 pub(crate) mod delivery;
 pub(crate) mod feedback;
 pub(crate) mod flow;
+pub(crate) mod ledger;
 pub(crate) mod rated;
 pub(crate) mod rated_ends;
 pub(crate) mod recorded;

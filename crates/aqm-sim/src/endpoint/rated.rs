@@ -79,6 +79,7 @@ impl Simulation {
         }
         ends.last = Some((now, f64::from(length) * 8.0));
         ends.control.on_sent(length.into());
+        flow.session.ledger.sent.add_datagram(payload);
         let packet = Packet {
             flow: number as u32,
             next: flow.forward,
@@ -143,6 +144,7 @@ impl Simulation {
                 record: Some(self.shared.slab.records.insert(Record::Feedback(message))),
                 ..Packet::default()
             };
+            flow.session.ledger.sent.feedback += 1;
             self.shared.metrics.feedback.sent += 1;
             let id = self.shared.slab.insert(notification);
             self.forward(id);

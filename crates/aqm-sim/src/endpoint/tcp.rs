@@ -3,6 +3,7 @@
 use super::flow::Endpoints;
 use crate::engine::{Kind, Target};
 use crate::network::packet::{Packet, Role};
+use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
 use aqm_core::units::Time;
@@ -14,13 +15,16 @@ impl Simulation {
     /// A segment or an acknowledgment has arrived.
     pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         match (packet.role, packet.flags & flags::SYN != 0) {
             (Role::Ack, true) => {
+                flow.session.ledger.received.control += 1;
                 connection.sender.on_syn_answered(packet.stamp, now);
                 self.pump(number);
             }
             (Role::Ack, false) => {
+                flow.session.ledger.received.control += 1;
                 let ack = Acknowledgment {
                     ack: packet.number,
                     echo: packet.stamp,
@@ -47,6 +51,7 @@ impl Simulation {
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        flow.session.ledger.received.data += 1;
         let receiver = &mut connection.receiver;
         let segment = Segment {
             seq: packet.number,
@@ -59,6 +64,9 @@ impl Simulation {
         let answer = receiver.on_segment(&segment, now);
         let delivered = receiver.delivered();
         self.shared.metrics.flows[number].payload_total = delivered;
+        if self.shared.faults.strike(Fault::CountedTwiceByTcp) {
+            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        }
         let complete = delivered >= flow.notify_at;
         match answer {
             Some(ack) => self.acknowledge(number, &ack),
@@ -78,6 +86,12 @@ impl Simulation {
             let Some(sent) = connection.sender.poll(now) else { break };
             let syn = sent.flags & flags::SYN != 0;
             let options = if syn { SYN_OPTIONS } else { 0 };
+            let tally = &mut flow.session.ledger.sent;
+            if syn {
+                tally.control += 1;
+            } else {
+                tally.data += 1;
+            }
             let packet = Packet {
                 flow: number as u32,
                 next: flow.forward,
@@ -111,7 +125,9 @@ impl Simulation {
 
     /// Answers a SYN, as often as it comes.
     fn answer_syn(&mut self, number: usize, syn: &Packet) {
-        let flow = &self.flows[number];
+        let flow = &mut self.flows[number];
+        flow.session.ledger.received.control += 1;
+        flow.session.ledger.sent.control += 1;
         let packet = Packet {
             flow: number as u32,
             next: flow.reverse,
@@ -128,7 +144,8 @@ impl Simulation {
 
     /// Sends an acknowledgment back.
     fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
-        let flow = &self.flows[number];
+        let flow = &mut self.flows[number];
+        flow.session.ledger.sent.control += 1;
         // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
         let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
         let packet = Packet {

@@ -3,6 +3,7 @@
 
 use super::classified::Confusion;
 use super::flow_monitor::FlowMonitor;
+use super::losses::{Cause, Losses};
 use super::port::Sample;
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
@@ -20,6 +21,8 @@ pub(crate) struct Metrics {
     pub(crate) groups: Vec<GroupMetrics>,
     pub(crate) feedback: FeedbackMetrics,
     pub(crate) telemetry: TelemetryMetrics,
+    /// What the network has lost.
+    pub(crate) losses: Losses,
     pub(crate) series: Series,
     /// Another way to measure, if the scenario asks for it.
     pub(crate) flow_monitor: Option<Box<FlowMonitor>>,
@@ -136,6 +139,7 @@ impl Metrics {
             groups: groups.collect(),
             feedback: FeedbackMetrics::default(),
             telemetry: TelemetryMetrics::default(),
+            losses: Losses::default(),
             series: Series::default(),
             flow_monitor: None,
             each_flow,
@@ -148,6 +152,7 @@ impl Metrics {
     /// Adds a flow of group number `group`.
     pub(crate) fn add_flow(&mut self, group: usize, propagation: Span, back: bool) {
         self.flows.push(FlowMetrics::new(group as u32, propagation, back));
+        self.losses.add_flow();
     }
 
     /// The warm-up is over: everything starts again from zero, except the series and the backlog.
@@ -164,10 +169,12 @@ impl Metrics {
         self.sampled_rtt = (Span::ZERO, 0);
         self.feedback = FeedbackMetrics::default();
         self.telemetry = TelemetryMetrics::default();
+        self.losses.restart();
     }
 
     /// A packet is lost, in any queue or on any link.
-    pub(crate) fn on_loss(&mut self, packet: &Packet) {
+    pub(crate) fn on_loss(&mut self, packet: &Packet, cause: Cause) {
+        self.losses.note(packet, cause);
         if packet.is_counted() {
             self.flows[packet.flow as usize].lost += 1;
         } else if packet.role == Role::Feedback {

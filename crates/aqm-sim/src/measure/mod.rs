@@ -2,6 +2,7 @@
 
 pub(crate) mod classified;
 pub(crate) mod flow_monitor;
+pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod port;
 pub(crate) mod results;

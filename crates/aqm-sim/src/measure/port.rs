@@ -37,6 +37,17 @@ pub(crate) struct PortMetrics {
     /// Serialisation time of a full packet: the step in which the average decays while the queue is empty.
     full_packet: Span,
     sample: Sample,
+    /// What the counters of port and discipline said when measuring began, and the bytes that each flow had sent through.
+    before: Passed,
+    carried_before: Vec<u64>,
+}
+
+/// Packets at a port, as discipline and switch count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) departed: u64,
 }
 
 /// One flow at a measured port. Packets are counted in 32 bits.
@@ -86,17 +97,23 @@ impl PortMetrics {
             ewma_count: 0,
             empty_since: Time::ZERO,
             sample: Sample::default(),
+            before: Passed::default(),
+            carried_before: Vec::new(),
         }
     }
 
     /// Adds a flow of group number `group`.
     pub(crate) fn add_flow(&mut self, group: u32) {
         self.flows.push(FlowAtPort { group, ..FlowAtPort::default() });
+        self.carried_before.push(0);
     }
 
     /// The warm-up is over: everything starts again from zero, except the weighted average and the current sample.
-    pub(crate) fn restart(&mut self, queued: Backlog, now: Time) {
-        for flow in &mut self.flows {
+    /// `passed` is what discipline and switch have counted so far.
+    pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, now: Time) {
+        self.before = passed;
+        for (flow, carried) in self.flows.iter_mut().zip(&mut self.carried_before) {
+            *carried += flow.bytes;
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
         }
         self.sojourn.iter_mut().for_each(Histogram::clear);
@@ -193,6 +210,23 @@ impl PortMetrics {
         self.ewma = EWMA_WEIGHT * queued.packets as f64 + kept * self.ewma;
         self.ewma_sum += self.ewma;
         self.ewma_count += 1;
+    }
+
+    /// What its flows have counted since measuring began, if discipline and switch, which have `passed` in all, say
+    /// otherwise.
+    pub(crate) fn miscounted(&self, passed: Passed) -> Option<Passed> {
+        let sum = |of: fn(&FlowAtPort) -> u32| self.flows.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
+        let counted = Passed {
+            arrived: self.before.arrived + sum(|flow| flow.arrived),
+            dropped: self.before.dropped + sum(|flow| flow.dropped),
+            departed: self.before.departed + sum(|flow| flow.departed),
+        };
+        (counted != passed).then_some(counted)
+    }
+
+    /// Bytes that a flow has sent through it since the start of the run.
+    pub(crate) fn carried(&self, flow: usize) -> u64 {
+        self.carried_before[flow] + self.flows[flow].bytes
     }
 
     /// Time-weighted means over `seconds`: packets and bytes.

@@ -46,7 +46,7 @@ impl InFlightQueue {
     }
 
     /// The packets in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &InFlight> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
         self.packets.iter()
     }
 }

@@ -50,8 +50,29 @@ pub(crate) struct Impairment {
     pub(crate) loss: f64,
     pub(crate) jitter: Span,
     pub(crate) random: Random,
+    /// The same before its first number.
+    fresh: Random,
+    /// Packets that came by, and those of them that were lost.
+    pub(crate) passed: u64,
+    pub(crate) lost: u64,
     /// Packets in flight that have an event of their own.
     pub(crate) jittered: Backlog,
+}
+
+impl Impairment {
+    /// How many packets its stream of random numbers has lost.
+    pub(crate) fn drawn(&self) -> u64 {
+        let mut random = self.fresh.clone();
+        let mut lost = 0;
+        for _ in 0..self.passed {
+            if self.loss > 0.0 && random.uniform() < self.loss {
+                lost += 1;
+            } else if self.jitter > Span::ZERO {
+                random.below(self.jitter.as_nanos() + 1);
+            }
+        }
+        lost
+    }
 }
 
 /// A discipline and the device between it and the wire.
@@ -67,6 +88,8 @@ pub(crate) struct Device {
     pub(crate) ring: VecDeque<PacketId>,
     /// Most packets in the device, the one being sent included.
     pub(crate) ring_packets: u32,
+    /// When the last bit of the packet on the wire leaves.
+    pub(crate) until: Time,
     /// Whether an event is scheduled for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
     pub(crate) trace: Option<TraceDevice>,
@@ -126,7 +149,10 @@ impl Port {
             extras.impairment = Some(Impairment {
                 loss: link.loss,
                 jitter: link.jitter,
+                fresh: random.clone(),
                 random,
+                passed: 0,
+                lost: 0,
                 jittered: Backlog::default(),
             });
         }
@@ -147,6 +173,7 @@ impl Port {
                 longest: Backlog::default(),
                 ring: VecDeque::new(),
                 ring_packets: *ring_packets,
+                until: Time::ZERO,
                 busy: false,
                 wake_at: Time::MAX,
                 trace,
@@ -198,6 +225,12 @@ impl Port {
         Backlog { packets: self.inside_packets.into(), bytes: self.inside_bytes }
     }
 
+    /// Gives the wire another rate than the network says.
+    #[cfg(test)]
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
     /// Serialisation time of `length` bytes.
     #[inline]
     pub(crate) fn serialisation(&mut self, length: u32) -> Span {
@@ -206,6 +239,18 @@ impl Port {
             self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
         }
         self.last_span
+    }
+
+    /// Bytes of the packet on the wire that are not yet sent at `now`, a share of it included.
+    pub(crate) fn unsent(&self, now: Time) -> f64 {
+        let left = self.device().map_or(Span::ZERO, |device| device.until.since(now));
+        let of_packet = left.as_nanos() as f64 / self.last_span.as_nanos().max(1) as f64;
+        f64::from(self.last_length) * of_packet
+    }
+
+    /// Whether the last packet took less time than at `rate`.
+    pub(crate) fn is_hasty(&self, rate: Rate) -> bool {
+        self.last_span < rate.time_for(Bytes::new(self.last_length.into()))
     }
 
     /// Queues `length` bytes at a plain port. Returns when their last bit is sent.

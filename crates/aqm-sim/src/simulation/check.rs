@@ -16,10 +16,11 @@ impl Simulation {
             check_queue(device, may_hold)
                 .map_err(|what| self.failed(&self.network.link_name(number), &what))?;
         }
-        Ok(())
+        self.check_wires()
     }
 
-    /// Packets and bytes are conserved at every port and on every wire, and none was faster than propagation.
+    /// Packets and bytes are conserved at every port, on every wire and for every flow, and none was faster than
+    /// propagation.
     pub(super) fn check(&self) -> Result<(), RunError> {
         self.check_queues()?;
         let mut there = vec![Backlog::default(); self.ports.len()];
@@ -57,13 +58,14 @@ impl Simulation {
         if !self.shared.slab.owns_records() {
             return Err(self.failed("all ports", "a record has no packet"));
         }
-        match self.shared.metrics.too_fast {
-            Some(flow) => Err(self.failed(&format!("flow {flow}"), "a packet was faster than propagation")),
-            None => Ok(()),
+        if let Some(flow) = self.shared.metrics.too_fast {
+            return Err(self.failed(&format!("flow {flow}"), "a packet was faster than propagation"));
         }
+        self.check_flows()?;
+        self.check_capacities()
     }
 
-    fn failed(&self, place: &str, what: &str) -> RunError {
+    pub(super) fn failed(&self, place: &str, what: &str) -> RunError {
         RunError::Check(format!("at {}: {place}: {what}", self.shared.now))
     }
 }

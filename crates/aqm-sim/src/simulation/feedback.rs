@@ -31,6 +31,7 @@ impl Simulation {
                         record: Some(self.shared.slab.records.insert(record)),
                         ..Packet::default()
                     };
+                    self.flows[flow as usize].session.ledger.sent.feedback += 1;
                     self.shared.metrics.feedback.sent += 1;
                     let id = self.shared.slab.insert(packet);
                     self.forward(id);

@@ -1,8 +1,10 @@
 //! Packets from port to port: queue, device, serialisation, propagation.
 
+use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
+use crate::measure::losses::Cause;
 use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
@@ -43,6 +45,14 @@ impl Simulation {
             let packet = &self.shared.slab[id];
             monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
         }
+        if self.shared.faults.strike(Fault::LostAtSender) {
+            return self.shared.slab.remove(id);
+        }
+        if self.shared.faults.strike(Fault::Doubled) {
+            let twin = self.shared.slab.insert(self.shared.slab[id]);
+            let (next, length) = self.next_hop(twin);
+            self.hand_over(twin, next, length);
+        }
         let (next, length) = self.next_hop(id);
         self.hand_over(id, next, length);
     }
@@ -62,6 +72,9 @@ impl Simulation {
         if next == END {
             return self.deliver(id);
         }
+        if self.shared.faults.strike(Fault::LostBeforePort) {
+            return self.shared.slab.remove(id);
+        }
         let port = next as usize;
         let this = &mut self.ports[port];
         this.enter(length);
@@ -77,11 +90,22 @@ impl Simulation {
         let ports = self.ports.as_mut_slice();
         let this = &mut ports[port];
         let mut at = out + this.delay;
+        if self.shared.faults.strike(Fault::LostOnWire) {
+            let lost = &self.shared.slab[id];
+            this.leave(lost.length);
+            if let Some(impairment) = this.impairment_mut() {
+                impairment.lost += 1;
+            }
+            self.shared.metrics.on_loss(lost, Cause::Impairment);
+            return self.shared.slab.remove(id);
+        }
         if let Some(impairment) = this.impairment_mut() {
+            impairment.passed += 1;
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
+                impairment.lost += 1;
                 let lost = &self.shared.slab[id];
                 this.leave(lost.length);
-                self.shared.metrics.on_loss(lost);
+                self.shared.metrics.on_loss(lost, Cause::Impairment);
                 return self.shared.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
@@ -234,9 +258,13 @@ impl Simulation {
         let id =
             if ring || self.shared.switches.is_some() { self.next_packet(port) } else { self.dequeue(port) };
         let this = &mut self.ports[port];
-        this.device_mut()?.busy = id.is_some();
-        let id = id?;
+        let Some(id) = id else {
+            this.device_mut()?.busy = false;
+            return None;
+        };
         let out = self.shared.now + this.serialisation(self.shared.slab[id].length);
+        let device = this.device_mut()?;
+        (device.busy, device.until) = (true, out);
         if let Some(medium) = medium {
             self.media[medium as usize].busy = true;
         }

@@ -1,10 +1,14 @@
 //! The event loop: packets move from port to port, endpoints answer, the metrics look on.
 //!
 //! [`setup`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`applications`] and
-//! the endpoints answer, [`check`] proves that nothing was lost.
+//! the endpoints answer; [`check`], [`conservation`] and [`wires`] prove that nothing was lost, invented or too fast.
 
 pub(crate) mod applications;
 pub(crate) mod check;
+pub(crate) mod conservation;
+#[cfg(test)]
+mod fault_tests;
+pub(crate) mod faults;
 pub(crate) mod feedback;
 pub(crate) mod forwarding;
 pub(crate) mod members;
@@ -17,3 +21,4 @@ pub(crate) mod state;
 pub(crate) mod switching;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wires;

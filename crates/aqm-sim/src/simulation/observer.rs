@@ -1,8 +1,10 @@
 //! What a discipline says while it works: drops and marks reach the slab and the metrics.
 
+use super::faults::Fault;
 use super::state::Shared;
 use crate::engine::{Kind, Target};
-use crate::network::packet::{PacketId, Role};
+use crate::measure::losses::Cause;
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::{Device, Observed, PortId};
 use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
@@ -41,7 +43,12 @@ impl Observer for PortObserver<'_> {
         }
         let id = packet.cookie as PacketId;
         let dropped = &self.shared.slab[id];
-        self.shared.metrics.on_loss(dropped);
+        if self.shared.faults.strike(Fault::WrongFlow) {
+            let flow = (dropped.flow + 1) % self.shared.metrics.flows.len() as u32;
+            self.shared.metrics.on_loss(&Packet { flow, ..*dropped }, Cause::Discipline);
+        } else {
+            self.shared.metrics.on_loss(dropped, Cause::Discipline);
+        }
         if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
             monitor.on_drop(dropped.flow, dropped.role == Role::Ack, reason, self.shared.now);
         }

@@ -114,10 +114,12 @@ impl Simulation {
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
         if index == WARMUP {
             let now = self.shared.now;
+            self.check()?;
             self.shared.metrics.restart(now);
-            for port in 0..self.measured.len() {
-                if let Some((metrics, queued)) = self.port_metrics(port) {
-                    metrics.restart(queued, now);
+            for number in 0..self.measured.len() {
+                let passed = self.passed(self.measured[number]);
+                if let Some((metrics, queued)) = self.port_metrics(number) {
+                    metrics.restart(queued, passed, now);
                 }
             }
             if let Some(switches) = &mut self.shared.switches {
@@ -125,11 +127,11 @@ impl Simulation {
             }
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
             for flow in &mut self.flows {
+                flow.session.ledger.received_before = flow.session.ledger.received.data;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
                 }
             }
-            self.check()?;
             return Ok(None);
         }
         if let Some(switches) = &mut self.shared.switches {

@@ -1,6 +1,8 @@
 //! What a simulation consists of.
 
+use super::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
+use crate::endpoint::ledger::Ledger;
 use crate::endpoint::recorded::Replay;
 use crate::engine::EventQueue;
 use crate::measure::metrics::Metrics;
@@ -33,6 +35,7 @@ pub(crate) struct Shared {
     /// What switches have beside their ports, if any has anything.
     pub(crate) switches: Option<Box<Switches>>,
     pub(crate) metrics: Metrics,
+    pub(crate) faults: Faults,
 }
 
 /// A running simulation.
@@ -102,6 +105,7 @@ impl Simulation {
                 emissions: Emissions::default(),
                 switches: None,
                 metrics,
+                faults: Faults::default(),
             },
             ports,
             network,
@@ -149,7 +153,7 @@ impl Simulation {
                 size: setup.size.unwrap_or(ENDLESS),
                 start: setup.start,
                 finished: None,
-                feedback: 0,
+                ledger: Ledger::default(),
             }),
         });
         (self.flows.len() - 1) as u32

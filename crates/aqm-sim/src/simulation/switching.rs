@@ -1,9 +1,11 @@
 //! Switches in the event loop: programs and admission before a port's queue, programs behind it, PAUSE frames and pauses
 //! that end, timers of control planes.
 
+use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
+use crate::measure::losses::Cause;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
@@ -53,7 +55,7 @@ impl Simulation {
                 packet.class = class;
             }
             if drop {
-                refusal = Some(DropReason::Congestion);
+                refusal = Some((DropReason::Congestion, Cause::Program));
             } else if mark && packet.ecn.is_capable() {
                 packet.ecn = Ecn::Ce;
                 switches.note_mark(port);
@@ -70,9 +72,9 @@ impl Simulation {
         let Some(switches) = &mut self.shared.switches else { return Some(packet) };
         if refusal.is_none() && switches.admit(port, from, packet.class, packet.length, now).is_err() {
             switches.on_drop(port, &packet, now);
-            refusal = Some(DropReason::Overlimit);
+            refusal = Some((DropReason::Overlimit, Cause::Buffer));
         }
-        let Some(reason) = refusal else { return Some(packet) };
+        let Some((reason, cause)) = refusal else { return Some(packet) };
         let flow = self.shared.slab[id].flow;
         if let Some(device) = self.ports[port].device_mut()
             && let Some(metrics) = &mut device.observed.metrics
@@ -82,7 +84,9 @@ impl Simulation {
             metrics.on_arrival(flow, device.observed.queued, now);
             metrics.on_drop(flow, reason, with_it, now);
         }
-        self.shared.metrics.on_loss(&self.shared.slab[id]);
+        if !self.shared.faults.strike(Fault::RefusalForgotten) {
+            self.shared.metrics.on_loss(&self.shared.slab[id], cause);
+        }
         self.shared.slab.remove(id);
         self.ports[port].leave(packet.length);
         self.send_pauses(port);
@@ -126,6 +130,7 @@ impl Simulation {
             record,
             ..Packet::default()
         });
+        switches.pauses.sent += 1;
         self.ports[port].enter(FRAME_BYTES);
         switches.frames_mut(port).push_back(id);
         self.start(port);
@@ -151,6 +156,7 @@ impl Simulation {
             return;
         };
         let Some(switches) = &mut self.shared.switches else { return };
+        switches.pauses.received += 1;
         let Some(port) = switches.receive(out, frame, now) else { return };
         if let Some(at) = switches.arm_expiry(port) {
             self.shared.events.push(at, Target::new(Kind::PauseEnd, port as u32));

@@ -187,7 +187,7 @@ fn run(simulation: &mut Simulation, micros: u64) -> Result<(), RunError> {
 fn is_told(build: impl Fn() -> Simulation, micros: u64) -> bool {
     let mut simulation = build();
     run(&mut simulation, micros).unwrap();
-    simulation.flows[0].session.feedback > 0
+    simulation.flows[0].session.ledger.received.feedback > 0
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn an_emission_is_lost_where_a_link_loses_it_and_nothing_leaks() {
     let feedback = &simulation.shared.metrics.feedback;
     assert_eq!((feedback.sent, feedback.delivered, feedback.lost), (3, 0, 3));
     assert_eq!((simulation.shared.slab.alive(), simulation.shared.slab.records.alive()), (0, 0));
-    assert_eq!(simulation.flows[0].session.feedback, 0);
+    assert_eq!(simulation.flows[0].session.ledger.received.feedback, 0);
     assert_eq!(simulation.shared.metrics.flows[0].lost, 0);
 }
 

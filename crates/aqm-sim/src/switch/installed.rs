@@ -28,6 +28,8 @@ pub(crate) struct Switches {
     switches: Vec<Installed>,
     /// Of every port of the network.
     ports: Vec<Attachment>,
+    /// PAUSE frames, the whole run's.
+    pub(crate) pauses: PauseCount,
     /// The first circle of paused buffers that was seen.
     deadlock: Option<(Time, Vec<PortId>)>,
     /// The first port to which a program sent flow-controlled packets in another class than theirs.
@@ -74,6 +76,13 @@ struct Attachment {
     dropped: u64,
 }
 
+/// PAUSE frames sent and received.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PauseCount {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
 /// Packets that the switch kept from a port, and their bytes; the whole run's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refused {
@@ -92,8 +101,13 @@ impl Switches {
             return Ok(None);
         }
         let ports = network.links.iter().map(|_| Attachment { expiry: Time::MAX, ..Attachment::default() });
-        let mut all =
-            Switches { switches: Vec::new(), ports: ports.collect(), deadlock: None, misclassified: None };
+        let mut all = Switches {
+            switches: Vec::new(),
+            ports: ports.collect(),
+            pauses: PauseCount::default(),
+            deadlock: None,
+            misclassified: None,
+        };
         // Programs may let packets grow.
         let grows = network.switches.values().any(|options| options.program.is_some());
         let packet = packet + if grows { Hops::MOST_BYTES } else { 0 };

@@ -82,6 +82,11 @@ impl Receiver {
         self.next
     }
 
+    /// Bytes that arrived beyond gaps.
+    pub(crate) fn beyond(&self) -> u64 {
+        self.beyond.iter().map(|(start, end)| end - start).sum()
+    }
+
     /// When the delayed acknowledgment is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.deadline

@@ -592,6 +592,11 @@ impl Sender {
         self.pacer.as_ref().and_then(|pacer| pacer.blocked_until(now))
     }
 
+    /// How far its data were acknowledged and sent.
+    pub(crate) fn extent(&self) -> (u64, u64) {
+        (self.una, self.next)
+    }
+
     /// Window in bytes, for measurements.
     pub(crate) fn cwnd(&self) -> u64 {
         self.control.window.cwnd.min(self.window_cap)

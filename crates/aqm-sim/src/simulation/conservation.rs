@@ -1,0 +1,179 @@
+//! Conservation: what a flow has sent was delivered, was lost where a cause is known, or is still on its way; and it is
+//! told nothing more than was carried.
+
+use super::state::{END, Simulation};
+use crate::endpoint::flow::{Endpoints, Flow};
+use crate::endpoint::ledger::Tally;
+use crate::measure::losses::Cause;
+use crate::measure::port::Passed;
+use crate::network::packet::Role;
+use crate::network::port::PortId;
+use crate::report::RunError;
+
+impl Simulation {
+    /// Every flow: sent = delivered + lost + on its way; what it delivers, the links have carried. Every loss has a cause
+    /// that knows of it.
+    pub(super) fn check_flows(&self) -> Result<(), RunError> {
+        let mut waiting = vec![Tally::default(); self.flows.len()];
+        let mut pauses = 0;
+        for packet in self.shared.slab.iter() {
+            match packet.role {
+                Role::Pause => pauses += 1,
+                _ => waiting[packet.flow as usize].add(packet),
+            }
+        }
+        for (number, waiting) in waiting.into_iter().enumerate() {
+            self.check_flow(number, waiting).map_err(|what| self.failed(&format!("flow {number}"), &what))?;
+        }
+        self.check_pauses(pauses)?;
+        self.check_losses()?;
+        self.check_measured_ports()
+    }
+
+    fn check_flow(&self, number: usize, waiting: Tally) -> Result<(), String> {
+        let flow = &self.flows[number];
+        let (metrics, ledger) = (&self.shared.metrics.flows[number], flow.session.ledger);
+        let losses = self.shared.metrics.losses.of_flow(number);
+        if let Some(problem) = Tally::imbalance(ledger.sent, ledger.received, losses.tally, waiting) {
+            return Err(problem);
+        }
+        let measured = [
+            ("delivered", metrics.delivered, ledger.received.data - ledger.received_before),
+            ("lost", metrics.lost, losses.tally.data - losses.data_before),
+        ];
+        for (what, said, counted) in measured {
+            if u64::from(said) != counted {
+                return Err(format!("{said} packets were measured as {what}, but {counted} were"));
+            }
+        }
+        check_goodput(flow, metrics.payload_total)
+    }
+
+    fn check_pauses(&self, waiting: u64) -> Result<(), RunError> {
+        let Some(switches) = &self.shared.switches else { return Ok(()) };
+        let (count, lost) = (switches.pauses, self.shared.metrics.losses.pauses);
+        if count.sent == count.received + lost + waiting {
+            return Ok(());
+        }
+        let what = format!(
+            "{} were sent, but {} received, {lost} lost, and {waiting} are on their way",
+            count.sent, count.received
+        );
+        Err(self.failed("PAUSE frames", &what))
+    }
+
+    /// The causes of loss count for themselves; what an impairment may lose, its random numbers say.
+    fn check_losses(&self) -> Result<(), RunError> {
+        let mut there = [0; Cause::ALL.len()];
+        for (number, port) in self.ports.iter().enumerate() {
+            if let Some(switches) = &self.shared.switches {
+                there[Cause::Buffer as usize] += switches.refused(number).packets;
+                there[Cause::Program as usize] += switches.filtered(number).packets;
+            }
+            let Some(extras) = &port.extras else { continue };
+            if let Some(device) = &extras.device {
+                there[Cause::Discipline as usize] += device.qdisc.counters().dropped_total();
+            }
+            if let Some(impairment) = &extras.impairment {
+                let drawn = impairment.drawn();
+                if impairment.lost != drawn {
+                    let what =
+                        format!("it lost {} packets, but was to lose {drawn} by chance", impairment.lost);
+                    return Err(self.failed(&self.network.link_name(number), &what));
+                }
+                there[Cause::Impairment as usize] += drawn;
+            }
+        }
+        for cause in Cause::ALL {
+            let (lost, there) = (self.shared.metrics.losses.by(cause), there[cause as usize]);
+            if lost != there {
+                let what = format!("flows lost {lost} packets by {cause:?}, which counts {there}");
+                return Err(self.failed("all ports", &what));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is measured at a port is what its discipline and its switch have counted, and no flow through it delivers more
+    /// than it carried.
+    fn check_measured_ports(&self) -> Result<(), RunError> {
+        for &port in &self.measured {
+            let Some(metrics) =
+                self.ports[port].device().and_then(|device| device.observed.metrics.as_deref())
+            else {
+                continue;
+            };
+            let place = self.network.link_name(port);
+            let passed = self.passed(port);
+            if let Some(counted) = metrics.miscounted(passed) {
+                let what = format!("{passed:?} by its own counters, but {counted:?} by those of its flows");
+                return Err(self.failed(&place, &what));
+            }
+            let (mut delivered, mut carried) = (0, 0);
+            for number in (0..self.flows.len()).filter(|number| self.goes_through(*number, port)) {
+                let flow = (self.shared.metrics.flows[number].payload_total, metrics.carried(number));
+                if flow.0 > flow.1 {
+                    let what =
+                        format!("flow {number} delivered {} bytes, but it carried {} of it", flow.0, flow.1);
+                    return Err(self.failed(&place, &what));
+                }
+                delivered += flow.0;
+                carried += flow.1;
+            }
+            if delivered > carried {
+                let what = format!("its flows delivered {delivered} bytes, but it carried {carried}");
+                return Err(self.failed(&place, &what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Packets at a port with a discipline since the start of the run. What the switch refused came to the port, but not to
+    /// the discipline.
+    pub(super) fn passed(&self, port: PortId) -> Passed {
+        let mut passed = Passed::default();
+        if let Some(device) = self.ports[port].device() {
+            let counters = device.qdisc.counters();
+            passed = Passed {
+                arrived: counters.arrived,
+                dropped: counters.dropped_total(),
+                departed: counters.departed,
+            };
+        }
+        if let Some(switches) = &self.shared.switches {
+            let kept = switches.refused(port).packets + switches.filtered(port).packets;
+            passed.arrived += kept;
+            passed.dropped += kept;
+        }
+        passed
+    }
+
+    /// Whether the data of a flow go through `port`.
+    fn goes_through(&self, flow: usize, port: PortId) -> bool {
+        let route = &self.shared.routes[self.flows[flow].forward as usize..];
+        route.iter().take_while(|&&link| link != END).any(|&link| link as PortId == port)
+    }
+}
+
+/// A flow has delivered what its receiver has, which has nothing that was not sent.
+fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
+    let Endpoints::Tcp(connection) = &flow.endpoints else {
+        let received = flow.session.ledger.received.payload;
+        return if delivered == received {
+            Ok(())
+        } else {
+            Err(format!("{delivered} bytes were delivered, but {received} received"))
+        };
+    };
+    let (in_order, beyond) = (connection.receiver.delivered(), connection.receiver.beyond());
+    let (acknowledged, sent) = connection.sender.extent();
+    if delivered != in_order {
+        return Err(format!("{delivered} bytes were delivered, but {in_order} received in order"));
+    }
+    if acknowledged > in_order || in_order + beyond > sent {
+        return Err(format!(
+            "{in_order} bytes were received in order and {beyond} beyond gaps, but {sent} sent and {acknowledged} acknowledged"
+        ));
+    }
+    Ok(())
+}

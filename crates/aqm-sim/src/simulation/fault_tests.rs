@@ -1,0 +1,143 @@
+//! Every fault that is put in is reported by a check, in a run that passes without it.
+
+use super::faults::Fault;
+use super::setup::Setup;
+use crate::inputs::Inputs;
+use crate::measure::results::report;
+use crate::report::{Monitor, RunError};
+use crate::scenario::{Scenario, Tcp, Transport};
+use aqm_core::units::{Rate, Span, Time};
+use serde_json::{Value, json};
+
+fn group(name: &str, transport: &Value, source: &Value) -> Value {
+    json!({"name": name, "count": 2, "start_ns": [0, 0], "transport": transport, "source": source})
+}
+
+fn tcp() -> Value {
+    let transport = serde_json::to_value(Transport::Tcp(Tcp::parse("cubic").unwrap())).unwrap();
+    group("tcp", &transport, &json!({"bulk": {"size_bytes": null}}))
+}
+
+fn udp() -> Value {
+    let transport = json!({"udp": {"packet_bytes": 1000, "ecn": "off"}});
+    group("udp", &transport, &json!({"cbr": {"rate_bps": 20_000_000}}))
+}
+
+/// A bottleneck of 20 Mbit/s for four seconds.
+fn dumbbell(loss: f64, flows: &[Value]) -> Value {
+    json!({
+        "aqm": "fifo limit 100p", "capacity": {"rate_bps": 20_000_000}, "rtt_ns": 20_000_000, "loss": loss,
+        "duration_ns": 4_000_000_000_u64, "warmup_ns": 500_000_000, "sample_ns": 100_000_000, "flows": flows,
+    })
+}
+
+/// Two hosts send to a third through a switch with a small buffer, or one whose program drops, or with flow control.
+fn behind_switch(switch: &Value) -> Value {
+    let link = |from, to, rate, queue| json!({"from": from, "to": to, "rate_bps": rate, "delay_ns": 50_000, "queue": queue});
+    let mut links = vec![link("s", "c", 20_000_000, "under_test"), link("c", "s", 20_000_000, "plain")];
+    for host in ["a", "b"] {
+        links.push(link(host, "s", 80_000_000, "plain"));
+        links.push(link("s", host, 80_000_000, "plain"));
+    }
+    let mut scenario = dumbbell(0.0, &[udp(), tcp()]);
+    scenario["topology"] = json!({"links": links, "measured": 0, "switches": {"s": switch}});
+    for flows in scenario["flows"].as_array_mut().unwrap() {
+        flows["from"] = json!(["a", "b"]);
+        flows["to"] = json!(["c"]);
+    }
+    scenario
+}
+
+/// Runs with a fault and with the ports that `change` has changed.
+fn run(scenario: &Value, fault: Option<Fault>, change: impl FnOnce(&mut Setup)) -> Result<(), RunError> {
+    let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
+    scenario.check().unwrap();
+    let mut setup = Setup::build(&scenario, &Inputs::default(), 1)?;
+    setup.simulation.shared.faults.chosen = fault;
+    change(&mut setup);
+    let (end, warmup) = (Time::from_nanos(scenario.duration_ns), Time::from_nanos(scenario.warmup_ns));
+    let sample = Span::from_nanos(scenario.sample_ns);
+    setup.simulation.run(end, warmup, sample, &Monitor::default())?;
+    report(setup, end).map(drop)
+}
+
+/// What the checks say of a scenario with a fault that passes without it.
+fn said(scenario: &Value, fault: Fault) -> String {
+    run(scenario, None, |_| ()).unwrap();
+    match run(scenario, Some(fault), |_| ()) {
+        Err(RunError::Check(said)) => said,
+        other => panic!("{fault:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_packet_lost_on_a_wire_and_entered_as_impairment_is_reported() {
+    let flows = [tcp(), udp()];
+    assert!(said(&dumbbell(0.0, &flows), Fault::LostOnWire).contains("packets by Impairment, which counts"));
+    // Behind the bottleneck, or elsewhere.
+    let said = said(&dumbbell(0.01, &flows), Fault::LostOnWire);
+    assert!(said.contains("by chance") || said.contains("by Impairment"), "{said}");
+}
+
+#[test]
+fn packets_that_vanish_are_reported() {
+    for flows in [[tcp()], [udp()]] {
+        for fault in [Fault::LostAtSender, Fault::LostBeforePort, Fault::LostAtReceiver] {
+            let said = said(&dumbbell(0.0, &flows), fault);
+            assert!(said.contains("were sent, but"), "{fault:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn packets_that_are_doubled_or_received_twice_are_reported() {
+    for flows in [[tcp()], [udp()]] {
+        for fault in [Fault::Doubled, Fault::ReceivedTwice] {
+            said(&dumbbell(0.0, &flows), fault);
+        }
+    }
+}
+
+#[test]
+fn payload_that_counts_twice_is_reported() {
+    assert!(said(&dumbbell(0.0, &[udp()]), Fault::CountedTwice).contains("bytes were delivered, but"));
+    assert!(said(&dumbbell(0.0, &[tcp()]), Fault::CountedTwiceByTcp).contains("bytes were delivered, but"));
+}
+
+#[test]
+fn losses_that_are_entered_for_another_flow_or_for_nobody_are_reported() {
+    said(&dumbbell(0.0, &[udp()]), Fault::WrongFlow);
+    let buffer = json!({"buffer": {"size_bytes": 20_000, "alpha": 1.0, "reserve_bytes": 0}});
+    said(&behind_switch(&buffer), Fault::RefusalForgotten);
+}
+
+#[test]
+fn frames_of_flow_control_and_feedback_that_vanish_are_reported() {
+    let pfc = json!({"pfc": {"priorities": [0], "xoff_bytes": 20_000, "xon_bytes": 10_000, "quanta": 100}});
+    let mut scenario = behind_switch(&pfc);
+    scenario["flows"] = json!([scenario["flows"][0]]);
+    let said_of = |scenario: &Value| said(scenario, Fault::LostAtReceiver);
+    assert!(said_of(&scenario).contains("sent, but"));
+}
+
+#[test]
+fn a_link_half_a_percent_too_fast_is_reported_wherever_it_is() {
+    let too_fast = |flows: Value, number: usize| {
+        let scenario = dumbbell(0.0, &[flows]);
+        let mut rate = 0;
+        let result = run(&scenario, None, |setup| {
+            rate = setup.simulation.network.links[number].capacity.mean_rate().as_bits_per_sec();
+            setup.simulation.ports[number].set_rate(Rate::from_bits_per_sec(rate / 1000 * 1005));
+        });
+        (rate, result)
+    };
+    let (_, bottleneck) = too_fast(udp(), 0);
+    assert!(bottleneck.is_err());
+    let scenario = serde_json::from_value(dumbbell(0.0, &[tcp()])).unwrap();
+    let links = Setup::build(&scenario, &Inputs::default(), 1).unwrap().links;
+    for number in 1..links.len() {
+        let (rate, result) = too_fast(tcp(), number);
+        // Some links are there for their delay alone.
+        assert!(rate > 1_000_000_000_000 || result.is_err(), "{number}: {rate} bit/s, {result:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Faults that tests put in, one at a time, to see that the checks of every run report them. Other builds have none: there
+//! [`Faults::strike`] is false, and costs nothing.
+
+/// A defect that this program might have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A packet vanishes on a wire, and is entered as lost by impairment.
+    LostOnWire,
+    /// A packet vanishes between a wire and the port behind it.
+    LostBeforePort,
+    /// A packet vanishes before its first port.
+    LostAtSender,
+    /// A packet vanishes at its receiver.
+    LostAtReceiver,
+    /// A packet is sent twice.
+    Doubled,
+    /// A packet is received twice.
+    ReceivedTwice,
+    /// The payload of a packet counts twice.
+    CountedTwice,
+    CountedTwiceByTcp,
+    /// A drop is entered for another flow.
+    WrongFlow,
+    /// What the switch refuses is entered for nobody.
+    RefusalForgotten,
+}
+
+/// The fault that is put in, if one is.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    #[cfg(test)]
+    pub(crate) chosen: Option<Fault>,
+    /// How often it could have struck.
+    #[cfg(test)]
+    seen: u32,
+}
+
+impl Faults {
+    /// Whether the fault strikes this packet.
+    #[cfg(not(test))]
+    #[inline(always)]
+    pub(crate) fn strike(&mut self, _fault: Fault) -> bool {
+        false
+    }
+
+    /// Whether the fault strikes this packet: one in a thousand, and what TCP counts too much stays.
+    #[cfg(test)]
+    pub(crate) fn strike(&mut self, fault: Fault) -> bool {
+        if self.chosen != Some(fault) {
+            return false;
+        }
+        self.seen += 1;
+        self.seen.is_multiple_of(1000) || fault == Fault::CountedTwiceByTcp && self.seen > 1000
+    }
+}

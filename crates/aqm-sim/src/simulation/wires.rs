@@ -1,0 +1,80 @@
+//! No link is faster than its rate: packets on a wire keep the distance that their length takes, and none carries more
+//! than fits.
+
+use super::state::Simulation;
+use crate::network::graph::Capacity;
+use crate::network::port::{Port, PortId};
+use crate::report::RunError;
+use aqm_core::units::{Bytes, Time};
+use aqm_io::link_trace::OPPORTUNITY_BYTES;
+
+/// Most packets of a wire that are looked at each time: samples may be many.
+const NEWEST: usize = 20;
+
+impl Simulation {
+    /// The newest packets in flight behind every port follow each other no sooner than their serialisation takes.
+    pub(super) fn check_wires(&self) -> Result<(), RunError> {
+        // Of every port: the queue that was looked at last, and the time by which the packet before must arrive.
+        let mut latest = vec![(usize::MAX, Time::MAX); self.ports.len()];
+        for (number, queue) in self.in_flight.iter().enumerate() {
+            for packet in queue.iter().rev().take(NEWEST) {
+                let (port, link) = (packet.port as PortId, &self.network.links[packet.port as usize]);
+                let Capacity::Rate(rate) = link.capacity else { continue };
+                let length = Bytes::new(self.shared.slab[packet.id].length.into());
+                if latest[port].0 == number && packet.at > latest[port].1 {
+                    let what = format!("a packet follows another sooner than {rate} allows");
+                    return Err(self.failed(&self.network.link_name(port), &what));
+                }
+                let distance = rate.time_for(length).as_nanos();
+                latest[port] = (number, Time::from_nanos(packet.at.as_nanos().saturating_sub(distance)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The last packet of no port took less time than its length needs, and no port with a discipline has carried more since the start of the run than its link could.
+    pub(super) fn check_capacities(&self) -> Result<(), RunError> {
+        for (number, port) in self.ports.iter().enumerate() {
+            let Some(device) = port.device() else { continue };
+            let counters = device.qdisc.counters();
+            let (taken, fits) = match &self.network.links[number].capacity {
+                Capacity::Rate(rate) => (
+                    counters.departed_bytes as f64,
+                    rate.as_bytes_per_sec_f64() * self.shared.now.since(Time::ZERO).as_secs_f64(),
+                ),
+                Capacity::Trace(trace) => {
+                    let headers = counters.departed * u64::from(self.overhead);
+                    let after = Time::from_nanos(self.shared.now.as_nanos() + 1);
+                    let opportunities = trace.count_between(Time::ZERO, after);
+                    (
+                        (counters.departed_bytes - headers) as f64,
+                        (opportunities * OPPORTUNITY_BYTES.as_u64()) as f64,
+                    )
+                }
+            };
+            let carried = taken - self.held(port);
+            // Rounding: spans are whole nanoseconds, rounded up.
+            if carried > fits * (1.0 + 1e-9) + 1.0 {
+                let what = format!("{carried:.0} bytes were carried, but {fits:.0} fit");
+                return Err(self.failed(&self.network.link_name(number), &what));
+            }
+        }
+        let links = self.ports.iter().zip(&self.network.links);
+        match links.map(|(port, link)| port.is_hasty(link.capacity.mean_rate())).position(|hasty| hasty) {
+            Some(port) => Err(self.failed(&self.network.link_name(port), "a packet was sent too fast")),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes that the device has taken from the discipline and not yet sent, those of the packet on the wire included; of IP
+    /// packets where opportunities carry those.
+    pub(crate) fn held(&self, port: &Port) -> f64 {
+        let Some(device) = port.device() else { return 0.0 };
+        let (overhead, sending) = match &device.trace {
+            Some(trace) => (self.overhead, trace.sending.map_or(0.0, |(_, left)| left as f64)),
+            None => (0, port.unsent(self.shared.now)),
+        };
+        let ring = device.ring.iter().map(|&id| f64::from(self.shared.slab[id].length - overhead));
+        ring.sum::<f64>() + sending
+    }
+}

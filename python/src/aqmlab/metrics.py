@@ -45,7 +45,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("throughput_mbit", "Throughput", "Mbit/s", 3, "higher",
            about="bytes that left the bottleneck, headers included, per second"),
     Metric("utilization", "Utilization", "", 4, "higher",
-           about="bytes sent over the capacity offered; of a link trace, over its opportunities"),
+           about="bytes sent, parts of packets included, over the capacity offered; of a trace, its opportunities"),
     Metric("queue_mean_packets", "Mean queue", "packets", 1, "lower",
            about="backlog of the discipline, averaged over time; the device ring is not counted"),
     Metric("queue_mean_bytes", "Mean queue", "bytes", 0, "lower",

@@ -40,6 +40,9 @@ pub(crate) struct PortMetrics {
     /// What the counters of port and discipline said when measuring began, and the bytes that each flow had sent through.
     before: Passed,
     carried_before: Vec<u64>,
+    /// Bytes that the device held when measuring began, and those that it holds at the end.
+    held_before: f64,
+    held: f64,
 }
 
 /// Packets at a port, as discipline and switch count them.
@@ -99,6 +102,8 @@ impl PortMetrics {
             sample: Sample::default(),
             before: Passed::default(),
             carried_before: Vec::new(),
+            held_before: 0.0,
+            held: 0.0,
         }
     }
 
@@ -109,9 +114,9 @@ impl PortMetrics {
     }
 
     /// The warm-up is over: everything starts again from zero, except the weighted average and the current sample.
-    /// `passed` is what discipline and switch have counted so far.
-    pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, now: Time) {
-        self.before = passed;
+    /// `passed` is what discipline and switch have counted so far; the device has `held` bytes to send.
+    pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, held: f64, now: Time) {
+        (self.before, self.held_before) = (passed, held);
         for (flow, carried) in self.flows.iter_mut().zip(&mut self.carried_before) {
             *carried += flow.bytes;
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
@@ -124,6 +129,12 @@ impl PortMetrics {
         (self.drops_early, self.drops_overflow) = (0, 0);
         (self.sent_bytes, self.sent_ip_bytes) = (0, 0);
         (self.ewma_sum, self.ewma_count) = (0.0, 0);
+    }
+
+    /// Measuring ends while `queued` waits and the device has `held` bytes to send.
+    pub(crate) fn end(&mut self, queued: Backlog, held: f64, now: Time) {
+        self.advance(queued, now);
+        self.held = held;
     }
 
     /// A packet arrives while `queued` waits.
@@ -240,23 +251,22 @@ impl PortMetrics {
         (self.ewma, self.ewma_sum / self.ewma_count as f64)
     }
 
-    /// Bytes handed to the device, and how many the link could carry between `since` and `end`.
-    pub(crate) fn sent_and_capacity(&self, since: Time, end: Time) -> (f64, f64) {
-        match &self.capacity {
+    /// Share of the capacity between `since` and `end` that was used. Of a packet that is being sent at one of these times,
+    /// the part between them counts.
+    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
+        let (taken, capacity) = match &self.capacity {
             Capacity::Rate(rate) => {
-                (self.sent_bytes as f64, rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
+                (self.sent_bytes, rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
             }
             Capacity::Trace(trace) => {
-                let offered = trace.count_between(since, end) * OPPORTUNITY_BYTES.as_u64();
-                (self.sent_ip_bytes as f64, offered as f64)
+                // An opportunity at the end is still used.
+                let after = Time::from_nanos(end.as_nanos() + 1);
+                let offered = trace.count_between(since, after) * OPPORTUNITY_BYTES.as_u64();
+                (self.sent_ip_bytes, offered as f64)
             }
-        }
-    }
-
-    /// Share of the capacity between `since` and `end` that was used.
-    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
-        let (sent, capacity) = self.sent_and_capacity(since, end);
-        sent / capacity
+        };
+        // PAUSE frames do not count, but the device may hold the rest of one.
+        (taken as f64 + self.held_before - self.held).max(0.0) / capacity
     }
 
     /// Sojourn times of the groups that `chosen` accepts, merged.

@@ -98,25 +98,21 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     Ok(report)
 }
 
-/// No link carries more than its capacity. Packets count when they are handed to the device: those that it still holds,
-/// the one being sent included, may be more than fits.
+/// No measured link carries more than its capacity while it is measured.
 fn check(simulation: &Simulation, end: Time) -> Result<(), RunError> {
     let since = simulation.shared.metrics.since();
     for device in simulation.measured.iter().filter_map(|&port| simulation.ports[port].device()) {
         let Some(port) = &device.observed.metrics else { continue };
-        let (sent, capacity) = port.sent_and_capacity(since, end);
-        let ring = device.ring.iter().map(|&id| u64::from(simulation.shared.slab[id].length)).sum::<u64>();
-        let held = ring + u64::from(LARGEST_PACKET + simulation.overhead);
-        if sent > 1.01 * capacity + held as f64 {
-            let (name, used) = (port.prefix(), sent / capacity);
+        let (name, used) = (port.prefix(), port.utilization(since, end));
+        if used > 1.0 + ROUNDING {
             return Err(RunError::Check(format!("{name}utilization is {used}: more than its capacity")));
         }
     }
     Ok(())
 }
 
-/// Bytes of the longest IP packet.
-const LARGEST_PACKET: u32 = 65_535;
+/// Times are whole nanoseconds, rounded up, but the numbers here are not exact.
+const ROUNDING: f64 = 1e-9;
 
 /// One run while it is being reported.
 struct Run<'a> {

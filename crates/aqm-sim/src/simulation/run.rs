@@ -77,9 +77,10 @@ impl Simulation {
             }
         }
         self.shared.now = end;
-        for port in 0..self.measured.len() {
-            if let Some((metrics, queued)) = self.port_metrics(port) {
-                metrics.advance(queued, end);
+        for number in 0..self.measured.len() {
+            let held = self.held(&self.ports[self.measured[number]]);
+            if let Some((metrics, queued)) = self.port_metrics(number) {
+                metrics.end(queued, held, end);
             }
         }
         monitor.report(end.as_nanos());
@@ -117,9 +118,10 @@ impl Simulation {
             self.check()?;
             self.shared.metrics.restart(now);
             for number in 0..self.measured.len() {
-                let passed = self.passed(self.measured[number]);
+                let port = self.measured[number];
+                let (passed, held) = (self.passed(port), self.held(&self.ports[port]));
                 if let Some((metrics, queued)) = self.port_metrics(number) {
-                    metrics.restart(queued, passed, now);
+                    metrics.restart(queued, passed, held, now);
                 }
             }
             if let Some(switches) = &mut self.shared.switches {

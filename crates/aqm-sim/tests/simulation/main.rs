@@ -1,6 +1,7 @@
 //! Whole simulations: TCP against published formulas, determinism, and invariants.
 
 mod bbr;
+mod capacities;
 mod determinism;
 mod hosts;
 mod known_bugs;

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel bench scale docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel bench scale soak docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -52,6 +52,9 @@ recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally i
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
+
+soak: .venv/native .venv/dev ## run 8000 random scenarios: none may fail its checks, abort or hang (ten minutes)
+	$(BIN)/python tests/soak/soak.py --runs 8000
 
 docs: .venv/native ## write the pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Are derivatives worth it? Tune dAQM with more and more features, and CoDel and PIE by the same search.
 
-    scripts/daqm_derivatives.py FOLDER [--trials N] [--seed N] [--jobs N]
+    scripts/daqm_derivatives.py FOLDER [--trials N] [--searches N] [--jobs N]
 
 The least loss with 95 % of packets within 30 ms and 80 % of the link used, on the scenarios `train-*` of
-`experiments/daqm/tune`; judged on `judge-*`. Trials are kept in FOLDER, and a search goes on where it was. Writes
-FOLDER/derivatives.csv and FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
+`experiments/daqm/tune`; judged on `judge-*`. Every search is made several times, with seeds 1, 2, ...: what differs
+between them is chance. Trials are kept in FOLDER, and a search goes on where it was. Writes FOLDER/derivatives.csv and
+FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 import matplotlib as mpl
@@ -44,14 +46,14 @@ SPACES = {
 
 
 def draw(rows: pl.DataFrame, path: Path) -> None:
-    """Draw loss and delay of each tuned AQM, on the scenarios that chose and on those that judge."""
+    """Draw loss and delay of each tuned AQM, on the scenarios that chose and on those that judge; a dot per search."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "aqmlab"
     figure = Figure(figsize=(10.0, 3.8), layout="constrained")
     FigureCanvasSVG(figure)
-    names = rows["aqm"].to_list()
+    names = rows["aqm"].unique(maintain_order=True).to_list()
     for axes, metric, label, scale in zip(
         figure.subplots(1, 3, sharey=True),
         ("loss_ratio", "qdelay_p95_ms", "utilization"),
@@ -60,8 +62,11 @@ def draw(rows: pl.DataFrame, path: Path) -> None:
         strict=True,
     ):
         for side, shift, colour in (("training", -0.18, "#bbbbbb"), ("judged", 0.18, "#0072b2")):
-            values = [scale * value for value in rows[f"{side}_{metric}"]]
-            axes.barh([place + shift for place in range(len(names))], values, 0.36, color=colour, label=side)
+            found = [rows.filter(pl.col("aqm") == name)[f"{side}_{metric}"] * scale for name in names]
+            places = [place + shift for place in range(len(names))]
+            axes.barh(places, [float(values.sum()) / len(values) for values in found], 0.36, color=colour, label=side)
+            for place, values in zip(places, found, strict=True):
+                axes.plot(values.to_list(), [place] * len(values), "o", color="black", markersize=2.5)
         axes.set_xlabel(label)
         axes.set_yticks(range(len(names)), names)
         axes.spines[["top", "right"]].set_visible(False)
@@ -77,27 +82,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--searches", type=int, default=3)
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     training, judging = (sorted(SCENARIOS.glob(f"{kind}-*.toml")) for kind in ("train", "judge"))
     rows = []
-    for name, space in SPACES.items():
+    for seed, (name, space) in itertools.product(range(1, options.searches + 1), SPACES.items()):
         found = tune(
             space,
             training,
             judging,
             keep=KEEP,
             trials=options.trials,
-            seed=options.seed,
-            journal=options.folder / "trials.journal",
+            seed=seed,
+            journal=options.folder / f"trials-{seed}.journal",
             jobs=options.jobs,
         )
         sides = {"training": found.training, "judged": found.judged}
         values = {f"{side}_{metric}": value for side, means in sides.items() for metric, value in means.items()}
-        rows.append({"aqm": name, "spec": found.spec, "score": found.score, **values})
-        print(name, found.spec, {key: round(value, 4) for key, value in values.items()}, flush=True)
+        rows.append({"aqm": name, "search": seed, "spec": found.spec, "score": found.score, **values})
+        print(name, seed, found.spec, {key: round(value, 4) for key, value in values.items()}, flush=True)
     table = pl.DataFrame(rows)
     table.write_csv(options.folder / "derivatives.csv")
     draw(table, options.folder / "derivatives.svg")

@@ -121,8 +121,9 @@ impl FlowControl {
         } else {
             ingress.counters.lost += 1;
         }
-        let frame =
-            (headroom > 0 && ingress.refresh_at.is_none()).then(|| ingress.pause(account, quanta, now));
+        // When nothing waits, nothing leaves that could end the pause.
+        let pauses = headroom > 0 && !ingress.waiting.is_empty() && ingress.refresh_at.is_none();
+        let frame = pauses.then(|| ingress.pause(account, quanta, now));
         self.refreshes.extend(frame.and(ingress.refresh_at).map(|at| (at, account)));
         (admitted.then_some(shared), frame)
     }
@@ -295,6 +296,18 @@ mod tests {
         assert_eq!((counters.lost, counters.headroom_needed, counters.xoff_frames), (1, 4_000, 1));
         control.restart();
         assert_eq!(control.accounts().next().unwrap().2.headroom_needed, 3_000);
+    }
+
+    #[test]
+    fn a_lost_packet_pauses_nobody_for_ever_when_nothing_waits() {
+        let mut control = FlowControl::new(1000);
+        control.add(ACCOUNT, Thresholds { xoff: 600, xon: 600, headroom: 0 }, GBIT);
+        assert_eq!(admit(&mut control, 1), (None, None));
+        assert!(!control.pauses(ACCOUNT));
+        // What waits ends the pause when it leaves.
+        assert_eq!(control.admit(ACCOUNT, 0, 500, u64::MAX, us(0)), (Some(500), None));
+        assert_eq!(admit(&mut control, 1), (None, Some(PAUSE)));
+        assert_eq!(control.release(ACCOUNT, 0, 500), (500, Some(RESUME)));
     }
 
     #[test]

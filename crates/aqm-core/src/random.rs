@@ -69,6 +69,16 @@ impl Random {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// What hash tables mix with their keys, so that nobody outside knows which keys collide. It follows from the seed
+    /// and is no number of the sequence: a component may ask for it at any time, and draws the same numbers as if it
+    /// had not.
+    pub fn salt(&self) -> u64 {
+        match &self.source {
+            Source::Stream { seed, .. } => Xoshiro256PlusPlus::seed_from_u64(!seed).next_u64(),
+            Source::Script { .. } => 0,
+        }
+    }
+
     /// Restarts the sequence.
     pub fn restart(&mut self) {
         match &mut self.source {

@@ -4,6 +4,7 @@
 //! those that need one, MARK between an upper and a lower part.
 
 use super::table::{Slot, Table};
+use crate::random::Random;
 
 /// The empty nodes.
 pub(super) const TOP: Slot = 0;
@@ -73,7 +74,10 @@ impl Cache {
 
     /// Enters a flow, which was not there and has one packet, right below `mark`. There must be room.
     #[inline]
-    pub(super) fn insert_below(&mut self, mark: Slot, flow: u64) {
+    pub(super) fn insert_below(&mut self, mark: Slot, flow: u64, random: &Random) {
+        if self.upper + self.lower == 0 {
+            self.table.seed(random);
+        }
         let slot = self.table.insert(flow, Node { count: 1, ..Node::default() });
         self.link_below(mark, slot);
     }

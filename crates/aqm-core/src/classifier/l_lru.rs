@@ -31,12 +31,12 @@ impl LandmarkLru {
 
 impl Classifier for LandmarkLru {
     #[inline]
-    fn observe(&mut self, flow: u64, _random: &mut Random) -> FlowKind {
+    fn observe(&mut self, flow: u64, random: &mut Random) -> FlowKind {
         let Some(slot) = self.cache.find(flow) else {
             if self.cache.upper() + self.cache.lower() == self.capacity {
                 self.cache.drop_above(BOTTOM);
             }
-            self.cache.insert_below(MARK, flow);
+            self.cache.insert_below(MARK, flow, random);
             return FlowKind::ltf_if(1 > self.threshold);
         };
         self.cache.move_below(TOP, slot);

@@ -41,7 +41,7 @@ impl Classifier for Lru {
             if self.cache.upper() == self.capacity {
                 self.cache.drop_above(MARK);
             }
-            self.cache.insert_below(TOP, flow);
+            self.cache.insert_below(TOP, flow, random);
             1
         };
         FlowKind::ltf_if(count > self.threshold)

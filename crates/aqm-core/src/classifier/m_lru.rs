@@ -64,7 +64,7 @@ impl Classifier for MLru {
                 if self.cache.lower() == self.responsive_unit {
                     self.cache.drop_above(BOTTOM);
                 }
-                self.cache.insert_below(MARK, flow);
+                self.cache.insert_below(MARK, flow, random);
             }
             return FlowKind::Responsive;
         };

@@ -54,6 +54,9 @@ impl ShadowQueue {
         let known = self.counts.find(flow);
         let entries = known.map_or(0, |slot| *self.counts.get(slot));
         let matched = random.uniform() < self.chances[entries as usize];
+        if self.head == 0 && self.ring[0] == NONE {
+            self.counts.seed(random);
+        }
         self.enter(flow, known);
         matched
     }

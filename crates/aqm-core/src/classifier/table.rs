@@ -1,5 +1,6 @@
 //! A hash map from flows to records, of fixed size: no allocation after the first, a record stays in its place.
 
+use crate::random::Random;
 use crate::sketch::mix;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -23,6 +24,8 @@ pub(super) struct Table<T> {
     records: Box<[Record<T>]>,
     buckets: Box<[Slot]>,
     free: Slot,
+    /// Nobody outside can tell which flows share a bucket.
+    salt: u64,
 }
 
 impl<T: Copy + Default> Table<T> {
@@ -32,12 +35,18 @@ impl<T: Copy + Default> Table<T> {
         let next = |slot: Slot| if slot + 1 < count { slot + 1 } else { NONE };
         let records = (0..count).map(|slot| Record { flow: 0, next: next(slot), value: T::default() });
         let buckets = vec![NONE; (2 * capacity as usize).next_power_of_two()];
-        Table { records: records.collect(), buckets: buckets.into(), free: reserved }
+        Table { records: records.collect(), buckets: buckets.into(), free: reserved, salt: 0 }
+    }
+
+    /// Hashes with the salt of `random` from now on. The table must be empty.
+    #[cold]
+    pub(super) fn seed(&mut self, random: &Random) {
+        self.salt = random.salt();
     }
 
     #[inline]
-    fn bucket(&self, flow: u64) -> usize {
-        mix(flow) as usize & (self.buckets.len() - 1)
+    pub(super) fn bucket(&self, flow: u64) -> usize {
+        mix(flow ^ self.salt) as usize & (self.buckets.len() - 1)
     }
 
     /// The record of `flow`.

@@ -187,3 +187,22 @@ fn memory_is_as_declared_and_does_not_grow() {
     }
     assert_eq!((m_lru.bytes(), lru.flows().0), (shadow + 53 * 32 + 128 * 4, 500));
 }
+
+#[test]
+fn who_shares_a_bucket_depends_on_the_seed_and_what_is_said_does_not() {
+    use super::table::{Slot, Table};
+    // The flows of the first bucket without a salt: an attacker could find them.
+    let table = Table::<u32>::new(0, 64);
+    let flows: Vec<u64> = (0..100_000).filter(|flow| table.bucket(*flow) == 0).take(64).collect();
+    let longest = |table: &Table<u32>| {
+        (0..128).map(|bucket| flows.iter().filter(|flow| table.bucket(**flow) == bucket).count()).max()
+    };
+    assert_eq!(longest(&table), Some(64));
+    for seed in 0..20 {
+        let mut table = Table::<u32>::new(0, 64);
+        table.seed(&Random::seeded(seed));
+        assert!(longest(&table) < Some(8), "seed {seed}");
+        let slots: Vec<Slot> = flows.iter().map(|flow| table.insert(*flow, 0)).collect();
+        assert!(flows.iter().zip(&slots).all(|(flow, slot)| table.find(*flow) == Some(*slot)));
+    }
+}

@@ -61,6 +61,8 @@ def the_command_lists_flows_and_who_reports_them(aqmlab: Command) -> None:
     [
         (("--with", "mlru"), "unknown classifier 'mlru', did you mean 'm_lru'?"),
         (("--with", "m_lru cache 2 ltf_unit 2"), "must be below cache, which is 2"),
+        (("--with", "lru limit 20p"), "lru: parameter 'limit' is unknown; known are cache, threshold, insert"),
+        (("--with", "m_lru p_smp 1"), "'p_smp' is unknown, did you mean 'p_samp'?; known are sq, p_samp, sampling"),
         (("--with", "m_lru,lru,m_lru"), "--with: 'm_lru' is given twice"),
         (("--udp", "3"), "udp: '3' has no unit"),
         (("--udp", "0bit"), "udp: '0bit' is a flow without packets"),

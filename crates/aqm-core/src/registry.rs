@@ -64,6 +64,8 @@ pub struct ClassifierInfo {
     pub name: &'static str,
     /// The discipline that it is a part of.
     pub discipline: &'static Info,
+    /// Those of its parameters that the classifier alone takes.
+    pub params: &'static [&'static str],
     /// Makes one from the parameters of that discipline, or says which relation between them does not hold.
     pub build: fn(&Params) -> Result<Box<dyn Classifier>, ParamError>,
 }
@@ -73,16 +75,19 @@ pub static CLASSIFIERS: &[ClassifierInfo] = &[
     ClassifierInfo {
         name: "lru",
         discipline: &lru_red::INFO,
+        params: lru_red::CLASSIFIER,
         build: |params| Ok(Box::new(lru_red::classifier(params))),
     },
     ClassifierInfo {
         name: "l_lru",
         discipline: &l_lru::INFO,
+        params: l_lru::CLASSIFIER,
         build: |params| Ok(Box::new(l_lru::classifier(params))),
     },
     ClassifierInfo {
         name: "m_lru",
         discipline: &sqm_lru::INFO,
+        params: sqm_lru::CLASSIFIER,
         build: |params| Ok(Box::new(sqm_lru::classifier(params)?)),
     },
 ];

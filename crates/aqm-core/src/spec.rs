@@ -6,6 +6,7 @@ use crate::discipline::Info;
 use crate::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, same_name};
 use crate::registry::{self, CLASSIFIERS, ClassifierInfo};
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -96,7 +97,8 @@ impl Spec {
         Ok(spec)
     }
 
-    /// Reads the notation of a classifier: its own name, then what the discipline takes that it is a part of.
+    /// Reads the notation of a classifier: its own name, then what it takes of the parameters of the discipline that it
+    /// is a part of.
     ///
     /// ```
     /// use aqm_core::spec::Spec;
@@ -104,13 +106,19 @@ impl Spec {
     /// assert_eq!((info.name, spec.to_string().as_str()), ("m_lru", "sqm_lru:consistent sq 100"));
     /// let error = Spec::parse_classifier("m_lruu").err().unwrap();
     /// assert_eq!(error.to_string(), "unknown classifier 'm_lruu', did you mean 'm_lru'?; known are lru, l_lru, m_lru");
+    /// let error = Spec::parse_classifier("lru limit 20p").err().unwrap();
+    /// assert_eq!(error.to_string(), "lru: parameter 'limit' is unknown; known are cache, threshold, insert");
     /// ```
     pub fn parse_classifier(text: &str) -> Result<(&'static ClassifierInfo, Spec), SpecError> {
         let end = text.find([':', ' ']).unwrap_or(text.len());
         let info = CLASSIFIERS.iter().find(|info| same_name(info.name, &text[..end]));
         let info = info.ok_or_else(|| SpecError::UnknownClassifier { name: text[..end].to_owned() })?;
-        let spec = Spec::parse(&(info.discipline.name.to_owned() + &text[end..]))?;
-        Ok((info, spec))
+        let spec = Spec::parse(&(info.discipline.name.to_owned() + &text[end..]));
+        let spec = spec.map_err(|error| error.of_classifier(info))?;
+        match spec.params.names().find(|name| spec.params.is_given(name) && !info.takes(name)) {
+            Some(name) => Err(info.refuses(name)),
+            None => Ok((info, spec)),
+        }
     }
 
     /// `info` with the parameters of `preset`.
@@ -173,6 +181,37 @@ impl Spec {
     /// Whether the discipline, or a child, ever asks for wake-ups.
     pub fn wakes(&self) -> bool {
         self.info.traits.wakes || self.params.all_children().any(registry::wakes)
+    }
+}
+
+impl ClassifierInfo {
+    /// Whether the classifier alone has this parameter.
+    fn takes(&self, param: &str) -> bool {
+        self.params.iter().any(|known| same_name(known, param))
+    }
+
+    /// It has not.
+    fn refuses(&self, param: &str) -> SpecError {
+        let hint = did_you_mean(param, self.params.iter().copied());
+        let problem = format!("is unknown{hint}; known are {}", self.params.join(", "));
+        SpecError::Param { name: self.name, error: ParamError::relation(param, "", problem) }
+    }
+}
+
+impl SpecError {
+    /// The same about a classifier that is a part of the discipline.
+    fn of_classifier(self, info: &ClassifierInfo) -> SpecError {
+        match self {
+            SpecError::MissingValue { param, .. }
+            | SpecError::Param { error: ParamError { param, .. }, .. }
+                if !info.takes(&param) =>
+            {
+                info.refuses(&param)
+            }
+            SpecError::MissingValue { param, .. } => SpecError::MissingValue { name: info.name, param },
+            SpecError::Param { error, .. } => SpecError::Param { name: info.name, error },
+            other => other,
+        }
     }
 }
 

@@ -76,6 +76,9 @@ const LANDMARK: ParamSpec = ParamSpec::new(
     "no reference had a number at hand: the middle",
 );
 
+/// The parameters of the list.
+pub const CLASSIFIER: &[&str] = &["cache", "landmark", "threshold"];
+
 /// The list alone.
 pub fn classifier(params: &Params) -> LandmarkLru {
     let (cache, threshold) = (params.count("cache") as u32, params.count("threshold") as u32);
@@ -83,7 +86,7 @@ pub fn classifier(params: &Params) -> LandmarkLru {
 }
 
 fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
-    Reported::boxed(params, link, Make { new: classifier, of: &["cache", "landmark", "threshold"] })
+    Reported::boxed(params, link, Make { new: classifier, of: CLASSIFIER })
 }
 
 #[cfg(test)]

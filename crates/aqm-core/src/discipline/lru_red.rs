@@ -74,6 +74,9 @@ const INSERT: ParamSpec = ParamSpec::new(
     "Li et al. 2021 section 1: every flow",
 );
 
+/// The parameters of the list.
+pub const CLASSIFIER: &[&str] = &["cache", "threshold", "insert"];
+
 /// The list alone.
 pub fn classifier(params: &Params) -> Lru {
     let (cache, threshold) = (params.count("cache") as u32, params.count("threshold") as u32);
@@ -81,7 +84,7 @@ pub fn classifier(params: &Params) -> Lru {
 }
 
 fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
-    Reported::boxed(params, link, Make { new: classifier, of: &["cache", "threshold", "insert"] })
+    Reported::boxed(params, link, Make { new: classifier, of: CLASSIFIER })
 }
 
 #[cfg(test)]

@@ -197,6 +197,9 @@ fn settings(params: &Params) -> Result<Settings, ParamError> {
     })
 }
 
+/// The parameters of the classifier.
+pub const CLASSIFIER: &[&str] = &["sq", "p_samp", "sampling", "p_lth", "cache", "ltf_unit"];
+
 /// The classifier alone.
 pub fn classifier(params: &Params) -> Result<MLru, ParamError> {
     settings(params).map(|settings| MLru::new(&settings))

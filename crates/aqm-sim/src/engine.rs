@@ -212,6 +212,9 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, usize)> {
         let mut out = Vec::new();
@@ -251,6 +254,61 @@ mod tests {
             right.push(later, target);
         }
         assert_eq!(drain(&mut left), drain(&mut right));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Push(u64, usize),
+        Pop,
+        Replace(u64),
+    }
+
+    /// Few different times, so that many events fall together; both heaps; sometimes the last instant that there is.
+    fn op() -> impl Strategy<Value = Op> {
+        let later = prop_oneof![8 => 0..8u64, 1 => any::<u64>()];
+        prop_oneof![
+            4 => (later.clone(), 0..KINDS.len()).prop_map(|(later, kind)| Op::Push(later, kind)),
+            2 => Just(Op::Pop),
+            2 => later.prop_map(Op::Replace),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_sequence_of_calls_gives_the_events_of_a_sorted_list(ops in vec(op(), 1..600)) {
+            let (mut queue, mut list) = (EventQueue::default(), BTreeMap::new());
+            let mut now = 0u64;
+            for (number, op) in (0u32..).zip(ops) {
+                let next = list.first_key_value().map(|((time, _), target)| (Time::from_nanos(*time), *target));
+                prop_assert_eq!(queue.peek(), next);
+                now = next.map_or(now, |(time, _)| time.as_nanos());
+                match op {
+                    Op::Push(later, kind) => {
+                        let (time, target) = (now.saturating_add(later), Target::new(KINDS[kind], number));
+                        queue.push(Time::from_nanos(time), target);
+                        list.insert((time, number), target);
+                    }
+                    Op::Pop if next.is_some() => {
+                        queue.pop();
+                        list.pop_first();
+                    }
+                    Op::Replace(later) => {
+                        if let Some((_, target)) = next {
+                            let time = now.saturating_add(later);
+                            let target = Target::new(target.kind(), number);
+                            queue.replace(Time::from_nanos(time), target);
+                            list.pop_first();
+                            list.insert((time, number), target);
+                        }
+                    }
+                    Op::Pop => {}
+                }
+            }
+            let rest: Vec<_> = list.into_iter().map(|((time, _), target)| (time, target.index())).collect();
+            prop_assert_eq!(drain(&mut queue), rest);
+        }
     }
 
     #[test]

@@ -11,10 +11,13 @@ use aqm_core::registry::CLASSIFIERS;
 use aqm_core::signal::Unobserved;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Size, Span, Time};
+use std::fmt::Write as _;
 
 const FLOWS: u64 = 1_000_000;
 /// Far more than any table of the registry needs, far less than a record for each of a million flows.
 const BOUND: usize = 8 << 20;
+/// A limit below this says nothing.
+const LEAST: usize = 1 << 10;
 
 fn build(spec: &Spec) -> Qdisc {
     Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(1))
@@ -46,6 +49,7 @@ fn flood(qdisc: &mut Qdisc, numbers: std::ops::Range<u64>, flow: impl Fn(u64) ->
 
 #[test]
 fn a_flood_of_a_million_flows_is_held_in_bounded_memory() {
+    let mut limits = String::new();
     for spec in every_preset() {
         let before = allocator::bytes();
         let mut qdisc = build(&spec);
@@ -64,7 +68,12 @@ fn a_flood_of_a_million_flows_is_held_in_bounded_memory() {
             "{spec}: holds {held} bytes, owns up to {state} and {queued} queued"
         );
         assert!(qdisc.check().is_ok(), "{spec}");
+        writeln!(limits, "{spec}: {} KiB", state.next_power_of_two().max(LEAST) >> 10).unwrap();
     }
+    // The limit of each, the next power of two: more is a change that someone has to see.
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("memory_in_a_flood", limits);
+    });
 }
 
 #[test]

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel bench scale soak docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel bench fuzz many-runs scale soak docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -49,6 +49,13 @@ bench-write: tools ## count instructions per packet and update benches/instructi
 
 recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a copy (some minutes)
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
+
+FUZZ_SECONDS := 60
+fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 13 targets; needs nightly Rust)
+	$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS)
+
+many-runs: .venv/native ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
+	$(BIN)/python scripts/many_runs.py
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py

@@ -9,6 +9,7 @@ use aqm_core::backlog::Backlog;
 use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::params::{ParamError, Value};
+use aqm_core::paused::PausedClasses;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
@@ -120,6 +121,8 @@ pub(crate) struct Rig {
     /// Newest departed packet of each stream.
     newest: BTreeMap<(u64, bool), u64>,
     newest_of_all: Option<u64>,
+    /// Whether a packet may have left the discipline and wait in the shell.
+    holds: bool,
 }
 
 impl Rig {
@@ -133,7 +136,7 @@ impl Rig {
         let qdisc = Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(seed))?;
         let keeps_queued = !spec.info.traits.drops_queued;
         let ledger = Ledger { label: spec.to_string(), keeps_queued, ..Ledger::default() };
-        Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None })
+        Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None, holds: false })
     }
 
     /// A packet arrives; returns its number.
@@ -167,24 +170,40 @@ impl Rig {
 
     /// The link is free; returns the number of the packet that it gets, if any.
     pub(crate) fn serve(&mut self) -> Option<u64> {
+        self.holds = false;
+        let sent = self.take(|qdisc, now, ledger| qdisc.dequeue(now, ledger));
+        let waiting = self.qdisc.backlog().packets;
+        assert!(
+            sent.is_some() || waiting == 0 || self.qdisc.next_wakeup().is_some(),
+            "{}: nothing to send, {waiting} packets wait and no wake-up is asked for",
+            self.ledger.label
+        );
+        sent
+    }
+
+    /// The same while the first eight classes are paused as the bits of `paused` say.
+    pub(crate) fn serve_others(&mut self, paused: u8) -> Option<u64> {
+        let classes = (0..8_u16).filter(|class| paused >> class & 1 == 1);
+        let classes = classes.fold(PausedClasses::NONE, PausedClasses::with);
+        self.holds = true;
+        self.take(|qdisc, now, ledger| {
+            let packet = qdisc.dequeue_unpaused(now, classes, ledger)?;
+            assert!(!classes.contains(packet.class), "{}: class {} is paused", ledger.label, packet.class);
+            Some(packet)
+        })
+    }
+
+    /// Takes a packet by `dequeue`; returns its number.
+    fn take(&mut self, dequeue: impl FnOnce(&mut Qdisc, Time, &mut Ledger) -> Option<Packet>) -> Option<u64> {
         let before = self.ledger.events.len();
         // The packet is settled inside the call, so that the check after it sees it gone.
         let packet = self.call(DropPoint::Dequeue, |qdisc, now, ledger| {
-            let packet = qdisc.dequeue(now, ledger);
+            let packet = dequeue(qdisc, now, ledger);
             if let Some(packet) = &packet {
                 ledger.settle(packet);
             }
             packet
-        });
-        let Some(packet) = packet else {
-            let waiting = self.qdisc.backlog().packets;
-            assert!(
-                waiting == 0 || self.qdisc.next_wakeup().is_some(),
-                "{}: nothing to send, {waiting} packets wait and no wake-up is asked for",
-                self.ledger.label
-            );
-            return None;
-        };
+        })?;
         self.check_order(&packet, before);
         self.ledger.log(What::Departed(packet.cookie));
         Some(packet.cookie)
@@ -260,6 +279,14 @@ impl Rig {
             );
         }
         self.ledger.now = until;
+    }
+
+    /// Time passes, and the host is late: what fell due meanwhile is one wake-up, at the end.
+    pub(crate) fn sleep(&mut self, span: Span) {
+        self.ledger.now = self.now() + span;
+        if self.qdisc.next_wakeup().is_some_and(|due| due <= self.now()) {
+            self.wake();
+        }
     }
 
     /// Time passes before the first call: no wake-up is due.
@@ -378,7 +405,10 @@ impl Rig {
             "{}: backlog against the host's own books",
             self.ledger.label
         );
-        if let Some(limit) = values::limit(self.qdisc.params()) {
+        // The shell may hold a packet of a paused class beside what the limit is about.
+        if let Some(limit) = values::limit(self.qdisc.params())
+            && !self.holds
+        {
             assert!(
                 !backlog.exceeds(limit),
                 "{}: {backlog:?} is beyond the limit {limit}",

@@ -1,0 +1,74 @@
+//! What is fuzzed. A target is a function that takes any bytes and panics if the code under test is wrong.
+//!
+//! Parsers take the bytes as they come. Sequences of calls are made of them: the same bytes are the same calls. `fuzz/`
+//! runs the targets under libFuzzer, which looks for bytes that reach new code; the tests here run them on what it has
+//! kept in `fuzz/corpus`.
+#![forbid(unsafe_code)]
+
+mod capture;
+mod capture_writer;
+mod classifier;
+mod discipline;
+mod host;
+mod link_trace;
+mod notation;
+mod program;
+mod rate_control;
+mod refusal;
+mod scenario;
+mod setting;
+mod sketch;
+mod spec;
+mod switch;
+mod units;
+
+use arbitrary::{Arbitrary, Unstructured};
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// A name, and what is done with any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub static TARGETS: &[Target] = &[
+    ("units", |bytes| text(bytes, units::run)),
+    ("spec", |bytes| text(bytes, spec::run)),
+    ("notation", |bytes| text(bytes, notation::run)),
+    ("scenario", |bytes| text(bytes, scenario::run)),
+    ("capture", capture::run),
+    ("capture_writer", |bytes| calls(bytes, capture_writer::run)),
+    ("link_trace", link_trace::run),
+    ("discipline", |bytes| calls(bytes, discipline::run)),
+    ("classifier", |bytes| calls(bytes, classifier::run)),
+    ("sketch", |bytes| calls(bytes, sketch::run)),
+    ("program", |bytes| calls(bytes, program::run)),
+    ("switch", |bytes| calls(bytes, switch::run)),
+    ("rate_control", |bytes| calls(bytes, rate_control::run)),
+];
+
+/// Runs the target of this name.
+///
+/// # Panics
+/// If there is none, or if it finds something wrong.
+pub fn run(name: &str, bytes: &[u8]) {
+    let found = TARGETS.iter().find(|(known, _)| *known == name);
+    let (_, target) = found.unwrap_or_else(|| panic!("no target is called {name}"));
+    target(bytes);
+}
+
+/// Bytes that are text, as text.
+fn text(bytes: &[u8], run: fn(&str)) {
+    if let Ok(text) = str::from_utf8(bytes) {
+        run(text);
+    }
+}
+
+/// Bytes as a sequence of calls, which are shown if something is wrong.
+fn calls<T: for<'a> Arbitrary<'a> + Debug>(bytes: &[u8], run: fn(T)) {
+    let make = || T::arbitrary_take_rest(Unstructured::new(bytes));
+    let Ok(made) = make() else { return };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(made))) {
+        eprintln!("{:?}", make());
+        resume_unwind(panic);
+    }
+}

@@ -1,0 +1,42 @@
+//! Whatever the text of a transport, rate control or program is, it is refused in one line, or what it says is written and
+//! read alike.
+
+use crate::refusal::one_line;
+use aqm_core::random::Random;
+use aqm_core::units::Rate;
+use aqm_sim::rate_control::Rated;
+use aqm_sim::scenario::Tcp;
+use aqm_sim::switch::declaration::Site;
+use aqm_sim::switch::program::ProgramSpec;
+
+pub(crate) fn run(text: &str) {
+    match Tcp::parse(text) {
+        Ok(tcp) => {
+            let json = serde_json::to_value(&tcp).expect("plain data");
+            let again: Tcp =
+                serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{json}: {error}"));
+            assert_eq!(serde_json::to_value(&again).ok(), Some(json));
+        }
+        Err(error) => one_line(text, &error),
+    }
+    match Rated::parse(text) {
+        Ok(rated) => {
+            let json = serde_json::to_value(&rated).expect("plain data");
+            let again: Rated =
+                serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{json}: {error}"));
+            assert_eq!(again, rated, "{json}");
+        }
+        Err(error) => one_line(text, &error),
+    }
+    match ProgramSpec::parse(text) {
+        Ok(program) => {
+            let canonical = program.to_string();
+            assert_eq!(ProgramSpec::parse(&canonical).map(|again| again.to_string()), Ok(canonical));
+            let rates = vec![Rate::from_bits_per_sec(0), Rate::from_bits_per_sec(10_000_000)];
+            if let Err(error) = program.build(Site { rates, random: Random::seeded(1) }) {
+                one_line(text, &error);
+            }
+        }
+        Err(error) => one_line(text, &error),
+    }
+}

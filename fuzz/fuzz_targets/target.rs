@@ -1,0 +1,6 @@
+//! A target of the list in `crates/aqm-fuzz`, under libFuzzer: the program's name says which.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| aqm_fuzz::run(env!("CARGO_BIN_NAME"), bytes));

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Fuzz the targets of crates/aqm-fuzz with libFuzzer, one after the other, and add to the count of executions.
+
+    scripts/fuzz.py [--seconds N] [--keep] [TARGET]...
+
+Needs a nightly toolchain and cargo-fuzz: `rustup toolchain install nightly; cargo install --locked cargo-fuzz`. What is
+found lies in fuzz/artifacts; `cargo run -p aqm-fuzz --example replay -- TARGET FILE` shows it. Inputs that reach new
+code are kept in .build/fuzz; --keep brings the fewest and smallest that reach as much into fuzz/corpus, up to 64 KiB
+and 400 files a target. Files there that a person has named stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FUZZ = ROOT / "fuzz"
+GROWN = ROOT / ".build" / "fuzz"
+EXECUTIONS = FUZZ / "executions.toml"
+HEAD = "# Executions of each target over the life of the project; `make fuzz` adds to them.\n"
+MOST_BYTES, MOST_FILES = 64 * 1024, 400
+# The code has no unsafe block that a sanitizer could watch, and is faster without.
+OPTIONS = ("--sanitizer", "none", "--fuzz-dir", str(FUZZ))
+
+
+def main() -> None:
+    """Fuzz every target that is named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
+    parser.add_argument("--keep", action="store_true", help="renew fuzz/corpus")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
+    options = parser.parse_args()
+    known = _targets()
+    if unknown := set(options.targets) - set(known):
+        sys.exit(f"unknown target {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    found = []
+    for target in options.targets or known:
+        count, ended = fuzz(target, options.seconds)
+        total = add(target, count)
+        print(f"{target}: {count} executions, {total} in all{'' if ended else ': FOUND SOMETHING'}", flush=True)
+        if not ended:
+            found.append(target)
+        elif options.keep:
+            keep(target)
+    if found:
+        sys.exit(f"found something in {', '.join(found)}: see fuzz/artifacts")
+
+
+def fuzz(target: str, seconds: int) -> tuple[int, bool]:
+    """Fuzz a target; return how often it was executed, and whether nothing was found."""
+    grown = GROWN / target
+    grown.mkdir(parents=True, exist_ok=True)
+    corpus = FUZZ / "corpus" / target
+    limits = (f"-max_total_time={seconds}", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=3000")
+    run = _cargo("run", target, str(grown), str(corpus), "--", *limits)
+    if not (said := re.search(r"number_of_executed_units: *(\d+)", run.stderr)):
+        sys.exit(f"{target} did not run:\n{run.stderr[-2000:]}")
+    if run.returncode:
+        print(run.stderr[-4000:], file=sys.stderr)
+    return int(said[1]), run.returncode == 0
+
+
+def add(target: str, count: int) -> int:
+    """Add to the executions of a target; return what they are now."""
+    executions = tomllib.loads(EXECUTIONS.read_text()) if EXECUTIONS.exists() else {}
+    executions[target] = executions.get(target, 0) + count
+    lines = [f"{name} = {executions[name]}\n" for name in _targets() if name in executions]
+    EXECUTIONS.write_text(HEAD + "".join(lines))
+    return int(executions[target])
+
+
+def keep(target: str) -> None:
+    """Bring what reaches most with least into the repository."""
+    corpus, grown = FUZZ / "corpus" / target, GROWN / target
+    cover = GROWN / f"{target}.cover"
+    cover.mkdir(exist_ok=True)
+    for old in cover.iterdir():
+        old.unlink()
+    _cargo("run", target, str(cover), str(corpus), str(grown), "--", "-set_cover_merge=1").check_returncode()
+    chosen = sorted(cover.iterdir(), key=lambda file: (file.stat().st_size, file.name))
+    for old in corpus.iterdir():
+        if re.fullmatch("[0-9a-f]{40}", old.name):
+            old.unlink()
+    left = MOST_BYTES - sum(file.stat().st_size for file in corpus.iterdir())
+    for file in chosen[:MOST_FILES]:
+        left -= file.stat().st_size
+        if left < 0:
+            break
+        (corpus / file.name).write_bytes(file.read_bytes())
+
+
+def _targets() -> list[str]:
+    """Every target, in order."""
+    return [program["name"] for program in tomllib.loads((FUZZ / "Cargo.toml").read_text())["bin"]]
+
+
+def _cargo(command: str, target: str, *rest: str) -> subprocess.CompletedProcess[str]:
+    """Run cargo-fuzz."""
+    words = ["cargo", "+nightly", "fuzz", command, *OPTIONS, target, *rest]
+    # Output of the code under test need not be text.
+    return subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", env=os.environ, check=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -318,6 +318,7 @@ mod tests {
         for at in 1..=4 {
             sender.on_timer(second(at));
             seen.push(sender.rate() / MBIT);
+            assert_eq!(sender.deadline(), Some(second(at + 1)));
         }
         assert_eq!(seen, [3.0, 6.5, 10.75, 15.375]);
     }
@@ -354,6 +355,25 @@ mod tests {
         }
         assert_eq!(refused, 13);
         assert_eq!(format!("{sender:?}"), before);
+    }
+
+    #[test]
+    fn the_authors_senders_cut_by_chance_for_zeros_and_refuse_what_is_no_rate() {
+        let settings = Settings { cut: Cut::RatioAsRun, ..Settings::PAPER };
+        let heard = |feedback| {
+            let mut sender = Sender::new(settings, Time::ZERO);
+            let acted = sender.on_feedback(feedback, second(1), &mut Random::seeded(1));
+            (acted, sender.rate() / MBIT)
+        };
+        for feedback in [rates(0.0), Feedback::Rates { arriving: 0.0, optimal: 300.0 }] {
+            let (acted, rate) = heard(feedback);
+            assert!(acted && (0.5..1.0).contains(&rate), "{feedback:?}: {rate}");
+        }
+        for feedback in [rates(f64::NAN), rates(-1.0), Feedback::Rates { arriving: f64::NAN, optimal: 300.0 }]
+        {
+            assert_eq!(heard(feedback), (false, 1.0), "{feedback:?}");
+        }
+        assert_eq!([heard(rates(300.0)), heard(rates(200.0))], [(true, 0.75), (true, 1.0)]);
     }
 
     #[test]

@@ -192,6 +192,14 @@ mod tests {
     }
 
     #[test]
+    fn the_series_near_rho_1_meets_the_closed_form() {
+        for y in [-0.3_f64, -0.25, 0.25, 0.3] {
+            let closed = 1.0 / libm::expm1(-y) + 1.0 / y;
+            assert!((bounded(y) - closed).abs() < 1e-14, "{y}: {} and {closed}", bounded(y));
+        }
+    }
+
+    #[test]
     fn at_rho_1_the_forms_have_their_limits() {
         let queue = Queue::new(1000.0, 1000.0, 64);
         assert_eq!((queue.length(), queue.loss(), queue.probability(7)), (32.0, 1.0 / 65.0, 1.0 / 65.0));

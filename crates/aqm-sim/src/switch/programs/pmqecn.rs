@@ -498,6 +498,21 @@ mod tests {
     }
 
     #[test]
+    fn the_control_plane_is_told_what_classes_ask_for_and_how_long_their_last_packets_waited() {
+        let params = Params::new(PARAMS, &INFO.presets[0], |_| unreachable!("no parameter is a discipline"));
+        let settings = settings(&params, &[Rate::from_bits_per_sec(8_000_000)], 4);
+        assert_eq!(settings.classes, [Quality::Voice, Quality::Video, Quality::Video, Quality::File]);
+        assert_eq!(settings.services, [1000.0]);
+        let mut port = Port::new("pmqecn", 64);
+        (0..3).for_each(|_| port.put(1));
+        port.send();
+        // Behind it two wait; here a packet's sojourn is a millisecond for each.
+        let mut state = State::default();
+        let waits = (0..2).map(|_| state.add_registers(0)).last().unwrap();
+        assert_eq!(port.program.state().registers(waits), [0, 2_000_000, 0]);
+    }
+
+    #[test]
     fn the_other_strategies_go_by_the_port_or_by_the_wait() {
         for (strategy, told, marked) in [
             ("p4qcn threshold 11", 4, 0),

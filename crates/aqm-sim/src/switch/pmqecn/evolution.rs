@@ -137,6 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn the_leader_is_the_best_point_and_of_equals_the_first() {
+        let points = |costs: &[f64]| -> Vec<Fitness> {
+            costs.iter().map(|cost| Fitness { violation: 0.0, cost: *cost }).collect()
+        };
+        assert_eq!(leader(&points(&[1.0, 3.0, 2.0])), 0);
+        assert_eq!(leader(&points(&[3.0, 1.0, 2.0])), 1);
+        assert_eq!(leader(&points(&[3.0, 2.0, 1.0])), 2);
+        assert_eq!(leader(&points(&[2.0, 1.0, 1.0])), 1);
+    }
+
+    #[test]
     fn a_difference_is_of_two_others() {
         let mut random = Random::seeded(1);
         for round in 0..1000 {

@@ -448,12 +448,17 @@ mod tests {
     #[test]
     fn with_a_weight_of_three_classes_take_turns_by_threes() {
         // Figure 4: what came first does not hold the others up.
-        let mut port = Port::new("pmqecn weight 3", 64);
-        for class in [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2] {
-            port.put(class);
+        for refill in ["departure", "round"] {
+            let mut port = Port::new(&format!("pmqecn weight 3 refill {refill}"), 64);
+            // A virtual queue that was empty begins anew.
+            for _ in 0..3 {
+                for class in [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2] {
+                    port.put(class);
+                }
+                let order: Vec<usize> = std::iter::from_fn(|| port.send()).collect();
+                assert_eq!(order, [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0, 0, 2], "{refill}");
+            }
         }
-        let order: Vec<usize> = std::iter::from_fn(|| port.send()).collect();
-        assert_eq!(order, [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0, 0, 2]);
     }
 
     #[test]

@@ -103,6 +103,12 @@ impl Scenario {
                 }
             }
         }
+        let connections = self.flows.iter().map(FlowGroup::connections).fold(0, u64::saturating_add);
+        if connections > MOST_CONNECTIONS {
+            return Err(format!(
+                "flows: {connections} connections: at most {MOST_CONNECTIONS} can be simulated"
+            ));
+        }
         self.flows.iter().try_for_each(|group| {
             group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))
         })
@@ -110,6 +116,17 @@ impl Scenario {
 }
 
 impl FlowGroup {
+    /// How many flows its members have, both ways, at least.
+    fn connections(&self) -> u64 {
+        let each = match &self.source {
+            Source::Rounds(round) => u64::from(round.connections) * (1 + u64::from(round.request.is_some())),
+            Source::Video(_) | Source::Voip | Source::Replay { .. } => 2,
+            Source::Arrivals { both_ways: true, .. } => 2,
+            _ => 1,
+        };
+        u64::from(self.count) * each
+    }
+
     fn check(&self) -> Result<(), String> {
         let positive = |key: &str, value: u64| {
             if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
@@ -155,6 +172,9 @@ impl FlowGroup {
         self.source.check()
     }
 }
+
+/// Each takes some kilobytes, and events name it in 21 bits.
+const MOST_CONNECTIONS: u64 = 1_000_000;
 
 /// IPv4 and UDP headers, and the largest IP packet that a link is expected to take.
 const UDP_SMALLEST: u32 = 28;

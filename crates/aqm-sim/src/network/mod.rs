@@ -20,6 +20,7 @@
 
 pub(crate) mod dumbbell;
 pub(crate) mod emissions;
+pub(crate) mod exhausted;
 pub(crate) mod graph;
 pub(crate) mod in_flight;
 pub(crate) mod packet;

@@ -1,5 +1,6 @@
 //! Packets of the simulator, kept in a slab: links and queues hold their numbers.
 
+use super::exhausted::{MOST_PACKETS, exhausted};
 use super::records::{RecordId, Records};
 use crate::switch::pipeline::Telemetry;
 use crate::transport::flags;
@@ -70,11 +71,19 @@ impl Packet {
 }
 
 /// All packets in memory. In steady state nothing is allocated: free slots are used again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
+    /// How many there may be at once.
+    pub(crate) most: usize,
     free: Vec<PacketId>,
     pub(crate) records: Records,
+}
+
+impl Default for Slab {
+    fn default() -> Slab {
+        Slab { packets: Vec::new(), most: MOST_PACKETS, free: Vec::new(), records: Records::default() }
+    }
 }
 
 impl Slab {
@@ -85,6 +94,9 @@ impl Slab {
                 id
             }
             None => {
+                if self.packets.len() >= self.most {
+                    exhausted(self.most);
+                }
                 self.packets.push(packet);
                 (self.packets.len() - 1) as PacketId
             }

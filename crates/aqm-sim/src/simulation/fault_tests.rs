@@ -4,6 +4,7 @@ use super::faults::Fault;
 use super::setup::Setup;
 use crate::inputs::Inputs;
 use crate::measure::results::report;
+use crate::network::exhausted::guarded;
 use crate::report::{Monitor, RunError};
 use crate::scenario::{Scenario, Tcp, Transport};
 use aqm_core::units::{Rate, Span, Time};
@@ -140,4 +141,31 @@ fn a_link_half_a_percent_too_fast_is_reported_wherever_it_is() {
         // Some links are there for their delay alone.
         assert!(rate > 1_000_000_000_000 || result.is_err(), "{number}: {rate} bit/s, {result:?}");
     }
+}
+
+#[test]
+fn a_run_with_more_packets_than_there_is_room_for_ends_with_an_error() {
+    let most = |most| {
+        guarded(|| run(&dumbbell(0.0, &[udp()]), None, |setup| setup.simulation.shared.slab.most = most))
+    };
+    let Err(RunError::Input(problem)) = most(20) else { panic!("20 packets are enough") };
+    assert!(problem.starts_with("more than 20 packets are on their way at once"), "{problem}");
+    most(1000).unwrap();
+}
+
+#[test]
+fn gaps_shorter_than_a_byte_takes_and_too_many_connections_are_refused() {
+    let telnet = |gap_ns: u64| {
+        let mut flows = udp();
+        flows["source"] = json!({"arrivals": {"gap": {"constant": {"value": gap_ns}}}});
+        run(&dumbbell(0.0, &[flows]), None, |_| ())
+    };
+    // At 20 Mbit/s a byte takes 400 ns.
+    let problem = telnet(399).unwrap_err().to_string();
+    assert!(problem.contains("it must be 400 ns at least, in which 20mbit sends a byte"), "{problem}");
+    let mut flows = tcp();
+    flows["count"] = json!(1_000_001);
+    let scenario: Scenario = serde_json::from_value(dumbbell(0.0, &[flows])).unwrap();
+    let problem = scenario.check().unwrap_err();
+    assert_eq!(problem, "flows: 1000001 connections: at most 1000000 can be simulated");
 }

@@ -15,7 +15,7 @@ use crate::traffic::distribution::Distribution;
 use crate::traffic::player::Player;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
-use aqm_core::units::{Rate, Span, Time};
+use aqm_core::units::{Bytes, Rate, Span, Time};
 
 /// IPv4 and UDP headers.
 const UDP_HEADERS: u16 = 28;
@@ -104,6 +104,9 @@ impl Member<'_> {
             | Source::Steps { .. }
             | Source::Arrivals { .. }
             | Source::Voip => {
+                if let Source::Arrivals { gap, .. } = &group.source {
+                    self.check_gap(gap, capacity)?;
+                }
                 let (size, both_ways) = match group.source {
                     Source::Bulk { size_bytes } => (size_bytes, false),
                     Source::Arrivals { both_ways, .. } => (None, both_ways),
@@ -128,6 +131,20 @@ impl Member<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Messages that come sooner than the bottleneck sends a byte are never sent: such a run does nothing but drop them.
+    fn check_gap(&self, gap: &Distribution, capacity: Rate) -> Result<(), RunError> {
+        let byte = capacity.time_for(Bytes::new(1));
+        if gap.mean() >= byte.as_nanos() as f64 || byte <= Span::from_nanos(1) {
+            return Ok(());
+        }
+        Err(RunError::Input(format!(
+            "flow group '{}': gap is {:.0} ns on average: it must be {} ns at least, in which {capacity} sends a byte",
+            self.group.name,
+            gap.mean(),
+            byte.as_nanos()
+        )))
     }
 
     /// Flows whose starts are a Poisson process, as many as give the load: each member brings its share.

@@ -3,6 +3,7 @@
 use super::members::Member;
 use super::state::Simulation;
 use crate::endpoint::flow::Label;
+use crate::engine::Target;
 use crate::inputs::Inputs;
 use crate::measure::metrics::Metrics;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
@@ -11,7 +12,7 @@ use crate::network::{dumbbell, topology};
 use crate::report::RunError;
 use crate::scenario::{Capacity, Scenario, Transport};
 use aqm_core::spec::Spec;
-use aqm_core::units::{Rate, Time};
+use aqm_core::units::{Rate, Span, Time};
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
@@ -49,6 +50,10 @@ impl Setup {
         };
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
+        // A packet that jitters has an event of its own, which names it in fewer bits.
+        if simulation.network.links.iter().any(|link| link.jitter > Span::ZERO) {
+            simulation.shared.slab.most = Target::MAX_INDEX;
+        }
         simulation.install_switches(largest_packet(scenario), seed).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();

@@ -33,11 +33,47 @@ __all__ = [
     "parse_size",
     "parse_span",
     "parse_whole",
+    "readable",
 ]
 
 NANOS_PER_SECOND = 1_000_000_000
 # More digits are beyond 64 bits, and Python refuses to convert thousands of them.
 LONGEST_WHOLE = 18
+
+
+# Units of the same quantity, the smallest first: how many of the first, and how many digits are shown.
+_TIMES = (("us", 1.0, 1), ("ms", 1e3, 2), ("s", 1e6, 2))
+_SCALES = (
+    _TIMES,
+    (("Mbit/s", 1.0, 2), ("Gbit/s", 1e3, 3)),
+    (("bytes", 1.0, 0), ("kB", 1e3, 1), ("MB", 1e6, 2), ("GB", 1e9, 2)),
+)
+
+
+def readable(unit: str, largest: float) -> tuple[str, float, int]:
+    """Return the unit for values of up to ``largest``, the factor to it, and the digits to show.
+
+    It is the largest unit in which that value is at least 1. Prefixes are decimal: a kB has 1000 bytes. Nothing is
+    shown in a larger unit of time than its own.
+
+    >>> readable("ms", 0.25), readable("Mbit/s", 94_000.0), readable("bytes", 2.5e9), readable("s", 0.003)
+    (('us', 1000.0, 1), ('Gbit/s', 0.001, 3), ('GB', 1e-09, 2), ('ms', 1000.0, 2))
+    >>> readable("ms", 40_000.0), readable("packets", 1e6)
+    (('ms', 1.0, 2), ('packets', 1.0, 2))
+
+    """
+    for scale in _SCALES:
+        own = next((factor for name, factor, _ in scale if name == unit), None)
+        if own is None:
+            continue
+        if not largest:
+            break
+        fits = [one for one in scale if largest * own >= one[1]] or [scale[0]]
+        name, factor, digits = fits[-1]
+        if scale is _TIMES and factor > own:
+            break
+        return (name, own / factor, digits)
+    return (unit, 1.0, 2)
 
 
 @dataclass(frozen=True)

@@ -14,22 +14,10 @@ from rich.text import Text
 
 from aqmlab import experiment, runner
 from aqmlab.results import Result
-from aqmlab.results.ports import port_cells
 from aqmlab.results.settings import settings
+from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import (
-    APPLICATION_COLUMNS,
-    COLUMNS,
-    GROUP_COLUMNS,
-    PORT_COLUMNS,
-    Cell,
-    Column,
-    Lines,
-    application_cells,
-    cells,
-    filled,
-    group_cells,
-)
+from aqmlab.results.tables import Cell, Column, Lines
 
 WIDTH_ELSEWHERE = 130
 PADDING = 2
@@ -113,12 +101,12 @@ class Bars(experiment.Watcher):
 def result(shown: Result, folder: Path, width: int) -> RenderableType:
     """Return a whole result for a terminal of this width."""
     parts: list[RenderableType] = []
-    for number, point in enumerate(shown.points):
+    for number, (point, tables) in enumerate(zip(shown.points, sheets(shown), strict=True)):
         rows = [row for row in shown.rows if row.point == number]
         comparisons = [one for one in shown.comparisons if one.point == number]
         if point:
             parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
-        parts += [_table(shown.aqms, rows, port_cells(shown, number), width), ""]
+        parts += [_table(rows, tables, width), ""]
         if comparisons:
             parts += [*_differences(comparisons), ""]
     parts.append(_settings(shown))
@@ -127,27 +115,23 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
     return Group(*parts)
 
 
-def _table(aqms: Sequence[str], rows: Sequence[Row], ports: Lines, width: int) -> RenderableType:
+def _table(rows: Sequence[Row], tables: Sheets, width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
-    if ports:
-        note += f"; queue delay and loss (also of flows) at port {next(iter(ports))[0]}"
-    parts: list[RenderableType] = [_aligned(("AQM",), COLUMNS, cells(aqms, rows), width), Text(note, style="dim")]
-    for heads, columns, lines in (
-        (("Port", "AQM"), PORT_COLUMNS, ports),
-        (("AQM",), APPLICATION_COLUMNS, application_cells(aqms, rows)),
-        (("Flows", "AQM"), GROUP_COLUMNS, group_cells(aqms, rows)),
-    ):
-        if lines:
-            parts += ["", _aligned(heads, columns, lines, width)]
+    if tables.ports:
+        note += f"; queue delay and loss (also of flows) at port {tables.first_port}"
+    parts: list[RenderableType] = [_aligned(tables.summary, width), Text(note, style="dim")]
+    for sheet in tables.more:
+        parts += ["", _aligned(sheet, width)]
     return Group(*parts)
 
 
-def _aligned(heads: Sequence[str], columns: Sequence[Column], lines: Lines, width: int) -> RenderableType:
+def _aligned(sheet: Sheet, width: int) -> RenderableType:
     """Return a table; one that is too wide for the terminal is split into several, never cut."""
     parts: list[Column] = []
     tables: list[RenderableType] = []
-    for column in filled(columns, lines):
+    heads, lines = sheet.heads, sheet.lines
+    for column in sheet.columns:
         if parts and _needed(heads, [*parts, column], lines) > width:
             tables += [_table_of(heads, parts, lines), ""]
             parts = []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogFormatter, NullFormatter
 
+from aqmlab import units
 from aqmlab.plots import marks, style
 from aqmlab.plots.marks import Look
 from aqmlab.plots.model import Axis, Panel
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+# Marks whose axes are numbers of a quantity, so that they can be shown in another unit.
+NUMBERS = ("line", "step", "cloud", "dots")
 # A linear axis ends this much above the data.
 HEADROOM = 1.06
 # Texts on an axis are rotated if their total length exceeds this.
@@ -33,21 +37,23 @@ def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, *, bes
     for panel, own in zip(panels, axes, strict=True):
         marks.MARKS[panel.mark](own, panel.of(table), panel, look)
         _finish(own, panel)
-        if beside or own is axes[-1]:
-            own.set_xlabel(panel.x_axis.label)
+        if not beside and own is not axes[-1]:
+            own.set_xlabel("")
     if labels:
         style.legend(canvas, axes)
     return canvas
 
 
 def _finish(axes: Axes, panel: Panel) -> None:
+    axes.set_xlabel(panel.x_axis.label)
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
         axes.set_title(panel.title, fontsize=10, loc="left")
     if panel.x_axis.places:
         _name_places(axes, panel.x_axis.places)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
-        _scale(axes, axis, which)
+        factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
+        _scale(axes, axis, which, factor)
     if panel.shaded is not None:
         end, why = panel.shaded
         axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
@@ -55,17 +61,29 @@ def _finish(axes: Axes, panel: Panel) -> None:
         axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **note)
 
 
-def _scale(axes: Axes, axis: Axis, which: str) -> None:
+def _readable(axes: Axes, axis: Axis, which: str) -> float:
+    """Name the unit in which the numbers of an axis are shown; return the factor to it."""
+    named = re.fullmatch(r"(.*)\(([^()]+)\)", axis.label, re.DOTALL)
+    if named is None or axis.places:
+        return 1.0
+    unit, factor, _ = units.readable(named[2], axes.dataLim.x1 if which == "x" else axes.dataLim.y1)
+    getattr(axes, f"set_{which}label")(f"{named[1]}({unit})")
+    return factor
+
+
+def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
     ends = {"left" if which == "x" else "bottom": axis.low, "right" if which == "x" else "top": axis.high}
     # Nothing above zero has no place on a logarithmic axis.
     smallest = axes.dataLim.minposx if which == "x" else axes.dataLim.minposy
     if axis.is_log and math.isfinite(smallest):
         getattr(axes, f"set_{which}scale")("log")
         ruler = getattr(axes, f"{which}axis")
-        ruler.set_major_formatter(lambda value, position: f"{value:g}")
+        ruler.set_major_formatter(lambda value, position: f"{value * factor:g}")
         # Minor ticks have labels only if the axis spans hardly a power of ten.
-        ruler.set_minor_formatter(LogFormatter())
-    elif which == "y" and axis.low is not None and axis.high is None:
+        ruler.set_minor_formatter(LogFormatter() if factor == 1.0 else NullFormatter())
+    elif factor != 1.0:
+        getattr(axes, f"{which}axis").set_major_formatter(lambda value, position: f"{value * factor:g}")
+    if not axis.is_log and which == "y" and axis.low is not None and axis.high is None:
         ends["top"] = axes.dataLim.y1 * HEADROOM or None
     given = {end: value for end, value in ends.items() if value is not None}
     if given:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aqmlab.plots import Figure, drawable, style
-from aqmlab.results.ports import port_cells
 from aqmlab.results.settings import settings
-from aqmlab.results.tables import (
-    APPLICATION_COLUMNS,
-    COLUMNS,
-    GROUP_COLUMNS,
-    PORT_COLUMNS,
-    Column,
-    Lines,
-    application_cells,
-    cells,
-    filled,
-    group_cells,
-)
+from aqmlab.results.sheets import Sheets, sheets
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -54,7 +41,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         result=result,
         manifest=result.manifest,
         colours=style.colours(result.aqms),
-        points=[_point(result, number) for number in range(len(result.points))],
+        points=[_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         scenario=result.scenarios[0],
         settings=settings(result),
         figures=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn],
@@ -64,35 +51,19 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
 def summary_table(result: Result, point: int = 0) -> str:
     """Return the summary of one scenario as an HTML table."""
     table = ENVIRONMENT.get_template("table.html")
-    return table.render(table=_point(result, point)["summary"], colours=style.colours(result.aqms))
+    return table.render(table=sheets(result)[point].summary, colours=style.colours(result.aqms))
 
 
-def _point(result: Result, number: int) -> dict[str, Any]:
+def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
     rows = [row for row in result.rows if row.point == number]
-    more = (
-        (("Port", "AQM"), PORT_COLUMNS, port_cells(result, number)),
-        (("AQM",), APPLICATION_COLUMNS, application_cells(result.aqms, rows)),
-        (("Flows", "AQM"), GROUP_COLUMNS, group_cells(result.aqms, rows)),
-    )
     return {
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
-        "summary": _table(("AQM",), COLUMNS, cells(result.aqms, rows)),
-        "more": [_table(heads, columns, lines) for heads, columns, lines in more if lines],
-        "first_port": next(iter(more[0][2]), ("",))[0],
+        "summary": tables.summary,
+        "more": tables.more,
+        "first_port": tables.first_port,
         "comparisons": [one for one in result.comparisons if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
     }
-
-
-def _table(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> _Table:
-    return _Table(heads, filled(columns, lines), lines)
-
-
-@dataclass(frozen=True)
-class _Table:
-    heads: Sequence[str]
-    columns: Sequence[Column]
-    lines: Lines
 
 
 def inline(svg: str, title: str) -> Markup:

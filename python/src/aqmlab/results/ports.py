@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.tables import ABSENT, PORT_COLUMNS, Cell, Lines, line
+from aqmlab.results.tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
 from aqmlab.units import parse_bytes, parse_rate
 
 if TYPE_CHECKING:
@@ -17,14 +18,14 @@ FULL_IP_PACKET_BYTES = 1500
 MS_PER_SECOND = 1e3
 
 
-def port_cells(result: Result, point: int) -> Lines:
+def port_cells(result: Result, point: int, columns: Sequence[Column] = PORT_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per measured port and AQM; none if only one port is measured."""
     ports: dict[str, dict[str, str]] = result.scenarios[point].get("ports", {})
     rows = [row for row in result.rows if row.point == point]
     lines: dict[tuple[str, ...], dict[str, Cell]] = {}
     for port, about in ports.items():
         for aqm in result.aqms:
-            cells = line([row for row in rows if row.aqm == aqm], f"port.{port}.", PORT_COLUMNS)
+            cells = line([row for row in rows if row.aqm == aqm], f"port.{port}.", columns)
             lines[f"{port}, {about['rate']}", aqm] = {**cells, **_buffer(result, point, aqm, about)}
     return lines
 

@@ -1,11 +1,16 @@
-"""The table of a comparison: its metrics, their units and digits."""
+"""The tables of a comparison: their metrics, units and digits.
+
+A column has one unit in all tables of a result: the largest in which its largest value is at least 1 (columns of the
+same title together). The metrics themselves keep theirs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from aqmlab import units
 from aqmlab.metrics import split
 from aqmlab.results.summary import Row
 
@@ -55,6 +60,18 @@ PORT_COLUMNS = (
     *COLUMNS[2:3],
     *COLUMNS[4:7],
 )
+# Columns of finite flows, if there are any.
+FLOW_COLUMNS = (
+    Column("completed_flows", "Flows", "completed", 1.0, 1),
+    Column("fct_mean_s", "Completion", "mean, s", 1.0, 2),
+    Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
+    Column("slowdown_mean", "Slowdown", "mean", 1.0, 2),
+    Column("slowdown_p99", "Slowdown", "99 %", 1.0, 2),
+    Column("slowdown_small_p99", "Slowdown", "to 100 kB, 99 %", 1.0, 2),
+    Column("slowdown_medium_mean", "Slowdown", "to 10 MB, mean", 1.0, 2),
+    Column("slowdown_large_mean", "Slowdown", "above, mean", 1.0, 2),
+    Column("retransmissions", "Sent again", "packets", 1.0, 0),
+)
 # Columns for the users of applications, if there are any.
 APPLICATION_COLUMNS = (
     Column("mos_mean", "MOS", "there", 1.0, 2),
@@ -74,25 +91,52 @@ ABSENT = Cell("-", "")
 Lines: TypeAlias = Mapping[tuple[str, ...], Mapping[str, Cell]]
 
 
-def cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+def in_units(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
+    """Return the columns in the units that the values of all ``rows`` of a result need."""
+    titles = {column.metric: column.title for column in columns}
+    largest: dict[str, float] = {}
+    for row in rows:
+        title = titles.get(split(row.metric)[1])
+        if title is not None:
+            largest[title] = max(largest.get(title, 0.0), abs(row.estimate.value))
+    return [_in_unit(column, largest.get(column.title, 0.0)) for column in columns]
+
+
+def _in_unit(column: Column, largest: float) -> Column:
+    how, comma, unit = column.unit.rpartition(", ")
+    shown, scale, decimals = units.readable(unit, largest)
+    if shown == unit:
+        return column
+    return replace(column, unit=f"{how}{comma}{shown}", scale=column.scale * scale, decimals=decimals)
+
+
+def cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = COLUMNS) -> Lines:
     """Return the lines of one scenario, one per AQM; each has every column."""
-    return {(aqm,): line([row for row in rows if row.aqm == aqm], "", COLUMNS) for aqm in aqms}
+    return {(aqm,): line([row for row in rows if row.aqm == aqm], "", columns) for aqm in aqms}
 
 
-def application_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+def flow_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = FLOW_COLUMNS) -> Lines:
+    """Return the metrics of finite flows, one line per AQM; none if there are no finite flows."""
+    lines = cells(aqms, rows, columns)
+    return lines if any(line["completed_flows"] != ABSENT for line in lines.values()) else {}
+
+
+def application_cells(
+    aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = APPLICATION_COLUMNS
+) -> Lines:
     """Return the metrics of applications, one line per AQM; none if there are no applications."""
-    lines: Lines = {(aqm,): line([row for row in rows if row.aqm == aqm], "", APPLICATION_COLUMNS) for aqm in aqms}
-    return lines if filled(APPLICATION_COLUMNS, lines) else {}
+    lines = cells(aqms, rows, columns)
+    return lines if filled(columns, lines) else {}
 
 
-def group_cells(aqms: Sequence[str], rows: Sequence[Row]) -> Lines:
+def group_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = GROUP_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per group of flows and AQM; none if there is only one group."""
     prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix.startswith("class."))
     if len(prefixes) < 2:
         return {}
     return {
         (prefix.removeprefix("class.").removesuffix("."), aqm): line(
-            [row for row in rows if row.aqm == aqm], prefix, GROUP_COLUMNS
+            [row for row in rows if row.aqm == aqm], prefix, columns
         )
         for prefix in prefixes
         for aqm in aqms

@@ -1,0 +1,76 @@
+"""All tables of a result, for the terminal and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aqmlab.results.ports import port_cells
+from aqmlab.results.tables import (
+    APPLICATION_COLUMNS,
+    COLUMNS,
+    FLOW_COLUMNS,
+    GROUP_COLUMNS,
+    PORT_COLUMNS,
+    Column,
+    Lines,
+    application_cells,
+    cells,
+    filled,
+    flow_cells,
+    group_cells,
+    in_units,
+)
+
+if TYPE_CHECKING:
+    from aqmlab.results.model import Result
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: heads of its lines, columns with a value, and lines."""
+
+    heads: Sequence[str]
+    columns: Sequence[Column]
+    lines: Lines
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """The tables of one scenario; those without lines are absent."""
+
+    summary: Sheet
+    ports: Sheet | None
+    more: Sequence[Sheet]
+
+    @property
+    def first_port(self) -> str:
+        """The port that the summary is about, if several are measured."""
+        return next(iter(self.ports.lines))[0] if self.ports else ""
+
+
+def sheets(result: Result) -> list[Sheets]:
+    """Return the tables of every scenario, each column in one unit throughout."""
+    columns, ports, flows, applications, groups = (
+        in_units(columns, result.rows)
+        for columns in (COLUMNS, PORT_COLUMNS, FLOW_COLUMNS, APPLICATION_COLUMNS, GROUP_COLUMNS)
+    )
+    found = []
+    for point in range(len(result.points)):
+        rows = [row for row in result.rows if row.point == point]
+        at_ports = _sheet(("Port", "AQM"), ports, port_cells(result, point, ports))
+        more = (
+            at_ports,
+            _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),
+            _sheet(("AQM",), applications, application_cells(result.aqms, rows, applications)),
+            _sheet(("Flows", "AQM"), groups, group_cells(result.aqms, rows, groups)),
+        )
+        summary = cells(result.aqms, rows, columns)
+        shown = [sheet for sheet in more if sheet is not None]
+        found.append(Sheets(Sheet(("AQM",), filled(columns, summary), summary), at_ports, shown))
+    return found
+
+
+def _sheet(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> Sheet | None:
+    return Sheet(heads, filled(columns, lines), lines) if lines else None

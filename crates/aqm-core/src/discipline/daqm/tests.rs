@@ -240,3 +240,16 @@ fn the_defaults_are_the_first_configuration_of_the_controller() {
     assert_eq!(thresholds, CONFIGURATIONS[0].thresholds);
     assert_eq!(*default("drop_rate"), Value::Fraction(CONFIGURATIONS[0].rate));
 }
+
+#[test]
+fn the_authors_program_samples_the_buffer_once_an_interval_has_passed() {
+    let off = "s auto s1 auto s2 auto s3 auto b auto b1 auto b2 auto b3 auto";
+    let mut host = Host::new(&format!("daqm reading artifact sample_interval 10ms {off}"));
+    (0..60).for_each(|cookie| host.put_ect(ms(0), cookie, 0, 1000));
+    // One packet leaves and five are destroyed each time: 60, 54, 48, 42 and 36 wait, exactly 10 ms apart.
+    for departure in 0..5 {
+        assert_eq!(host.probe("b1"), 0.0);
+        host.get(ms(1000 + 10 * departure)).expect("a packet waits");
+    }
+    assert_eq!(host.probe("b1"), -6.0);
+}

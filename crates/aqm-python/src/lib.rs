@@ -1,7 +1,6 @@
 //! The Python module `aqmlab._native`: the calls from Python into the core and the simulator, and nothing else.
 //!
 //! Plain data goes in and columns come out. The package `aqmlab` gives them their final form and documents them.
-#![forbid(unsafe_code)]
 
 mod describe;
 mod error;
@@ -9,6 +8,7 @@ mod files;
 mod flows;
 mod inputs;
 mod measure;
+mod memory;
 mod pmqecn;
 mod rates;
 mod run;

@@ -1,4 +1,5 @@
 //! Counts the allocations of each thread, so that tests can compare them with a discipline's report of its memory.
+#![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

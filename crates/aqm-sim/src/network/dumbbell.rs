@@ -3,7 +3,7 @@
 use super::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
-use crate::report::RunError;
+use crate::report::{Monitor, RunError};
 use crate::scenario::Scenario;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
@@ -11,13 +11,20 @@ use aqm_core::units::{Rate, Span};
 /// Access links are this many times as fast as the bottleneck unless the scenario says otherwise.
 const ACCESS_FACTOR: u64 = 10;
 
-/// The dumbbell of a scenario, with a sender and a receiver for each flow.
-pub(crate) fn layout(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Result<Layout, RunError> {
+/// The dumbbell of a scenario, with a sender and a receiver for each flow; the monitor may stop it.
+pub(crate) fn layout(
+    scenario: &Scenario,
+    capacity: &Capacity,
+    aqm: &Spec,
+    monitor: &Monitor,
+) -> Result<Layout, RunError> {
+    let go_on = || if monitor.report(0) { Ok(()) } else { Err(RunError::Cancelled) };
     let mut plan = Plan::new(scenario, capacity.clone(), aqm.clone());
     let mut pairs = Vec::new();
     for group in &scenario.flows {
         let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
         for index in 0..paths_of_group(group) {
+            go_on()?;
             pairs.push((plan.add_hosts(&format!("{}.{index}", group.name), rtt), rtt));
         }
     }
@@ -28,6 +35,7 @@ pub(crate) fn layout(scenario: &Scenario, capacity: &Capacity, aqm: &Spec) -> Re
     };
     let mut paths = Vec::new();
     for ((sender, receiver), rtt) in pairs {
+        go_on()?;
         let (forward, reverse) = (route(sender, receiver)?, route(receiver, sender)?);
         paths.push(Path { forward, reverse, propagation: rtt / 2, rtt, delayed: false });
     }

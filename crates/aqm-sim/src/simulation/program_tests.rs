@@ -43,7 +43,7 @@ fn scenario(aqm: &str, nodes: &[&str], switch: &Value, micros: u64) -> Value {
 fn run(scenario: &Value, change: impl FnOnce(&mut Setup)) -> Setup {
     let scenario: crate::scenario::Scenario = serde_json::from_value(scenario.clone()).unwrap();
     scenario.check().unwrap();
-    let mut setup = Setup::build(&scenario, &Inputs::default(), 1).unwrap();
+    let mut setup = Setup::build(&scenario, &Inputs::default(), 1, &Monitor::default()).unwrap();
     change(&mut setup);
     let end = Time::from_nanos(scenario.duration_ns);
     setup.simulation.run(end, Time::ZERO, Span::from_nanos(scenario.sample_ns), &Monitor::default()).unwrap();

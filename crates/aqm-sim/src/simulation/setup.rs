@@ -9,7 +9,7 @@ use crate::measure::metrics::Metrics;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
-use crate::report::RunError;
+use crate::report::{Monitor, RunError};
 use crate::scenario::{Capacity, Scenario, Transport};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
@@ -30,7 +30,14 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Builds what a scenario describes.
-    pub(crate) fn build(scenario: &Scenario, inputs: &Inputs, seed: u64) -> Result<Setup, RunError> {
+    ///
+    /// The monitor may stop it: a million flows take a while.
+    pub(crate) fn build(
+        scenario: &Scenario,
+        inputs: &Inputs,
+        seed: u64,
+        monitor: &Monitor,
+    ) -> Result<Setup, RunError> {
         let input = |text: String| RunError::Input(text);
         let capacity = capacity(&scenario.capacity, inputs)?;
         let aqm = Spec::parse(&scenario.aqm).map_err(|error| input(error.to_string()))?;
@@ -45,7 +52,7 @@ impl Setup {
         metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
-            None => dumbbell::layout(scenario, &capacity, &aqm)?,
+            None => dumbbell::layout(scenario, &capacity, &aqm, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, &aqm)?,
         };
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
@@ -60,6 +67,9 @@ impl Setup {
         let end = Time::from_nanos(scenario.duration_ns);
         for (number, group) in scenario.flows.iter().enumerate() {
             for index in 0..group.count {
+                if !monitor.report(0) {
+                    return Err(RunError::Cancelled);
+                }
                 let (own, others) = paths.split_at(paths_per_member(group) as usize);
                 let name = format!("{}.{index}", group.name);
                 let (simulation, labels) = (&mut simulation, &mut labels);

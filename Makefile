@@ -94,11 +94,11 @@ tools:
 
 .venv/packages: python/requirements.lock | tools
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -r $<
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 .venv/dev: python/requirements-dev.lock .venv/packages
-	$(BIN)/pip install -q --disable-pip-version-check -r $<
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 .venv/native: $(RUST_SOURCES) .venv/packages

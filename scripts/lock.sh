@@ -1,17 +1,28 @@
 #!/bin/sh
 # Writes python/requirements.lock (what users need) and python/requirements-dev.lock (what tests need besides)
-# from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed.
+# from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of
+# its files for all platforms, which pip can check but not list: uv does.
 set -eu
 cd "$(dirname "$0")/.."
 venv=.build/lock
 rm -rf "$venv"
 "$1" -m venv "$venv"
 wanted() { "$venv/bin/python" -c "import tomllib; print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))$1))"; }
-write() { { echo "# Written by 'make lock' from pyproject.toml."; cat; } >"$1"; }
+write() {
+    "$venv-uv/bin/uv" pip compile -q --no-deps --generate-hashes --no-header --no-annotate --python "$venv/bin/python" \
+        "$1" -o "$venv/hashed"
+    { echo "# Written by 'make lock' from pyproject.toml."; cat "$venv/hashed"; } >"$2"
+}
+
+rm -rf "$venv-uv"
+"$1" -m venv "$venv-uv"
+"$venv-uv/bin/pip" install -q --disable-pip-version-check uv==0.13.9
 
 { wanted "['project']['dependencies']"; wanted "['build-system']['requires']"; } >"$venv/wanted"
 "$venv/bin/pip" install -q --disable-pip-version-check -r "$venv/wanted"
-"$venv/bin/pip" freeze | write python/requirements.lock
+"$venv/bin/pip" freeze >"$venv/needed.txt"
+write "$venv/needed.txt" python/requirements.lock
 wanted "['project']['optional-dependencies']['dev']" >"$venv/wanted"
-"$venv/bin/pip" install -q --disable-pip-version-check -c python/requirements.lock -r "$venv/wanted"
-"$venv/bin/pip" freeze | grep -vxFf python/requirements.lock | write python/requirements-dev.lock
+"$venv/bin/pip" install -q --disable-pip-version-check -c "$venv/needed.txt" -r "$venv/wanted"
+"$venv/bin/pip" freeze | grep -vxFf "$venv/needed.txt" >"$venv/besides.txt"
+write "$venv/besides.txt" python/requirements-dev.lock

@@ -1,0 +1,75 @@
+"""What `docs/security.md` promises."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from browser import needs_browser, shown
+from conftest import ROOT
+
+import aqmlab
+from aqmlab import scenario
+from aqmlab.scenario import cost, sweeps
+
+SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"
+
+
+def unsafe_code_is_in_one_file_of_the_border() -> None:
+    sources = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if re.search(r"\bunsafe\b", path.read_text())]
+    assert [str(path.relative_to(ROOT)) for path in sources if re.search(r"\bunsafe [\w{]", path.read_text())] == [
+        "crates/aqm-python/src/memory.rs"
+    ]
+    for crate in ("aqm-core", "aqm-io", "aqm-sim"):
+        assert "#![forbid(unsafe_code)]" in (ROOT / "crates" / crate / "src/lib.rs").read_text()
+    assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def every_python_package_is_locked_by_version_and_hashes(name: str) -> None:
+    text = (ROOT / "python" / name).read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[\w.-]+==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", line.strip()), line
+    assert (ROOT / "Makefile").read_text().count("--require-hashes -r $<") == 2
+
+
+def the_limits_are_those_of_the_page() -> None:
+    page = (ROOT / "docs/security.md").read_text()
+    assert (cost.MOST_RUNS, cost.MOST_EVENTS, cost.MEMORY_SHARE) == (20_000, 2e11, 0.5)
+    assert "| runs | 20 000 |" in page
+    assert "2e11" in page
+    assert f"at most {sweeps.LARGEST:_} points".replace("_", " ") in page
+
+
+@needs_browser
+def scripts_in_titles_labels_and_file_names_are_shown_and_not_run(tmp_path: Path) -> None:
+    capture = tmp_path / f"{SCRIPT.replace('/', '')}.pcap"
+    shutil.copy(ROOT / "data/captures/aqmlab-lan.pcap", capture)
+    file = tmp_path / "x.toml"
+    text = f"""title = {json.dumps(SCRIPT)}
+rate = "10mbit"
+rtt = "40ms"
+aqm = ["fifo", "codel target $t"]
+duration = "1s"
+seeds = 2
+capture = [{json.dumps(capture.name)}]
+[sweep.t]
+{json.dumps(SCRIPT)} = "5ms"
+b = "10ms"
+"""
+    file.write_text(text)
+    assert SCRIPT in scenario.load(file).title
+    folder = aqmlab.run(file, out=tmp_path / "out").folder
+    assert folder is not None
+    page = shown(folder / "report.html", 1200)
+    # The page's own report is its title: a script of the user would have replaced it, and shown() failed.
+    assert page["figures"]
+    report = (folder / "report.html").read_text()
+    assert "<script" not in report
+    assert "<img src=x" not in report
+    assert "&lt;script&gt;" in report

@@ -228,6 +228,14 @@ def a_truncated_capture_is_used_with_a_warning(aqmlab: Command, tmp_path: Path) 
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--capture", "cut.pcap", "--json", "-", "--quiet")
     assert ended.status == 0
     assert json.loads(ended.out)["warnings"]
+    ended = aqmlab("classify", "cut.pcap")
+    assert ended.status == 0
+    assert "cut.pcap" in ended.line
+
+
+def bytes_that_are_no_text_are_one_line(aqmlab: Command) -> None:
+    ended = aqmlab("compare", *BASE, "--aqm", "fi\udcfffo")
+    assert (ended.status, ended.line) == (2, "--aqm: holds bytes that are not text in UTF-8")
 
 
 @pytest.mark.parametrize(

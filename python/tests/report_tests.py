@@ -111,6 +111,15 @@ def the_report_has_settings_and_results(result: Result) -> None:
         assert one.words in text
 
 
+def a_label_with_two_names_is_no_formula(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(
+        "rate = '10mbit'\nrtt = '40ms'\naqm = ['fifo', 'codel target $t interval $i']\nduration = '1s'\nseeds = 2\n"
+        "[sweep]\nt = ['5ms', '6ms']\ni = ['100ms', '200ms']\n"
+    )
+    found = aqmlab.run(tmp_path / "x.toml")
+    assert "codel target $t interval $i" in re.sub(r"\s+", " ", plots.figures("cdf", [found])[0].svg)
+
+
 def text_of_the_user_cannot_become_markup() -> None:
     title = "<script>alert('1')</script> & co"
     result = aqmlab.compare(rate="10mbit", rtt="40ms", aqm="fifo", duration="2s", seeds=1, title=title)

@@ -43,12 +43,14 @@ class Traffic:
         flows: the flows; two of one hash are one, as a classifier sees them.
         hashes: the flow id of each packet.
         lengths: the IP bytes of each packet.
+        warnings: what is wrong with the files.
 
     """
 
     flows: tuple[Flow, ...]
     hashes: Whole
     lengths: Whole
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,11 @@ def read(captures: Sequence[str], udp: str = "", duration_s: float | None = None
         raise InputError("there is no capture: nothing to classify")
     parts: list[tuple[Whole, Whole, Whole]] = []
     names: dict[int, str] = {}
+    warnings: list[str] = []
     for path in captures:
-        capture = inputs.capture(path).parsed
+        file = inputs.capture(path)
+        capture = file.parsed
+        warnings += file.summary()["warnings"]
         flows = capture.flows()
         times, lengths, numbers = (np.frombuffer(column, "<u8") for column in capture.packets())
         kept = slice(None) if duration_s is None else times <= duration_s * 1e9
@@ -104,7 +109,7 @@ def read(captures: Sequence[str], udp: str = "", duration_s: float | None = None
         names[int(parts[-1][2][0])] = f"UDP, {udp} added"
     times, lengths, hashes = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(times, kind="stable")
-    return Traffic(_flows(names, hashes, lengths), hashes[order], lengths[order])
+    return Traffic(_flows(names, hashes, lengths), hashes[order], lengths[order], tuple(warnings))
 
 
 def heavy(traffic: Traffic, share: float = HEAVY) -> tuple[Flow, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -52,6 +53,8 @@ def classify(
     found = [classification.classify(traffic, name, share, seed) for name in names]
     wanted = classification.heavy(traffic, share)
 
+    for warning in traffic.warnings:
+        print(f"aqmlab: {warning}", file=sys.stderr)
     console = Console()
     total = sum(flow.bytes for flow in traffic.flows)
     console.print(

@@ -91,6 +91,8 @@ def _paint(figure: Figure) -> str:
         return "" if figure.svg and figure.bare_svg else "it is empty"
     # No error in a figure may cost the result.
     except Exception as error:
+        if "NaN or Inf" in str(error):
+            return "its numbers are not finite"
         return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -35,6 +35,8 @@ _RC: Any = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "svg.fonttype": "none",
+    # A label such as `codel target $t interval $i` is no formula.
+    "text.parse_math": False,
     "text.color": INK,
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,

@@ -7,10 +7,14 @@ from collections.abc import Iterable
 
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["FULL", "Cancelled", "CheckError", "InputError", "MachineError", "did_you_mean", "unknown"]
+__all__ = ["FULL", "Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "did_you_mean", "unknown"]
 
 # Errors of the machine rather than of the given name.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class Interrupted(Exception):  # noqa: N818 (no error)
+    """The user interrupted a command; the text says what was kept."""
 
 
 class MachineError(RuntimeError):

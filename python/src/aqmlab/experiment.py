@@ -17,7 +17,7 @@ from aqmlab.errors import CheckError, InputError
 from aqmlab.results import Result
 from aqmlab.results.frames import RUN, from_runs
 from aqmlab.runner import Done, Progress
-from aqmlab.scenario import Experiment, Plan
+from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
 
 
@@ -42,6 +42,7 @@ def compare(
     allow_unequal_buffers: bool = False,
     title: str = "",
     engine: str = engines.DEFAULT,
+    yes: bool = False,
     **options: Any,
 ) -> Result:
     """Compare queue disciplines on one bottleneck, over seeds.
@@ -56,6 +57,7 @@ def compare(
         allow_unequal_buffers: compare although the AQMs' limits differ.
         title: title of the report; lists the AQMs unless given.
         engine: ``native``, the simulator.
+        yes: run it however many runs, events and bytes of memory it is estimated to take.
         options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``topology``, ``measure``, ``link_trace``, ``capture``,
             ``overhead``, ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
 
@@ -71,7 +73,7 @@ def compare(
     values = {"aqm": aqm, **options}
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
-    return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out), engine=engine))
+    return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out), engine=engine, yes=yes))
 
 
 def run(
@@ -81,8 +83,11 @@ def run(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str = engines.DEFAULT,
+    yes: bool = False,
 ) -> Result:
     """Run an experiment file, or a shipped experiment by its name; arguments override its options.
+
+    ``yes`` is that of `compare`.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
@@ -90,7 +95,7 @@ def run(
 
     """
     experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
-    return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out), engine=engine))
+    return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out), engine=engine, yes=yes))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -132,6 +137,7 @@ def conduct(
     *,
     with_report: bool = True,
     engine: str = engines.DEFAULT,
+    yes: bool = False,
 ) -> Result:
     """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
@@ -139,7 +145,8 @@ def conduct(
     or a run failed its checks; its manifest says which.
 
     Raises:
-        InputError: if the scenario is wrong, not supported by the engine, or not that of the folder.
+        InputError: if the scenario is wrong, not supported by the engine, not that of the folder, or (without ``yes``)
+            too large.
         CheckError: if every run failed its checks.
         MachineError: if another process writes into the folder, or the disk is full.
         KeyboardInterrupt: if the user interrupted before a run was finished, or after all were.
@@ -150,7 +157,11 @@ def conduct(
     if jobs < 1:
         raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
     chosen = engines.find(engine)
+    if not yes:
+        cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
     plans = _resolved(experiment, chosen)
+    if not yes:
+        cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
         return _conduct(experiment, plans, command, jobs, chosen, watcher)
     with store.opened(folder) as place:

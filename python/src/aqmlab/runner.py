@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from aqmlab import machine
 from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Run, Task, find
 from aqmlab.errors import Cancelled, CheckError
 
@@ -68,6 +69,7 @@ def execute(
 
     Raises:
         InputError: if an engine refuses its input.
+        MachineError: if the memory is nearly used up.
         Exception: what ``on_done`` raises; all other runs are then stopped.
 
     """
@@ -113,6 +115,7 @@ class _Batch:
                 place, _ = self._running.pop(future)
                 self._finished_ns += self._tasks[place].scenario.duration_ns
                 future.result()
+            machine.check_memory()
             if not self._running or time.monotonic() - told >= POLL_S:
                 told = time.monotonic()
                 reached_ns = self._finished_ns + sum(monitor.reached_ns for _, monitor in self._running.values())

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from aqmlab import scenario, shipped
-from aqmlab.errors import CheckError, InputError
+from aqmlab.errors import CheckError, InputError, Interrupted
 from aqmlab.scenario import OPTIONS, Experiment
 from aqmlab.units import parse_whole
-
-INTERRUPTED = 130
 
 _HELP = {option.name: option.help for option in OPTIONS}
 _DEFAULT = {option.name: option.default for option in OPTIONS}
@@ -37,6 +35,9 @@ Out = Annotated[
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
 Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Run it however many runs, events and bytes of memory it is estimated to take.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
@@ -67,6 +68,7 @@ def compare(
     engine: Engine = None,
     as_json: Json = None,
     quiet: Quiet = False,
+    yes: Yes = False,
 ) -> None:
     r"""Compare queue disciplines on one bottleneck, over seeds.
 
@@ -97,7 +99,7 @@ def compare(
         "seeds": seeds,
     }
     options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine)
+    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes)
 
 
 def run(
@@ -110,6 +112,7 @@ def run(
     engine: Engine = None,
     as_json: Json = None,
     quiet: Quiet = False,
+    yes: Yes = False,
 ) -> None:
     """Run an experiment: the options of compare as a TOML file, and sweeps over them.
 
@@ -121,7 +124,7 @@ def run(
     """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine)
+    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes)
 
 
 def conduct(
@@ -132,6 +135,7 @@ def conduct(
     as_json: str | None,
     quiet: bool,
     engine: str | None = None,
+    yes: bool = False,
 ) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
     number = check_count("--jobs", jobs)
@@ -145,10 +149,10 @@ def conduct(
     folder = store.dated(command) if out is None else out
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(experiment, command, number, folder, bar or Watcher(), engine=engine or DEFAULT)
+        result = _conduct(experiment, command, number, folder, bar or Watcher(), engine=engine or DEFAULT, yes=yes)
     except KeyboardInterrupt:
         if store.is_result(folder):
-            _say_interrupted(folder)
+            raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
         raise
     finally:
         if bar:
@@ -165,12 +169,7 @@ def conduct(
     if failures:
         raise CheckError("; ".join(failures))
     if result.is_partial:
-        _say_interrupted(folder)
-
-
-def _say_interrupted(folder: Path) -> NoReturn:
-    print(f"aqmlab: interrupted: {folder} holds the finished runs", file=sys.stderr)
-    raise typer.Exit(INTERRUPTED) from None
+        raise Interrupted(f"interrupted: {folder} holds the finished runs")
 
 
 def check_count(option: str, text: str | None) -> int | None:

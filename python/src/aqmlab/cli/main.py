@@ -13,7 +13,7 @@ import typer
 
 from aqmlab import __version__
 from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, tune
-from aqmlab.errors import FULL, CheckError, InputError, MachineError
+from aqmlab.errors import FULL, CheckError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
     name="aqmlab",
@@ -66,13 +66,18 @@ def main() -> None:
         # Errors reach this function instead of being printed in a box: one line each.
         status = app(standalone_mode=False)
         sys.stdout.flush()
+        if status == INTERRUPTED:
+            # Typer has caught the interrupt.
+            _leave(INTERRUPTED, "interrupted; nothing was kept")
         sys.exit(status)
+    except Interrupted as error:
+        _leave(INTERRUPTED, error)
     except InputError as error:
         _leave(BAD_INPUT, error)
     except (CheckError, MachineError) as error:
         _leave(FAILED, error)
     except (KeyboardInterrupt, typer.Abort):
-        _leave(INTERRUPTED, "interrupted; no run was finished")
+        _leave(INTERRUPTED, "interrupted; nothing was kept")
     except typer.TyperException as error:
         _leave(BAD_INPUT, _usage(error))
     except BrokenPipeError:

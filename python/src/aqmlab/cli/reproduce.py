@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli.compare import INTERRUPTED, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
-from aqmlab.errors import CheckError, unknown
+from aqmlab.cli.compare import Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.errors import CheckError, Interrupted, unknown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -84,8 +84,7 @@ def reproduce(
                 )
                 pages.write(found, folder)
     except KeyboardInterrupt:
-        print(f"aqmlab: interrupted: {folder} holds the finished runs", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
     finally:
         if bar:
             bar.close()

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from aqmlab.errors import Interrupted
 from aqmlab.metrics import number
 
 
@@ -30,8 +31,8 @@ def tune(
     # Frames and the runner, which other commands start without.
     from aqmlab import tuning
 
-    found = [
-        tuning.tune(
+    def search(space: str) -> tuning.Tuned:
+        return tuning.tune(
             space,
             training,
             judge or (),
@@ -42,8 +43,13 @@ def tune(
             journal=journal,
             jobs=jobs,
         )
-        for space in aqm
-    ]
+
+    try:
+        found = [search(space) for space in aqm]
+    except KeyboardInterrupt:
+        if journal is None:
+            raise
+        raise Interrupted(f"interrupted: {journal} holds the finished trials") from None
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found]))
         return

@@ -153,7 +153,7 @@ def conduct(
             place = folder / paper.name / preset / name
             if watcher:
                 watcher.on_begin(f"{paper.name} {preset} {name}")
-            result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False)
+            result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True)
             found[name] = result
             if result.is_partial and not result.manifest["failures"]:
                 raise KeyboardInterrupt

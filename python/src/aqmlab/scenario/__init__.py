@@ -2,7 +2,7 @@
 
 from aqmlab.scenario.files import Experiment, load, swept
 from aqmlab.scenario.options import OPTIONS, Option, Options, from_values
-from aqmlab.scenario.resolve import Contestant, Plan, resolve
+from aqmlab.scenario.resolve import Plan, count_runs, resolve
 
 __all__ = [
     "OPTIONS",
@@ -11,6 +11,7 @@ __all__ = [
     "Option",
     "Options",
     "Plan",
+    "count_runs",
     "from_values",
     "load",
     "resolve",

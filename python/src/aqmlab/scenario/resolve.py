@@ -15,7 +15,7 @@ from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.registry import Spec, find, marks
-from aqmlab.scenario import flows, inputs, topologies
+from aqmlab.scenario import cost, flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
 from aqmlab.scenario.options import OPTIONS, Options, names
@@ -68,6 +68,14 @@ class Plan:
     inputs: Inputs
     echo: dict[str, Any]
     warnings: tuple[str, ...]
+    rate_bps: int = 0
+    recorded_packets: int = 0
+
+    @property
+    def costs(self) -> list[tuple[int, cost.Cost]]:
+        """What each contestant's runs will cost: how many, and the estimate of one."""
+        scenarios = self.scenarios.values()
+        return [(len(self.seeds), cost.of_run(one, self.rate_bps, self.recorded_packets)) for one in scenarios]
 
     @functools.cached_property
     def scenarios(self) -> dict[str, Scenario]:
@@ -177,7 +185,32 @@ def resolve(options: Options) -> Plan:
         {name: file.parsed for name, file in recorded.items()},
         {name: file.parsed for name, file in traces.items()},
     )
-    return Plan(contestants, tuple(range(1, seeds + 1)), base, files, parsed, echo, tuple(warnings))
+    packets = sum(_packets_within(capture.summary(), duration_ns) for capture in recorded.values())
+    return Plan(
+        contestants,
+        tuple(range(1, seeds + 1)),
+        base,
+        files,
+        parsed,
+        echo,
+        tuple(warnings),
+        rate_bps=link.rate_bps,
+        recorded_packets=packets,
+    )
+
+
+def _packets_within(capture: dict[str, Any], duration_ns: int) -> int:
+    """About how many of the packets of a capture a run takes."""
+    return int(capture["packets"] * min(1.0, duration_ns / max(capture["duration_ns"], 1)))
+
+
+def count_runs(options: Options) -> int:
+    """Return how many runs options ask for, without resolving them; 1 if they are wrong."""
+    try:
+        aqms = sum(len(_split(text)) for text in options.texts("aqm"))
+        return aqms * parse_whole(options.text("seeds"))
+    except ValueError:
+        return 1
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,21 @@ use aqm_core::units::Span;
 const LARGEST_MESSAGE: u64 = 16 << 20;
 
 impl Simulation {
-    /// A datagram has arrived.
+    /// A datagram has arrived, or what a receiver of datagrams answers.
     pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
-        self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
-        self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
-        if self.shared.faults.strike(Fault::CountedTwice) {
-            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        if packet.role == Role::Ack {
+            self.flows[number].session.ledger.received.control += 1;
+            return self.on_rated_answer(number, packet);
         }
+        self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         let session = &mut self.flows[number].session;
         session.ledger.received.add_datagram(packet.payload);
         if session.rated.is_some() {
-            self.on_rated_delivery(number, packet);
+            return self.on_rated_delivery(number, packet);
+        }
+        self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        if self.shared.faults.strike(Fault::CountedTwice) {
+            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
         }
     }
 

@@ -54,7 +54,7 @@ impl Simulation {
                     connection.sender.close();
                     self.pump(index);
                 }
-                Endpoints::Datagrams => self.start_rated(index),
+                Endpoints::Datagrams => self.arm_rated(index),
             }
             return None;
         };

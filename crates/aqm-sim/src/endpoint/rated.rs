@@ -2,53 +2,50 @@
 //!
 //! A packet follows the one before it as soon as the rate lets it; where the rate changes in between, the time of the next
 //! changes with it. While flow control pauses the host's port, a packet that would be due is not sent, and tried again one
-//! packet's time later, as a NIC holds its queue pairs back. Nothing is sent again: in the networks that such senders are made for, flow control keeps packets from
-//! being lost. A finite flow that loses one does not complete.
+//! packet's time later, as a NIC holds its queue pairs back. What is lost is sent again by go-back-N, if the flow recovers.
 
-use super::flow::ENDLESS;
 use super::rated_ends::RatedEnds;
 use crate::engine::{Kind, Target};
 use crate::network::packet::{Packet, Role};
 use crate::network::port::PortId;
 use crate::network::records::{Feedback as Message, Record};
 use crate::rate_control::NOTIFICATION;
+use crate::rate_control::go_back_n::{self, Answer, Piece};
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
-/// Bytes of a notification on the link: a minimal Ethernet frame.
-const NOTIFICATION_BYTES: u32 = 64;
+/// Bytes of a notification, an ACK or a NAK on the link: a minimal Ethernet frame.
+const SMALLEST_FRAME: u32 = 64;
+
+/// Of a packet: it asks for an acknowledgment (AckReq of InfiniBand's base transport header). Of an answer: it is a NAK.
+const ACK_REQUEST: u8 = 1;
+const NAK: u8 = 2;
 
 impl Simulation {
     fn rated(&mut self, number: usize) -> Option<&mut RatedEnds> {
         self.flows[number].session.rated.as_deref_mut()
     }
 
-    /// The flow begins.
+    /// Makes sure that events stand for the next packet and for the timers. A flow begins with this.
     #[cold]
-    pub(super) fn start_rated(&mut self, number: usize) {
-        let size = self.flows[number].session.size;
-        if let Some(ends) = self.rated(number) {
-            ends.left = size;
-        }
-        self.arm_rated(number);
-    }
-
-    /// Makes sure that events stand for the next packet and for the control's timer.
-    fn arm_rated(&mut self, number: usize) {
+    pub(super) fn arm_rated(&mut self, number: usize) {
         let now = self.shared.now;
         let Some(ends) = self.rated(number) else { return };
-        if ends.left == 0 {
+        if ends.transfer.is_done() {
             return;
         }
-        let next = ends.due(now);
+        let deadline = ends.deadline().max(now);
+        let sooner = deadline < ends.timer;
+        if sooner {
+            ends.timer = deadline;
+        }
+        let next = if ends.transfer.has_more() { ends.due(now) } else { ends.next };
         let moved = std::mem::replace(&mut ends.next, next) != next;
-        let timer = ends.control.deadline().filter(|deadline| *deadline < ends.timer);
-        ends.timer = timer.unwrap_or(ends.timer);
         if moved {
             self.shared.events.push(next, Target::new(Kind::Pace, number as u32));
         }
-        if let Some(deadline) = timer {
+        if sooner {
             self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
         }
     }
@@ -58,34 +55,33 @@ impl Simulation {
     pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
         let (now, overhead) = (self.shared.now, self.overhead);
         let flow = &mut self.flows[number];
-        let piece = flow.session.piece;
+        let headers = u32::from(flow.identity.headers);
+        let room = flow.session.piece - headers;
         let ends = flow.session.rated.as_deref_mut()?;
-        if ends.next != now || ends.left == 0 {
+        if ends.next != now {
             return None; // the rate has changed since
         }
-        let headers = u32::from(flow.identity.headers);
-        let payload = u64::from(piece - headers).min(ends.left) as u32;
-        let length = payload + headers + overhead;
+        let piece = ends.transfer.peek(room)?;
+        let length = piece.payload + headers + overhead;
+        ends.last = Some((now, f64::from(length) * 8.0));
         // A host whose port is paused holds its senders back; the packets behind do not pile up in front of the port.
         let port = self.shared.routes[flow.forward as usize] as PortId;
         let paused = self.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
         if paused.is_some_and(|classes| classes.contains(flow.identity.class)) {
-            ends.last = Some((now, f64::from(length) * 8.0));
             self.arm_rated(number);
             return None;
         }
-        if ends.left != ENDLESS {
-            ends.left -= u64::from(payload);
-        }
-        ends.last = Some((now, f64::from(length) * 8.0));
+        ends.transfer.on_sent(piece, now);
         ends.control.on_sent(length.into());
-        flow.session.ledger.sent.add_datagram(payload);
+        flow.session.ledger.sent.add_datagram(piece.payload);
         let packet = Packet {
             flow: number as u32,
             next: flow.forward,
             length,
-            payload,
+            payload: piece.payload,
             stamp: now,
+            number: piece.offset,
+            flags: if piece.last { ACK_REQUEST } else { 0 },
             role: Role::Datagram,
             ecn: flow.identity.ecn,
             ..Packet::default()
@@ -96,7 +92,7 @@ impl Simulation {
         None
     }
 
-    /// The control's timer may be due.
+    /// A timer may be due.
     #[cold]
     pub(super) fn on_rate_timer(&mut self, number: usize) -> Option<Time> {
         let now = self.shared.now;
@@ -106,9 +102,21 @@ impl Simulation {
             if ends.control.deadline().is_some_and(|deadline| deadline <= now) {
                 ends.control.on_timer(now);
             }
+            if ends.transfer.deadline() <= now {
+                ends.transfer.on_timer();
+            }
             self.arm_rated(number);
         }
         None
+    }
+
+    /// The receiver says how far it is.
+    #[cold]
+    pub(super) fn on_rated_answer(&mut self, number: usize, packet: &Packet) {
+        let Some(ends) = self.rated(number) else { return };
+        let nak = packet.flags & NAK != 0;
+        ends.transfer.on_answer(if nak { Answer::Nak(packet.number) } else { Answer::Ack(packet.number) });
+        self.arm_rated(number);
     }
 
     /// A switch or the receiver says something about congestion. It may be forged: the control judges.
@@ -124,33 +132,70 @@ impl Simulation {
         self.arm_rated(number);
     }
 
-    /// A packet has arrived: its receiver may have to notify the sender.
+    /// A packet has arrived: its receiver may have to notify the sender of a mark, or of a gap.
     #[cold]
     pub(super) fn on_rated_delivery(&mut self, number: usize, packet: &Packet) {
-        let (now, overhead) = (self.shared.now, self.overhead);
-        let complete = self.shared.metrics.flows[number].payload_total >= self.flows[number].notify_at;
-        let flow = &mut self.flows[number];
-        if let Some(ends) = &mut flow.session.rated
-            && let Some(receiver) = &mut ends.receiver
-            && receiver.on_packet(packet.ecn == Ecn::Ce, now)
-        {
-            let message = Message { class: flow.identity.class, values: NOTIFICATION, earliest: now };
-            let notification = Packet {
-                flow: number as u32,
-                next: flow.reverse,
-                length: NOTIFICATION_BYTES.max(overhead),
-                stamp: now,
-                role: Role::Feedback,
-                record: Some(self.shared.slab.records.insert(Record::Feedback(message))),
-                ..Packet::default()
-            };
-            flow.session.ledger.sent.feedback += 1;
-            self.shared.metrics.feedback.sent += 1;
-            let id = self.shared.slab.insert(notification);
-            self.forward(id);
+        let now = self.shared.now;
+        let Some(ends) = self.rated(number) else { return };
+        let notifies = ends.receiver.as_mut().is_some_and(|it| it.on_packet(packet.ecn == Ecn::Ce, now));
+        let last = packet.flags & ACK_REQUEST != 0;
+        let piece = Piece { offset: packet.number, payload: packet.payload, last };
+        let answer = ends.arrived.as_mut().and_then(|arrived| arrived.on_packet(piece, now));
+        let in_order = ends.arrived.as_ref().map(go_back_n::Receiver::delivered);
+        let delivered = &mut self.shared.metrics.flows[number].payload_total;
+        *delivered = in_order.unwrap_or(*delivered + u64::from(packet.payload));
+        let complete = *delivered >= self.flows[number].notify_at;
+        if notifies {
+            self.notify_sender(number);
+        }
+        if let Some(answer) = answer {
+            self.answer_sender(number, answer);
         }
         if complete {
             self.on_transfer_complete(number);
         }
+    }
+
+    /// Sends DCQCN's notification.
+    fn notify_sender(&mut self, number: usize) {
+        let now = self.shared.now;
+        let flow = &mut self.flows[number];
+        let message = Message { class: flow.identity.class, values: NOTIFICATION, earliest: now };
+        let notification = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: SMALLEST_FRAME.max(self.overhead),
+            stamp: now,
+            role: Role::Feedback,
+            record: Some(self.shared.slab.records.insert(Record::Feedback(message))),
+            ..Packet::default()
+        };
+        flow.session.ledger.sent.feedback += 1;
+        self.shared.metrics.feedback.sent += 1;
+        let id = self.shared.slab.insert(notification);
+        self.forward(id);
+    }
+
+    /// Sends an ACK or a NAK. It is as ECN-capable as the data: what is not, marking switches drop.
+    fn answer_sender(&mut self, number: usize, answer: Answer) {
+        let flow = &mut self.flows[number];
+        flow.session.ledger.sent.control += 1;
+        let (expected, flags) = match answer {
+            Answer::Ack(expected) => (expected, 0),
+            Answer::Nak(expected) => (expected, NAK),
+        };
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.reverse,
+            length: SMALLEST_FRAME.max(self.overhead),
+            stamp: self.shared.now,
+            number: expected,
+            flags,
+            role: Role::Ack,
+            ecn: flow.identity.ecn,
+            ..Packet::default()
+        };
+        let id = self.shared.slab.insert(packet);
+        self.forward(id);
     }
 }

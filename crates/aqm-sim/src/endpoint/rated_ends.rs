@@ -1,6 +1,8 @@
 //! Both ends of a rate-based sender's flow: its rate control, and the receiver that may notify it.
 
+use super::flow::ENDLESS;
 use crate::measure::metrics::SenderState;
+use crate::rate_control::go_back_n;
 use crate::rate_control::receiver::Receiver;
 use crate::rate_control::{Feedback, RateControl, Rated};
 use aqm_core::random::Random;
@@ -12,11 +14,12 @@ pub(crate) struct RatedEnds {
     pub(super) read: fn([u64; 3]) -> Feedback,
     /// What the control may draw from.
     pub(super) random: Random,
-    /// Payload that is not yet sent, [`ENDLESS`](super::flow::ENDLESS) without end.
-    pub(super) left: u64,
+    /// What is sent, and what has arrived of it; without the latter nothing is sent again.
+    pub(crate) transfer: go_back_n::Sender,
+    pub(super) arrived: Option<go_back_n::Receiver>,
     /// The last packet: when it was sent, and its bits on the link. None before the first.
     pub(super) last: Option<(Time, f64)>,
-    /// When the next packet is sent, and the event that stands for the control's timer; [`Time::MAX`] for none.
+    /// When the next packet is sent, and the event that stands for the timers; [`Time::MAX`] for none.
     pub(super) next: Time,
     pub(super) timer: Time,
     /// Which marks the receiver answers, if any.
@@ -24,14 +27,16 @@ pub(crate) struct RatedEnds {
 }
 
 impl RatedEnds {
-    /// Ends of a flow that starts at `start` on a link of `line`; `random` is what the control may draw from.
-    pub(crate) fn new(rated: &Rated, line: Rate, start: Time, random: Random) -> RatedEnds {
+    /// Ends of a flow of `size` bytes that starts at `start` on a link of `line`; `random` is what the control may draw from.
+    pub(crate) fn new(rated: &Rated, line: Rate, start: Time, size: Option<u64>, random: Random) -> RatedEnds {
         let info = rated.info();
+        let recovery = rated.go_back_n(size.is_some());
         RatedEnds {
             control: rated.build(line, start),
             read: info.read,
             random,
-            left: 0,
+            transfer: go_back_n::Sender::new(size.unwrap_or(ENDLESS), recovery),
+            arrived: recovery.map(go_back_n::Receiver::new),
             last: None,
             next: Time::MAX,
             timer: Time::MAX,
@@ -42,6 +47,11 @@ impl RatedEnds {
     /// The sender as the time series see it.
     pub(crate) fn state(&self) -> SenderState {
         SenderState::Rate { rate: self.control.rate(), target: self.control.target() }
+    }
+
+    /// When a timer has something to do: the control's, or that of the transfer's end.
+    pub(super) fn deadline(&self) -> Time {
+        self.control.deadline().unwrap_or(Time::MAX).min(self.transfer.deadline())
     }
 
     /// From when the next packet may be sent.

@@ -4,10 +4,13 @@
 //! - [`pmqecn`]: the sender of PMQECN, and the senders that its authors built for DCQCN and P4QCN.
 //! - [`dcqcn`]: sender and receiver of DCQCN as published. What its switches do is the discipline `ecn_ramp`.
 //! - [`qcn`]: sender and switch of QCN, which P4QCN carries over IP.
+//!
+//! Beside the rate, [`go_back_n`] says what is sent: what is lost is sent again.
 
 pub mod control;
 pub mod dcqcn;
 pub mod declaration;
+pub mod go_back_n;
 pub mod pmqecn;
 pub mod qcn;
 mod rated;

@@ -1,11 +1,12 @@
 //! A rate-based sender as it is set up: its rate control and the values of its keys.
 
 use super::control::{Bounds, RateControl};
-use super::declaration::Info;
+use super::declaration::{Info, span};
+use super::go_back_n::Settings as GoBackN;
 use super::registry::{RATE_CONTROLS, find};
 use crate::transport::{EcnMode, Values, field, to_json};
 use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
-use aqm_core::units::{Bytes, Rate, Time};
+use aqm_core::units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
 use std::ops::Deref;
@@ -44,6 +45,24 @@ pub static RATED: &[ParamSpec] = &[
         "the control's source, in proportion to the line",
     )
     .or_auto("in proportion to the line"),
+    ParamSpec::choice(
+        "recovery",
+        &["auto", "gobackn", "none"],
+        "what is done about loss: auto is gobackn for a flow that has a size, none for one without end",
+        "InfiniBand, section 9.7; Guo et al., SIGCOMM 2016",
+    ),
+    span(
+        "timeout",
+        Span::from_nanos(4096 << 10),
+        "from the last packet of a flow until the sender goes back, unless it is acknowledged",
+        "InfiniBand, section 9.7.6.1.3: 4.096 us times a power of two, here 2^10",
+    ),
+    span(
+        "nak",
+        Span::from_micros(500),
+        "least time from one NAK to the next while the same packet is missing",
+        "the ns-3 code of DCQCN's authors: NACK generation interval",
+    ),
 ];
 
 /// The field of a scenario that names the rate control.
@@ -105,6 +124,16 @@ impl Rated {
     /// What its packets claim about ECN.
     pub fn ecn(&self) -> EcnMode {
         EcnMode::of(self.choice("ecn"))
+    }
+
+    /// How a flow recovers from loss, if it does; `finite`: it has a size.
+    pub(crate) fn go_back_n(&self, finite: bool) -> Option<GoBackN> {
+        let chosen = match self.choice("recovery") {
+            "gobackn" => true,
+            "auto" => finite,
+            _ => false,
+        };
+        chosen.then(|| GoBackN { timeout: self.span("timeout"), repeat: self.span("nak") })
     }
 
     /// The machine of a flow that starts at `start` on a link of `line`.

@@ -252,7 +252,7 @@ impl Member<'_> {
                 let first = forward.get(usize::from(pipe.path.delayed));
                 let first = first.map(|&link| links[link].capacity.mean_rate());
                 let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
-                rate_ends = Some(Box::new(RatedEnds::new(rated, line, pipe.start, random)));
+                rate_ends = Some(Box::new(RatedEnds::new(rated, line, pipe.start, pipe.size, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
         };

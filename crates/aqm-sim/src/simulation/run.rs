@@ -7,6 +7,7 @@ use crate::measure::metrics::PortSample;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
+use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
@@ -132,6 +133,9 @@ impl Simulation {
                 flow.session.ledger.received_before = flow.session.ledger.received.data;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
+                }
+                if let Some(ends) = &mut flow.session.rated {
+                    ends.transfer.rewinds = Rewinds::default();
                 }
             }
             return Ok(None);

@@ -100,6 +100,8 @@ impl Run {
         columns.set_item("recoveries", count(|row| row.recoveries))?;
         columns.set_item("timeouts", count(|row| row.timeouts))?;
         columns.set_item("fct_s", real(|row| row.fct_s))?;
+        columns.set_item("size_bytes", real(|row| row.size_bytes))?;
+        columns.set_item("slowdown", real(|row| row.slowdown))?;
         Ok(columns)
     }
 

@@ -57,14 +57,18 @@ pub struct FlowRow {
     pub qdelay_mean_ms: f64,
     /// Mean of the sender's RTT samples; `NaN` without samples.
     pub rtt_mean_ms: f64,
-    /// Segments sent again.
+    /// Segments or packets sent again.
     pub retransmissions: u64,
-    /// Windows in which loss was found by duplicate acknowledgments or SACK.
+    /// Windows in which loss was found by duplicate acknowledgments or SACK; of go-back-N, NAKs that sent the sender back.
     pub recoveries: u64,
     /// Retransmission timeouts, those of the same segment counted once.
     pub timeouts: u64,
     /// Completion time of a finite flow; `NaN` otherwise.
     pub fct_s: f64,
+    /// Payload of a finite flow; `NaN` otherwise.
+    pub size_bytes: f64,
+    /// Its completion time over that in an empty network; `NaN` unless it has completed.
+    pub slowdown: f64,
 }
 
 /// Time series with common instants.

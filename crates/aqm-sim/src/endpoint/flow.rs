@@ -5,7 +5,7 @@ use super::rated_ends::RatedEnds;
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;
-use crate::transport::{Receiver, Sender, Tcp};
+use crate::transport::{Losses, Receiver, Sender, Tcp};
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -54,6 +54,19 @@ impl Flow {
             }
             Endpoints::Datagrams => Some(self.session.rated.as_ref()?.state()),
         }
+    }
+
+    /// What its sender lost and sent again.
+    pub(crate) fn losses(&self) -> Losses {
+        match &self.endpoints {
+            Endpoints::Tcp(connection) => connection.sender.losses(),
+            Endpoints::Datagrams => self.session.rated.as_ref().map(|ends| ends.losses()).unwrap_or_default(),
+        }
+    }
+
+    /// From its start to the delivery of its last byte.
+    pub(crate) fn completion(&self) -> Option<Span> {
+        Some(self.session.finished?.since(self.session.start))
     }
 
     /// Whether the flow has a size.
@@ -131,6 +144,8 @@ pub(crate) struct Label {
     pub(crate) group: String,
     pub(crate) kind: &'static str,
     pub(crate) rtt: Span,
+    /// Of a finite flow, the completion time that it would have if the network were its own.
+    pub(crate) ideal: Option<Span>,
     /// Whether it is speech that somebody listens to.
     pub(crate) voice: bool,
     /// Whether it goes from the group's sink to its source.

@@ -5,6 +5,7 @@ use crate::measure::metrics::SenderState;
 use crate::rate_control::go_back_n;
 use crate::rate_control::receiver::Receiver;
 use crate::rate_control::{Feedback, RateControl, Rated};
+use crate::transport::Losses;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
 
@@ -47,6 +48,16 @@ impl RatedEnds {
     /// The sender as the time series see it.
     pub(crate) fn state(&self) -> SenderState {
         SenderState::Rate { rate: self.control.rate(), target: self.control.target() }
+    }
+
+    /// What was lost and sent again since the last look.
+    pub(crate) fn losses(&self) -> Losses {
+        let rewinds = self.transfer.rewinds;
+        Losses {
+            recoveries: rewinds.naks,
+            timeouts: rewinds.timeouts,
+            retransmissions: rewinds.retransmissions,
+        }
     }
 
     /// When a timer has something to do: the control's, or that of the transfer's end.

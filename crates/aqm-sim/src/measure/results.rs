@@ -10,9 +10,8 @@ use crate::simulation::state::{Simulation, User};
 use crate::traffic::action::Waited;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
-use crate::transport::Losses;
 use crate::voice;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
@@ -113,6 +112,51 @@ fn check(simulation: &Simulation, end: Time) -> Result<(), RunError> {
 
 /// Times are whole nanoseconds, rounded up, but the numbers here are not exact.
 const ROUNDING: f64 = 1e-9;
+
+/// Finite flows of some sizes, and the metrics of their slowdown.
+struct SizeClass {
+    mean: &'static str,
+    p99: &'static str,
+    /// Bytes of payload.
+    above: u64,
+    up_to: u64,
+}
+
+const KB: u64 = 1000;
+
+/// All, and small, medium and large as in pFabric (Alizadeh et al., SIGCOMM 2013, section 5), MQ-ECN and TCN.
+const SIZE_CLASSES: [SizeClass; 4] = [
+    SizeClass { mean: "slowdown_mean", p99: "slowdown_p99", above: 0, up_to: u64::MAX },
+    SizeClass { mean: "slowdown_small_mean", p99: "slowdown_small_p99", above: 0, up_to: 100 * KB },
+    SizeClass {
+        mean: "slowdown_medium_mean",
+        p99: "slowdown_medium_p99",
+        above: 100 * KB,
+        up_to: 10_000 * KB,
+    },
+    SizeClass {
+        mean: "slowdown_large_mean",
+        p99: "slowdown_large_p99",
+        above: 10_000 * KB,
+        up_to: u64::MAX,
+    },
+];
+
+/// Completion time of a flow over that in an empty network.
+fn slowdown(flow: &Flow, label: &Label) -> Option<f64> {
+    Some(flow.completion()?.as_secs_f64() / label.ideal?.as_secs_f64())
+}
+
+/// The mean of `values`, and their 99th percentile by nearest rank, if there are any.
+fn put_mean_and_p99<T>(put: &mut impl FnMut(&str, f64) -> T, (mean, p99): (&str, &str), mut values: Vec<f64>) {
+    if values.is_empty() {
+        return;
+    }
+    values.sort_by(f64::total_cmp);
+    put(mean, values.iter().sum::<f64>() / values.len() as f64);
+    let rank = (values.len() as f64 * 0.99).ceil() as usize;
+    put(p99, values[rank - 1]);
+}
 
 /// One run while it is being reported.
 struct Run<'a> {
@@ -251,18 +295,21 @@ impl Run<'_> {
         put("rtt_base_ms", base.fold(f64::INFINITY, f64::min));
         put("jain_index", self.metrics.jain(chosen, FlowMetrics::payload));
 
-        let mut completed: Vec<f64> = flows()
-            .filter_map(|((_, flow), _)| Some(flow.session.finished?.since(flow.session.start).as_secs_f64()))
-            .collect();
+        let again = flows().map(|((_, flow), _)| flow.losses().retransmissions).sum::<u64>();
+        put("retransmissions", again as f64);
+        let times: Vec<f64> =
+            flows().filter_map(|((_, flow), _)| Some(flow.completion()?.as_secs_f64())).collect();
         if flows().any(|((_, flow), _)| flow.is_finite()) {
-            put("completed_flows", completed.len() as f64);
+            put("completed_flows", times.len() as f64);
         }
-        if !completed.is_empty() {
-            completed.sort_by(f64::total_cmp);
-            put("fct_mean_s", completed.iter().sum::<f64>() / completed.len() as f64);
-            // Nearest rank.
-            let rank = (completed.len() as f64 * 0.99).ceil() as usize;
-            put("fct_p99_s", completed[rank - 1]);
+        put_mean_and_p99(&mut put, ("fct_mean_s", "fct_p99_s"), times);
+        for class in SIZE_CLASSES {
+            let of_class = |flow: &Flow| class.above < flow.session.size && flow.session.size <= class.up_to;
+            let slowdowns = flows()
+                .filter(|((_, flow), _)| of_class(flow))
+                .filter_map(|((_, flow), label)| slowdown(flow, label))
+                .collect();
+            put_mean_and_p99(&mut put, (class.mean, class.p99), slowdowns);
         }
         self.waits(report, prefix, chosen);
         self.calls(report, prefix, chosen);
@@ -348,10 +395,11 @@ impl Run<'_> {
         all.map(|(id, ((metrics, flow), label))| {
             let at_port = self.ports.first().map(|port| port.flows[id]).unwrap_or_default();
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-            let (rtt, losses) = match &flow.endpoints {
-                Endpoints::Tcp(connection) => (connection.sender.rtt().mean_ms(), connection.sender.losses()),
-                Endpoints::Datagrams => (None, Losses::default()),
+            let rtt = match &flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.rtt().mean_ms(),
+                Endpoints::Datagrams => None,
             };
+            let losses = flow.losses();
             FlowRow {
                 id: id as u32,
                 group: label.group.clone(),
@@ -370,10 +418,9 @@ impl Run<'_> {
                 retransmissions: losses.retransmissions,
                 recoveries: losses.recoveries,
                 timeouts: losses.timeouts,
-                fct_s: flow
-                    .session
-                    .finished
-                    .map_or(f64::NAN, |at| at.since(flow.session.start).as_secs_f64()),
+                fct_s: flow.completion().map_or(f64::NAN, Span::as_secs_f64),
+                size_bytes: if flow.is_finite() { flow.session.size as f64 } else { f64::NAN },
+                slowdown: slowdown(flow, label).unwrap_or(f64::NAN),
             }
         })
         .collect()

@@ -22,6 +22,7 @@ pub(crate) mod dumbbell;
 pub(crate) mod emissions;
 pub(crate) mod exhausted;
 pub(crate) mod graph;
+pub(crate) mod ideal;
 pub(crate) mod in_flight;
 pub(crate) mod packet;
 pub(crate) mod path;

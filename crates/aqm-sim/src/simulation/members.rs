@@ -4,6 +4,7 @@ use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rated_ends::RatedEnds;
 use crate::inputs::Inputs;
+use crate::network::ideal::Train;
 use crate::network::path::Path;
 use crate::report::RunError;
 use crate::scenario::{FlowGroup, Source, Transport};
@@ -283,7 +284,17 @@ impl Member<'_> {
         });
         let rtt: Span = pipe.path.rtt;
         let voice = group.source == Source::Voip;
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, voice, back: pipe.back });
+        let links = forward.iter().map(|&link| &self.simulation.network.links[link]);
+        let ideal = pipe.size.map(|size| {
+            let headers = u32::from(headers);
+            let payload = match &group.transport {
+                Transport::Tcp(_) => self.piece(),
+                Transport::Udp { .. } | Transport::Rate(_) => self.piece() - headers,
+            };
+            let train = Train::of(size, payload, headers + self.simulation.overhead);
+            train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
+        });
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, ideal, voice, back: pipe.back });
         flow
     }
 }

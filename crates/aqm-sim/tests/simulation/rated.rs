@@ -4,6 +4,8 @@ use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::rate_control::Rated;
 use aqm_sim::report::Report;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
+use aqm_sim::topology::{LinkQueue, Topology, TopologyLink};
+use std::collections::BTreeMap;
 
 /// `count` flows of a rate control that start at once.
 fn rated(name: &str, count: u32, control: &str) -> FlowGroup {
@@ -68,6 +70,117 @@ fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
     let fct = metric(&report, "fct_mean_s") * 1e6;
     assert!((fct - expected).abs() < 0.1, "{fct} and {expected}");
     assert!(report.metrics["undelivered_ratio"] == 0.0);
+}
+
+/// A flow of packets of 1000 bytes of payload from a line of 100 Mbit/s into a bottleneck of 40 with room for one packet
+/// beside the one that is being sent. Packets follow each other after 82.24 us; each takes 20.56 us on either access link and
+/// 205.6 us at the bottleneck. Propagation is 20 us either way; an answer takes twice 1.28 us, and 12.8 us at the bottleneck.
+fn small_queue(packets: u64, keys: &str) -> Report {
+    let mut group = rated("one", 1, &format!("dcqcn line 100mbit packet 1028b {keys}"));
+    group.source = Source::Bulk { size_bytes: Some(packets * 1000) };
+    let mut scenario = fast("fifo limit 1p", vec![group]);
+    scenario.capacity = Capacity::RateBps(40_000_000);
+    (scenario.overhead_bytes, scenario.warmup_ns, scenario.duration_ns) = (0, 0, 10 * MS);
+    run(&scenario, 1)
+}
+
+#[test]
+fn a_packet_lost_in_the_middle_is_sent_again_after_a_nak() {
+    // The third of four finds the queue full, and the fourth shows the gap: it is behind two others at the bottleneck.
+    let report = small_queue(4, "");
+    let gap_seen = 20.56 + 3.0 * 205.6 + 20.56 + 20.0;
+    let told = gap_seen + 20.0 + 2.0 * 1.28 + 12.8;
+    // The third and the fourth again, 82.24 us apart: the bottleneck sends them one after the other.
+    let expected = told + 20.56 + 2.0 * 205.6 + 20.56 + 20.0;
+    let fct = metric(&report, "fct_mean_s") * 1e6;
+    assert!((fct - expected).abs() < 0.02, "{fct} and {expected}");
+    let flow = &report.flows[0];
+    assert_eq!((flow.retransmissions, flow.recoveries, flow.timeouts), (2, 1, 0));
+    assert_eq!(metric(&report, "retransmissions"), 2.0);
+    // Ideal: the first packet on the first link, four on the slowest, the last on the third.
+    let ideal = 20.56 + 4.0 * 205.6 + 20.56 + 20.0;
+    assert!((metric(&report, "slowdown_small_mean") - expected / ideal).abs() < 1e-4);
+}
+
+#[test]
+fn a_lost_tail_is_sent_again_after_the_timeout() {
+    // The third of three is lost, at 164.48 us: 1 ms later the sender, which knows nothing, sends all three again. The third
+    // is lost again, but the first was answered with how far the receiver is: the next time only the third is sent.
+    let report = small_queue(3, "timeout 1ms");
+    let again = 2.0 * (164.48 + 1000.0);
+    let expected = again + 20.56 + 205.6 + 20.56 + 20.0;
+    let fct = metric(&report, "fct_mean_s") * 1e6;
+    assert!((fct - expected).abs() < 0.02, "{fct} and {expected}");
+    let flow = &report.flows[0];
+    assert_eq!((flow.retransmissions, flow.recoveries, flow.timeouts), (4, 0, 2));
+}
+
+#[test]
+fn without_recovery_a_flow_that_loses_a_packet_does_not_complete() {
+    let report = small_queue(4, "recovery none");
+    assert_eq!((metric(&report, "completed_flows"), metric(&report, "retransmissions")), (0.0, 0.0));
+}
+
+#[test]
+fn finite_flows_of_every_rate_control_complete_over_a_link_that_loses_packets() {
+    for control in ["dcqcn", "qcn", "pmqecn first 100mbit"] {
+        let mut group = rated("all", 3, control);
+        group.source = Source::Bulk { size_bytes: Some(300_000) };
+        let mut scenario = fast("ecn_ramp", vec![group]);
+        (scenario.loss, scenario.warmup_ns) = (0.02, 0);
+        let report = run(&scenario, 1);
+        assert_eq!(metric(&report, "completed_flows"), 3.0, "{control}");
+        assert!(report.flows.iter().all(|flow| flow.retransmissions > 0 && flow.slowdown > 1.0), "{control}");
+    }
+}
+
+#[test]
+fn a_flow_without_end_that_recovers_counts_what_arrives_in_order() {
+    // Of 1514 bytes 1472 are payload.
+    let share = |keys: &str| {
+        let flows = vec![rated("one", 1, &format!("dcqcn line 500mbit {keys}"))];
+        let report = run(&Scenario { loss: 0.01, ..fast("fifo limit 1000p", flows) }, 1);
+        let lost = 1.0 - metric(&report, "goodput_mbit") / (500.0 * 1472.0 / 1514.0);
+        lost / metric(&report, "path_loss_ratio")
+    };
+    // Packets are 24.2 us apart. The one behind the gap arrives 58.7 us after the lost one was sent (14.5 us on links, 20 of
+    // propagation), its NAK 20.6 us later: by then three more are sent, and all four are sent again.
+    assert!((share("recovery none") - 1.0).abs() < 0.1);
+    let cost = share("recovery gobackn");
+    assert!((cost - 4.0).abs() < 0.2, "{cost}");
+}
+
+#[test]
+fn notifications_and_answers_can_be_lost_on_links() {
+    let plain = |from: &str, to: &str, loss: f64| TopologyLink {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: None,
+        delay_ns: 5_000,
+        queue: LinkQueue::Plain,
+        name: None,
+        medium: None,
+        until_arrival: false,
+        loss,
+    };
+    let mut group = rated("all", 4, "dcqcn timeout 1ms");
+    group.source = Source::Bulk { size_bytes: Some(1_000_000) };
+    (group.from, group.to) = (vec!["a".to_owned(), "b".to_owned()], vec!["r".to_owned()]);
+    let mut links = vec![TopologyLink { queue: LinkQueue::UnderTest, ..plain("s", "r", 0.0) }, plain("r", "s", 0.5)];
+    for host in ["a", "b"] {
+        links.extend([plain(host, "s", 0.0), plain("s", host, 0.0)]);
+    }
+    let mut scenario = fast("ecn_ramp", vec![group]);
+    scenario.topology = Some(Topology { links, measured: 0, switches: BTreeMap::new() });
+    scenario.warmup_ns = 0;
+    let report = run(&scenario, 1);
+    let [sent, delivered, lost] =
+        ["feedback_sent", "feedback_delivered", "feedback_lost"].map(|name| metric(&report, name));
+    assert!(sent > 50.0 && (0.3..0.7).contains(&(lost / sent)), "{lost} of {sent}");
+    assert_eq!(sent, delivered + lost);
+    // An acknowledgment that is lost is given again for what comes again.
+    assert_eq!(metric(&report, "completed_flows"), 4.0);
+    assert!(report.flows.iter().any(|flow| flow.timeouts > 0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,14 @@ from aqmlab.statistics import Difference, Estimate, Reals
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
+# Percentiles over flows, and not over packets: the column, and above what and up to what size of flow.
+OF_FLOWS = {
+    "fct": ("fct_s", 0.0, 0.0),
+    "slowdown": ("slowdown", 0.0, 0.0),
+    "slowdown_small": ("slowdown", 0.0, 1e5),
+    "slowdown_medium": ("slowdown", 1e5, 1e7),
+    "slowdown_large": ("slowdown", 1e7, math.inf),
+}
 SHARES = ("utilization", "loss_ratio", "path_loss_ratio", "undelivered_ratio")
 
 
@@ -115,13 +124,19 @@ class _Pool:
         return self._ready[name]
 
     def _build(self, name: str) -> tuple[Reals, Reals] | None:
-        if name == "fct" or name.endswith(".fct"):
-            if self._flows is None:
+        prefix, plain = metrics.split(name)
+        if plain in OF_FLOWS:
+            column, above, up_to = OF_FLOWS[plain]
+            if self._flows is None or column not in self._flows.columns:
                 return None
-            rows = self._flows.drop_nulls("fct_s")
-            if name != "fct":
-                rows = rows.filter(pl.col("group") == name.removeprefix("class.").removesuffix(".fct"))
-            values, weights = rows["fct_s"].to_numpy() * MS_PER_SECOND, np.ones(len(rows))
+            rows = self._flows.drop_nulls(column)
+            if up_to:
+                rows = rows.filter(pl.col("size_bytes").is_between(above, up_to, closed="right"))
+            if prefix:
+                rows = rows.filter(pl.col("group") == prefix.removeprefix("class.").removesuffix("."))
+            values, weights = rows[column].to_numpy(), np.ones(len(rows))
+            if column.endswith("_s"):
+                values = values * MS_PER_SECOND
         elif self._histograms is None:
             return None
         else:

@@ -59,7 +59,14 @@ pub(crate) fn add(
             UDP => "capture-udp",
             _ => "capture-other",
         };
-        labels.push(Label { group: GROUP.to_owned(), kind, rtt: path.rtt, ideal: None, voice: false, back: false });
+        labels.push(Label {
+            group: GROUP.to_owned(),
+            kind,
+            rtt: path.rtt,
+            ideal: None,
+            voice: false,
+            back: false,
+        });
     }
     let packets = capture.packets().iter().map(|packet| {
         let five_tuple = &capture.flow_of(packet).five_tuple;

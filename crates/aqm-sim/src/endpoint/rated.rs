@@ -2,7 +2,7 @@
 //!
 //! A packet follows the one before it as soon as the rate lets it; where the rate changes in between, the time of the next
 //! changes with it. While flow control pauses the host's port, a packet that would be due is not sent, and tried again one
-//! packet's time later, as a NIC holds its queue pairs back. What is lost is sent again by go-back-N, if the flow recovers.
+//! packet's time later, as a NIC holds its queue pairs back. Senders of one host take turns at its port. What is lost is sent again by go-back-N, if the flow recovers.
 
 use super::rated_ends::RatedEnds;
 use crate::engine::{Kind, Target};
@@ -13,7 +13,7 @@ use crate::rate_control::NOTIFICATION;
 use crate::rate_control::go_back_n::{self, Answer, Piece};
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 
 /// Bytes of a notification, an ACK or a NAK on the link: a minimal Ethernet frame.
 const SMALLEST_FRAME: u32 = 64;
@@ -40,7 +40,8 @@ impl Simulation {
         if sooner {
             ends.timer = deadline;
         }
-        let next = if ends.transfer.has_more() { ends.due(now) } else { ends.next };
+        let sends = ends.transfer.has_more() && !ends.waits;
+        let next = if sends { ends.due(now) } else { ends.next };
         let moved = std::mem::replace(&mut ends.next, next) != next;
         if moved {
             self.shared.events.push(next, Target::new(Kind::Pace, number as u32));
@@ -53,23 +54,61 @@ impl Simulation {
     /// The next packet may be due.
     #[cold]
     pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
+        let now = self.shared.now;
+        let port = self.shared.routes[self.flows[number].forward as usize] as PortId;
+        let ends = self.flows[number].session.rated.as_deref_mut()?;
+        if ends.next != now {
+            return None; // the rate has changed since
+        }
+        let nic = self.nics.entry(port).or_default();
+        if !ends.waits && (nic.free > now || !nic.waiting.is_empty()) {
+            ends.waits = true;
+            nic.waiting.push_back(number as u32);
+            ends.next = Time::MAX;
+            if nic.waiting.len() == 1 {
+                self.call_next(port);
+            }
+            return None;
+        }
+        let called = std::mem::take(&mut ends.waits);
+        if called {
+            nic.waiting.pop_front();
+        }
+        self.send_piece(number, port);
+        if called {
+            self.call_next(port);
+        }
+        self.arm_rated(number);
+        None
+    }
+
+    /// Lets the flow that waits longest for a host's port send when the port is free.
+    fn call_next(&mut self, port: PortId) {
+        let now = self.shared.now;
+        let Some(nic) = self.nics.get_mut(&port) else { return };
+        let Some(number) = nic.waiting.front().copied() else { return };
+        let at = nic.free.max(now);
+        if let Some(ends) = self.rated(number as usize) {
+            ends.next = at;
+            self.shared.events.push(at, Target::new(Kind::Pace, number));
+        }
+    }
+
+    /// Sends the next packet of a flow, if it has one.
+    fn send_piece(&mut self, number: usize, port: PortId) {
         let (now, overhead) = (self.shared.now, self.overhead);
         let flow = &mut self.flows[number];
         let headers = u32::from(flow.identity.headers);
         let room = flow.session.piece - headers;
-        let ends = flow.session.rated.as_deref_mut()?;
-        if ends.next != now {
-            return None; // the rate has changed since
-        }
-        let piece = ends.transfer.peek(room)?;
+        let Some(ends) = flow.session.rated.as_deref_mut() else { return };
+        let Some(piece) = ends.transfer.peek(room) else { return };
         let length = piece.payload + headers + overhead;
-        ends.last = Some((now, f64::from(length) * 8.0));
+        let bits = f64::from(length) * 8.0;
+        ends.last = Some((now, bits));
         // A host whose port is paused holds its senders back; the packets behind do not pile up in front of the port.
-        let port = self.shared.routes[flow.forward as usize] as PortId;
         let paused = self.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
         if paused.is_some_and(|classes| classes.contains(flow.identity.class)) {
-            self.arm_rated(number);
-            return None;
+            return;
         }
         ends.transfer.on_sent(piece, now);
         ends.control.on_sent(length.into());
@@ -86,10 +125,12 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
+        let line = self.network.links[port].capacity.mean_rate().as_bits_per_sec() as f64;
+        if let Some(nic) = self.nics.get_mut(&port) {
+            nic.free = now + Span::from_nanos((bits / line * 1e9) as u64);
+        }
         let id = self.shared.slab.insert(packet);
         self.forward(id);
-        self.arm_rated(number);
-        None
     }
 
     /// A timer may be due.

@@ -8,6 +8,17 @@ use crate::rate_control::{Feedback, RateControl, Rated};
 use crate::transport::Losses;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// A host's port as its rate-based senders share it: they send in turn, so that none waits behind what another has put into
+/// the queue.
+#[derive(Default)]
+pub(crate) struct Nic {
+    /// When the packet that was sent last is out.
+    pub(super) free: Time,
+    /// Flows that have a packet to send, the next first.
+    pub(super) waiting: VecDeque<u32>,
+}
 
 /// Both ends of a flow of a rate-based sender.
 pub(crate) struct RatedEnds {
@@ -23,13 +34,21 @@ pub(crate) struct RatedEnds {
     /// When the next packet is sent, and the event that stands for the timers; [`Time::MAX`] for none.
     pub(super) next: Time,
     pub(super) timer: Time,
+    /// Whether it waits until it is its turn at its host's port; then `next` is not before that.
+    pub(super) waits: bool,
     /// Which marks the receiver answers, if any.
     pub(super) receiver: Option<Receiver>,
 }
 
 impl RatedEnds {
     /// Ends of a flow of `size` bytes that starts at `start` on a link of `line`; `random` is what the control may draw from.
-    pub(crate) fn new(rated: &Rated, line: Rate, start: Time, size: Option<u64>, random: Random) -> RatedEnds {
+    pub(crate) fn new(
+        rated: &Rated,
+        line: Rate,
+        start: Time,
+        size: Option<u64>,
+        random: Random,
+    ) -> RatedEnds {
         let info = rated.info();
         let recovery = rated.go_back_n(size.is_some());
         RatedEnds {
@@ -41,6 +60,7 @@ impl RatedEnds {
             last: None,
             next: Time::MAX,
             timer: Time::MAX,
+            waits: false,
             receiver: (info.receiver)(rated).map(Receiver::new),
         }
     }
@@ -58,6 +78,11 @@ impl RatedEnds {
             timeouts: rewinds.timeouts,
             retransmissions: rewinds.retransmissions,
         }
+    }
+
+    /// Whether what is lost is sent again.
+    pub(crate) fn recovers(&self) -> bool {
+        self.arrived.is_some()
     }
 
     /// When a timer has something to do: the control's, or that of the transfer's end.

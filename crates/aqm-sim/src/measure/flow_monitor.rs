@@ -97,14 +97,21 @@ impl FlowMonitor {
         seen.delay += delay;
     }
 
-    /// A discipline drops a packet.
-    pub(crate) fn on_drop(&mut self, flow: u32, back: bool, reason: DropReason, now: Time) {
-        if reason == DropReason::Inspected {
-            self.vanished.push_back((now, 2 * flow as usize + usize::from(back)));
-        } else {
-            self.seen(flow, back).lost += 2;
+    /// A discipline drops a packet of a flow and its direction; what says something about congestion is of none.
+    pub(crate) fn on_drop(&mut self, of: Option<(u32, bool)>, reason: DropReason, now: Time) {
+        match of {
+            Some((flow, back)) if reason == DropReason::Inspected => {
+                self.vanished.push_back((now, 2 * flow as usize + usize::from(back)));
+            }
+            Some((flow, back)) => self.on_refusal(flow, back),
+            None => {}
         }
         self.count(now, -1);
+    }
+
+    /// A switch drops a packet before any queue: no discipline has it.
+    pub(crate) fn on_refusal(&mut self, flow: u32, back: bool) {
+        self.seen(flow, back).lost += 2;
     }
 
     /// A packet has arrived at a discipline, which holds `packets` now.
@@ -219,9 +226,9 @@ mod tests {
             monitor.on_sent(id, 0, false, ms(0));
         }
         monitor.on_received(0, 0, false, 1000, ms(1));
-        monitor.on_drop(0, false, DropReason::Inspected, ms(1));
+        monitor.on_drop(Some((0, false)), DropReason::Inspected, ms(1));
         monitor.sample(ms(5_000)); // without a loss: not part of the mean
-        monitor.on_drop(0, false, DropReason::Congestion, ms(6_000));
+        monitor.on_drop(Some((0, false)), DropReason::Congestion, ms(6_000));
         monitor.sample(ms(10_000));
         assert_eq!(told(&monitor, ms(10_000))("flowmon_loss_ratio"), 0.2);
         monitor.sample(ms(10_001));

@@ -134,12 +134,7 @@ const SIZE_CLASSES: [SizeClass; 4] = [
         above: 100 * KB,
         up_to: 10_000 * KB,
     },
-    SizeClass {
-        mean: "slowdown_large_mean",
-        p99: "slowdown_large_p99",
-        above: 10_000 * KB,
-        up_to: u64::MAX,
-    },
+    SizeClass { mean: "slowdown_large_mean", p99: "slowdown_large_p99", above: 10_000 * KB, up_to: u64::MAX },
 ];
 
 /// Completion time of a flow over that in an empty network.
@@ -148,7 +143,11 @@ fn slowdown(flow: &Flow, label: &Label) -> Option<f64> {
 }
 
 /// The mean of `values`, and their 99th percentile by nearest rank, if there are any.
-fn put_mean_and_p99<T>(put: &mut impl FnMut(&str, f64) -> T, (mean, p99): (&str, &str), mut values: Vec<f64>) {
+fn put_mean_and_p99<T>(
+    put: &mut impl FnMut(&str, f64) -> T,
+    (mean, p99): (&str, &str),
+    mut values: Vec<f64>,
+) {
     if values.is_empty() {
         return;
     }

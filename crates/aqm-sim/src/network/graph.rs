@@ -77,6 +77,8 @@ impl LinkSpec {
 pub(crate) struct Network {
     names: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
+    /// Of each link, how many links before it join the same nodes in the same direction.
+    parallel: Vec<usize>,
     /// The links that leave each node, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
@@ -96,6 +98,8 @@ impl Network {
     /// Adds a link.
     pub(crate) fn link(&mut self, spec: LinkSpec) -> LinkId {
         let id = self.links.len();
+        let joins_the_same = |link: &&LinkId| self.links[**link].to == spec.to;
+        self.parallel.push(self.out[spec.from].iter().filter(joins_the_same).count());
         self.out[spec.from].push(id);
         self.into[spec.to].push(id);
         self.links.push(spec);
@@ -117,9 +121,29 @@ impl Network {
         (0..self.links.len()).find(|&link| self.port_name(link) == name)
     }
 
-    /// `from->to` of a link.
+    /// `from->to` of a link; of the second and further of parallel links, `from->to#2` and so on.
     pub(crate) fn link_name(&self, link: LinkId) -> String {
         let spec = &self.links[link];
-        format!("{}->{}", self.names[spec.from], self.names[spec.to])
+        let ends = format!("{}->{}", self.names[spec.from], self.names[spec.to]);
+        match self.parallel[link] {
+            0 => ends,
+            before => format!("{ends}#{}", before + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parallel_links_have_names_of_their_own() {
+        let mut network = Network::default();
+        let [a, b] = ["a", "b"].map(|name| network.node(name.to_owned()));
+        let rate = Rate::from_bits_per_sec(1);
+        let links = [(a, b), (b, a), (a, b), (a, b)]
+            .map(|(from, to)| network.link(LinkSpec::plain(from, to, rate, Span::ZERO)));
+        assert_eq!(links.map(|link| network.link_name(link)), ["a->b", "b->a", "a->b#2", "a->b#3"]);
+        assert_eq!(network.find_port("a->b#2"), Some(2));
     }
 }

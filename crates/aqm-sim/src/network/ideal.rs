@@ -24,7 +24,8 @@ impl Train {
     /// Each packet waits for the one before it and for its own way so far: the time is that of the longest chain of such
     /// waits. Only the last packet differs, so a chain is given by the link at which it goes over to it.
     pub(crate) fn completion(self, links: impl Iterator<Item = (Rate, Span)>) -> Span {
-        let (mut delay, mut first, mut slowest, mut longest) = (Span::ZERO, Span::ZERO, Span::ZERO, Span::ZERO);
+        let (mut delay, mut first, mut slowest, mut longest) =
+            (Span::ZERO, Span::ZERO, Span::ZERO, Span::ZERO);
         for (rate, propagation) in links {
             let time = |bytes| rate.time_for(Bytes::new(bytes));
             delay += propagation;

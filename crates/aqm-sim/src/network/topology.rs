@@ -40,12 +40,12 @@ pub(crate) fn layout(
             spec,
             // Packets that the device has taken from the discipline cannot be paused.
             ring_packets: if is_paused(topology, &link.to) { 1 } else { scenario.device_ring_packets },
-            random: name,
+            random: String::new(),
             medium,
             hold: if link.until_arrival { Span::from_nanos(link.delay_ns) } else { Span::ZERO },
         });
         let (from, to) = (plan.node(&link.from), plan.node(&link.to));
-        plan.network.link(LinkSpec {
+        let id = plan.network.link(LinkSpec {
             from,
             to,
             capacity: match link.rate_bps {
@@ -58,6 +58,11 @@ pub(crate) fn layout(
             jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
             name: link.name.clone(),
         });
+        // Parallel links draw from streams of their own.
+        let own = plan.network.link_name(id);
+        if let Queue::Discipline { random, .. } = &mut plan.network.links[id].queue {
+            *random = own;
+        }
     }
     for (name, options) in &topology.switches {
         let node = plan.node(name);

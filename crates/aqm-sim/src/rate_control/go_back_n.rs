@@ -67,15 +67,7 @@ pub struct Sender {
 impl Sender {
     /// Of `size` bytes; without settings nothing is sent again.
     pub fn new(size: u64, settings: Option<Settings>) -> Sender {
-        Sender {
-            settings,
-            size,
-            next: 0,
-            acked: 0,
-            end: 0,
-            deadline: Time::MAX,
-            rewinds: Rewinds::default(),
-        }
+        Sender { settings, size, next: 0, acked: 0, end: 0, deadline: Time::MAX, rewinds: Rewinds::default() }
     }
 
     /// Whether there is a packet to send.

@@ -103,22 +103,26 @@ impl Simulation {
             .collect()
     }
 
-    /// Whether emitted packets may reach `port` other than by way of `upstream`: from a discipline at its node, or through
-    /// another node that is no host.
-    pub(super) fn emissions_may_enter(&self, port: PortId, upstream: PortId) -> bool {
+    /// Whether the discipline or the program of a port may emit packets.
+    fn emits(&self, port: PortId) -> bool {
         let programs = self.shared.switches.as_ref();
-        let emits = |link: &LinkId| {
-            self.ports[*link].device().is_some_and(|device| device.qdisc.emits())
-                || programs.is_some_and(|switches| switches.has_program(*link))
-        };
-        if !(0..self.ports.len()).any(|link| emits(&link)) {
-            return false;
-        }
+        self.ports[port].device().is_some_and(|device| device.qdisc.emits())
+            || programs.is_some_and(|switches| switches.has_program(port))
+    }
+
+    /// Whether any packets may be emitted.
+    pub(super) fn has_emissions(&self) -> bool {
+        (0..self.ports.len()).any(|port| self.emits(port))
+    }
+
+    /// Whether emitted packets, if there are any, may reach `port` other than by way of `upstream`: from a discipline at its
+    /// node, or through another node that is no host.
+    pub(super) fn emissions_may_enter(&self, port: PortId, upstream: PortId) -> bool {
         let node = self.network.links[port].from;
         let is_host =
             |other: NodeId| self.network.out[other].iter().all(|&link| self.network.links[link].to == node);
         let mut others = self.network.into[node].iter().filter(|link| **link != upstream);
-        self.network.out[node].iter().any(emits)
+        self.network.out[node].iter().any(|link| self.emits(*link))
             || others.any(|&link| !is_host(self.network.links[link].from))
     }
 }

@@ -43,7 +43,10 @@ impl Simulation {
     pub(crate) fn forward(&mut self, id: PacketId) {
         if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
             let packet = &self.shared.slab[id];
-            monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
+            // What switches and receivers say about congestion belongs to no flow.
+            if packet.role != Role::Feedback {
+                monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
+            }
         }
         if self.shared.faults.strike(Fault::LostAtSender) {
             return self.shared.slab.remove(id);

@@ -50,7 +50,8 @@ impl Observer for PortObserver<'_> {
             self.shared.metrics.on_loss(dropped, Cause::Discipline);
         }
         if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            monitor.on_drop(dropped.flow, dropped.role == Role::Ack, reason, self.shared.now);
+            let of = (dropped.role != Role::Feedback).then_some((dropped.flow, dropped.role == Role::Ack));
+            monitor.on_drop(of, reason, self.shared.now);
         }
         if let Some(metrics) = &mut self.observed.metrics {
             metrics.on_drop(dropped.flow, reason, queued, self.shared.now);

@@ -285,3 +285,43 @@ fn forged_feedback_is_ignored_and_counted_by_every_rate_control() {
         assert_eq!(metrics["feedback_ignored"], metrics["feedback_delivered"], "{name}");
     }
 }
+
+/// Marks every packet.
+struct Marker;
+
+impl Pipeline for Marker {
+    fn on_ingress(&mut self, _: &PacketView<'_>, _: &mut State) -> Ingress {
+        Ingress { mark: true, ..Ingress::default() }
+    }
+
+    fn on_egress(&mut self, _: &PacketView<'_>, _: &QueueView, _: &mut State) -> Egress {
+        Egress::default()
+    }
+
+    fn on_drop(&mut self, _: &PacketView<'_>, _: &mut State) {}
+}
+
+#[test]
+fn a_packet_that_is_marked_and_then_refused_is_lost_and_counts_as_no_mark() {
+    // A packet every 100 us, and 400 us for each: a buffer of 3000 bytes with alpha 1 holds 1500 of them in one queue.
+    let mut scenario = scenario("fifo limit 1000p", ONE, &json!({}), 4_000);
+    scenario["topology"]["switches"]["s"]["buffer"] = json!({"size_bytes": 3000, "alpha": 1.0});
+    scenario["flow_monitor"] = json!(true);
+    let setup = run(&scenario, |setup| {
+        let program = Program::new(Box::new(Marker), State::default(), None);
+        setup.simulation.shared.switches.as_mut().unwrap().set_program(0, program);
+    });
+    let report = report(setup, Time::from_nanos(4_000_000)).unwrap();
+    let queue = &report.queues.iter().find(|queue| queue.link == "s->b").unwrap();
+    assert!(queue.dropped_overflow > 20, "{queue:?}");
+    assert_eq!(queue.marked, queue.arrived - queue.dropped_overflow);
+    assert_eq!(report.metrics["marks"], queue.marked as f64);
+    // The monitor counts what the switch refused, each drop twice, over packets sent.
+    let sent = 41.0;
+    let lost = 2.0 * queue.dropped_overflow as f64 / sent;
+    assert!(
+        report.metrics["flowmon_loss_ratio"] > 0.5 * lost,
+        "{lost} {:?}",
+        report.metrics["flowmon_loss_ratio"]
+    );
+}

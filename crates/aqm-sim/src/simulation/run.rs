@@ -91,13 +91,14 @@ impl Simulation {
     /// A plain port without impairment that packets reach through one other port alone, in order, needs no event of its
     /// own: when a packet leaves the other, its arrival at the far end is known.
     fn merge_stages(&mut self) {
+        let has_emissions = self.has_emissions();
         for port in 0..self.ports.len() {
             let this = &self.ports[port];
             let shares = self.ports.get(this.upstream as usize).is_some_and(|upstream| {
                 let impairment = upstream.extras.as_ref().and_then(|extras| extras.impairment.as_ref());
                 this.extras.is_none()
                     && impairment.is_none_or(|i| i.jitter == Span::ZERO)
-                    && !self.emissions_may_enter(port, this.upstream as PortId)
+                    && !(has_emissions && self.emissions_may_enter(port, this.upstream as PortId))
             });
             if !shares {
                 self.ports[port].upstream = NONE;

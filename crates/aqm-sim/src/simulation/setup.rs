@@ -61,7 +61,9 @@ impl Setup {
         if simulation.network.links.iter().any(|link| link.jitter > Span::ZERO) {
             simulation.shared.slab.most = Target::MAX_INDEX;
         }
-        simulation.install_switches(largest_packet(scenario), seed).map_err(input)?;
+        let longest = captures.iter().flat_map(|capture| capture.packets()).map(|packet| packet.length).max();
+        let largest = largest_packet(scenario).max(longest.unwrap_or(0) + scenario.overhead_bytes);
+        simulation.install_switches(largest, seed).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);
@@ -97,7 +99,7 @@ impl Setup {
     }
 }
 
-/// Bytes on a link of the largest packet: a full one, unless some flow has larger ones.
+/// Bytes on a link of the largest packet that is not recorded: a full one, unless some flow has larger ones.
 fn largest_packet(scenario: &Scenario) -> u32 {
     let packets = scenario.flows.iter().map(|group| match &group.transport {
         Transport::Udp { packet_bytes, .. } => *packet_bytes,

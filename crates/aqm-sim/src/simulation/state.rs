@@ -3,6 +3,7 @@
 use super::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::ledger::Ledger;
+use crate::endpoint::rated_ends::Nic;
 use crate::endpoint::recorded::Replay;
 use crate::engine::EventQueue;
 use crate::measure::metrics::Metrics;
@@ -18,6 +19,7 @@ use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Bytes, Span, Time};
+use std::collections::BTreeMap;
 
 /// End of a route.
 pub(crate) const END: u32 = u32::MAX;
@@ -50,6 +52,8 @@ pub(crate) struct Simulation {
     pub(crate) replays: Vec<Replay>,
     pub(crate) media: Vec<Medium>,
     pub(crate) users: Vec<User>,
+    /// The hosts' ports that rate-based senders share.
+    pub(crate) nics: BTreeMap<PortId, Nic>,
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
     pub(crate) handled: u64,
@@ -114,6 +118,7 @@ impl Simulation {
             replays: Vec::new(),
             media,
             users: Vec::new(),
+            nics: BTreeMap::new(),
             actions: Vec::new(),
             handled: 0,
             overhead,

@@ -48,7 +48,7 @@ impl Simulation {
         let Some(switches) = &mut self.shared.switches else { return Some(packet) };
         let from = came_from(&self.shared.routes, self.shared.slab[id].next);
         packet.ingress = switches.ingress(from);
-        let mut refusal = None;
+        let (mut refusal, mut marked) = (None, false);
         if let Some(Ingress { class, mark, drop, emit }) = switches.on_ingress(port, &packet, now) {
             if let Some(class) = class {
                 switches.note_class(port, from, packet.class, class);
@@ -57,13 +57,7 @@ impl Simulation {
             if drop {
                 refusal = Some((DropReason::Congestion, Cause::Program));
             } else if mark && packet.ecn.is_capable() {
-                packet.ecn = Ecn::Ce;
-                switches.note_mark(port);
-                if let Some(device) = self.ports[port].device_mut()
-                    && let Some(metrics) = &mut device.observed.metrics
-                {
-                    metrics.on_mark(self.shared.slab[id].flow);
-                }
+                (packet.ecn, marked) = (Ecn::Ce, true);
             }
             if let Some(emission) = emit {
                 self.shared.emit(port, emission);
@@ -74,8 +68,24 @@ impl Simulation {
             switches.on_drop(port, &packet, now);
             refusal = Some((DropReason::Overlimit, Cause::Buffer));
         }
-        let Some((reason, cause)) = refusal else { return Some(packet) };
-        let flow = self.shared.slab[id].flow;
+        let (flow, role) = (self.shared.slab[id].flow, self.shared.slab[id].role);
+        let Some((reason, cause)) = refusal else {
+            // A mark counts if the packet that has it is let in.
+            if marked {
+                switches.note_mark(port);
+                if let Some(device) = self.ports[port].device_mut()
+                    && let Some(metrics) = &mut device.observed.metrics
+                {
+                    metrics.on_mark(flow);
+                }
+            }
+            return Some(packet);
+        };
+        if let Some(monitor) = &mut self.shared.metrics.flow_monitor
+            && role != Role::Feedback
+        {
+            monitor.on_refusal(flow, role == Role::Ack);
+        }
         if let Some(device) = self.ports[port].device_mut()
             && let Some(metrics) = &mut device.observed.metrics
         {

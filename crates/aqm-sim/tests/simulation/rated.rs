@@ -166,7 +166,8 @@ fn notifications_and_answers_can_be_lost_on_links() {
     let mut group = rated("all", 4, "dcqcn timeout 1ms");
     group.source = Source::Bulk { size_bytes: Some(1_000_000) };
     (group.from, group.to) = (vec!["a".to_owned(), "b".to_owned()], vec!["r".to_owned()]);
-    let mut links = vec![TopologyLink { queue: LinkQueue::UnderTest, ..plain("s", "r", 0.0) }, plain("r", "s", 0.5)];
+    let mut links =
+        vec![TopologyLink { queue: LinkQueue::UnderTest, ..plain("s", "r", 0.0) }, plain("r", "s", 0.5)];
     for host in ["a", "b"] {
         links.extend([plain(host, "s", 0.0), plain("s", host, 0.0)]);
     }
@@ -181,6 +182,40 @@ fn notifications_and_answers_can_be_lost_on_links() {
     // An acknowledgment that is lost is given again for what comes again.
     assert_eq!(metric(&report, "completed_flows"), 4.0);
     assert!(report.flows.iter().any(|flow| flow.timeouts > 0));
+}
+
+#[test]
+fn senders_of_one_host_take_turns_at_its_port() {
+    // Two long flows at line rate, and ten packets that start later from the same host: each third packet is theirs.
+    let link = |from: &str, to: &str, queue: LinkQueue| TopologyLink {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        rate_bps: None,
+        delay_ns: 10_000,
+        queue,
+        name: None,
+        medium: None,
+        until_arrival: false,
+        loss: 0.0,
+    };
+    let links = vec![link("a", "r", LinkQueue::UnderTest), link("r", "a", LinkQueue::Plain)];
+    let between =
+        |group: FlowGroup| FlowGroup { from: vec!["a".to_owned()], to: vec!["r".to_owned()], ..group };
+    let mut short = between(rated("short", 1, "dcqcn packet 1028b"));
+    short.source = Source::Bulk { size_bytes: Some(10_000) };
+    short.start_ns = (10 * MS, 10 * MS);
+    let long = between(rated("long", 2, "dcqcn packet 1028b"));
+    let mut scenario = fast("fifo limit 1000p", vec![long, short]);
+    scenario.topology = Some(Topology { links, measured: 0, switches: BTreeMap::new() });
+    (scenario.overhead_bytes, scenario.warmup_ns, scenario.duration_ns) = (0, 0, 20 * MS);
+    let report = run(&scenario, 1);
+    // A packet takes 8.224 us; of thirty that are sent meanwhile ten are its own.
+    let fct = metric(&report, "class.short.fct_mean_s") * 1e6;
+    assert!((fct - (30.0 * 8.224 + 10.0)).abs() < 2.1 * 8.224, "{fct}");
+    assert!(metric(&report, "queue_max_packets") <= 1.0);
+    assert!(metric(&report, "utilization") > 0.999);
+    let shares: Vec<f64> = report.flows[..2].iter().map(|flow| flow.goodput_mbit).collect();
+    assert!((shares[0] / shares[1] - 1.0).abs() < 0.01, "{shares:?}");
 }
 
 #[test]

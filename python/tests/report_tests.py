@@ -23,7 +23,7 @@ def _columns(kind: str) -> list[str]:
     }[kind]
 
 
-CASES = [(kind, column) for kind in plots.KINDS for column in _columns(kind)]
+CASES = [(kind, column) for kind in plots.KINDS if not plots.KINDS[kind].of_flows for column in _columns(kind)]
 
 
 @pytest.mark.parametrize(("kind", "column"), CASES)
@@ -134,3 +134,25 @@ def a_browser_shows_the_report_without_errors(result: Result, tmp_path: Path, wi
     folder = result.save(tmp_path / "out")
     page = shown(folder / "report.html", width)
     assert (page["wide"], page["figures"]) == (0, [True, True, True])
+
+
+def slowdown_is_drawn_by_size_for_flows_that_have_one(result: Result) -> None:
+    assert "slowdown" not in {figure.name for figure in plots.drawable(result)[0]}
+    with pytest.raises(InputError, match="slowdown: no flow of a size has completed"):
+        plots.figures("slowdown", [result])
+    flows = ["20*cubic:size=10kb:start=0..1s", "4*cubic:size=500kb:start=0s"]
+    options = {"rate": "10mbit", "rtt": "10ms", "duration": "8s", "warmup": "0s", "seeds": 2}
+    finite = aqmlab.compare(aqm=["fifo", "codel"], flows=flows, **options)
+    (figure,) = plots.figures("slowdown", [finite])
+    assert figure.table.columns == ["aqm", "size_bytes", "mean", "p99", "flows"]
+    assert figure.table["flows"].to_list() == [40, 8] * 2
+    assert figure.table["size_bytes"].to_list() == pytest.approx([10240.0, 512000.0] * 2)
+    assert (figure.table["mean"] > 1.0).all()
+    assert (figure.table["p99"] >= figure.table["mean"]).all()
+    assert "slowdown" in {figure.name for figure in plots.drawable(finite)[0]}
+    rows = {row.metric: row.estimate.value for row in finite.rows if row.aqm == "fifo"}
+    small, medium = finite.flows.filter(aqm="fifo").partition_by("group", maintain_order=True)
+    small, medium = (rows["slowdown_small_mean"], rows["slowdown_medium_mean"]), (small, medium)
+    for mean, flows_of in zip(small, medium, strict=True):
+        assert mean == pytest.approx(flows_of["slowdown"].mean())
+    assert rows["slowdown_small_p99"] <= rows["slowdown_p99"]

@@ -181,8 +181,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("fct_p99_s", "99th percentile of completion time", "s", 3, "lower",
            histogram="fct", quantile=0.99, about="its 99th percentile"),
     Metric("slowdown_mean", "Mean slowdown", "", 2, "lower",
-           about="completion time of finite flows over that of the same flow alone in an empty network: one packet behind "
-           "the other on every link of its path, and propagation"),
+           about="completion time of finite flows over that in an empty network: one packet behind the other on every "
+           "link of the path, and propagation"),
     Metric("slowdown_p99", "99th percentile of slowdown", "", 2, "lower",
            histogram="slowdown", quantile=0.99, about="its 99th percentile"),
     Metric("slowdown_small_mean", "Mean slowdown, small flows", "", 2, "lower",

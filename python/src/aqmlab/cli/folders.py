@@ -24,7 +24,7 @@ def report(folder: Folder) -> None:
 
 
 def plot(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, timeseries, tradeoff or sweep.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, slowdown, timeseries, tradeoff or sweep.")],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure and its CSV.")] = Path("."),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
 from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
-from aqmlab.plots import cdf, sweep, timeseries, tradeoff
+from aqmlab.plots import cdf, slowdown, sweep, timeseries, tradeoff
 from aqmlab.plots.curves import Curve, Kind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "contents", "drawable", "figures"]
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (sweep.KIND, cdf.KIND, timeseries.KIND, tradeoff.KIND)}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (sweep.KIND, cdf.KIND, slowdown.KIND, timeseries.KIND, tradeoff.KIND)
+}
 
 # A result folder has figures of at most this many scenarios of a sweep; `aqmlab plot` draws any.
 MOST_POINTS = 12
@@ -65,9 +67,10 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
 def drawable(result: Result) -> tuple[list[Figure], list[str]]:
     """Return the figures of every result folder, painted, and the reasons why others cannot be drawn."""
     swept = len(result.points) > 1
+    finite = "slowdown_mean" in result.runs.columns
     drawn, problems = [], []
     for name, kind in KINDS.items():
-        if kind.across and not swept:
+        if (kind.across and not swept) or (kind.of_flows and not finite):
             continue
         try:
             wanted = figures(name, [result])[:MOST_POINTS]
@@ -122,6 +125,10 @@ class Plotter:
     def tradeoff(self, column: str = "qdelay_mean_ms", point: int = 0) -> Canvas:
         """Draw goodput against a metric, one dot per run with its ellipse (RFC 7928 section 2.7)."""
         return self._draw("tradeoff", column, point)
+
+    def slowdown(self, column: str = "slowdown", point: int = 0) -> Canvas:
+        """Draw the slowdown of finite flows against their size: mean and 99th percentile."""
+        return self._draw("slowdown", column, point)
 
     def sweep(self, column: str = "qdelay_mean_ms") -> Canvas:
         """Draw a metric, the goodput and the loss against the swept value."""

@@ -49,6 +49,7 @@ class Kind:
         panels: returns the panels of a table, labels in order, a column and the warm-up in seconds.
         across: whether one figure spans all scenarios of a sweep.
         height_in: height of a panel.
+        of_flows: whether only results with flows of a size have it.
 
     """
 
@@ -60,6 +61,7 @@ class Kind:
     panels: Callable[[pl.DataFrame, Sequence[str], str, float], Sequence[Panel]]
     across: bool = False
     height_in: float = 4.2
+    of_flows: bool = False
 
 
 def caption(curves: Sequence[Curve]) -> str:

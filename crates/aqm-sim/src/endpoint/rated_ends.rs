@@ -1,6 +1,5 @@
 //! Both ends of a rate-based sender's flow: its rate control, and the receiver that may notify it.
 
-use super::flow::ENDLESS;
 use crate::measure::metrics::SenderState;
 use crate::rate_control::go_back_n;
 use crate::rate_control::receiver::Receiver;
@@ -55,7 +54,7 @@ impl RatedEnds {
             control: rated.build(line, start),
             read: info.read,
             random,
-            transfer: go_back_n::Sender::new(size.unwrap_or(ENDLESS), recovery),
+            transfer: go_back_n::Sender::new(size, recovery),
             arrived: recovery.map(go_back_n::Receiver::new),
             last: None,
             next: Time::MAX,

@@ -65,8 +65,9 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Of `size` bytes; without settings nothing is sent again.
-    pub fn new(size: u64, settings: Option<Settings>) -> Sender {
+    /// Of `size` bytes, or without end; without settings nothing is sent again.
+    pub fn new(size: Option<u64>, settings: Option<Settings>) -> Sender {
+        let size = size.unwrap_or(u64::MAX);
         Sender { settings, size, next: 0, acked: 0, end: 0, deadline: Time::MAX, rewinds: Rewinds::default() }
     }
 
@@ -180,7 +181,7 @@ mod tests {
 
     /// A sender of five packets that has sent all of them, the last at 5 us.
     fn sent() -> Sender {
-        let mut sender = Sender::new(500, Some(SETTINGS));
+        let mut sender = Sender::new(Some(500), Some(SETTINGS));
         (0..5).for_each(|number| sender.on_sent(sender.peek(100).unwrap(), us(number + 1)));
         sender
     }
@@ -263,7 +264,7 @@ mod tests {
             sender.on_answer(answer);
         }
         assert_eq!(sender.peek(100), Some(piece(200)));
-        let mut open_loop = Sender::new(500, None);
+        let mut open_loop = Sender::new(Some(500), None);
         open_loop.on_sent(open_loop.peek(500).unwrap(), us(0));
         open_loop.on_answer(Answer::Nak(0));
         assert!(open_loop.is_done());

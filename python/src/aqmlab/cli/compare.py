@@ -1,26 +1,28 @@
-"""``aqmlab compare`` and ``aqmlab run``: experiments from the command line."""
+"""``aqmlab compare``, ``sweep`` and ``run``: experiments from the command line."""
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from aqmlab import scenario, shipped
 from aqmlab.errors import CheckError, InputError, Interrupted
-from aqmlab.scenario import OPTIONS, Experiment
+from aqmlab.scenario import Experiment
+from aqmlab.scenario.options import BY_NAME
 from aqmlab.units import parse_whole
 
-_HELP = {option.name: option.help for option in OPTIONS}
-_DEFAULT = {option.name: option.default for option in OPTIONS}
 
 
 def _option(name: str, metavar: str) -> typer.models.OptionInfo:
-    default = f" (default {_DEFAULT[name]})" if _DEFAULT[name] else ""
+    option = BY_NAME[name]
+    default = f" (default {option.default})" if option.default else ""
     info: typer.models.OptionInfo = typer.Option(
-        f"--{name.replace('_', '-')}", metavar=metavar, help=f"{_HELP[name]}{default}", show_default=False
+        f"--{name.replace('_', '-')}", metavar=metavar, help=f"{option.help}{default}", show_default=False
     )
     return info
 
@@ -35,40 +37,70 @@ Out = Annotated[
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
 Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
+Report = Annotated[
+    bool, typer.Option("--report/--no-report", help="Whether to draw figures and write the report.", show_default=False)
+]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Run it however many runs, events and bytes of memory it is estimated to take.")
 ]
+Unequal = Annotated[bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
+_METAVARS = {
+    "aqm": "SPEC",
+    "rate": "R",
+    "rtt": "T",
+    "buffer": "B",
+    "flows": "SPEC",
+    "topology": "SPEC",
+    "measure": "PORT,...",
+    "link_trace": "FILE",
+    "capture": "FILE",
+    "overhead": "B",
+    "device_ring": "N",
+    "access_rate": "R",
+    "loss": "P",
+    "jitter": "T",
+    "duration": "T",
+    "warmup": "T|auto",
+    "series": "WHAT",
+    "seeds": "N",
+}
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a scenario, which it takes by their names, before its own."""
+    options = {
+        name: Annotated[Many if BY_NAME[name].many else One, _option(name, of)] for name, of in _METAVARS.items()
+    }
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        one.replace(annotation=hints[one.name])
+        for one in inspect.signature(command).parameters.values()
+        if one.kind != inspect.Parameter.VAR_KEYWORD
+    ]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.items()
+    ]
+    command.__annotations__ = {**options, **{one.name: one.annotation for one in own}}
+    command.__dict__["__signature__"] = inspect.Signature([*shared, *own])
+    return command
+
+
+@_with_options
 def compare(
-    aqm: Annotated[Many, _option("aqm", "SPEC")] = None,
-    rate: Annotated[One, _option("rate", "R")] = None,
-    rtt: Annotated[One, _option("rtt", "T")] = None,
-    buffer: Annotated[One, _option("buffer", "B")] = None,
-    flows: Annotated[Many, _option("flows", "SPEC")] = None,
-    topology: Annotated[One, _option("topology", "SPEC")] = None,
-    measure: Annotated[Many, _option("measure", "PORT,...")] = None,
-    link_trace: Annotated[One, _option("link_trace", "FILE")] = None,
-    capture: Annotated[Many, _option("capture", "FILE")] = None,
-    overhead: Annotated[One, _option("overhead", "B")] = None,
-    device_ring: Annotated[One, _option("device_ring", "N")] = None,
-    access_rate: Annotated[One, _option("access_rate", "R")] = None,
-    loss: Annotated[One, _option("loss", "P")] = None,
-    jitter: Annotated[One, _option("jitter", "T")] = None,
-    duration: Annotated[One, _option("duration", "T")] = None,
-    warmup: Annotated[One, _option("warmup", "T|auto")] = None,
-    series: Annotated[One, _option("series", "WHAT")] = None,
-    seeds: Seeds = None,
-    allow_unequal_buffers: Annotated[
-        bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")
-    ] = False,
+    *,
+    allow_unequal_buffers: Unequal = False,
     jobs: Jobs = None,
     out: Out = None,
     engine: Engine = None,
+    report: Report = True,
     as_json: Json = None,
     quiet: Quiet = False,
     yes: Yes = False,
+    **values: Any,
 ) -> None:
     r"""Compare queue disciplines on one bottleneck, over seeds.
 
@@ -78,28 +110,57 @@ def compare(
 
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
     """
-    values = {
-        "aqm": aqm or None,
-        "rate": rate,
-        "rtt": rtt,
-        "buffer": buffer,
-        "flows": flows or None,
-        "topology": topology,
-        "measure": measure or None,
-        "link_trace": link_trace,
-        "capture": capture or None,
-        "overhead": overhead,
-        "device_ring": device_ring,
-        "access_rate": access_rate,
-        "loss": loss,
-        "jitter": jitter,
-        "duration": duration,
-        "warmup": warmup,
-        "series": series,
-        "seeds": seeds,
-    }
-    options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes)
+    options = scenario.from_values(_given(values), place="--", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes, report)
+
+
+@_with_options
+def sweep(
+    *,
+    swept: Annotated[
+        list[str],
+        typer.Option(
+            "--sweep",
+            metavar="NAME=VALUES",
+            help="What varies: an option, or a $NAME in options; 5ms,20ms or 1ms..20ms*8 or 1ms..100ms*8log.",
+        ),
+    ],
+    design: Annotated[
+        str, typer.Option("--design", metavar="WHAT", help="All combinations, or a sample: grid, latin*N or sobol*N.")
+    ] = "grid",
+    allow_unequal_buffers: Unequal = False,
+    jobs: Jobs = None,
+    out: Out = None,
+    engine: Engine = None,
+    report: Report = True,
+    as_json: Json = None,
+    quiet: Quiet = False,
+    yes: Yes = False,
+    **values: Any,
+) -> None:
+    r"""Compare queue disciplines over a space of settings.
+
+    For example:
+
+    aqmlab sweep --sweep rtt=10ms,40ms,160ms --sweep rate=1mbit..100mbit*5log --aqm codel,pie
+
+    aqmlab sweep --sweep 'target=1ms..20ms*8' --rate 10mbit --rtt 40ms --aqm 'codel target $target'
+    """
+    named: dict[str, str] = {}
+    for text in swept:
+        name, equals, given = text.partition("=")
+        if not equals:
+            raise InputError(f"--sweep: '{text}' is not NAME=VALUES, as rtt=10ms,40ms")
+        if name.strip() in named:
+            raise InputError(f"--sweep: '{name.strip()}' is given twice")
+        named[name.strip()] = given
+    experiment = scenario.swept(_given(values), named, design, "--", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report)
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; one that may be repeated is an empty list if it was not."""
+    return {name: value or None for name, value in values.items()}
 
 
 def run(
@@ -110,6 +171,7 @@ def run(
     jobs: Jobs = None,
     out: Out = None,
     engine: Engine = None,
+    report: Report = True,
     as_json: Json = None,
     quiet: Quiet = False,
     yes: Yes = False,
@@ -124,7 +186,7 @@ def run(
     """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes)
+    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes, report)
 
 
 def conduct(
@@ -136,6 +198,7 @@ def conduct(
     quiet: bool,
     engine: str | None = None,
     yes: bool = False,
+    with_report: bool = True,
 ) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
     number = check_count("--jobs", jobs)
@@ -149,7 +212,16 @@ def conduct(
     folder = store.dated(command) if out is None else out
     bar = None if quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(experiment, command, number, folder, bar or Watcher(), engine=engine or DEFAULT, yes=yes)
+        result = _conduct(
+            experiment,
+            command,
+            number,
+            folder,
+            bar or Watcher(),
+            with_report=with_report,
+            engine=engine or DEFAULT,
+            yes=yes,
+        )
     except KeyboardInterrupt:
         if store.is_result(folder):
             raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
@@ -212,4 +284,4 @@ def write_json(text: str, as_json: str | None) -> None:
         raise files.failed(f"--json: '{as_json}'", error) from None
 
 
-__all__ = ["check_count", "check_target", "compare", "conduct", "run", "write_json"]
+__all__ = ["check_count", "check_target", "compare", "conduct", "run", "sweep", "write_json"]

@@ -27,6 +27,7 @@ app = typer.Typer(
 app.add_typer(aqm.app, name="aqm")
 app.add_typer(flows.app, name="flows")
 app.command()(compare.compare)
+app.command()(compare.sweep)
 app.command()(compare.run)
 app.command()(reproduce.reproduce)
 app.command()(folders.report)

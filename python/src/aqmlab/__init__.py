@@ -17,7 +17,7 @@ from aqmlab import _native
 
 if TYPE_CHECKING:
     from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
-    from aqmlab.experiment import compare, load, run
+    from aqmlab.experiment import compare, load, run, sweep
     from aqmlab.registry import disciplines
     from aqmlab.results import Result
 
@@ -33,6 +33,7 @@ _HOME = {
     "disciplines": "registry",
     "load": "experiment",
     "run": "experiment",
+    "sweep": "experiment",
 }
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "disciplines",
     "load",
     "run",
+    "sweep",
 ]
 
 

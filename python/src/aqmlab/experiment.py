@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from aqmlab import _native, publishing, runner, scenario, shipped, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError, InputError
-from aqmlab.results import Result
+from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan, cost
@@ -74,6 +75,45 @@ def compare(
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
     return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out), engine=engine, yes=yes))
+
+
+def sweep(
+    *,
+    sweep: Mapping[str, Any],
+    aqm: str | Sequence[str],
+    design: str = "grid",
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    allow_unequal_buffers: bool = False,
+    engine: str = engines.DEFAULT,
+    **options: Any,
+) -> Result:
+    """Compare queue disciplines over a space of settings.
+
+    Args:
+        sweep: what varies: per option, or per ``$name`` in options, a list of values, or text as ``"5ms,20ms"``,
+            ``"1ms..20ms*8"`` (equal distances) or ``"1ms..100ms*8log"`` (equal ratios).
+        aqm: one discipline or several, as ``"codel target $target"``; the others are compared with the first.
+        design: ``grid`` for all combinations; ``latin*N`` or ``sobol*N`` for a sample of N, for which ranges need no
+            number of values.
+        jobs: runs in parallel; one per core unless given. The result does not depend on it.
+        out: folder to write the result into, with figures and report; nothing is written unless given.
+        allow_unequal_buffers: compare although the AQMs' limits differ.
+        engine: ``native``, the simulator.
+        options: those of `compare` that are not swept.
+
+    Raises:
+        InputError: naming the option or the swept name, its value and what is allowed.
+        CheckError: if a run broke one of its own checks.
+
+    >>> r = sweep(sweep={"rtt": "10ms,40ms"}, rate="10mbit", aqm="codel", duration="2s", seeds=2)
+    >>> r.runs["rtt_ms"].to_list()
+    [10.0, 10.0, 40.0, 40.0]
+
+    """
+    options = {"aqm": aqm, **options}
+    experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
+    return _checked(conduct(experiment, "sweep", jobs, None if out is None else Path(out), engine=engine))
 
 
 def run(
@@ -226,6 +266,7 @@ def _conduct(
     frames = from_runs([one for done in outcome.done for one in each(done)])
     if earlier:
         frames = earlier.joined(frames).sorted(labels)
+    frames = replace(frames, runs=swept.tagged(frames.runs, [options.point for options in experiment.points]))
     manifest = store.concluded(manifest, frames, outcome.failures)
     if place:
         manifest = place.commit(manifest, frames)
@@ -299,4 +340,4 @@ def _checked(result: Result) -> Result:
     return result
 
 
-__all__ = ["Watcher", "compare", "conduct", "load", "report", "run"]
+__all__ = ["Watcher", "compare", "conduct", "load", "report", "run", "sweep"]

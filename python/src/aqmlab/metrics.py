@@ -297,6 +297,16 @@ def split(name: str) -> tuple[str, str]:
     return (match.group(1), match.group(2)) if match else ("", name)
 
 
+def is_metric(name: str) -> bool:
+    """Whether there is a metric of this name, prefixes included.
+
+    >>> is_metric("class.cubic.goodput_mbit"), is_metric("rtt_ms")
+    (True, False)
+
+    """
+    return split(name)[1] in _BY_NAME
+
+
 def ordered(names: set[str]) -> list[str]:
     """Return names in the order of the table, then by name; groups come after the whole."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from aqmlab.results import Result
+if TYPE_CHECKING:
+    from aqmlab.results import Result
 
 
 def plain(name: str) -> str:
@@ -33,3 +35,9 @@ def short_names(result: Result) -> dict[str, str]:
         unique = (one for one, all_ in zip(candidates, (names, presets, fixed), strict=True) if all_.count(one) == 1)
         found[next(unique, label)] = label
     return found
+
+
+def swept_names(result: Result) -> dict[str, str]:
+    """Return what to call each AQM in a figure, by its label: its short name if a sweep varies a parameter of it."""
+    short = {label: name for name, label in short_names(result).items()}
+    return {label: short[label] if "$" in label else label for label in result.aqms}

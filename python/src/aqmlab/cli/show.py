@@ -12,15 +12,19 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab import experiment, runner
-from aqmlab.results import Result
+from aqmlab import experiment, publishing, runner
+from aqmlab.names import swept_names
+from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import Cell, Column, Lines
+from aqmlab.results.tables import COLUMNS, Cell, Column, Lines, in_units
+from aqmlab.results.tables import line as line_of
 
 WIDTH_ELSEWHERE = 130
 PADDING = 2
+# With fewer a t-test over many scenarios finds only what is obvious.
+FEW_SEEDS = 5
 
 
 def console(to_stderr: bool = False) -> Console:
@@ -101,7 +105,10 @@ class Bars(experiment.Watcher):
 def result(shown: Result, folder: Path, width: int) -> RenderableType:
     """Return a whole result for a terminal of this width."""
     parts: list[RenderableType] = []
-    for number, (point, tables) in enumerate(zip(shown.points, sheets(shown), strict=True)):
+    is_large = len(shown.points) > swept.MOST_TABLES
+    if is_large:
+        parts += [*_sweep(shown), ""]
+    for number, (point, tables) in enumerate(zip(shown.points, sheets(shown), strict=True) if not is_large else ()):
         rows = [row for row in shown.rows if row.point == number]
         comparisons = [one for one in shown.comparisons if one.point == number]
         if point:
@@ -111,8 +118,48 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
             parts += [*_differences(comparisons), ""]
     parts.append(_settings(shown))
     parts += [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
-    parts += ["", Text.assemble("open ", (str(folder / "report.html"), "bold"))]
+    page = folder / publishing.REPORT
+    is_there = publishing.is_published(shown)
+    parts += ["", Text.assemble("open ", (str(page), "bold")) if is_there else Text(f"the numbers are in {folder}")]
     return Group(*parts)
+
+
+def _sweep(shown: Result) -> list[RenderableType]:
+    """Return the best and worst scenarios of a sweep, and where the order of AQMs flips."""
+    points, short = shown.points, swept_names(shown)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, PADDING, 0, 0))
+    for head in ("", "AQM"):
+        table.add_column(head, no_wrap=not head)
+    for head in ("Best", "Worst"):
+        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column("at")
+    columns = {column.metric: column for column in in_units(COLUMNS, shown.rows)}
+    before = ""
+    for one in swept.extremes(shown):
+        column = columns[one.metric]
+        cells_of = (line_of([row], "", [column])[one.metric] for row in (one.best, one.worst))
+        places = (
+            ", ".join(f"{key} {value}" for key, value in points[row.point].items()) for row in (one.best, one.worst)
+        )
+        head = f"{column.title}, {column.unit}" if one.metric != before else ""
+        before = one.metric
+        (best, worst), (at_best, at_worst) = map(_cell, cells_of), map(Text, places)
+        table.add_row(Text(head), Text(short[one.aqm]), best, at_best, worst, at_worst)
+    n = max((row.estimate.n for row in shown.rows), default=0)
+    note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
+    parts: list[RenderableType] = [Text(f"{len(points)} scenarios", style="bold"), table, Text(note, style="dim")]
+    orders = swept.orders(shown)
+    if orders:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column()
+        for aqm in dict.fromkeys(one.aqm for one in orders):
+            grid.add_row(Text(short[aqm]), Text("\n".join(one.words(points) for one in orders if one.aqm == aqm)))
+        note = " (number of scenarios; paired over the seeds, each metric Holm-corrected over the scenarios)"
+        parts += ["", Text.assemble((f"Against {short[shown.aqms[0]]}", "bold"), (note, "dim")), grid]
+        if 1 < n < FEW_SEEDS:
+            parts.append(Text(f"{n} seeds distinguish little; the same with --seeds 10 adds to them", style="dim"))
+    return parts
 
 
 def _table(rows: Sequence[Row], tables: Sheets, width: int) -> RenderableType:
@@ -187,7 +234,8 @@ def _settings(shown: Result) -> RenderableType:
         note = f" ({setting.note})" if setting.note else ""
         grid.add_row(setting.name, Text.assemble(setting.value, (note, "dim")))
     for aqm in shown.scenarios[0]["aqm"]:
-        grid.add_row("aqm", Text(aqm["spec"]))
+        # What a sweep varies has no single value.
+        grid.add_row("aqm", Text(aqm["label"] if "$" in aqm["label"] else aqm["spec"]))
     return Group(Text("Scenario", style="bold"), grid)
 
 

@@ -47,7 +47,7 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
             for panel, part, names, given in zip(drawing.panels, parts, aqms, numbers, strict=True)
         ],
         height_in=HEIGHT_IN,
-        beside=True,
+        columns=len(drawing.panels),
     )
 
 

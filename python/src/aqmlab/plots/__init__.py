@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
+from aqmlab.names import swept_names
 from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
 from aqmlab.plots import cdf, slowdown, sweep, timeseries, tradeoff
 from aqmlab.plots.curves import Curve, Kind, caption
@@ -28,8 +29,8 @@ KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (sweep.KIND, cdf.KIND, slowdown.KIND, timeseries.KIND, tradeoff.KIND)
 }
 
-# A result folder has figures of at most this many scenarios of a sweep; `aqmlab plot` draws any.
-MOST_POINTS = 12
+# A larger sweep has no figures of its scenarios one by one; `aqmlab plot` draws any.
+MOST_POINTS = 6
 
 
 def figures(kind: str, results: Sequence[Result], column: str | None = None) -> list[Figure]:
@@ -42,21 +43,22 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
     chosen = KINDS[kind]
     if len(results) > 1:
         curves = [
-            Curve(f"{aqm} ({_place(result, None if chosen.across else point)})", aqm, point, result)
+            Curve(f"{name} ({_place(result, None if chosen.across else point)})", aqm, point, result)
             for result in results
             for point in range(len(result.points))
-            for aqm in result.aqms
+            for aqm, name in swept_names(result).items()
         ]
         return [_figure(chosen, curves, column, chosen.name)]
     result = results[0]
+    named = swept_names(result).items()
     swept = len(result.points) > 1
     if chosen.across:
-        curves = [Curve(aqm, aqm, point, result) for point in range(len(result.points)) for aqm in result.aqms]
+        curves = [Curve(name, aqm, point, result) for point in range(len(result.points)) for aqm, name in named]
         return [_figure(chosen, curves, column, chosen.name)]
     return [
         _figure(
             chosen,
-            [Curve(aqm, aqm, point, result) for aqm in result.aqms],
+            [Curve(name, aqm, point, result) for aqm, name in named],
             column,
             f"{chosen.name}-{point + 1}" if swept else chosen.name,
         )
@@ -70,10 +72,11 @@ def drawable(result: Result) -> tuple[list[Figure], list[str]]:
     finite = "slowdown_mean" in result.runs.columns
     drawn, problems = [], []
     for name, kind in KINDS.items():
-        if (kind.across and not swept) or (kind.of_flows and not finite):
+        is_left_out = not swept if kind.across else len(result.points) > MOST_POINTS
+        if is_left_out or (kind.of_flows and not finite):
             continue
         try:
-            wanted = figures(name, [result])[:MOST_POINTS]
+            wanted = figures(name, [result])
         except InputError:
             problems.append(f"no figure '{name}': there is no measurement for it")
             continue
@@ -152,14 +155,15 @@ def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) 
     alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
     place = ", ".join(f"{key} {value}" for key, value in point.items()) if alone else ""
     table = kind.table(drawn, column)
-    panels = kind.panels(table, labels, column, warmup_s)
+    panels, columns = kind.panels(table, labels, column, warmup_s), kind.columns(table)
     return Figure(
         name=name,
         title=f"{kind.title}: {place}" if place else kind.title,
         caption=f"{caption(drawn)}{kind.note}",
         table=table,
         panels=panels,
-        height_in=kind.height_in if len(panels) == 1 and not kind.across else kind.height_in * len(panels) + 1.0,
+        height_in=kind.height_in if len(panels) == 1 else kind.height_in * -(-len(panels) // columns) + 1.0,
+        columns=columns,
     )
 
 

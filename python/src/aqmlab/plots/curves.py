@@ -50,6 +50,7 @@ class Kind:
         across: whether one figure spans all scenarios of a sweep.
         height_in: height of a panel.
         of_flows: whether only results with flows of a size have it.
+        columns: returns how many panels of a table are side by side.
 
     """
 
@@ -62,6 +63,7 @@ class Kind:
     across: bool = False
     height_in: float = 4.2
     of_flows: bool = False
+    columns: Callable[[pl.DataFrame], int] = lambda table: 1
 
 
 def caption(curves: Sequence[Curve]) -> str:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Figure:
     """A figure: its file name, title and caption, its table, which is written beside it, and its panels.
 
-    Panels are one below the other on a common horizontal axis, or side by side, each with its own.
+    ``columns`` of its panels are side by side. All in one column share the horizontal axis; all in one row have their
+    own axes; in a grid the axes of rows and columns are shared.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Figure:
     table: pl.DataFrame
     panels: Sequence[Panel]
     height_in: float
-    beside: bool = False
+    columns: int = 1
 
     def draw(self) -> Canvas:
         """Return the figure with its caption below."""
@@ -48,4 +49,4 @@ class Figure:
         return style.svg(self._bare(), self.name)
 
     def _bare(self) -> Canvas:
-        return painter.paint(self.table, self.panels, self.height_in, beside=self.beside)
+        return painter.paint(self.table, self.panels, self.height_in, columns=self.columns)

@@ -104,6 +104,20 @@ def _ellipse(x: Reals, y: Reals) -> tuple[Reals, Reals]:
     return x.mean() + outline[0], y.mean() + outline[1]
 
 
+def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+    """Paint a dot for each row, and through those that no other beats (left and above) a line: the Pareto front."""
+    for label in panel.labels:
+        own = rows.filter(pl.col(panel.by) == label).sort(panel.x, pl.col(panel.y), descending=[False, True])
+        if own.is_empty():
+            continue
+        x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
+        axes.scatter(x, y, s=14, color=look.colours[label], alpha=0.45, linewidths=0)
+        best = y > np.concatenate([[-np.inf], np.maximum.accumulate(y)[:-1]])
+        line: dict[str, Any] = {"color": look.colours[label], "linestyle": look.dashes[label], "label": label}
+        axes.plot(x[best], y[best], marker="o", markersize=5, **line)
+    axes.margins(0.06)
+
+
 def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
     # Colours that repeat have other dashes in lines and hatches in bars.
     hatches = {label: "" if dash == "solid" else "//" for label, dash in look.dashes.items()}
@@ -206,6 +220,7 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Look], None]] = {
     "line": _line,
     "step": _step,
     "cloud": _cloud,
+    "front": _front,
     "bars": _bars,
     "stacks": _stacks,
     "heat": _heat,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 # The marks: see `marks`.
-Mark: TypeAlias = Literal["line", "step", "cloud", "bars", "stacks", "heat", "dots"]
+Mark: TypeAlias = Literal["line", "step", "cloud", "front", "bars", "stacks", "heat", "dots"]
 
 
 @dataclass(frozen=True)

@@ -29,28 +29,35 @@ MOST_LETTERS = 40
 WIDE = 10.0
 
 
-def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, *, beside: bool) -> Canvas:
+def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, columns: int = 1) -> Canvas:
     """Return the figure of some panels. A label has the same colour in all of them."""
-    canvas, axes = style.beside(len(panels), height_in) if beside else style.below(len(panels), height_in)
+    if columns == 1:
+        canvas, axes = style.below(len(panels), height_in)
+    elif columns == len(panels):
+        canvas, axes = style.beside(columns, height_in)
+    else:
+        is_one = len({panel.rows.get("metric") for panel in panels}) == 1
+        canvas, axes = style.grid(-(-len(panels) // columns), columns, height_in, share="all" if is_one else "row")
+    last_row = len(panels) - columns
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
     look = Look(style.colours(labels), style.dashes(labels))
-    for panel, own in zip(panels, axes, strict=True):
+    for place, (panel, own) in enumerate(zip(panels, axes, strict=True)):
         marks.MARKS[panel.mark](own, panel.of(table), panel, look)
-        _finish(own, panel)
-        if not beside and own is not axes[-1]:
+        _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
+        if place < last_row:
             own.set_xlabel("")
     if labels:
         style.legend(canvas, axes)
     return canvas
 
 
-def _finish(axes: Axes, panel: Panel) -> None:
+def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     axes.set_xlabel(panel.x_axis.label)
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
         axes.set_title(panel.title, fontsize=10, loc="left")
     if panel.x_axis.places:
-        _name_places(axes, panel.x_axis.places)
+        _name_places(axes, panel.x_axis.places, letters)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
         factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
         _scale(axes, axis, which, factor)
@@ -90,11 +97,11 @@ def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
         getattr(axes, f"set_{which}lim")(**given)
 
 
-def _name_places(axes: Axes, places: Mapping[str, float]) -> None:
+def _name_places(axes: Axes, places: Mapping[str, float], letters: int) -> None:
     stands = sorted(places.values())
     if len(stands) > 2 and stands[0] > 0 and stands[-1] / stands[0] >= WIDE:
         axes.set_xscale("log")
         axes.minorticks_off()
-    crowded = sum(map(len, places)) > MOST_LETTERS
+    crowded = sum(map(len, places)) > letters
     turned: Any = {"rotation": 30, "ha": "right"} if crowded else {}
     axes.set_xticks(list(places.values()), list(places), **turned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -61,6 +61,15 @@ def beside(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
         figure = Figure(figsize=(6.0 if count == 1 else 4.6 * count, height_in), layout="constrained")
         FigureCanvasSVG(figure)
         return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def grid(rows: int, columns: int, height_in: float, *, share: Literal["all", "row"]) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure with rows of axes that share the horizontal axis, and the vertical one as given."""
+    with mpl.rc_context(_RC):
+        figure = Figure(figsize=(max(6.0, 2.6 * columns + 0.8), height_in), layout="constrained")
+        FigureCanvasSVG(figure)
+        axes = figure.subplots(rows, columns, sharex=True, sharey=share, squeeze=False)
+        return figure, [axes[row][column] for row in range(rows) for column in range(columns)]
 
 
 def colours(labels: Sequence[str]) -> dict[str, str]:

@@ -1,8 +1,13 @@
-"""Metrics against a swept value: means with their 95 % intervals, one line per AQM."""
+"""Metrics against a swept value: means with their 95 % intervals, one line per AQM.
+
+Two or three swept names are small multiples; a sample, or more names, is goodput against the metric.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -16,53 +21,126 @@ from aqmlab.plots.model import Axis, Panel
 BESIDE = ("goodput_mbit", "loss_ratio")
 # The axis is logarithmic where the largest mean is this many times the smallest.
 WIDE = 20.0
+# More panels side by side, or one below the other, are too small.
+MOST_BESIDE = 5
+HEADROOM = 1.06
+# Names that are written in capitals.
+SHORT = ("rtt",)
 
 
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
-    known = {row.metric for curve in curves for row in curve.result.rows}
+    results = {id(curve.result): curve.result for curve in curves}
+    known = {row.metric for result in results.values() for row in result.rows}
     if column not in known:
-        names = metrics.ordered(known)
-        raise InputError(f"sweep: there is no '{column}'{did_you_mean(column, names)}; known are {', '.join(names)}")
+        every = metrics.ordered(known)
+        raise InputError(f"sweep: there is no '{column}'{did_you_mean(column, every)}; known are {', '.join(every)}")
     wanted = list(dict.fromkeys((column, *BESIDE)))
+    found = {
+        (number, row.point, row.aqm, row.metric): row.estimate
+        for number, result in results.items()
+        for row in result.rows
+        if row.metric in wanted
+    }
+    swept = {tuple(curve.result.points[0]) for curve in curves}
+    # Results that sweep different things have only their places in common.
+    names: tuple[str, ...] = swept.pop() if len(swept) == 1 else ()
     rows = [
-        (curve.label, curve.place, row.metric, row.estimate.value, row.estimate.low, row.estimate.high)
+        (curve.label, *_values(curve, names), name, estimate.value, estimate.low, estimate.high)
         for curve in curves
-        for row in curve.result.rows
-        if row.point == curve.point and row.aqm == curve.aqm and row.metric in wanted
+        for name in wanted
+        if (estimate := found.get((id(curve.result), curve.point, curve.aqm, name)))
     ]
+    texts = dict.fromkeys(("aqm", *(names or ("scenario",)), "metric"), pl.String)
     reals = dict.fromkeys(("mean", "ci95_low", "ci95_high"), pl.Float64)
-    swept = {", ".join(curve.result.points[0]) for curve in curves}
-    point = swept.pop() if len(swept) == 1 else ""
-    return pl.DataFrame(
-        rows, {"aqm": pl.String, point or "scenario": pl.String, "metric": pl.String, **reals}, orient="row"
-    )
+    table = pl.DataFrame(rows, {**texts, **reals}, orient="row")
+    if _is_grid(table):
+        return table
+    wide = table.pivot("metric", index=["aqm", *names], values="mean", maintain_order=True)
+    return wide.filter(pl.all_horizontal(pl.col(column, BESIDE[0]).is_not_null()))
+
+
+def _values(curve: Curve, names: Sequence[str]) -> tuple[str, ...]:
+    point = curve.result.points[curve.point]
+    return tuple(point[name] for name in names) if names else (curve.place,)
+
+
+def _names(table: pl.DataFrame) -> list[str]:
+    """Return the swept names of a table of metrics; that with most values first."""
+    return sorted(table.columns[1 : table.columns.index("metric")], key=lambda name: -table[name].n_unique())
+
+
+def _is_grid(table: pl.DataFrame) -> bool:
+    """Whether small multiples can show it: all combinations of few values of up to three names."""
+    across, *others = (table[name].n_unique() for name in _names(table))
+    points = table.select(_names(table)).n_unique()
+    return len(others) <= 2 and max(others, default=1) <= MOST_BESIDE and points == across * math.prod(others)
 
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
-    point = table.columns[1]
-    across = Axis(point.replace("_", " ").capitalize(), places=places.of(table[point].unique(maintain_order=True)))
-    return [
-        Panel(
-            "line",
-            point,
-            "mean",
-            across,
-            _axis(table.filter(pl.col("metric") == name)["mean"], metrics.find(name).title.replace(" (", "\n(")),
-            rows={"metric": name},
-            labels=tuple(labels),
-            interval="whiskers",
-            has_points=True,
-        )
-        for name in dict.fromkeys((column, *BESIDE))
-        if name in table["metric"]
-    ]
+    if "metric" not in table.columns:
+        return [_front(table, labels, column)]
+    name, *others = _names(table)
+    across = Axis(_words(name), places=places.of(table[name].unique(maintain_order=True)))
+    shown = [metric for metric in dict.fromkeys((column, *BESIDE)) if metric in table["metric"]]
+    if len(others) == 2:
+        shown = shown[:1]
+    panels: list[Panel] = []
+    for metric in shown:
+        values = table.filter(pl.col("metric") == metric)
+        axis = _axis(values, metrics.find(metric).title.replace(" (", "\n("))
+        for rows in _others(table, others[1:]):
+            for beside in _others(table, others[:1]):
+                label = "\n".join([*(f"{_words(key)} {value}" for key, value in rows.items()), axis.label])
+                is_first = beside == next(iter(_others(table, others[:1])))
+                panels.append(
+                    Panel(
+                        "line",
+                        name,
+                        "mean",
+                        across,
+                        replace(axis, label=label if is_first else ""),
+                        title=", ".join(f"{_words(key)} {value}" for key, value in beside.items())
+                        if len(panels) < columns(table)
+                        else "",
+                        rows={"metric": metric, **rows, **beside},
+                        labels=tuple(labels),
+                        interval="whiskers",
+                        has_points=True,
+                    )
+                )
+    return panels
 
 
-def _axis(means: pl.Series, title: str) -> Axis:
-    values = means.to_numpy()
+def columns(table: pl.DataFrame) -> int:
+    """Return how many panels are side by side: one for each value of the second name."""
+    if "metric" not in table.columns:
+        return 1
+    others = _names(table)[1:]
+    return table[others[0]].n_unique() if others else 1
+
+
+def _others(table: pl.DataFrame, names: Sequence[str]) -> list[dict[str, str]]:
+    return [{name: value} for name in names for value in table[name].unique(maintain_order=True)] or [{}]
+
+
+def _front(table: pl.DataFrame, labels: Sequence[str], column: str) -> Panel:
+    """Return goodput against the metric, a dot for each scenario; what no other scenario beats in both is a line."""
+    sideways, upwards = metrics.find(column), metrics.find(BESIDE[0])
+    wide = _axis(table.rename({column: "mean"}).with_columns(ci95_high=pl.col("mean")), sideways.title)
+    return Panel("front", column, upwards.name, wide, Axis(upwards.title), labels=tuple(labels))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize() if name not in SHORT else name.upper()
+
+
+def _axis(rows: pl.DataFrame, title: str) -> Axis:
+    """Return the axis that panels of the same metric share."""
+    values = rows["mean"].to_numpy()
+    highest = max(values.max(initial=0.0), rows["ci95_high"].fill_null(0.0).max() or 0.0)
     wide = values.min(initial=np.inf) > 0.0 and values.max() / values.min() > WIDE
-    return Axis(title, is_log=True) if wide else Axis(title, 0.0)
+    return Axis(title, is_log=True) if wide else Axis(title, 0.0, highest * HEADROOM or None)
 
 
 KIND = Kind(
@@ -74,4 +152,5 @@ KIND = Kind(
     _panels,
     across=True,
     height_in=1.9,
+    columns=columns,
 )

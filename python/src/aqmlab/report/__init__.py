@@ -11,8 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aqmlab.plots import Figure, drawable, style
+from aqmlab.results import swept
 from aqmlab.results.settings import settings
-from aqmlab.results.sheets import Sheets, sheets
+from aqmlab.results.sheets import Sheet, Sheets, sheets
+from aqmlab.results.summary import Row
+from aqmlab.results.tables import COLUMNS, filled, in_units, line
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -37,11 +40,13 @@ ENVIRONMENT = environment()
 def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
     drawn = drawable(result)[0] if figures is None else figures
+    is_large = len(result.points) > swept.MOST_TABLES
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
         colours=style.colours(result.aqms),
-        points=[_point(result, number, tables) for number, tables in enumerate(sheets(result))],
+        points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
+        sweep=_sweep(result) if is_large else None,
         scenario=result.scenarios[0],
         settings=settings(result),
         figures=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn],
@@ -63,6 +68,38 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "first_port": tables.first_port,
         "comparisons": [one for one in result.comparisons if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
+    }
+
+
+def _sweep(result: Result) -> dict[str, Any]:
+    """Return a large sweep: best and worst scenarios, where the order of AQMs flips, and one table of everything."""
+    points = result.points
+    places = [", ".join(f"{key} {value}" for key, value in point.items()) for point in points]
+    columns = in_units(COLUMNS, result.rows)
+    named = {column.metric: column for column in columns}
+    rows: dict[tuple[int, str], list[Row]] = {}
+    for row in result.rows:
+        rows.setdefault((row.point, row.aqm), []).append(row)
+    every = {
+        (*point.values(), aqm): line(rows.get((number, aqm), []), "", columns)
+        for number, point in enumerate(points)
+        for aqm in result.aqms
+    }
+    return {
+        "extremes": [
+            {
+                "column": named[one.metric],
+                "aqm": one.aqm,
+                "ends": [
+                    (line([row], "", [named[one.metric]])[one.metric], places[row.point])
+                    for row in (one.best, one.worst)
+                ],
+            }
+            for one in swept.extremes(result)
+        ],
+        "orders": [(one.aqm, one.words(points)) for one in swept.orders(result)],
+        "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
+        "n": max((row.estimate.n for row in result.rows), default=0),
     }
 
 

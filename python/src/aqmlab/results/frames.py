@@ -12,7 +12,7 @@ import polars as pl
 
 from aqmlab.engine import Table
 from aqmlab.engine.protocol import Column
-from aqmlab.metrics import ordered
+from aqmlab.metrics import is_metric, ordered
 from aqmlab.runner import Done
 
 # The columns that identify the run of a row; `point` numbers the scenarios of a sweep.
@@ -84,8 +84,8 @@ def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 
 def metric_names(runs: pl.DataFrame) -> list[str]:
-    """Return the metrics that a frame of runs holds, in their usual order."""
-    return ordered(set(runs.columns) - {*RUN, *ABOUT_RUN})
+    """Return the metrics that a frame of runs holds, in their usual order; swept values are none."""
+    return ordered({name for name in runs.columns if is_metric(name)})
 
 
 def _runs(done: Sequence[Done]) -> pl.DataFrame:

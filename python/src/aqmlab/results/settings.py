@@ -38,7 +38,15 @@ def settings(result: Result) -> list[Setting]:
         rule = scenario["rules"].get(option.name, "as given")
         is_default = option.name in scenario["defaults"]
         note = rule if rule != "as given" else "default" if is_default else ""
-        found.append(Setting(name, _value(option.name, value), note))
+        # A sweep may change what follows from it: the buffer with the round-trip time.
+        every = list(dict.fromkeys(_value(option.name, one.get(option.name)) for one in result.scenarios))
+        if len(every) > 1:
+            given = ", ".join(result.manifest["points"][0].get("options", {}).get("given", {}).get(option.name, ()))
+            found.append(
+                Setting(name, given if "$" in given else f"{every[0]} to {every[-1]}", "differs over the sweep")
+            )
+            continue
+        found.append(Setting(name, every[0], note))
         if option.name == "link_trace":
             found.append(Setting("mean rate of the trace", scenario["link_trace_mean_rate"], ""))
         if option.name == "capture":

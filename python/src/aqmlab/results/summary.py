@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -82,7 +82,10 @@ def _parts(frame: pl.DataFrame) -> dict[tuple[object, ...], pl.DataFrame]:
 def compare(
     frames: Frames, points: Sequence[int], aqms: Sequence[str], names: Sequence[str] = metrics.COMPARED
 ) -> list[Comparison]:
-    """Return paired differences against the first AQM; Holm's correction covers all of them."""
+    """Return paired differences against the first AQM.
+
+    Holm's correction covers all differences of a scenario; in a sweep, all differences of a metric over the scenarios.
+    """
     found: list[Comparison] = []
     parts = _parts(frames.runs)
     names = [name for name in names if name in frames.runs.columns]
@@ -101,11 +104,14 @@ def compare(
                 difference = statistics.paired(values, reference)
                 base = sum(reference) / len(reference)
                 found.append(Comparison(point, aqm, aqms[0], name, base, difference))
-    corrected = statistics.holm([one.difference for one in found])
-    return [
-        Comparison(one.point, one.aqm, one.reference, one.metric, one.reference_value, difference)
-        for one, difference in zip(found, corrected, strict=True)
-    ]
+    families: dict[str, list[Comparison]] = {}
+    for one in found:
+        families.setdefault(one.metric if len(points) > 1 else "", []).append(one)
+    corrected: dict[int, Difference] = {}
+    for family in families.values():
+        differences = statistics.holm([one.difference for one in family])
+        corrected.update(zip(map(id, family), differences, strict=True))
+    return [replace(one, difference=corrected[id(one)]) for one in found]
 
 
 class _Pool:

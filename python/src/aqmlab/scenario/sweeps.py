@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import quantities, sobol
+from aqmlab import quantities
 from aqmlab.errors import InputError, did_you_mean
-from aqmlab.hypercube import even
 from aqmlab.metrics import METRICS
 from aqmlab.scenario.options import BY_NAME
 from aqmlab.units import as_text, parse_whole
@@ -43,7 +42,7 @@ RESERVED = (
     ),
     *("scenario", "time_s", "name", "value", "value_ns", "count", "share"),
 )
-_METRICS = frozenset(metric.name for metric in METRICS)
+_COLUMNS = frozenset((*RESERVED, *(metric.name for metric in METRICS)))
 LARGEST = 10_000
 _RANGE = re.compile(r"(?P<low>[^.,*]+(?:\.\d+)?[^.,*]*)\.\.(?P<high>[^*,]+?)(?:\*(?P<count>[^*,]*?)(?P<log>log)?)?")
 
@@ -139,6 +138,10 @@ class Design:
         """
         if self.name == "grid":
             return list(itertools.product(*(_levels(name, values) for name, values in swept.items())))
+        # Not above: they need NumPy, which no command loads at its start.
+        from aqmlab import sobol
+        from aqmlab.hypercube import even
+
         shares = sobol.points(self.points, len(swept)) if self.name == "sobol" else even(self.points, len(swept))
         chosen = [
             tuple(_at(values, float(share)) for values, share in zip(swept.values(), row, strict=True))
@@ -228,7 +231,8 @@ def _together(key: str, called: Mapping[str, Any], place: str) -> list[str]:
 
 
 def _check_name(name: str, key: str, table: Mapping[str, Any], named: Mapping[str, str], place: str) -> None:
-    if key not in BY_NAME and (key in RESERVED or key in _METRICS):
+    columns = {f"{key}{kind.unit}" for kind in quantities.KINDS}
+    if key not in BY_NAME and columns & _COLUMNS:
         raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
     if name in ("aqm", "seeds"):
         raise InputError(f"{place}sweep: '{name}' cannot be swept; list every AQM under aqm")

@@ -46,7 +46,7 @@ def _effects(outcome: Outcome) -> Figure:
             for kind, title in titles.items()
         ],
         height_in=1.1 + ROW_IN * len(outcome.search.factors),
-        beside=True,
+        columns=len(titles),
     )
 
 
@@ -93,5 +93,5 @@ def _levels(outcome: Outcome) -> Figure:
             ),
         ],
         height_in=1.3 + ROW_IN * len(table),
-        beside=True,
+        columns=2,
     )

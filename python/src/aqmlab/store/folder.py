@@ -13,7 +13,7 @@ import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import polars as pl
 
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
+from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
 from aqmlab.runner import Done
 from aqmlab.store import files, lock, manifest, record
@@ -195,6 +196,7 @@ def _read(folder: Path, head: dict[str, Any]) -> Kept:
     ]
     if done:
         frames = frames.joined(from_runs(done)).sorted(aqms)
+    frames = replace(frames, runs=swept.tagged(frames.runs, [point["point"] for point in head["points"]]))
     return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done))
 
 

@@ -75,6 +75,7 @@ def _is_whole(manifest: dict[str, Any]) -> bool:
         and all(isinstance(count, int) for count in manifest.get("rows", {}).values())
         and all(isinstance(point["files"], dict) for point in points)
         and all(isinstance(value, str) for point in points for value in point["point"].values())
+        and all(list(point["point"]) == list(points[0]["point"]) for point in points)
         and all(isinstance(one["rules"], dict) and isinstance(one["defaults"], list) for one in scenarios)
         and all(isinstance(one["seeds"], list) and len(one["seeds"]) > 0 and len(one["aqm"]) > 0 for one in scenarios)
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from aqmlab.names import swept_names
 from aqmlab.plots import Figure, drawable, style
 from aqmlab.results import swept
 from aqmlab.results.settings import settings
@@ -47,6 +48,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         colours=style.colours(result.aqms),
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
+        short=swept_names(result),
         scenario=result.scenarios[0],
         settings=settings(result),
         figures=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn],

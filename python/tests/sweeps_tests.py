@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Command
+from rich.console import Console
 
-from aqmlab import InputError, hypercube, scenario, sobol
+import aqmlab as package
+from aqmlab import InputError, Result, hypercube, plots, scenario, sobol
+from aqmlab.cli import show
+from aqmlab.names import swept_names
+from aqmlab.results.swept import extremes, orders
 from aqmlab.scenario import sweeps
 from aqmlab.scenario.sweeps import Design, Range
 from aqmlab.units import parse_span
@@ -103,3 +111,122 @@ def a_sobol_sample_of_too_many_names_is_refused() -> None:
     flows = [f"1*cubic:start=${name}" for name in names]
     with pytest.raises(InputError, match="sobol: has 10 dimensions; 11 are swept: use latin"):
         scenario.swept({"aqm": "codel", "flows": flows}, dict.fromkeys(names, "1ms..9ms"), "sobol*4")
+
+
+@pytest.fixture(scope="module")
+def swept() -> Result:
+    return package.sweep(
+        sweep={"target": "2ms,20ms", "rtt": "10ms,40ms,160ms", "load": "1,20"},
+        aqm=["codel target $target", "pie target $target"],
+        flows="$load*cubic",
+        rate="10mbit",
+        duration="5s",
+        seeds=3,
+    )
+
+
+def runs_have_the_swept_values_as_columns_with_units(swept: Result) -> None:
+    assert swept.runs.columns[:6] == ["point", "aqm", "seed", "target_ms", "rtt_ms", "load"]
+    last = swept.runs.row(-1, named=True)
+    assert (last["target_ms"], last["rtt_ms"], last["load"]) == (20.0, 160.0, 20.0)
+    assert "rtt_ms" not in swept.summary["metric"]
+
+
+def a_resumed_sweep_has_its_columns_once(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"aqm": "codel", "rate": "10mbit", "duration": "2s", "out": tmp_path / "out"}
+    package.sweep(sweep={"rtt": "10ms,40ms"}, seeds=1, **plain)
+    grown = package.sweep(sweep={"rtt": "10ms,40ms,1s"}, seeds=2, **plain)
+    assert grown.runs["rtt_ms"].to_list() == [10.0, 10.0, 40.0, 40.0, 1000.0, 1000.0]
+    assert package.load(tmp_path / "out").runs.equals(grown.runs)
+
+
+def the_best_scenario_has_least_delay_and_most_goodput(swept: Result) -> None:
+    found = {(one.metric, one.aqm): one for one in extremes(swept)}
+    for metric, best in (("qdelay_mean_ms", "min"), ("goodput_mbit", "max")):
+        means = swept.summary.filter(metric=metric, aqm="codel target $target")["mean"]
+        one = found[metric, "codel target $target"]
+        assert one.best.estimate.value == getattr(means, best)()
+        assert one.worst.estimate.value == getattr(means, "max" if best == "min" else "min")()
+
+
+def an_order_names_the_scenarios_of_each_side(swept: Result) -> None:
+    for order in orders(swept):
+        places = [place for side in order.sides.values() for place in side]
+        assert sorted(places) == list(range(12))
+    delay = next(one for one in orders(swept) if one.metric == "qdelay_mean_ms")
+    for one in swept.comparisons:
+        if one.metric == "qdelay_mean_ms" and one.point in delay.sides["higher"]:
+            assert one.difference.is_distinguishable
+            assert one.difference.estimate.value > 0.0
+
+
+def the_family_of_holms_correction_is_a_metric_over_the_scenarios(swept: Result) -> None:
+    own = [one.difference for one in swept.comparisons if one.metric == "qdelay_mean_ms"]
+    least = min(one.p_value for one in own if one.p_value is not None)
+    assert min(one.p_holm for one in own if one.p_holm is not None) == pytest.approx(least * len(own))
+
+
+@pytest.mark.parametrize(
+    ("sweep", "design", "panels", "across"),
+    [
+        # Delay, goodput and loss, one below the other.
+        ({"rtt": "10ms,40ms"}, "grid", 3, 1),
+        # The same beside each other for each rate.
+        ({"rtt": "10ms,20ms,40ms", "rate": "5mbit,10mbit"}, "grid", 6, 2),
+        # One metric for each rate and loss.
+        ({"rtt": "10ms,20ms,40ms", "rate": "5mbit,10mbit", "loss": "0%,1%"}, "grid", 4, 2),
+        # Goodput against delay.
+        ({"rtt": "10ms..40ms", "rate": "5mbit..10mbit"}, "latin*5", 1, 1),
+    ],
+)
+def a_figure_shows_the_whole_sweep(sweep: dict[str, str], design: str, panels: int, across: int) -> None:
+    fixed = {} if "rate" in sweep else {"rate": "10mbit"}
+    result = package.sweep(sweep=sweep, design=design, aqm=["fifo", "codel"], duration="2s", seeds=2, **fixed)
+    figure = plots.figures("sweep", [result])[0]
+    assert (len(figure.panels), figure.columns) == (panels, across)
+    assert figure.svg.startswith("<?xml")
+    for aqm in ("fifo", "codel"):
+        assert aqm in figure.svg
+
+
+def what_a_sweep_varies_is_not_in_the_names_of_curves(swept: Result) -> None:
+    assert swept_names(swept) == {"codel target $target": "codel", "pie target $target": "pie"}
+    figure = plots.figures("sweep", [swept])[0]
+    assert set(figure.table["aqm"]) == {"codel", "pie"}
+    assert figure.panels[0].rows == {"metric": "qdelay_mean_ms", "target": "2ms", "load": "1"}
+
+
+def a_large_sweep_is_one_table_in_terminal_and_report(swept: Result) -> None:
+    page = swept.report()
+    assert "12 scenarios. Best and worst of them" in page
+    assert page.count("<h3>") == 1
+    console = Console(width=130, record=True, file=io.StringIO())
+    console.print(show.result(swept, Path("out"), 130))
+    text = console.export_text()
+    assert "12 scenarios" in text
+    assert text.count("Goodput, Mbit/s") == 1
+    assert "flows         $load*cubic (differs over the sweep)" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sweep", "rtt"], "--sweep: 'rtt' is not NAME=VALUES, as rtt=10ms,40ms"),
+        (["--sweep", "rtt=10ms,40ms", "--sweep", "rtt=1ms"], "--sweep: 'rtt' is given twice"),
+        (["--sweep", "rtt=10ms,40ms", "--design", "latn*3"], "--design: 'latn*3' is none of grid, latin*N, sobol*N"),
+        (["--sweep", "rtt=10ms,40ms", "--rtt", "3ms"], "--sweep: 'rtt' is given outside the sweep too"),
+    ],
+)
+def a_wrong_sweep_is_one_line_on_the_command_line(aqmlab: Command, arguments: list[str], message: str) -> None:
+    outcome = aqmlab("sweep", "--rate", "10mbit", "--aqm", "codel", *arguments)
+    assert outcome.status == 2
+    assert outcome.line.startswith(message)
+
+
+def a_sweep_without_a_report_has_numbers_only(aqmlab: Command, tmp_path: Path) -> None:
+    options = ["--rate", "10mbit", "--aqm", "codel", "--duration", "1s", "--seeds", "2", "--no-report"]
+    outcome = aqmlab("sweep", "--sweep", "rtt=10ms,40ms", *options, "--out", str(tmp_path / "out"))
+    assert outcome.status == 0
+    assert outcome.out.replace("\n", "").rstrip().endswith(f"the numbers are in {tmp_path / 'out'}")
+    assert not (tmp_path / "out/report.html").exists()
+    assert len(package.load(tmp_path / "out").runs) == 4

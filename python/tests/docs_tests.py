@@ -49,7 +49,7 @@ def _commands() -> list[str]:
 def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Every paper takes minutes: one stands for all.
     words = ["large-network" if word == "all" else word for word in shlex.split(command)[1:]]
-    runs = words[0] in ("compare", "run", "reproduce") and "--help" not in words
+    runs = words[0] in ("compare", "sweep", "run", "reproduce") and "--help" not in words
     shorter = ["--seeds", "1", "--quiet"] if runs else []
     shorter += ["--quick"] if words[0] == "reproduce" and "--quick" not in words else []
     shorter += ["--duration", "3s"] if words[0] == "compare" and runs else []

@@ -46,6 +46,8 @@ def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, column
         _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
         if place < last_row:
             own.set_xlabel("")
+        if 1 < columns < len(panels) and place % columns:
+            own.set_ylabel("")
     if labels:
         style.legend(canvas, axes)
     return canvas
@@ -73,7 +75,9 @@ def _readable(axes: Axes, axis: Axis, which: str) -> float:
     named = re.fullmatch(r"(.*)\(([^()]+)\)", axis.label, re.DOTALL)
     if named is None or axis.places:
         return 1.0
-    unit, factor, _ = units.readable(named[2], axes.dataLim.x1 if which == "x" else axes.dataLim.y1)
+    largest = axes.dataLim.x1 if which == "x" else axes.dataLim.y1
+    # Panels that share an axis have the same end, and so the same unit.
+    unit, factor, _ = units.readable(named[2], largest if axis.high is None else axis.high)
     getattr(axes, f"set_{which}label")(f"{named[1]}({unit})")
     return factor
 

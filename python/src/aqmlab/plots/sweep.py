@@ -92,14 +92,13 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
         for rows in _others(table, others[1:]):
             for beside in _others(table, others[:1]):
                 label = "\n".join([*(f"{_words(key)} {value}" for key, value in rows.items()), axis.label])
-                is_first = beside == next(iter(_others(table, others[:1])))
                 panels.append(
                     Panel(
                         "line",
                         name,
                         "mean",
                         across,
-                        replace(axis, label=label if is_first else ""),
+                        replace(axis, label=label),
                         title=", ".join(f"{_words(key)} {value}" for key, value in beside.items())
                         if len(panels) < columns(table)
                         else "",
@@ -140,7 +139,7 @@ def _axis(rows: pl.DataFrame, title: str) -> Axis:
     values = rows["mean"].to_numpy()
     highest = max(values.max(initial=0.0), rows["ci95_high"].fill_null(0.0).max() or 0.0)
     wide = values.min(initial=np.inf) > 0.0 and values.max() / values.min() > WIDE
-    return Axis(title, is_log=True) if wide else Axis(title, 0.0, highest * HEADROOM or None)
+    return Axis(title, None if wide else 0.0, highest * HEADROOM or None, is_log=wide)
 
 
 KIND = Kind(

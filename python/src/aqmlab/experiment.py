@@ -86,6 +86,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     engine: str = engines.DEFAULT,
+    yes: bool = False,
     **options: Any,
 ) -> Result:
     """Compare queue disciplines over a space of settings.
@@ -100,6 +101,7 @@ def sweep(
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         engine: ``native``, the simulator.
+        yes: run it however many runs, events and bytes of memory it is estimated to take.
         options: those of `compare` that are not swept.
 
     Raises:
@@ -113,7 +115,7 @@ def sweep(
     """
     options = {"aqm": aqm, **options}
     experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
-    return _checked(conduct(experiment, "sweep", jobs, None if out is None else Path(out), engine=engine))
+    return _checked(conduct(experiment, "sweep", jobs, None if out is None else Path(out), engine=engine, yes=yes))
 
 
 def run(

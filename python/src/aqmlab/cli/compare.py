@@ -17,7 +17,6 @@ from aqmlab.scenario.options import BY_NAME
 from aqmlab.units import parse_whole
 
 
-
 def _option(name: str, metavar: str) -> typer.models.OptionInfo:
     option = BY_NAME[name]
     default = f" (default {option.default})" if option.default else ""

@@ -112,8 +112,10 @@ def the_report_has_settings_and_results(result: Result) -> None:
 
 
 def a_label_with_two_names_is_no_formula(tmp_path: Path) -> None:
+    # Without what the sweep varies both would have the same name.
     (tmp_path / "x.toml").write_text(
-        "rate = '10mbit'\nrtt = '40ms'\naqm = ['fifo', 'codel target $t interval $i']\nduration = '1s'\nseeds = 2\n"
+        "rate = '10mbit'\nrtt = '40ms'\nduration = '1s'\nseeds = 2\n"
+        "aqm = ['codel interval $i target $t', 'codel target $t interval $i']\n"
         "[sweep]\nt = ['5ms', '6ms']\ni = ['100ms', '200ms']\n"
     )
     found = aqmlab.run(tmp_path / "x.toml")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -57,6 +58,8 @@ _FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDicti
 
 
 def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> InputFile[T]:
+    # Once polars is loaded, its handler of SIGINT lets the system wait on: for a pipe's writer, for ever.
+    signal.siginterrupt(signal.SIGINT, True)
     try:
         with open(path, "rb") as file:
             key = (parse, path, *_state(file.fileno()))

@@ -250,6 +250,10 @@ def bytes_that_are_no_text_are_one_line(aqmlab: Command) -> None:
         (["plot", "cdf", "none"], "none: is not a result folder"),
         (["export", "none"], "export: name the format: --csv"),
         (["compair"], "No such command 'compair'"),
+        (
+            ["aqm", "thresholds", "--delay", "50ms", "--buffer", "200p", "--horizon", "1s", "--rate", "0bit"],
+            "--rate: '0bit' is out of range: allowed is a rate above zero",
+        ),
     ],
 )
 def bad_commands_end_in_one_line(aqmlab: Command, tmp_path: Path, arguments: list[str], wanted: str) -> None:

@@ -85,7 +85,10 @@ def thresholds(
         raise InputError(f"--buffer: '{buffer}' is not a number of packets, as 200p")
     packet_ms = None
     if rate:
-        packet_ms = _quantity("packet", packet, parse_bytes) * 8e3 / _quantity("rate", rate, parse_rate)
+        bit_per_s = _quantity("rate", rate, parse_rate)
+        if bit_per_s == 0:
+            raise InputError(f"--rate: '{rate}' is out of range: allowed is a rate above zero")
+        packet_ms = _quantity("packet", packet, parse_bytes) * 8e3 / bit_per_s
     found = derive(delay_ms, size.count, horizon_ms, hops=hops, packet_ms=packet_ms)
     if as_json:
         typer.echo(json.dumps({**asdict(found), "spec": found.spec}))

@@ -250,6 +250,9 @@ def bytes_that_are_no_text_are_one_line(aqmlab: Command) -> None:
         (["plot", "cdf", "none"], "none: is not a result folder"),
         (["export", "none"], "export: name the format: --csv"),
         (["compair"], "No such command 'compair'"),
+        (["compare", *BASE, "--out", ""], "Invalid value for '--out': it is empty: name a folder, or . for this one"),
+        (["classify", "--flows", "many", "x.pcap"], "Invalid value for '--flows': it is not a whole number"),
+        (["classify", "--flows=-1", "x.pcap"], "Invalid value for '--flows': "),
         (
             ["aqm", "thresholds", "--delay", "50ms", "--buffer", "200p", "--horizon", "1s", "--rate", "0bit"],
             "--rate: '0bit' is out of range: allowed is a rate above zero",

@@ -30,9 +30,20 @@ Many = list[str] | None
 One = str | None
 Seeds = Annotated[One, _option("seeds", "N")]
 Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
+
+
+def _folder(text: str) -> Path:
+    # An empty path would be the folder that one is in.
+    if not text:
+        raise InputError("it is empty: name a folder, or . for this one")
+    return Path(text)
+
+
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Folder for the result; a dated one under results/ unless given."),
+    typer.Option(
+        "--out", metavar="DIR", parser=_folder, help="Folder for the result; a dated one under results/ unless given."
+    ),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
 Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]

@@ -42,6 +42,12 @@ BAD_INPUT = 2
 INTERNAL = 70
 INTERRUPTED = 130
 LONGEST_LINE = 1000
+# What the library that reads options says, and what it means.
+_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "it is not a whole number",
+    "Input should be": "it should be",
+}
 
 
 def _version(wanted: bool) -> None:
@@ -130,6 +136,8 @@ def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "aqmlab"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
     return f"{message.rstrip('.')} ('{command} --help' lists the options)" if message.strip() else ""
 
 

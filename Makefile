@@ -60,8 +60,9 @@ many-runs: .venv/native ## a hundred thousand small runs in one process, whose m
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
 
-soak: .venv/native .venv/dev ## run 8000 random scenarios: none may fail its checks, abort or hang (ten minutes)
+soak: .venv/native .venv/dev ## run 8000 random scenarios and 5000 mutated commands: none may fail its checks, abort or hang (ten minutes)
 	$(BIN)/python tests/soak/soak.py --runs 8000
+	$(BIN)/python tests/soak/commands.py --runs 5000
 
 docs: .venv/native ## write the pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs

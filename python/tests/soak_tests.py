@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from conftest import ROOT
 
@@ -14,3 +15,10 @@ def random_scenarios_pass_their_checks_or_are_refused_in_a_line() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("200 scenarios"), done.stdout
+
+
+def mutated_commands_work_or_end_in_a_line(tmp_path: Path) -> None:
+    command = [sys.executable, str(SOAK.with_name("commands.py")), "--runs", "100", "--log", str(tmp_path / "found")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + (tmp_path / "found").read_text()
+    assert done.stdout.startswith("100 commands: status 0 "), done.stdout

@@ -41,7 +41,7 @@ class Figure:
     @functools.cached_property
     def svg(self) -> str:
         """The figure with its caption as SVG."""
-        return style.svg(self.draw(), self.name)
+        return style.captioned(self.bare_svg, self.caption)
 
     @functools.cached_property
     def bare_svg(self) -> str:

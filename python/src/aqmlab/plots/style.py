@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import io
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -44,6 +46,10 @@ _RC: Any = {
     "ytick.labelcolor": INK,
 }
 _CAPTION_WIDTH = 108
+_CAPTION_PT = 7
+_LINE_PT = 9.0
+# Width of a figure whose caption has so many letters in a line.
+_USUAL_PT = 432.0
 
 
 def below(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
@@ -98,7 +104,7 @@ def legend(figure: Figure, axes: Sequence[Axes]) -> None:
 def caption(figure: Figure, text: str) -> None:
     """Write a caption below a figure."""
     with mpl.rc_context(_RC):
-        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=7, color=FAINT)
+        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=_CAPTION_PT, color=FAINT)
 
 
 def svg(figure: Figure, salt: str) -> str:
@@ -107,3 +113,21 @@ def svg(figure: Figure, salt: str) -> str:
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
     return buffer.getvalue()
+
+
+def captioned(drawn: str, text: str) -> str:
+    """Return an SVG with a caption below it, as `caption` writes it; drawing the figure once more takes far longer."""
+    head = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt" viewBox="[^"]*"', drawn)
+    assert head is not None
+    width, height = float(head[1]), float(head[2])
+    lines = textwrap.wrap(text, int(_CAPTION_WIDTH * width / _USUAL_PT))
+    below = height + _LINE_PT * (len(lines) + 0.5)
+    size = f'width="{head[1]}pt" height="{below:g}pt" viewBox="0 0 {head[1]} {below:g}"'
+    font = f"font: {_CAPTION_PT}px 'DejaVu Sans', 'Verdana', 'Arial', sans-serif; fill: {FAINT}"
+    texts = "".join(
+        f'<text x="{_CAPTION_PT}" y="{height + _LINE_PT * place:g}" style="{font}">{html.escape(line)}</text>\n'
+        for place, line in enumerate(lines, 1)
+    )
+    paper = f'<rect y="{head[2]}" width="{head[1]}" height="{below - height:g}" style="fill: #ffffff"/>\n'
+    body = drawn.replace(head[0], size, 1)
+    return f'{body[: body.rindex("</svg>")]}<g id="caption">\n{paper}{texts}</g>\n</svg>\n'

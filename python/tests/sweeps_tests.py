@@ -230,3 +230,11 @@ def a_sweep_without_a_report_has_numbers_only(aqmlab: Command, tmp_path: Path) -
     assert outcome.out.replace("\n", "").rstrip().endswith(f"the numbers are in {tmp_path / 'out'}")
     assert not (tmp_path / "out/report.html").exists()
     assert len(package.load(tmp_path / "out").runs) == 4
+
+
+def every_mean_of_a_sweep_is_within_the_axes_that_its_panels_share(swept: Result) -> None:
+    figure = plots.figures("sweep", [swept])[0]
+    means = figure.table.filter(metric="qdelay_mean_ms")["mean"].to_list()
+    for axes in figure.draw().axes:
+        low, high = axes.get_ylim()
+        assert low <= min(means) < max(means) <= high

@@ -139,7 +139,7 @@ def _axis(rows: pl.DataFrame, title: str) -> Axis:
     values = rows["mean"].to_numpy()
     highest = max(values.max(initial=0.0), rows["ci95_high"].fill_null(0.0).max() or 0.0)
     wide = values.min(initial=np.inf) > 0.0 and values.max() / values.min() > WIDE
-    return Axis(title, None if wide else 0.0, highest * HEADROOM or None, is_log=wide)
+    return Axis(title, values.min() / HEADROOM**3 if wide else 0.0, highest * HEADROOM or None, is_log=wide)
 
 
 KIND = Kind(

@@ -42,7 +42,7 @@ def publish(result: Result, folder: store.Folder) -> Result:
     head = result.manifest
     pages = {"of": head["frames"], "files": [*contents, REPORT], "warnings": problems}
     failures = head["failures"]
-    result = replace(result, manifest=store.concluded({**head, "pages": pages}, result.frames, failures))
+    result = result.with_manifest(store.concluded({**head, "pages": pages}, result.frames, failures))
     contents[REPORT] = report.render(result, drawn).encode()
     for name, content in contents.items():
         path = folder.path / name

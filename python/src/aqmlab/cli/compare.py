@@ -241,7 +241,8 @@ def conduct(
             bar.close()
         if out is None:
             store.discard_if_empty(folder, folder.parent)
-    write_json(result.to_json(), as_json)
+    if as_json is not None:
+        write_json(result.to_json(), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         console.print(show.result(result, folder, console.width))

@@ -6,7 +6,7 @@ import functools
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,12 @@ class Result:
         from aqmlab.plots import Plotter
 
         return Plotter(self)
+
+    def with_manifest(self, manifest: dict[str, Any]) -> Result:
+        """Return the same runs under another manifest; what was summarised of them is kept."""
+        other = replace(self, manifest=manifest)
+        vars(other).update({name: vars(self)[name] for name in ("rows", "comparisons") if name in vars(self)})
+        return other
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data (JSON): format_version, scenario, runs, summary."""

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes python/requirements.lock (what users need) and python/requirements-dev.lock (what tests need besides)
-# from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of
+# Writes python/requirements.lock (what users need) and python/requirements-dev.lock (what tests need besides, the
+# extras among it, so that no test of one is skipped) from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of
 # its files for all platforms, which pip can check but not list: uv does.
 set -eu
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ rm -rf "$venv-uv"
 "$venv/bin/pip" install -q --disable-pip-version-check -r "$venv/wanted"
 "$venv/bin/pip" freeze >"$venv/needed.txt"
 write "$venv/needed.txt" python/requirements.lock
-wanted "['project']['optional-dependencies']['dev']" >"$venv/wanted"
+for extra in arrow dask dev gym pandas tune; do wanted "['project']['optional-dependencies']['$extra']"; done >"$venv/wanted"
 "$venv/bin/pip" install -q --disable-pip-version-check -c "$venv/needed.txt" -r "$venv/wanted"
 "$venv/bin/pip" freeze | grep -vxFf "$venv/needed.txt" >"$venv/besides.txt"
 write "$venv/besides.txt" python/requirements-dev.lock

@@ -344,12 +344,41 @@ def plot_and_export_write_through_links_and_keep_the_mode(aqmlab: Command, tmp_p
         (tmp_path / "elsewhere" / name).write_text("earlier")
         (tmp_path / "elsewhere" / name).chmod(0o600)
         (tmp_path / name).symlink_to(f"elsewhere/{name}")
-    assert aqmlab("plot", "cdf", "out").status == 0
-    assert aqmlab("export", "out", "--csv", "--out", ".").status == 0
+    assert aqmlab("plot", "cdf", "out", "--force").status == 0
+    assert aqmlab("export", "out", "--csv", "--out", ".", "--force").status == 0
     for name in ("cdf.csv", "runs.csv"):
         assert (tmp_path / name).is_symlink()
         assert (tmp_path / "elsewhere" / name).stat().st_mode & 0o777 == 0o600
         assert (tmp_path / name).read_text() != "earlier"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (["plot", "cdf", "out"], "cdf.csv"),
+        (["export", "out", "--csv"], "out/csv/series.csv"),
+        (["compare", *BASE, "--aqm", "fifo", "--out", "out", "--json", "r.json"], "r.json"),
+        (["run", "first-comparison", "--json", "r.json"], "r.json"),
+        (["sweep", "--sweep", "rtt=1ms,2ms", "--rate", "1mbit", "--aqm", "fifo", "--json", "r.json"], "r.json"),
+        (["reproduce", "s-pie", "--json", "r.json"], "r.json"),
+    ],
+)
+def a_file_that_is_there_is_replaced_only_by_force(
+    aqmlab: Command, tmp_path: Path, arguments: list[str], file: str
+) -> None:
+    if arguments[0] in ("plot", "export", "compare"):
+        aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    ended = aqmlab(*arguments)
+    line = f"{file}: is there already: name another place, or replace it with --force"
+    assert (ended.status, ended.line) == (2, line)
+    assert (tmp_path / file).read_text() == "mine"
+    assert sorted(tmp_path.rglob("*")) == before
+    if arguments[0] in ("plot", "export", "compare"):
+        assert aqmlab(*arguments, "--force").status == 0
+        assert (tmp_path / file).read_text() != "mine"
 
 
 def a_failed_check_exits_with_status_1(aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

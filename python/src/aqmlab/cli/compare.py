@@ -46,6 +46,7 @@ Out = Annotated[
     ),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files of the user that are there already.")]
 Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
 Report = Annotated[
     bool, typer.Option("--report/--no-report", help="Whether to draw figures and write the report.", show_default=False)
@@ -108,6 +109,7 @@ def compare(
     engine: Engine = None,
     report: Report = True,
     as_json: Json = None,
+    force: Force = False,
     quiet: Quiet = False,
     yes: Yes = False,
     **values: Any,
@@ -121,7 +123,7 @@ def compare(
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
     """
     options = scenario.from_values(_given(values), place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes, report)
+    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes, report, force)
 
 
 @_with_options
@@ -144,6 +146,7 @@ def sweep(
     engine: Engine = None,
     report: Report = True,
     as_json: Json = None,
+    force: Force = False,
     quiet: Quiet = False,
     yes: Yes = False,
     **values: Any,
@@ -165,7 +168,7 @@ def sweep(
             raise InputError(f"--sweep: '{name.strip()}' is given twice")
         named[name.strip()] = given
     experiment = scenario.swept(_given(values), named, design, "--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report)
+    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report, force)
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,6 +186,7 @@ def run(
     engine: Engine = None,
     report: Report = True,
     as_json: Json = None,
+    force: Force = False,
     quiet: Quiet = False,
     yes: Yes = False,
 ) -> None:
@@ -196,7 +200,9 @@ def run(
     """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes, report)
+    conduct(
+        scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes, report, force
+    )
 
 
 def conduct(
@@ -209,10 +215,11 @@ def conduct(
     engine: str | None = None,
     yes: bool = False,
     with_report: bool = True,
+    force: bool = False,
 ) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
     number = check_count("--jobs", jobs)
-    check_target(as_json)
+    check_target(as_json, force=force)
     from aqmlab import store
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
@@ -268,15 +275,18 @@ def check_count(option: str, text: str | None) -> int | None:
         raise InputError(f"{option}: {error}") from None
 
 
-def check_target(as_json: str | None) -> None:
+def check_target(as_json: str | None, *, force: bool) -> None:
     """Check before the runs that the JSON can be written."""
     if as_json in (None, "-"):
         return
+    from aqmlab.store import files
+
     path = Path(str(as_json))
     if path.is_dir():
         raise InputError(f"--json: '{path}' is a folder")
     if not path.parent.is_dir():
         raise InputError(f"--json: '{path}' cannot be written: there is no folder '{path.parent}'")
+    files.check_free([path], force=force)
 
 
 def write_json(text: str, as_json: str | None) -> None:

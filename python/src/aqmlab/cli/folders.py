@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.cli.compare import Force
 from aqmlab.errors import InputError, unknown
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
@@ -28,6 +29,7 @@ def plot(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure and its CSV.")] = Path("."),
+    force: Force = False,
 ) -> None:
     """Draw a figure from one or more results, as SVG with its numbers as CSV."""
     from aqmlab import plots, store
@@ -37,8 +39,9 @@ def plot(
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
     store.check_writable(out)
-    figures = plots.figures(kind, [load(folder) for folder in folders], column)
-    for path in files.put_all(out, plots.contents(figures)):
+    contents = plots.contents(plots.figures(kind, [load(folder) for folder in folders], column))
+    files.check_free((out / name for name in contents), force=force)
+    for path in files.put_all(out, contents):
         typer.echo(str(path))
 
 
@@ -46,6 +49,7 @@ def export(
     folder: Folder,
     csv: Annotated[bool, typer.Option("--csv", help="One CSV file per frame.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv unless given.")] = None,
+    force: Force = False,
 ) -> None:
     """Write a result's frames in another format."""
     import polars as pl
@@ -60,6 +64,7 @@ def export(
     result = load(folder)
     target = folder / "csv" if out is None else out
     store.check_writable(target)
+    files.check_free((target / f"{name}.csv" for name in FRAMES), force=force)
     contents = {}
     for name in FRAMES:
         frame: pl.DataFrame = getattr(result.frames, name)

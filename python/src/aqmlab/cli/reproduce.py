@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli.compare import Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, Interrupted, unknown
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def reproduce(
     jobs: Jobs = None,
     out: Out = None,
     as_json: Json = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's scenarios and judge its claims: the paper's numbers, measurements, and a verdict for each."""
@@ -50,7 +51,7 @@ def reproduce(
 
     number = check_count("--jobs", jobs)
     check_count("--seeds", seeds)
-    check_target(as_json)
+    check_target(as_json, force=force)
     chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
     if paper == "all" and preset is not None:
         # Not every paper has every preset.

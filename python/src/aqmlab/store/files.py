@@ -6,7 +6,7 @@ import contextlib
 import glob
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -135,6 +135,18 @@ def check_new(folder: Path) -> None:
     check_writable(folder)
     if folder.exists() and any(path.name != lock.NAME for path in folder.iterdir()):
         raise InputError(f"{folder}: holds files already, and results are never overwritten: name another folder")
+
+
+def check_free(paths: Iterable[Path], *, force: bool) -> None:
+    """Make sure that no file would be replaced, unless the user wants it; devices and pipes are written into.
+
+    Raises:
+        InputError: naming a file that is there already.
+
+    """
+    for path in paths:
+        if not force and path.is_file():
+            raise InputError(f"{path}: is there already: name another place, or replace it with --force")
 
 
 def check_writable(folder: Path) -> None:

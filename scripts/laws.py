@@ -23,6 +23,7 @@ from matplotlib.ticker import LogLocator
 
 import aqmlab
 from aqmlab.plots import style
+from aqmlab.plots.looks import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,7 +122,7 @@ def dctcp_oscillation(result: aqmlab.Result) -> Outcome:
         own = table.filter(pl.col("flows") == n)
         high = own["expected_highest_packets"].to_numpy()
         low = np.maximum(0.0, high - own["expected_amplitude_packets"].to_numpy())
-        colour = style.PALETTE[place]
+        colour = COLOURS[place]
         k = own["threshold_packets"].to_numpy()
         above.fill_between(k, low, high, color=colour, alpha=0.12, linewidth=0)
         above.vlines(k + place - 1.5, own["lowest_packets"], own["highest_packets"], color=colour, linewidth=3)
@@ -131,7 +132,7 @@ def dctcp_oscillation(result: aqmlab.Result) -> Outcome:
     above.set_ylabel("Queue (packets)")
     below.set_ylabel("Utilization (%)")
     below.set_xlabel("Threshold K (packets)")
-    style.legend(figure, below)
+    style.legend(figure, [below])
     style.caption(figure, "Bars: lowest to highest backlog. Shaded: the formula, from K + N down by its amplitude A.")
     checks = []
     for row in table.iter_rows(named=True):
@@ -180,7 +181,7 @@ def rtt_fairness(result: aqmlab.Result) -> Outcome:
         _both_logarithmic(axes, "", f"Share ratio, {aqm}")
         axes.set_xlim(1, 6)
     panels[-1].set_xlabel("Ratio of the measured round-trip times")
-    style.legend(figure, panels[0])
+    style.legend(figure, panels)
     checks = []
     under_pie = table.filter(pl.col("aqm") == "pie")
     for row in under_pie.iter_rows(named=True):
@@ -210,14 +211,14 @@ def ledbat(result: aqmlab.Result) -> Outcome:
     figure, (above, below) = style.below(2, 5.0)
     for place, name in enumerate(names):
         share = _series(result, place, "fifo", "class.ledbat.goodput_mbit")
-        above.plot(share["time_s"], share["value"], color=style.PALETTE[place], label=name)
+        above.plot(share["time_s"], share["value"], color=COLOURS[place], label=name)
         delay = _series(result, place, "fifo", "qdelay_ms")
-        below.plot(delay["time_s"], delay["value"], color=style.PALETTE[place])
+        below.plot(delay["time_s"], delay["value"], color=COLOURS[place])
     below.axhline(100, color=style.FAINT, linestyle="dotted")
     above.set_ylabel("LEDBAT's goodput (Mbit/s)")
     below.set_ylabel("Queue delay (ms)")
     below.set_xlabel("Time (s)")
-    style.legend(figure, above)
+    style.legend(figure, [above])
     alone, beside_reno, beside_cubic = table.iter_rows(named=True)
     return Outcome(table, figure, [
         Check("queue delay alone (ms)", alone["qdelay_mean_ms"], 90, 105),
@@ -246,7 +247,7 @@ def l4s_coexistence(result: aqmlab.Result) -> Outcome:
     _both_logarithmic(below, "Rate (Mbit/s)", "Queue delay (ms)")
     above.set_ylim(0, 1)
     above.set_ylabel("Goodput / rate")
-    style.legend(figure, above)
+    style.legend(figure, [above])
     style.caption(figure, "Queue delay: 99th percentile of Prague's packets, mean of CUBIC's.")
     checks = []
     for row in table.iter_rows(named=True):
@@ -297,11 +298,11 @@ def _pairs(table: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
 
 def _points(axes: Any, x: Any, y: Any, label: str, place: int, *, joined: bool = False) -> None:
     line = "solid" if joined else "none"
-    axes.plot(x, y, color=style.PALETTE[place], marker="o", markersize=5, linestyle=line, linewidth=1.2, label=label)
+    axes.plot(x, y, color=COLOURS[place], marker="o", markersize=5, linestyle=line, linewidth=1.2, label=label)
 
 
 def _curve(axes: Any, x: Any, y: Any, label: str, place: int, *, dashed: bool) -> None:
-    axes.plot(x, y, color=style.PALETTE[place], linestyle="dashed" if dashed else "solid", linewidth=1.2, label=label)
+    axes.plot(x, y, color=COLOURS[place], linestyle="dashed" if dashed else "solid", linewidth=1.2, label=label)
 
 
 def _both_logarithmic(axes: Any, x: str, y: str) -> None:

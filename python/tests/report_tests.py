@@ -11,6 +11,7 @@ from browser import needs_browser, shown
 
 import aqmlab
 from aqmlab import InputError, Result, plots
+from aqmlab.plots.looks import looks
 from aqmlab.store import files
 
 
@@ -50,13 +51,11 @@ def a_distribution_rises_to_one(result: Result) -> None:
 
 
 def an_aqm_has_one_colour_in_every_figure_and_all_differ(result: Result) -> None:
-    from aqmlab.plots import style
-
-    colours = style.colours(result.aqms)
-    assert len(set(colours.values())) == len(colours)
+    found = looks(result.aqms)
+    assert len({look.colour for look in found.values()}) == len(result.aqms)
     for figure in plots.drawable(result)[0]:
-        for colour in colours.values():
-            assert colour.lower() in figure.svg
+        for look in found.values():
+            assert look.colour in figure.svg
 
 
 def a_notebook_gets_figures_and_a_table(result: Result) -> None:

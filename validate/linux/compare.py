@@ -25,6 +25,7 @@ from kernel import HERE, SETTINGS
 import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.plots import style
+from aqmlab.plots.looks import looks
 
 RESULTS = HERE.parents[1] / "results/validate-linux"
 # Allowed differences, relative to the kernel.
@@ -144,8 +145,8 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
 
 def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
     """Return the figure as SVG: simulator over kernel per cell, with the allowed range as a band."""
-    canvas, axes = style.canvas(rows=len(ALLOWED), height_in=8.0)
-    colours = style.colours(list(dict.fromkeys(cell.aqm for cell in cells)))
+    canvas, axes = style.below(len(ALLOWED), 8.0)
+    known = looks(list(dict.fromkeys(cell.aqm for cell in cells)))
     for axis, (name, allowed) in zip(axes, ALLOWED.items(), strict=True):
         axis.axhspan(1 - allowed, 1 + allowed, color="#d8dee4", linewidth=0)
         axis.axhline(1, color=style.FAINT, linewidth=0.8)
@@ -162,16 +163,16 @@ def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
                     x + 0.25 * place,
                     statistics.fmean(own) / reference,
                     yerr=math.hypot(error(theirs), error(own)) / reference,
-                    fmt="o",
+                    fmt=known[cell.aqm].marker,
                     markersize=4,
-                    color=colours[cell.aqm],
-                    markerfacecolor=colours[cell.aqm] if place == 0 else "white",
+                    color=known[cell.aqm].colour,
+                    markerfacecolor=known[cell.aqm].colour if place == 0 else "white",
                     elinewidth=0.9,
                     label=label,
                 )
         axis.set_ylabel(f"{TITLES[name]}\naqmlab / Linux")
     axes[-1].set_xticks(range(len(cells)), [cell.name for cell in cells], rotation=90, fontsize=6.5)
-    style.legend(canvas, axes[0])
+    style.legend(canvas, axes)
     about = f"Filled: Linux '{settings[0]}' ({SETTINGS[settings[0]].meaning})."
     about += "".join(f" Hollow: Linux '{one}' ({SETTINGS[one].meaning})." for one in settings[1:])
     style.caption(canvas, f"{about} Bars: two standard errors of both. Band: what may differ.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from aqmlab import metrics
 from aqmlab.plots import style
+from aqmlab.plots.looks import Look
 from aqmlab.plots.model import Mark, Panel
 from aqmlab.statistics import Reals
 
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 LEAST_SPAN = 0.02
 
 
-@dataclass(frozen=True)
-class Look:
-    """The look of each label: the same in all panels of a figure."""
-
-    colours: Mapping[str, str]
-    dashes: Mapping[str, Any]
+Looks = Mapping[str, Look]
 
 
-def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
         parts = [part for _, part in own.group_by(panel.group, maintain_order=True)] if panel.group else [own]
@@ -39,12 +34,12 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
             y = part[panel.y].to_numpy()
             if panel.y_axis.is_log:
                 y = np.where(y > 0.0, y, np.nan)
-            colour = look.colours[label]
+            look = looks[label]
             line: dict[str, Any] = {
-                "color": colour,
-                "linestyle": look.dashes[label] if rank == 0 else (0, (2, 1)),
+                "color": look.colour,
+                "linestyle": style.dash(look) if rank == 0 else (0, (2, 1)),
                 "label": label if rank == 0 else None,
-                "marker": "o" if panel.has_points else None,
+                "marker": look.marker if panel.has_points else None,
                 "markersize": 4,
             }
             if panel.interval == "whiskers":
@@ -56,37 +51,39 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
                 known = part["ci95_low"].is_not_null().to_numpy()
                 low = part["ci95_low"].clip(lower_bound=panel.y_axis.low or 0.0).to_numpy()
                 high = part["ci95_high"].to_numpy()
-                axes.fill_between(x, low, high, where=known, color=colour, alpha=0.13, linewidth=0)
+                axes.fill_between(x, low, high, where=known, color=look.colour, alpha=0.13, linewidth=0)
         if label in panel.numbers:
             dashed: dict[str, Any] = {"linestyle": (0, (6, 4)), "linewidth": 0.9, "alpha": 0.8}
-            axes.axhline(panel.numbers[label], color=look.colours[label], **dashed)
+            axes.axhline(panel.numbers[label], color=looks[label].colour, **dashed)
     if not panel.has_points:
         axes.margins(x=0)
 
 
-def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label)
         if len(own):
             x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
-            line = {"color": look.colours[label], "linestyle": look.dashes[label], "label": label}
+            look = looks[label]
+            line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
             axes.step(np.insert(x, 0, x[0]), np.insert(y, 0, 0.0), where="post", **line)
 
 
-def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a dot for each row, the median as a ring, and the ellipse of RFC 7928 section 2.7."""
     for label in panel.labels:
-        own, colour = rows.filter(pl.col(panel.by) == label), look.colours[label]
+        own, look = rows.filter(pl.col(panel.by) == label), looks[label]
+        colour = look.colour
         if own.is_empty():
             continue
         x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
-        axes.scatter(x, y, s=14, color=colour, alpha=0.45, linewidths=0)
+        axes.scatter(x, y, s=14, color=colour, marker=look.marker, alpha=0.45, linewidths=0)
         if len(own) > 2:
             outline = _ellipse(x, y)
-            axes.plot(*outline, color=colour, linewidth=1.4)
+            axes.plot(*outline, color=colour, linestyle=style.dash(look), linewidth=1.4)
             axes.fill(*outline, color=colour, alpha=0.12, linewidth=0)
         ring: Any = {"markersize": 7, "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
-        axes.plot(np.median(x), np.median(y), marker="o", color=colour, label=label, **ring)
+        axes.plot(np.median(x), np.median(y), marker=look.marker, color=colour, label=label, **ring)
     axes.margins(0.08)
     low, high = axes.get_ylim()
     middle, least = (low + high) / 2, LEAST_SPAN * abs(low + high) / 2
@@ -104,28 +101,26 @@ def _ellipse(x: Reals, y: Reals) -> tuple[Reals, Reals]:
     return x.mean() + outline[0], y.mean() + outline[1]
 
 
-def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a dot for each row, and through those that no other beats (left and above) a line: the Pareto front."""
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label).sort(panel.x, pl.col(panel.y), descending=[False, True])
         if own.is_empty():
             continue
-        x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
-        axes.scatter(x, y, s=14, color=look.colours[label], alpha=0.45, linewidths=0)
+        x, y, look = own[panel.x].to_numpy(), own[panel.y].to_numpy(), looks[label]
+        axes.scatter(x, y, s=14, color=look.colour, marker=look.marker, alpha=0.45, linewidths=0)
         best = y > np.concatenate([[-np.inf], np.maximum.accumulate(y)[:-1]])
-        line: dict[str, Any] = {"color": look.colours[label], "linestyle": look.dashes[label], "label": label}
-        axes.plot(x[best], y[best], marker="o", markersize=5, **line)
+        line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
+        axes.plot(x[best], y[best], marker=look.marker, markersize=5, **line)
     axes.margins(0.06)
 
 
-def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
-    # Colours that repeat have other dashes in lines and hatches in bars.
-    hatches = {label: "" if dash == "solid" else "//" for label, dash in look.dashes.items()}
+def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
-            bar: dict[str, Any] = {"color": look.colours[label], "hatch": hatches[label], "edgecolor": "white"}
+            bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
             axes.bar(place, mean, 0.66, label=label, yerr=ends, ecolor=style.INK, capsize=3, **bar)
             axes.annotate(
                 metrics.number(mean), (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8
@@ -136,7 +131,7 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     places = sorted(panel.x_axis.places.values())
     width = 0.8 / max(len(panel.labels), 1)
     groups = rows[panel.group].unique(maintain_order=True).to_list()
@@ -146,15 +141,18 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
             part = rows.filter((pl.col(panel.by) == label) & (pl.col(panel.group) == group)).sort(panel.x)
             x = np.array(places) + (place - (len(panel.labels) - 1) / 2) * width
             y = part[panel.y].to_numpy()
-            bar: dict[str, Any] = {"color": look.colours[label], "alpha": 1.0 if rank == 0 else 0.45}
+            bar: dict[str, Any] = {"color": looks[label].colour, "alpha": 1.0 if rank == 0 else 0.45}
             axes.bar(x, y, width * 0.92, bottom=bottom, label=label if rank == 0 else None, **bar)
             bottom = bottom + y
+            # The interval of a part, at its upper end.
+            half = part["ci95_high"].to_numpy() - y
+            axes.errorbar(x, bottom, half, linestyle="none", ecolor=style.INK, elinewidth=0.9, capsize=width * 8)
     axes.grid(visible=False, axis="x")
 
 
-def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a cell for each value, darker with its square root and never darker than for 1, with its percentage."""
-    del look
+    del looks
     names = rows[panel.y].to_list() if panel.columns else rows[panel.y].unique(maintain_order=True).to_list()
     shape = (len(names), len(panel.x_axis.places))
     cells = rows.select(panel.columns).to_numpy() if panel.columns else rows[panel.value].to_numpy().reshape(shape)
@@ -174,12 +172,12 @@ def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
         _group(axes, rows[panel.group].to_list())
 
 
-def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, look: Look) -> None:
+def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a dot for each row and column, one row below the other."""
     places = np.arange(len(rows))
     for label, column in zip(panel.labels, panel.columns, strict=True):
-        colour = look.colours[label]
-        axes.plot(rows[column].to_numpy(), places, "o", color=colour, markersize=5, label=label)
+        colour = looks[label].colour
+        axes.plot(rows[column].to_numpy(), places, looks[label].marker, color=colour, markersize=5, label=label)
         if label in panel.numbers:
             axes.axvline(panel.numbers[label], color=colour, linestyle=(0, (5, 2)), linewidth=1.0)
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -216,7 +214,7 @@ def _places(rows: pl.DataFrame, panel: Panel) -> Reals:
     return rows[panel.x].to_numpy().astype(float)
 
 
-MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Look], None]] = {
+MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
     "line": _line,
     "step": _step,
     "cloud": _cloud,

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogFormatter, NullFormatter
 
 from aqmlab import units
 from aqmlab.plots import marks, style
-from aqmlab.plots.marks import Look
+from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis, Panel
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, column
         canvas, axes = style.grid(-(-len(panels) // columns), columns, height_in, share="all" if is_one else "row")
     last_row = len(panels) - columns
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
-    look = Look(style.colours(labels), style.dashes(labels))
+    known = looks(labels)
     for place, (panel, own) in enumerate(zip(panels, axes, strict=True)):
-        marks.MARKS[panel.mark](own, panel.of(table), panel, look)
+        marks.MARKS[panel.mark](own, panel.of(table), panel, known)
         _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
         if place < last_row:
             own.set_xlabel("")

@@ -1,4 +1,4 @@
-"""The style of all figures: one colour per AQM, safe for colour-blind readers, the same in all figures of a result."""
+"""The style of all figures: sizes, fonts and lines. Colours and dashes are in `looks`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-# Okabe and Ito 2008, ordered for contrast on white and without yellow, which is hard to see on it.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F6A4D")
-DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
+from aqmlab.plots.looks import Look
+
 INK = "#24292f"
 FAINT = "#59636e"
 
@@ -78,14 +77,9 @@ def grid(rows: int, columns: int, height_in: float, *, share: Literal["all", "ro
         return figure, [axes[row][column] for row in range(rows) for column in range(columns)]
 
 
-def colours(labels: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each label, by its position."""
-    return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(labels)}
-
-
-def dashes(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the line style of each label: colours that repeat have another dash."""
-    return {label: DASHES[place // len(PALETTE) % len(DASHES)] for place, label in enumerate(labels)}
+def dash(look: Look) -> Any:
+    """Return the line style of a look, as matplotlib writes it."""
+    return (0, look.dash) if look.dash else "solid"
 
 
 def legend(figure: Figure, axes: Sequence[Axes]) -> None:

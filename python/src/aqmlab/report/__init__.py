@@ -11,7 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aqmlab.names import swept_names
-from aqmlab.plots import Figure, drawable, style
+from aqmlab.plots import Figure, drawable
+from aqmlab.plots.looks import looks
 from aqmlab.results import swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
@@ -45,7 +46,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
-        colours=style.colours(result.aqms),
+        looks=looks(result.aqms),
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
         short=swept_names(result),
@@ -58,7 +59,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
 def summary_table(result: Result, point: int = 0) -> str:
     """Return the summary of one scenario as an HTML table."""
     table = ENVIRONMENT.get_template("table.html")
-    return table.render(table=sheets(result)[point].summary, colours=style.colours(result.aqms))
+    return table.render(table=sheets(result)[point].summary, looks=looks(result.aqms))
 
 
 def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""The look of each discipline: one colour, one dash and one marker, the same in every figure.
+
+Ten colours times five dashes are fifty looks. Those of disciplines are given by the place of their name in `ORDER`; any
+other name has one by its checksum. Only two of the first ten share a dash with another, and those differ most in grey.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from aqmlab.names import plain
+
+# Contrast with white is 3:1 or more. Any two differ by 13 or more (CIEDE2000), also without red, green or blue cones.
+COLOURS = (
+    "#24292f", "#0065f0", "#de7a22", "#00885e", "#b25090",
+    "#009eda", "#9a8f90", "#7e6400", "#763228", "#6c2296",
+)  # fmt: skip
+# Lengths of strokes and gaps, in line widths.
+DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
+MARKERS = ("o", "s", "^", "D", "v")
+HATCHES = ("", "///", "\\\\\\", "xxx", "...")
+# The most used first. A new discipline needs no place: appending one keeps all others.
+ORDER = (
+    "fifo", "codel", "pie", "red", "fq-codel", "cake", "pi2", "ared", "s-pie", "dualpi2",
+    "fq-pie", "cobalt", "sqm-lru", "daqm", "dctcp-step", "tcn", "mq-ecn", "lru-red", "l-lru", "sfq",
+    "pfifo-fast", "blue", "rem", "pi", "choke", "sfb", "afd", "drr", "wfq", "qfq",
+    "feng-ared", "nlred", "wred", "ecn-ramp", "docsis-pie", "fq-cobalt", "pifo", "sp-pifo", "aifo", "sp",
+    "rr", "wrr",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the curves, points and bars of a label look."""
+
+    colour: str
+    dash: tuple[float, ...]
+    marker: str
+    hatch: str
+
+
+def _look(place: int) -> Look:
+    style = (place + place // len(COLOURS)) % len(DASHES)
+    return Look(COLOURS[place % len(COLOURS)], DASHES[style], MARKERS[style], HATCHES[style])
+
+
+ALL = tuple(_look(place) for place in range(len(COLOURS) * len(DASHES)))
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return the look of each label.
+
+    The first label of a discipline has the discipline's look. Others of it have the same colour with another dash, and
+    from the fourth on whatever look is free.
+
+    >>> looks(["codel", "pie target 5ms", "pie target 20ms"])["pie target 5ms"] == looks(["pie"])["pie"]
+    True
+
+    """
+    found: dict[str, Look] = {}
+    # Disciplines come before variants, so that no variant takes the look of another discipline.
+    ranked = sorted(dict.fromkeys(labels), key=lambda label: _rank(label, labels))
+    for label in ranked:
+        wanted = _wanted(_discipline(label))
+        found[label] = next((look for look in wanted if look not in found.values()), ALL[len(found) % len(ALL)])
+    return {label: found[label] for label in labels}
+
+
+def _rank(label: str, labels: Sequence[str]) -> int:
+    """Return how many labels of the same discipline come before."""
+    return sum(_discipline(other) == _discipline(label) for other in labels[: labels.index(label)])
+
+
+def _discipline(label: str) -> str:
+    return plain(re.split(r"[\s:(\[]", label, maxsplit=1)[0])
+
+
+def _wanted(discipline: str) -> Iterator[Look]:
+    """Return the looks that a label of a discipline may have, the best first."""
+    place = ORDER.index(discipline) if discipline in ORDER else zlib.crc32(discipline.encode()) % len(ALL)
+    own = ALL[place]
+    same = [look for look in ALL if look.colour == own.colour and look != own]
+    return chain((own,), same[:2], ALL)

@@ -21,6 +21,7 @@ from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.summary import Row
 from aqmlab.scenario import Experiment, from_values
+from aqmlab.workers import Threads
 
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 
@@ -266,11 +267,14 @@ def interruptible() -> Iterator[None]:
 def an_interrupt_stops_runs_and_keeps_finished_ones() -> None:
     tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
 
-    def interrupt_after_the_first(done: object) -> None:
-        del done
-        signal.raise_signal(signal.SIGINT)
+    kept: list[object] = []
 
-    outcome = runner.execute(tasks, 1, on_done=interrupt_after_the_first)
+    def interrupt_after_the_first(done: object) -> None:
+        kept.append(done)
+        if len(kept) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    outcome = runner.execute(tasks, Threads(1), on_done=interrupt_after_the_first)
     assert outcome.interrupted
     assert [one.run.seed for one in outcome.done] == [1]
 

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from aqmlab.results.frames import RUN, from_runs
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
+from aqmlab.workers import Elsewhere, Threads, Workers
 
 
 class Watcher:
@@ -39,6 +41,7 @@ def compare(
     *,
     aqm: str | Sequence[str],
     jobs: int | None = None,
+    executor: Executor | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     title: str = "",
@@ -53,6 +56,7 @@ def compare(
     Args:
         aqm: one discipline or several, as ``"pie target 15ms ecn"``; the others are compared with the first.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
+        executor: makes the runs in other processes or on other machines, in place of threads of this process.
         out: folder to write the result into, with figures and report; nothing is written unless given. If it holds
         the same experiment, new seeds and AQMs are added to it.
         allow_unequal_buffers: compare although the AQMs' limits differ.
@@ -74,7 +78,8 @@ def compare(
     values = {"aqm": aqm, **options}
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
-    return _checked(conduct(experiment, "compare", jobs, None if out is None else Path(out), engine=engine, yes=yes))
+    folder = None if out is None else Path(out)
+    return _checked(conduct(experiment, "compare", jobs, folder, engine=engine, yes=yes, executor=executor))
 
 
 def sweep(
@@ -83,6 +88,7 @@ def sweep(
     aqm: str | Sequence[str],
     design: str = "grid",
     jobs: int | None = None,
+    executor: Executor | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     engine: str = engines.DEFAULT,
@@ -98,6 +104,7 @@ def sweep(
         design: ``grid`` for all combinations; ``latin*N`` or ``sobol*N`` for a sample of N, for which ranges need no
             number of values.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
+        executor: makes the runs in other processes or on other machines, in place of threads of this process.
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         engine: ``native``, the simulator.
@@ -115,7 +122,8 @@ def sweep(
     """
     options = {"aqm": aqm, **options}
     experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
-    return _checked(conduct(experiment, "sweep", jobs, None if out is None else Path(out), engine=engine, yes=yes))
+    folder = None if out is None else Path(out)
+    return _checked(conduct(experiment, "sweep", jobs, folder, engine=engine, yes=yes, executor=executor))
 
 
 def run(
@@ -123,13 +131,14 @@ def run(
     *,
     seeds: int | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str = engines.DEFAULT,
     yes: bool = False,
 ) -> Result:
     """Run an experiment file, or a shipped experiment by its name; arguments override its options.
 
-    ``yes`` is that of `compare`.
+    ``executor`` and ``yes`` are those of `compare`.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
@@ -137,7 +146,8 @@ def run(
 
     """
     experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
-    return _checked(conduct(experiment, "run", jobs, None if out is None else Path(out), engine=engine, yes=yes))
+    folder = None if out is None else Path(out)
+    return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -180,6 +190,7 @@ def conduct(
     with_report: bool = True,
     engine: str = engines.DEFAULT,
     yes: bool = False,
+    executor: Executor | None = None,
 ) -> Result:
     """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
@@ -195,9 +206,13 @@ def conduct(
 
     """
     watcher = watcher or Watcher()
-    jobs = runner.default_jobs() if jobs is None else jobs
+    if jobs is not None and executor is not None:
+        raise InputError("jobs: contradicts an executor, which has workers of its own: give one of them")
+    # Elsewhere, runs take no memory here.
+    jobs = (runner.default_jobs() if executor is None else 1) if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
+    workers = Threads(jobs) if executor is None else Elsewhere(executor)
     chosen = engines.find(engine)
     if not yes:
         cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
@@ -205,13 +220,13 @@ def conduct(
     if not yes:
         cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
-        return _conduct(experiment, plans, command, jobs, chosen, watcher)
+        return _conduct(experiment, plans, command, workers, chosen, watcher)
     with store.opened(folder) as place:
         if place.kept is not None:
             wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
-        result = _conduct(experiment, plans, command, jobs, chosen, watcher, place)
+        result = _conduct(experiment, plans, command, workers, chosen, watcher, place)
         if with_report and not publishing.is_published(result):
             result = publishing.publish(result, place)
         return result
@@ -221,7 +236,7 @@ def _conduct(
     experiment: Experiment,
     plans: Sequence[Plan],
     command: str,
-    jobs: int,
+    workers: Workers,
     engine: engines.Engine,
     watcher: Watcher,
     place: store.Folder | None = None,
@@ -254,7 +269,7 @@ def _conduct(
                 place.keep(one)
 
     try:
-        outcome = runner.execute([same[0] for same in alike.values()], jobs, watcher.on_progress, keep, engine)
+        outcome = runner.execute([same[0] for same in alike.values()], workers, watcher.on_progress, keep, engine)
     except InputError:
         if place:
             place.abandon()
@@ -296,6 +311,7 @@ def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:
             key=plan.key(contestant, seed, version),
             scenario=plan.scenarios[contestant.label],
             inputs=plan.inputs,
+            files=plan.files,
         )
         for point, plan in enumerate(plans)
         for contestant in plan.contestants

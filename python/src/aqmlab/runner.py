@@ -1,20 +1,21 @@
-"""Runs tasks in parallel; the results have the same order with any number of jobs."""
+"""Runs tasks in parallel; the results have the same order with any workers."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 
 from aqmlab import machine
-from aqmlab.engine import DEFAULT, Engine, Monitor, Report, Run, Task, find
-from aqmlab.errors import Cancelled, CheckError
+from aqmlab.engine import DEFAULT, Engine, Report, Run, Task, find
+from aqmlab.errors import Cancelled, CheckError, MachineError
+from aqmlab.workers import Workers
 
 POLL_S = 0.1
-# Tasks queued for each thread, so that none is idle while this one is busy.
-AHEAD = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def default_jobs() -> int:
 
 def execute(
     tasks: Sequence[Task],
-    jobs: int,
+    workers: Workers,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     on_done: Callable[[Done], None] = lambda done: None,
     engine: Engine | None = None,
@@ -62,82 +63,95 @@ def execute(
 
     Args:
         tasks: the runs to make.
-        jobs: number of parallel runs.
+        workers: who makes them; stopped at the end.
         on_progress: is called now and then with the progress.
-        on_done: is called with each run as soon as it is finished, in the thread that ran it.
+        on_done: is called with each run as soon as it is finished.
         engine: the engine; the simulator unless given.
 
     Raises:
         InputError: if an engine refuses its input.
-        MachineError: if the memory is nearly used up.
+        MachineError: if the memory is nearly used up, or a worker elsewhere failed.
         Exception: what ``on_done`` raises; all other runs are then stopped.
 
     """
-    batch = _Batch(tasks, on_done, engine or find(DEFAULT))
-    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="aqmlab") as pool:
-        try:
-            batch.run(pool, jobs * AHEAD, on_progress)
-        except KeyboardInterrupt:
-            batch.stop(pool)
-            return batch.outcome(interrupted=True)
-        except BaseException:
-            batch.stop(pool)
-            raise
+    batch = _Batch(tasks, workers, on_done, engine or find(DEFAULT))
+    try:
+        batch.run(on_progress)
+    except KeyboardInterrupt:
+        workers.stop()
+        batch.keep_finished()
+        return batch.outcome(interrupted=True)
+    except MachineError:
+        workers.stop()
+        batch.keep_finished()
+        raise
+    finally:
+        workers.stop()
     return batch.outcome()
 
 
 class _Batch:
     """The tasks in progress. The cost per task does not depend on how many there are."""
 
-    def __init__(self, tasks: Sequence[Task], on_done: Callable[[Done], None], engine: Engine) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], workers: Workers, on_done: Callable[[Done], None], engine: Engine
+    ) -> None:
         self._tasks = tasks
+        self._workers = workers
         self._on_done = on_done
         self._engine = engine
         self._done: dict[int, Done] = {}
         self._failures: dict[int, str] = {}
-        self._running: dict[Future[None], tuple[int, Monitor]] = {}
+        self._running: dict[Future[Report], int] = {}
+        self._finished: SimpleQueue[Future[Report]] = SimpleQueue()
         self._finished_ns = 0
 
-    def run(self, pool: ThreadPoolExecutor, most: int, on_progress: Callable[[Progress], None]) -> None:
+    def run(self, on_progress: Callable[[Progress], None]) -> None:
         self._engine.prepare(self._tasks)
         total_s = sum(task.scenario.duration_ns for task in self._tasks) / 1e9
         waiting = iter(enumerate(self._tasks))
         told = time.monotonic()
         while True:
-            while len(self._running) < most and (following := next(waiting, None)) is not None:
-                monitor = self._engine.monitor()
-                future = pool.submit(self._one, *following, monitor)
-                self._running[future] = (following[0], monitor)
+            while len(self._running) < self._workers.ahead and (following := next(waiting, None)) is not None:
+                place, task = following
+                future = self._workers.submit(self._engine, task)
+                self._running[future] = place
+                future.add_done_callback(self._finished.put)
             if not self._running:
                 return
-            finished, _ = wait(self._running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-            for future in finished:
-                place, _ = self._running.pop(future)
-                self._finished_ns += self._tasks[place].scenario.duration_ns
-                future.result()
-            machine.check_memory()
+            with suppress(Empty):
+                self._take(self._finished.get(timeout=POLL_S))
             if not self._running or time.monotonic() - told >= POLL_S:
                 told = time.monotonic()
-                reached_ns = self._finished_ns + sum(monitor.reached_ns for _, monitor in self._running.values())
+                machine.check_memory()
+                reached_ns = self._finished_ns + self._workers.reached_ns()
                 count = len(self._done) + len(self._failures)
                 on_progress(Progress(count, len(self._tasks), reached_ns / 1e9, total_s))
 
-    def stop(self, pool: ThreadPoolExecutor) -> None:
-        for _, monitor in self._running.values():
-            monitor.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
+    def keep_finished(self) -> None:
+        """Keep the runs that were finished, though nobody has looked at them yet."""
+        for future in list(self._running):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._take(future)
 
     def outcome(self, *, interrupted: bool = False) -> Outcome:
         done = [self._done[place] for place in sorted(self._done)]
         return Outcome(done, [self._failures[place] for place in sorted(self._failures)], interrupted)
 
-    def _one(self, place: int, task: Task, monitor: Monitor) -> None:
-        try:
-            done = Done(task, self._engine.run(task, monitor))
-        except Cancelled:
-            return
-        except CheckError as error:
-            self._failures[place] = f"{task.aqm}, seed {task.seed}: {error}"
-            return
-        self._on_done(done)
-        self._done[place] = done
+    def _take(self, future: Future[Report]) -> None:
+        place = self._running[future]
+        task = self._tasks[place]
+        if future.cancelled():
+            raise MachineError("a worker dropped its runs; finished runs are kept, and the same command continues")
+        raised = future.exception()
+        if raised is None:
+            done = Done(task, future.result())
+            # Forgotten after it was kept: an interrupt between the two makes no difference.
+            self._on_done(done)
+            self._done[place] = done
+        elif isinstance(raised, CheckError):
+            self._failures[place] = f"{task.aqm}, seed {task.seed}: {raised}"
+        elif not isinstance(raised, Cancelled):
+            raise self._workers.error(raised)
+        del self._running[future]
+        self._finished_ns += task.scenario.duration_ns

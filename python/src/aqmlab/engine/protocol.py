@@ -28,10 +28,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Task(Run):
-    """A run that is to be made: its scenario, and the captures and link traces that the scenario names, parsed."""
+    """A run that is to be made: its scenario, and the captures and link traces that the scenario names.
+
+    ``inputs`` holds them parsed; ``files`` has the hash of each, by its name.
+    """
 
     scenario: Scenario
     inputs: Inputs = field(default_factory=Inputs)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Plan
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.targets import Target
+from aqmlab.workers import Threads
 
 FILE = "runs.jsonl"
 # Most complete runs held in memory before their measures are kept.
@@ -75,7 +76,7 @@ class Runs:
             def moved(one: Progress, start: int = start, before_s: float = before_s) -> None:
                 watcher.on_progress(Progress(start + one.finished, len(missing), before_s + one.simulated_s, total_s))
 
-            outcome = runner.execute([need.task for need in batch], jobs, moved)
+            outcome = runner.execute([need.task for need in batch], Threads(jobs), moved)
             self._keep(outcome.done, needs)
             if outcome.interrupted:
                 raise KeyboardInterrupt
@@ -123,7 +124,7 @@ class Runs:
                     continue
                 for seed in seeds:
                     key = plan.key(labels[label], seed, code_version())
-                    task = Task(0, label, seed, key, plan.scenarios[label], plan.inputs)
+                    task = Task(0, label, seed, key, plan.scenarios[label], plan.inputs, plan.files)
                     yield Need(task, aqm, plan, asked, point)
 
     def _has(self, key: str, asked: Sequence[Measure]) -> bool:

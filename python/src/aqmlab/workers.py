@@ -1,0 +1,203 @@
+"""Where runs are made: in threads of this process, or by an executor in other processes and on other machines.
+
+A worker elsewhere needs the same version of aqmlab, and the captures and link traces of the experiment under the same
+absolute paths. Both are checked with each run.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from aqmlab import engine as engines
+from aqmlab._native import Inputs
+from aqmlab.engine import Engine, Monitor, Report, Run, Task
+from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
+from aqmlab.scenario import inputs
+from aqmlab.scenario.model import Scenario, Trace
+
+# Runs queued for each thread, so that none is idle while the others are kept.
+AHEAD = 2
+# Runs given to an executor at a time: more than any cluster has cores, and few enough to be forgotten soon.
+AHEAD_ELSEWHERE = 2000
+CONNECT_S = 10
+
+
+class Workers(Protocol):
+    """Makes runs."""
+
+    @property
+    def ahead(self) -> int:
+        """How many runs it is given at a time."""
+
+    def submit(self, engine: Engine, task: Task) -> Future[Report]:
+        """Start a run, or queue it."""
+
+    def reached_ns(self) -> int:
+        """Simulated time reached by the runs in progress, nanoseconds; 0 if nobody can tell."""
+
+    def stop(self) -> None:
+        """Stop the runs in progress, if possible, and forget queued ones."""
+
+    def error(self, raised: BaseException) -> BaseException:
+        """Return the error that says what a run's exception means to the user."""
+
+
+class Threads:
+    """Threads of this process: the simulator does not hold Python's global lock."""
+
+    def __init__(self, jobs: int) -> None:
+        self.ahead = jobs * AHEAD
+        self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="aqmlab")
+        self._monitors: dict[Future[Report], Monitor] = {}
+
+    def submit(self, engine: Engine, task: Task) -> Future[Report]:
+        """Start a run, or queue it."""
+        monitor = engine.monitor()
+        future = self._pool.submit(engine.run, task, monitor)
+        self._monitors[future] = monitor
+        future.add_done_callback(self._monitors.pop)
+        return future
+
+    def reached_ns(self) -> int:
+        """Simulated time reached by the runs in progress, nanoseconds."""
+        return sum(monitor.reached_ns for monitor in list(self._monitors.values()))
+
+    def stop(self) -> None:
+        """Stop the runs in progress and wait until they have stopped."""
+        for monitor in list(self._monitors.values()):
+            monitor.cancel()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def error(self, raised: BaseException) -> BaseException:
+        """Return the exception itself."""
+        return raised
+
+
+class Elsewhere:
+    """Any `concurrent.futures.Executor`; it belongs to the caller, who closes it."""
+
+    ahead = AHEAD_ELSEWHERE
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._futures: set[Future[Report]] = set()
+
+    def submit(self, engine: Engine, task: Task) -> Future[Report]:
+        """Send a run to the executor."""
+        try:
+            future = self._executor.submit(make, _order(engine, task))
+        except Exception as error:
+            raise self.error(error) from error
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    def reached_ns(self) -> int:
+        """Nothing: only finished runs are known."""
+        return 0
+
+    def stop(self) -> None:
+        """Forget queued runs; those in progress end where they are, and nobody waits for them."""
+        for future in list(self._futures):
+            future.cancel()
+
+    def error(self, raised: BaseException) -> BaseException:
+        """Return an error of the input, of the run or of the machine; anything else is the executor's."""
+        if isinstance(raised, Cancelled | CheckError | InputError | MachineError) or not isinstance(raised, Exception):
+            return raised
+        if isinstance(raised, ImportError):
+            return MachineError(f"a worker cannot load aqmlab: {raised}: install the same version on every worker")
+        why = str(raised).strip().split("\n")[0]
+        return MachineError(
+            f"a worker failed: {type(raised).__name__}{': ' if why else ''}{why}; "
+            "finished runs are kept, and the same command continues"
+        )
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run as it travels to a worker: with the names, absolute paths and hashes of its files, not their content."""
+
+    engine: str
+    version: str
+    run: Run
+    scenario: Scenario
+    files: Mapping[str, tuple[str, str]]
+
+
+def _order(engine: Engine, task: Task) -> Order:
+    run = Run(task.point, task.aqm, task.seed, task.key)
+    files = {name: (os.path.abspath(name), digest) for name, digest in task.files.items()}
+    return Order(engine.name, engine.version, run, task.scenario, files)
+
+
+def make(order: Order) -> Report:
+    """Make a run: on a worker.
+
+    Raises:
+        MachineError: if this is not the version of aqmlab that ordered it.
+        InputError: naming the capture or link trace that is missing here or has another content.
+        CheckError: if the run broke one of its own checks.
+
+    """
+    engine = engines.find(order.engine)
+    if engine.version != order.version:
+        raise MachineError(
+            f"worker {socket.gethostname()} has aqmlab {engine.version}, and the experiment was started by "
+            f"{order.version}: install the same version on every worker"
+        )
+    capacity = order.scenario.capacity
+    traces = {capacity.trace} if isinstance(capacity, Trace) else set()
+    parsed = {name: _parsed(name in traces, *place) for name, place in order.files.items()}
+    ours = Inputs(
+        {name: one for name, one in parsed.items() if name not in traces},
+        {name: one for name, one in parsed.items() if name in traces},
+    )
+    run = order.run
+    task = Task(run.point, run.aqm, run.seed, run.key, order.scenario, ours)
+    engine.prepare([task])
+    return engine.run(task, engine.monitor())
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(is_trace: bool, path: str, digest: str) -> Any:
+    host = socket.gethostname()
+    try:
+        file = inputs.link_trace(path) if is_trace else inputs.capture(path)
+    except InputError as error:
+        raise InputError(f"worker {host}: {error}; every worker reads captures and link traces by itself") from None
+    if file.digest != digest:
+        raise InputError(f"worker {host}: {path}: has another content than where the experiment was started")
+    return file.parsed
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Executor]:
+    """Connect to the scheduler at an address, as ``dask://HOST:PORT``.
+
+    Raises:
+        InputError: if the address is of another form, or the package for it is not installed.
+        MachineError: if nobody answers.
+
+    """
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or not place:
+        raise InputError(f"--on: '{address}' is not dask://HOST:PORT")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--on: Dask is not installed: pip install 'aqmlab[dask]'") from None
+    try:
+        client: Any = Client(f"tcp://{place}", timeout=CONNECT_S)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        why = str(error).strip().split("\n")[0]
+        raise MachineError(f"--on: there is no Dask scheduler at {place}: {why}") from None
+    with client:
+        yield client.get_executor()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
                 value = max(abs(running[place] / threshold - 1.0) for place, threshold in slow.items())
             rows.append((kind, float(width), str(width), value, value, value))
     if of == "error":
-        bounds = [(float(width), str(width), np.e / width) for width in (parse_whole(text, 1) for text in at)]
+        bounds = [(float(width), str(width), math.e / width) for width in (parse_whole(text, 1) for text in at)]
         rows += [(BOUND, x, text, value, value, value) for x, text, value in bounds]
     return rows
 

@@ -87,9 +87,7 @@ impl Program {
     /// Does what is due by `now`: writes come into force, and the control plane has its timer. Of what falls together,
     /// the writes come first.
     pub fn advance(&mut self, now: Time) {
-        while let Some((_, writes)) = self.pending.pop_front_if(|(at, _)| *at <= now) {
-            writes.into_iter().for_each(|write| self.write(write));
-        }
+        self.put_in_force(now);
         if self.next_timer > now {
             return;
         }
@@ -100,6 +98,14 @@ impl Program {
         let at = now + control.delay();
         if !writes.is_empty() {
             self.pending.push_back((at, writes));
+        }
+        // Without a delay they are due now.
+        self.put_in_force(now);
+    }
+
+    fn put_in_force(&mut self, now: Time) {
+        while let Some((_, writes)) = self.pending.pop_front_if(|(at, _)| *at <= now) {
+            writes.into_iter().for_each(|write| self.write(write));
         }
     }
 
@@ -138,10 +144,11 @@ mod tests {
         fn on_drop(&mut self, _: &PacketView<'_>, _: &mut State) {}
     }
 
-    /// Every millisecond halves the threshold of a port on which anything arrived; that takes 300 us.
+    /// Every millisecond halves the threshold of a port on which anything arrived; that takes a while.
     struct Halving {
         arrived: RegisterId,
         threshold: TableId,
+        delay: Span,
     }
 
     impl ControlPlane for Halving {
@@ -150,7 +157,7 @@ mod tests {
         }
 
         fn delay(&self) -> Span {
-            Span::from_micros(300)
+            self.delay
         }
 
         fn on_timer(&mut self, _now: Time, state: &State, writes: &mut Vec<Write>) {
@@ -162,12 +169,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_control_plane_changes_a_threshold_after_its_delay() {
+    /// Ports 0 and 1 with thresholds of 4000 bytes, which are halved.
+    fn halving(delay: Span) -> (Program, TableId) {
         let mut state = State::default();
         let (arrived, threshold) = (state.add_registers(2), state.add_table(4000));
-        let (pipeline, control) = (Marker { arrived, threshold }, Halving { arrived, threshold });
-        let mut program = Program::new(Box::new(pipeline), state, Some(Box::new(control)));
+        let (pipeline, control) = (Marker { arrived, threshold }, Halving { arrived, threshold, delay });
+        (Program::new(Box::new(pipeline), state, Some(Box::new(control))), threshold)
+    }
+
+    #[test]
+    fn without_a_delay_what_the_control_plane_writes_is_in_force_at_once() {
+        let (mut program, threshold) = halving(Span::ZERO);
+        let packet = Packet::new(0, 1, 1500);
+        program.on_ingress(&PacketView { packet: &packet, ingress: Some(0), egress: 1, now: Time::ZERO });
+        program.advance(Time::ZERO + Span::from_millis(1));
+        assert_eq!(program.state.lookup(threshold, 1), 2000);
+        assert_eq!(program.next_event(), Some(Time::ZERO + Span::from_millis(2)));
+    }
+
+    #[test]
+    fn the_control_plane_changes_a_threshold_after_its_delay() {
+        let (mut program, threshold) = halving(Span::from_micros(300));
         let us = |micros: u64| Time::ZERO + Span::from_micros(micros);
         let packet = Packet::new(0, 1, 1500);
         let marked_at = |program: &mut Program, micros: u64| {

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -420,6 +421,27 @@ def a_hostile_experiment_is_one_line(aqmlab: Command, tmp_path: Path, text: str,
 def a_file_without_end_is_refused(aqmlab: Command) -> None:
     ended = aqmlab("run", "/dev/zero")
     assert (ended.status, ended.line) == (2, "/dev/zero: is larger than 16mb")
+    flows = "1*onoff:rate=1mbit:off=cdf(/dev/zero)"
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--flows", flows)
+    assert (ended.status, ended.line) == (2, f"--flows: '{flows}': off: /dev/zero: is larger than 1mb")
+
+
+def a_result_folder_with_devices_for_files_is_refused(aqmlab: Command, tmp_path: Path) -> None:
+    aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "out", "--quiet")
+    for name in ("flows.parquet", "manifest.json"):
+        (tmp_path / "out" / name).unlink()
+        (tmp_path / "out" / name).symlink_to("/dev/zero")
+        ended = aqmlab("report", "out")
+        assert (ended.status, ended.line) == (2, f"out/{name}: is not a file")
+
+
+def too_few_file_handles_are_the_machines_fault(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    ended = aqmlab("run", "some.toml")
+    assert (ended.status, ended.line) == (1, "some.toml: cannot be read: Too many open files")
 
 
 @pytest.mark.parametrize("option", ["--seeds", "--jobs", "--buffer", "--flows", "--duration", "--topology"])

@@ -71,7 +71,7 @@ def a_file_without_a_distribution_is_refused_by_line(tmp_path: Path, content: st
         ("lognormal(1s,-1)", "sigma '-1' is not a number above 0"),
         ("pareto(0s,1)", "'0s' is zero"),
         ("2s..1s", "runs backwards"),
-        ("cdf(missing.cdf)", "'missing.cdf' cannot be read: No such file or directory"),
+        ("cdf(missing.cdf)", "missing.cdf: cannot be read: No such file or directory"),
     ],
 )
 def an_invalid_distribution_is_refused_with_what_is_allowed(text: str, wanted: str) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterable
 
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["FULL", "Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "did_you_mean", "unknown"]
-
-# Errors of the machine rather than of the given name.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+__all__ = ["Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "did_you_mean", "unknown"]
 
 
 class Interrupted(Exception):  # noqa: N818 (no error)

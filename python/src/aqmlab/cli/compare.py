@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from aqmlab import scenario, shipped
+from aqmlab import scenario, shipped, system
 from aqmlab.errors import CheckError, InputError, Interrupted
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME
@@ -299,10 +299,8 @@ def write_json(text: str, as_json: str | None) -> None:
         return
     from aqmlab.store import files
 
-    try:
+    with system.writing(f"--json: '{as_json}'"):
         files.put(Path(as_json), text.encode())
-    except OSError as error:
-        raise files.failed(f"--json: '{as_json}'", error) from None
 
 
 __all__ = ["check_count", "check_target", "compare", "conduct", "run", "sweep", "write_json"]

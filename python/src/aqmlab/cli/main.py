@@ -11,9 +11,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from aqmlab import __version__
+from aqmlab import __version__, system
 from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, tune
-from aqmlab.errors import FULL, CheckError, InputError, Interrupted, MachineError
+from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
     name="aqmlab",
@@ -91,14 +91,11 @@ def main() -> None:
         # The reader (a pager, head) has closed the pipe: there is nobody to tell.
         _discard(sys.stdout)
         sys.exit(0)
-    except OSError as error:
-        if error.filename is not None:
-            _leave(FAILED if error.errno in FULL else BAD_INPUT, f"{error.filename}: {error.strerror or error}")
-        # An error with a file name was handled above: this one is about a stream.
-        _discard(sys.stdout)
-        _leave(FAILED, f"standard output: {error.strerror or error}")
-    except MemoryError:
-        _leave(FAILED, "there is not enough memory")
+    except (OSError, MemoryError) as error:
+        if isinstance(error, OSError) and error.filename is None:
+            _discard(sys.stdout)
+        found = system.unforeseen(error)
+        _leave(FAILED if isinstance(found, MachineError) else BAD_INPUT, found)
     except Exception as error:
         traceback.print_exc()
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")

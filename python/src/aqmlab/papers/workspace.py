@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, store
+from aqmlab import __version__, store, system
 from aqmlab.errors import InputError
 from aqmlab.store import files, lock
 
@@ -49,10 +49,8 @@ def held(folder: Path) -> Iterator[None]:
 
     """
     is_new = not folder.exists()
-    try:
+    with system.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.failed(folder, error) from None
     try:
         with lock.held(folder):
             files.sweep(folder)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _native
+from aqmlab import _native, system
 from aqmlab.errors import did_you_mean
 from aqmlab.units import (
     format_bytes,
@@ -69,6 +69,8 @@ SIZES = Quantity(parse_bytes, format_bytes, "bytes such as 1mb")
 NUMBERS = Quantity(_whole, str, "a whole number")
 RATES = Quantity(parse_rate, format_rate, "a rate such as 3mbit")
 # Quantities of the shipped distributions.
+# Some ten thousand points.
+LARGEST_BYTES = 1 << 20
 INCLUDED = {"websearch": SIZES, "datamining": SIZES, "hadoop": SIZES, "telnet": TIMES}
 
 
@@ -163,12 +165,8 @@ def _included(name: str, quantity: Quantity) -> Distribution:
 
 def _file(name: str, quantity: Quantity, folder: Path | None) -> Distribution:
     path = (folder or Path()) / name
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"'{path}' cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"'{path}' is not text in UTF-8") from None
+    with system.reading(path):
+        text = system.content(path, LARGEST_BYTES).decode()
     return _points(str(path), f"'{path}'", text, quantity)
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
+from aqmlab import system
 from aqmlab._native import Capture, LinkTrace
-from aqmlab.errors import InputError
 
 T = TypeVar("T", bound=Capture | LinkTrace)
 
@@ -60,16 +60,13 @@ _FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDicti
 def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> InputFile[T]:
     # Once polars is loaded, its handler of SIGINT lets the system wait on: for a pipe's writer, for ever.
     signal.siginterrupt(signal.SIGINT, True)
-    try:
-        with open(path, "rb") as file:
-            key = (parse, path, *_state(file.fileno()))
-            known = _FILES.get(key)
-            if known is not None:
-                return known
-            # One byte more than allowed, so that the parser refuses it.
-            content = file.read(largest_bytes + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    with system.reading(path), open(path, "rb") as file:
+        key = (parse, path, *_state(file.fileno()))
+        known = _FILES.get(key)
+        if known is not None:
+            return known
+        # One byte more than allowed, so that the parser refuses it.
+        content = file.read(largest_bytes + 1)
     found = InputFile(path, parse(path, content), hashlib.sha256(content).hexdigest())
     _FILES[key] = found
     return found

@@ -10,16 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from aqmlab.errors import FULL, InputError, MachineError
+from aqmlab import system
+from aqmlab.errors import InputError
 from aqmlab.store import lock
 
 _TEMPORARY = re.compile(r"\..*\.(?:tmp|old)-(?P<pid>[0-9]+)")
-
-
-def failed(place: Path | str, error: OSError) -> InputError | MachineError:
-    """Return the error that says in one line why a place cannot be written."""
-    kind = MachineError if error.errno in FULL else InputError
-    return kind(f"{place}: cannot be written: {error.strerror or error}")
 
 
 def write(path: Path, content: bytes, *, durable: bool = True) -> None:
@@ -62,11 +57,9 @@ def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
 
     """
     for name, content in contents.items():
-        try:
+        with system.writing(folder / name):
             folder.mkdir(parents=True, exist_ok=True)
             put(folder / name, content)
-        except OSError as error:
-            raise failed(folder / name, error) from None
     return [folder / name for name in contents]
 
 
@@ -107,14 +100,12 @@ def dated(command: str, parent: Path = Path("results")) -> Path:
 
     """
     stem = f"{command}-{datetime.now():%Y%m%d-%H%M%S}"
-    try:
+    with system.writing(parent / stem):
         parent.mkdir(parents=True, exist_ok=True)
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 1000))):
             with contextlib.suppress(FileExistsError):
                 (parent / name).mkdir()
                 return parent / name
-    except OSError as error:
-        raise failed(parent / stem, error) from None
     raise InputError(f"{parent / stem}: there are a thousand folders of this second: name another with --out")
 
 
@@ -157,15 +148,13 @@ def check_writable(folder: Path) -> None:
         MachineError: if the disk is full.
 
     """
-    try:
+    with system.writing(folder):
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is a file, not a folder")
         parent = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
         probe = parent / f".aqmlab.tmp-{os.getpid()}"
         probe.write_bytes(b"probe")
         probe.unlink()
-    except OSError as error:
-        raise failed(folder, error) from None
 
 
 def _is_alive(pid: int) -> bool:

@@ -8,7 +8,6 @@ the frames with their runs are committed.
 from __future__ import annotations
 
 import io
-import os
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from aqmlab import system
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
 from aqmlab.results import swept
@@ -83,13 +83,12 @@ def opened(path: Path) -> Iterator[Folder]:
         files.check_new(path)
     is_made = not path.exists()
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        with lock.held(path):
-            files.sweep(path)
-            _recover(path)
-            yield Folder(path)
-    except OSError as error:
-        raise files.failed(path, error) from None
+        with system.writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+            with lock.held(path):
+                files.sweep(path)
+                _recover(path)
+                yield Folder(path)
     finally:
         if is_made:
             files.discard_if_empty(path)
@@ -124,10 +123,8 @@ class Folder:
         aqm = zlib.crc32(done.run.aqm.encode())
         # Equivalent AQMs have runs with the same key, and so have points that do not affect an AQM.
         name = f"{done.run.key}-{done.run.point}-{aqm:08x}.run"
-        try:
+        with system.writing(self.path):
             files.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
-        except OSError as error:
-            raise files.failed(self.path, error) from None
 
     def commit(self, head: dict[str, Any], frames: Frames) -> dict[str, Any]:
         """Write manifest and frames, which replace all records; return the manifest as written."""
@@ -204,12 +201,8 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
     found = {}
     for name in FRAMES:
         file = folder / f"{name}.parquet"
-        try:
+        with system.reading(file):
             found[name] = _either(folder / _hidden(name, number), file)
-        except OSError as error:
-            raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
-        except pl.exceptions.PolarsError as error:
-            raise InputError(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
         if name == "runs" and "engine" not in found[name].columns:
             found[name] = found[name].with_columns(pl.lit("native").alias("engine"))
         for column, dtype in SCHEMAS[name].items():
@@ -226,9 +219,9 @@ def _frames(folder: Path, number: str, rows: Mapping[str, int]) -> Frames:
 def _either(hidden: Path, file: Path) -> pl.DataFrame:
     # A writer may rename the frame at any moment.
     try:
-        content = hidden.read_bytes()
+        content = _content(hidden)
     except FileNotFoundError:
-        content = file.read_bytes()
+        content = _content(file)
     # Polars would read a name such as `out[1]` as a pattern, and open the files of `out1`.
     return pl.read_parquet(io.BytesIO(content))
 
@@ -297,10 +290,15 @@ def _hidden(name: str, number: str) -> str:
     return f".{name}-{number}.parquet"
 
 
+def _content(path: Path) -> bytes:
+    # Somebody else's folder: reading a pipe would block, and a device may have no end.
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file")
+    return path.read_bytes()
+
+
 def _manifest_text(folder: Path) -> bytes:
     try:
-        return (folder / manifest.NAME).read_bytes()
+        return _content(folder / manifest.NAME)
     except OSError as error:
-        raise InputError(
-            f"{folder}: is not a result folder: {manifest.NAME}: {os.strerror(error.errno or 0)}"
-        ) from None
+        raise system.failed(f"{folder}: is not a result folder: {manifest.NAME}", error) from None

@@ -28,6 +28,12 @@ class Metric:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     @property
+    def aim(self) -> str:
+        """The title, and which way is better."""
+        unit = f" ({self.unit})" if self.unit else ""
+        return f"{self.label}, {self.better} is better{unit}" if self.better else self.title
+
+    @property
     def phrase(self) -> str:
         """The label within a sentence."""
         return self.label if self.label.split()[0] in ("CE", "Jain") else f"{self.label[0].lower()}{self.label[1:]}"

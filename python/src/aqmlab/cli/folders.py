@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,11 @@ import typer
 from aqmlab.cli.compare import Force
 from aqmlab.errors import InputError, unknown
 
+# A test holds that these are all; naming them here costs no import of what draws them.
+_KINDS = (
+    "applications, bars, box, ccdf, cdf, fairness, fct, groups, jain, pareto, queue, slowdown, sweep, timeseries or "
+    "tradeoff."
+)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 
 
@@ -25,23 +31,40 @@ def report(folder: Folder) -> None:
 
 
 def plot(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="cdf, slowdown, timeseries, tradeoff or sweep.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS)],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure and its CSV.")] = Path("."),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE|DIR", help="File (.svg, .pdf or .png) or folder; its CSV is beside.")
+    ] = Path("."),
+    paper: Annotated[
+        bool, typer.Option("--paper", help="As wide as a column of a paper (3.5 in), letters of 8 pt, no caption.")
+    ] = False,
     force: Force = False,
 ) -> None:
-    """Draw a figure from one or more results, as SVG with its numbers as CSV."""
+    """Draw a figure from one or more results, as SVG, PDF or PNG with its numbers as CSV.
+
+    For example:
+
+    aqmlab plot cdf results/one results/other --out delay.pdf --paper
+    """
     from aqmlab import plots, store
     from aqmlab.experiment import load
     from aqmlab.store import files
 
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
-    store.check_writable(out)
-    contents = plots.contents(plots.figures(kind, [load(folder) for folder in folders], column))
-    files.check_free((out / name for name in contents), force=force)
-    for path in files.put_all(out, contents):
+    ending = next((one for one in plots.ENDINGS if out.suffix.lower() == f".{one}"), None)
+    target = out.parent if ending else out
+    store.check_writable(target)
+    drawn = plots.figures(kind, [load(folder) for folder in folders], column)
+    if ending:
+        if len(drawn) > 1:
+            raise InputError(f"--out: '{out}' is one file, and there are {len(drawn)} figures: name a folder")
+        drawn = [replace(drawn[0], name=out.stem)]
+    contents = plots.contents(drawn, ending or "svg", plots.PAPER if paper else plots.SCREEN)
+    files.check_free((target / name for name in contents), force=force)
+    for path in files.put_all(target, contents):
         typer.echo(str(path))
 
 

@@ -10,23 +10,67 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.names import swept_names
 from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
-from aqmlab.plots import cdf, slowdown, sweep, timeseries, tradeoff
+from aqmlab.plots import (
+    bars,
+    box,
+    cdf,
+    controller,
+    fairness,
+    pareto,
+    slowdown,
+    style,
+    sweep,
+    timeseries,
+    tradeoff,
+)
 from aqmlab.plots.curves import Curve, Kind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
+from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from aqmlab.results import Result
 
-__all__ = ["KINDS", "Axis", "Figure", "Mark", "Panel", "Plotter", "contents", "drawable", "figures"]
+__all__ = [
+    "ENDINGS",
+    "KINDS",
+    "PAPER",
+    "SCREEN",
+    "Axis",
+    "Ending",
+    "Figure",
+    "Mark",
+    "Panel",
+    "Plotter",
+    "contents",
+    "drawable",
+    "figures",
+]
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (sweep.KIND, cdf.KIND, slowdown.KIND, timeseries.KIND, tradeoff.KIND)
+    kind.name: kind
+    for kind in (
+        sweep.KIND,
+        bars.KIND,
+        bars.OF_APPLICATIONS,
+        bars.OF_GROUPS,
+        cdf.KIND,
+        cdf.ABOVE,
+        box.KIND,
+        slowdown.KIND,
+        slowdown.COMPLETION,
+        timeseries.KIND,
+        controller.KIND,
+        timeseries.JAIN,
+        fairness.KIND,
+        tradeoff.KIND,
+        pareto.KIND,
+    )
 }
 
 # A larger sweep has no figures of its scenarios one by one; `aqmlab plot` draws any.
@@ -73,12 +117,13 @@ def drawable(result: Result) -> tuple[list[Figure], list[str]]:
     drawn, problems = [], []
     for name, kind in KINDS.items():
         is_left_out = not swept if kind.across else len(result.points) > MOST_POINTS
-        if is_left_out or (kind.of_flows and not finite):
+        if is_left_out or not kind.in_report or (kind.of_flows and not finite):
             continue
         try:
             wanted = figures(name, [result])
         except InputError:
-            problems.append(f"no figure '{name}': there is no measurement for it")
+            if not kind.is_occasional:
+                problems.append(f"no figure '{name}': there is no measurement for it")
             continue
         for figure in wanted:
             problem = _paint(figure)
@@ -102,12 +147,14 @@ def _paint(figure: Figure) -> str:
         return " ".join(str(error).split()) or type(error).__name__
 
 
-def contents(drawn: Sequence[Figure]) -> dict[str, bytes]:
-    """Return the files of figures by their names: each as SVG, and its table as CSV."""
+def contents(
+    drawn: Sequence[Figure], ending: style.Ending = "svg", layout: style.Layout = style.SCREEN
+) -> dict[str, bytes]:
+    """Return the files of figures by their names: each in a format, and its table as CSV."""
     return {
-        f"{figure.name}.{ending}": text.encode()
+        f"{figure.name}.{suffix}": content
         for figure in drawn
-        for ending, text in (("svg", figure.svg), ("csv", figure.table.write_csv()))
+        for suffix, content in ((ending, figure.content(ending, layout)), ("csv", figure.table.write_csv().encode()))
     }
 
 
@@ -116,6 +163,12 @@ class Plotter:
     """Figures of one result as matplotlib figures: notebooks show them, ``savefig`` writes them."""
 
     _result: Result
+
+    def draw(self, kind: str, column: str | None = None, point: int = 0) -> Canvas:
+        """Draw a figure of any kind that `aqmlab plot` knows."""
+        if kind not in KINDS:
+            raise unknown("kind of figure", kind, KINDS)
+        return self._draw(kind, column, point)
 
     def cdf(self, column: str = "qdelay_ms", point: int = 0) -> Canvas:
         """Draw the distribution of a delay (``qdelay_ms``, ``owd_ms``, ``pdv_ms``) or of a column of the flows."""
@@ -137,7 +190,7 @@ class Plotter:
         """Draw a metric, the goodput and the loss against the swept value."""
         return self._draw("sweep", column, 0)
 
-    def _draw(self, kind: str, column: str, point: int) -> Canvas:
+    def _draw(self, kind: str, column: str | None, point: int) -> Canvas:
         drawn = figures(kind, [self._result], column)
         if not 0 <= point < len(drawn):
             raise InputError(f"point: '{point}' is out of range: allowed is 0 to {len(drawn) - 1}")

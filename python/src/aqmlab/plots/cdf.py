@@ -1,4 +1,4 @@
-"""The distribution function of a delay over packets, or of a column over flows, all seeds together."""
+"""The distribution of a delay over packets, or of a column over flows, all seeds together; and what exceeds it."""
 
 from __future__ import annotations
 
@@ -46,16 +46,38 @@ def _thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFram
         return pl.DataFrame(schema={column: pl.Float64, "share": pl.Float64})
     share = np.cumsum(counts) / counts.sum()
     kept = np.unique(np.searchsorted(share, SHARES).clip(0, len(share) - 1))
-    return pl.DataFrame({column: values[kept].astype(float), "share": share[kept]})
+    # A curve begins at zero.
+    kept_values, kept_shares = values[kept].astype(float), share[kept]
+    return pl.DataFrame({column: np.insert(kept_values, 0, values[0]), "share": np.insert(kept_shares, 0, 0.0)})
+
+
+def _above(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    """Return the table of the shares above a value; what is above the largest is nothing."""
+    return _table(curves, column).with_columns((1.0 - pl.col("share")).alias("share")).filter(pl.col("share") > 1e-9)
 
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
+    title = _title(column)
+    shares = Axis(f"Share of {_whose(column)}", 0.0, 1.02)
+    return [Panel("step", column, "share", _axis(table, column, title), shares, labels=tuple(labels))]
+
+
+def _panels_above(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    del table, warmup_s
+    values = Axis(_title(column), 0.0)
+    shares = Axis(f"Share of {_whose(column)} above", None, 1.0, is_log=True)
+    return [Panel("step", column, "share", values, shares, labels=tuple(labels))]
+
+
+def _whose(column: str) -> str:
+    return "packets" if column.removesuffix("_ms").rpartition(".")[2] in LABELS else "flows"
+
+
+def _title(column: str) -> str:
     group, _, delay = column.removesuffix("_ms").rpartition(".")
     of_group = f" of {group.removeprefix('class.')}" if group else ""
-    title = f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
-    shares = Axis("Share of packets" if delay in LABELS else "Share of flows", 0.0, 1.02)
-    return [Panel("step", column, "share", _axis(table, column, title), shares, labels=tuple(labels))]
+    return f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
 
 
 def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
@@ -67,4 +89,5 @@ def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
     return Axis(title, max(least / 20, largest / 1e4), is_log=True)
 
 
+ABOVE = Kind("ccdf", "How long the last packets wait", "qdelay_ms", "", _above, _panels_above, in_report=False)
 KIND = Kind("cdf", "How long packets wait", "qdelay_ms", "", _table, _panels)

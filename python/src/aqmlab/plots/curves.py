@@ -51,6 +51,8 @@ class Kind:
         height_in: height of a panel.
         of_flows: whether only results with flows of a size have it.
         columns: returns how many panels of a table are side by side.
+        is_occasional: whether many results have nothing to show in it.
+        in_report: whether every result has it; `aqmlab plot` draws the others.
 
     """
 
@@ -64,6 +66,8 @@ class Kind:
     height_in: float = 4.2
     of_flows: bool = False
     columns: Callable[[pl.DataFrame], int] = lambda table: 1
+    in_report: bool = True
+    is_occasional: bool = False
 
 
 def caption(curves: Sequence[Curve]) -> str:

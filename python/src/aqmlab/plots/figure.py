@@ -32,11 +32,20 @@ class Figure:
     height_in: float
     columns: int = 1
 
-    def draw(self) -> Canvas:
-        """Return the figure with its caption below."""
-        canvas = self._bare()
-        style.caption(canvas, self.caption)
+    def draw(self, layout: style.Layout = style.SCREEN) -> Canvas:
+        """Return the figure, with its caption below if the layout has one."""
+        canvas = self._bare(layout)
+        if layout.has_caption:
+            style.caption(canvas, self.caption)
         return canvas
+
+    def content(self, ending: style.Ending = "svg", layout: style.Layout = style.SCREEN) -> bytes:
+        """Return the figure as a file of this format."""
+        if ending != "svg":
+            return style.as_bytes(self.draw(layout), ending, layout)
+        if layout.has_caption:
+            return self.svg.encode()
+        return style.svg(self._bare(layout), self.name, layout).encode()
 
     @functools.cached_property
     def svg(self) -> str:
@@ -46,7 +55,7 @@ class Figure:
     @functools.cached_property
     def bare_svg(self) -> str:
         """The figure without its caption as SVG, for a page that sets the caption itself."""
-        return style.svg(self._bare(), self.name)
+        return style.svg(self._bare(style.SCREEN), self.name)
 
-    def _bare(self) -> Canvas:
-        return painter.paint(self.table, self.panels, self.height_in, columns=self.columns)
+    def _bare(self, layout: style.Layout) -> Canvas:
+        return painter.paint(self.table, self.panels, self.height_in, self.columns, layout)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A vertical axis spans at least this share of its middle, so that small differences look small.
 LEAST_SPAN = 0.02
+# How many letters of numbers stand above bars.
+LETTERS_PER_INCH = 13
 
 
 Looks = Mapping[str, Look]
@@ -66,7 +68,9 @@ def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
             x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
             look = looks[label]
             line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
-            axes.step(np.insert(x, 0, x[0]), np.insert(y, 0, 0.0), where="post", **line)
+            if panel.y_axis.is_log:
+                y = np.where(y > 0.0, y, np.nan)
+            axes.step(x, y, where="post", **line)
 
 
 def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
@@ -115,16 +119,71 @@ def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     axes.margins(0.06)
 
 
+def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a point with its intervals for each label, and a line through those that no other beats: the front."""
+    ends = [f"{panel.x}_low", f"{panel.x}_high", f"{panel.y}_low", f"{panel.y}_high"]
+    best = rows.filter(pl.col("is_best")).sort(panel.x)
+    axes.plot(best[panel.x].to_numpy(), best[panel.y].to_numpy(), color="#afb8c1", linewidth=3.0, zorder=1)
+    for label in panel.labels:
+        for x, y, *around in rows.filter(pl.col(panel.by) == label).select(panel.x, panel.y, *ends).iter_rows():
+            left, right, low, high = around
+            point: dict[str, Any] = {"color": looks[label].colour, "marker": looks[label].marker, "label": label}
+            axes.errorbar(
+                x, y, [[y - low], [high - y]], [[x - left], [right - x]],
+                linestyle="none", elinewidth=1.0, capsize=2, markersize=6, **point,
+            )  # fmt: skip
+    axes.margins(0.08)
+
+
+def _box(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a box from the first to the third quartile, its median, whiskers to the ends, and every point."""
+    for label, place in panel.x_axis.places.items():
+        own = rows.filter(pl.col(panel.by) == label)[panel.y].drop_nulls().to_numpy()
+        if not len(own):
+            continue
+        look = looks[label]
+        box: Any = {"facecolor": f"{look.colour}26", "edgecolor": look.colour, "hatch": look.hatch}
+        line: Any = {"color": look.colour, "linewidth": 1.2}
+        axes.boxplot(
+            own, positions=[place], widths=0.5, whis=(0, 100), showcaps=False, patch_artist=True,
+            boxprops=box, whiskerprops=line, medianprops={**line, "linewidth": 2.2}, manage_ticks=False,
+        )  # fmt: skip
+        # Side by side, so that equal values stay apart; the same in every drawing.
+        beside = place + 0.36 + 0.05 * (np.arange(len(own)) % 3 - 1)
+        axes.plot(beside, own, look.marker, color=look.colour, markersize=3, alpha=0.7)
+    axes.grid(visible=False, axis="x")
+
+
+def _ticks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a tick for each row, a line for each label; what the second group counts hangs below the line."""
+    for label, place in panel.y_axis.places.items():
+        own = rows.filter(pl.col(panel.by) == label)
+        axes.axhline(place, color="#d8dee4", linewidth=0.6)
+        for (group,), part in own.group_by(panel.group, maintain_order=True):
+            ends = (place, place - 0.4) if group == "drops" else (place, place + 0.4)
+            axes.vlines(part[panel.x].to_numpy(), *ends, color=looks[label].colour, linewidth=0.8)
+    axes.set_ylim(len(panel.y_axis.places) - 0.4, -0.6)
+    axes.set_yticks(list(panel.y_axis.places.values()), list(panel.y_axis.places), fontsize="small")
+    axes.grid(visible=False)
+
+
 def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    _, factor = panel.y_axis.readable(panel.y_axis.high or float(rows["ci95_high"].to_numpy().max(initial=0.0)))
+    texts = {label: metrics.number(mean * factor) for label, mean in rows.select(panel.by, panel.y).iter_rows()}
+    subplot, canvas = axes.get_subplotspec(), axes.get_figure(root=True)
+    assert canvas is not None
+    beside = subplot.get_gridspec().ncols if subplot else 1
+    # Numbers that would run into one another are in the table only.
+    is_narrow = sum(len(text) + 2 for text in texts.values()) * beside > LETTERS_PER_INCH * canvas.get_figwidth()
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
             bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
             axes.bar(place, mean, 0.66, label=label, yerr=ends, ecolor=style.INK, capsize=3, **bar)
-            axes.annotate(
-                metrics.number(mean), (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8
-            )
+            if not is_narrow:
+                note: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+                axes.annotate(texts[label], (place, high), (0, 3), **note)
         if label in panel.numbers:
             dashed: dict[str, Any] = {"color": style.INK, "linestyle": (0, (3, 2)), "linewidth": 1.2}
             axes.hlines(panel.numbers[label], place - 0.45, place + 0.45, **dashed)
@@ -141,7 +200,8 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
             part = rows.filter((pl.col(panel.by) == label) & (pl.col(panel.group) == group)).sort(panel.x)
             x = np.array(places) + (place - (len(panel.labels) - 1) / 2) * width
             y = part[panel.y].to_numpy()
-            bar: dict[str, Any] = {"color": looks[label].colour, "alpha": 1.0 if rank == 0 else 0.45}
+            bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
+            bar["alpha"] = 1.0 if rank == 0 else 0.45
             axes.bar(x, y, width * 0.92, bottom=bottom, label=label if rank == 0 else None, **bar)
             bottom = bottom + y
             # The interval of a part, at its upper end.
@@ -162,8 +222,8 @@ def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     for (row, column), value in np.ndenumerate(cells):
         pale = "#a0a8b0" if not strong[row, column] else style.INK
         colour = "white" if shown[row, column] > 0.75 else pale
-        axes.text(column, row, _percent(value), ha="center", va="center", fontsize=7, color=colour)
-    axes.set_yticks(range(len(names)), names if panel.has_names else [""] * len(names), fontsize=8)
+        axes.text(column, row, _percent(value), ha="center", va="center", fontsize="x-small", color=colour)
+    axes.set_yticks(range(len(names)), names if panel.has_names else [""] * len(names), fontsize="small")
     axes.grid(visible=False)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
@@ -181,7 +241,7 @@ def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         if label in panel.numbers:
             axes.axvline(panel.numbers[label], color=colour, linestyle=(0, (5, 2)), linewidth=1.0)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_yticks(places, rows[panel.y].to_list() if panel.has_names else [""] * len(rows), fontsize=8)
+    axes.set_yticks(places, rows[panel.y].to_list() if panel.has_names else [""] * len(rows), fontsize="small")
     if panel.group:
         _divide(axes, rows[panel.group].to_list())
 
@@ -192,7 +252,7 @@ def _group(axes: Axes, groups: Sequence[str]) -> None:
         first = groups.index(group)
         last = first + groups.count(group) - 1
         place = (-0.3, (first + last) / 2)
-        axes.text(*place, group, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=8)
+        axes.text(*place, group, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize="small")
     _divide(axes, groups)
 
 
@@ -219,8 +279,11 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
     "step": _step,
     "cloud": _cloud,
     "front": _front,
+    "crosses": _crosses,
+    "box": _box,
     "bars": _bars,
     "stacks": _stacks,
+    "ticks": _ticks,
     "heat": _heat,
     "dots": _dots,
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import polars as pl
 
+from aqmlab import units
+
 # The marks: see `marks`.
-Mark: TypeAlias = Literal["line", "step", "cloud", "front", "bars", "stacks", "heat", "dots"]
+Mark: TypeAlias = Literal["line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "ticks", "heat", "dots"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,19 @@ class Axis:
     high: float | None = None
     is_log: bool = False
     places: Mapping[str, float] = field(default_factory=dict)
+
+    def readable(self, largest: float) -> tuple[str, float]:
+        """Return the label with the unit that numbers up to ``largest`` are shown in, and the factor to it.
+
+        >>> Axis("Goodput (Mbit/s)").readable(25_000.0)
+        ('Goodput (Gbit/s)', 0.001)
+
+        """
+        named = re.fullmatch(r"(.*)\(([^()]+)\)", self.label, re.DOTALL)
+        if named is None or self.places:
+            return self.label, 1.0
+        unit, factor, _ = units.readable(named[2], largest)
+        return f"{named[1]}({unit})", factor
 
 
 @dataclass(frozen=True)
@@ -52,6 +68,7 @@ class Panel:
         shaded: upper end of a shaded range from zero, and its meaning.
         value: the column that the colour of a heat map shows.
         strong: a column that says which of its cells are emphasised.
+        height: height beside that of other panels below or above.
 
     """
 
@@ -73,6 +90,7 @@ class Panel:
     shaded: tuple[float, str] | None = None
     value: str = ""
     strong: str = ""
+    height: float = 1.0
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that it shows."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 from matplotlib.ticker import LogFormatter, NullFormatter
 
-from aqmlab import units
 from aqmlab.plots import marks, style
 from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis, Panel
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 # Marks whose axes are numbers of a quantity, so that they can be shown in another unit.
-NUMBERS = ("line", "step", "cloud", "dots")
+NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "dots")
 # A linear axis ends this much above the data.
 HEADROOM = 1.06
 # Texts on an axis are rotated if their total length exceeds this.
@@ -29,35 +27,53 @@ MOST_LETTERS = 40
 WIDE = 10.0
 
 
-def paint(table: pl.DataFrame, panels: Sequence[Panel], height_in: float, columns: int = 1) -> Canvas:
-    """Return the figure of some panels. A label has the same colour in all of them."""
+def paint(
+    table: pl.DataFrame,
+    panels: Sequence[Panel],
+    height_in: float,
+    columns: int = 1,
+    layout: style.Layout = style.SCREEN,
+) -> Canvas:
+    """Return the figure of some panels. A label has the same look in all of them."""
     if columns == 1:
-        canvas, axes = style.below(len(panels), height_in)
+        canvas, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
     elif columns == len(panels):
-        canvas, axes = style.beside(columns, height_in)
+        canvas, axes = style.beside(columns, height_in, layout)
     else:
-        is_one = len({panel.rows.get("metric") for panel in panels}) == 1
-        canvas, axes = style.grid(-(-len(panels) // columns), columns, height_in, share="all" if is_one else "row")
+        canvas, axes = style.grid(
+            -(-len(panels) // columns), columns, height_in, share=_shared(panels, columns), layout=layout
+        )
+        for left in axes[len(panels) :]:
+            left.set_axis_off()
     last_row = len(panels) - columns
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
     known = looks(labels)
-    for place, (panel, own) in enumerate(zip(panels, axes, strict=True)):
-        marks.MARKS[panel.mark](own, panel.of(table), panel, known)
-        _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
-        if place < last_row:
-            own.set_xlabel("")
-        if 1 < columns < len(panels) and place % columns:
-            own.set_ylabel("")
-    if labels:
-        style.legend(canvas, axes)
+    with style.in_style(layout):
+        for place, (panel, own) in enumerate(zip(panels, axes, strict=False)):
+            marks.MARKS[panel.mark](own, panel.of(table), panel, known)
+            _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
+            if place < last_row:
+                own.set_xlabel("")
+            if 1 < columns < len(panels) and place % columns and panel.y_axis == panels[place - 1].y_axis:
+                own.set_ylabel("")
+    if labels and any(own.get_legend_handles_labels()[0] for own in axes):
+        style.legend(canvas, axes, layout)
     return canvas
+
+
+def _shared(panels: Sequence[Panel], columns: int) -> Literal["all", "row", "none"]:
+    """Return which panels of a grid share their vertical axis: those of the same quantity."""
+    if len({panel.rows.get("metric") for panel in panels}) == 1:
+        return "all"
+    rows = [panels[place : place + columns] for place in range(0, len(panels), columns)]
+    return "row" if all(panel.y_axis == row[0].y_axis for row in rows for panel in row) else "none"
 
 
 def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     axes.set_xlabel(panel.x_axis.label)
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
-        axes.set_title(panel.title, fontsize=10, loc="left")
+        axes.set_title(panel.title, loc="left")
     if panel.x_axis.places:
         _name_places(axes, panel.x_axis.places, letters)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
@@ -66,19 +82,16 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     if panel.shaded is not None:
         end, why = panel.shaded
         axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
-        note: Any = {"ha": "right", "va": "top", "fontsize": 8, "color": style.FAINT}
+        note: Any = {"ha": "right", "va": "top", "fontsize": "small", "color": style.FAINT}
         axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **note)
 
 
 def _readable(axes: Axes, axis: Axis, which: str) -> float:
     """Name the unit in which the numbers of an axis are shown; return the factor to it."""
-    named = re.fullmatch(r"(.*)\(([^()]+)\)", axis.label, re.DOTALL)
-    if named is None or axis.places:
-        return 1.0
     largest = axes.dataLim.x1 if which == "x" else axes.dataLim.y1
     # Panels that share an axis have the same end, and so the same unit.
-    unit, factor, _ = units.readable(named[2], largest if axis.high is None else axis.high)
-    getattr(axes, f"set_{which}label")(f"{named[1]}({unit})")
+    label, factor = axis.readable(largest if axis.high is None else axis.high)
+    getattr(axes, f"set_{which}label")(label)
     return factor
 
 

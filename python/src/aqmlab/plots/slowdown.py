@@ -1,4 +1,4 @@
-"""Slowdown of finite flows by their size: completion time over that in an empty network."""
+"""Completion time of finite flows by their size, and slowdown: that over completion time in an empty network."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     ]
 
 
+COMPLETION = Kind(
+    "fct",
+    "Completion time by the size of the flow",
+    "fct_s",
+    "; three bins of sizes for each power of ten",
+    _table,
+    _panels,
+    height_in=2.4,
+    of_flows=True,
+    in_report=False,
+)
 KIND = Kind(
     "slowdown",
     "Completion time over that in an empty network",

@@ -7,7 +7,8 @@ import io
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -18,6 +19,9 @@ from aqmlab.plots.looks import Look
 
 INK = "#24292f"
 FAINT = "#59636e"
+# The formats of figures, by the ending of their file.
+Ending: TypeAlias = Literal["svg", "pdf", "png"]
+ENDINGS: tuple[Ending, ...] = ("svg", "pdf", "png")
 
 _RC: Any = {
     "axes.axisbelow": True,
@@ -27,14 +31,19 @@ _RC: Any = {
     "axes.labelsize": 10.5,
     "axes.spines.right": False,
     "axes.spines.top": False,
+    "axes.titlesize": "medium",
     "figure.facecolor": "white",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
     "font.size": 10,
     "grid.color": "#d8dee4",
     "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.7,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
+    # Fonts are embedded whole, as journals want them.
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
     "svg.fonttype": "none",
     # A label such as `codel target $t interval $i` is no formula.
     "text.parse_math": False,
@@ -44,6 +53,48 @@ _RC: Any = {
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
 }
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The size of a figure: its width unless its panels need more, its heights, and the letters of its legend's line.
+
+    Attributes:
+        width_in: width.
+        beside_in: width of each panel where several are side by side.
+        scale: share of the height that a figure is given.
+        letters: how many letters a line of the legend has.
+        has_caption: whether the caption is part of the figure.
+        rc: what differs from the style.
+
+    """
+
+    width_in: float
+    beside_in: float
+    scale: float
+    letters: int
+    has_caption: bool
+    rc: dict[str, Any] = field(default_factory=dict)
+
+
+SCREEN = Layout(6.0, 4.6, 1.0, 80, has_caption=True)
+# A column of a paper in two columns, where the text beside it is of 8 pt; the paper has its own caption.
+PAPER = Layout(
+    3.5,
+    3.5,
+    0.68,
+    58,
+    has_caption=False,
+    rc={
+        "axes.labelsize": 8,
+        "font.size": 8,
+        "legend.fontsize": 7.5,
+        "lines.linewidth": 1.1,
+        "lines.markersize": 3.5,
+        "xtick.labelsize": 7.5,
+        "ytick.labelsize": 7.5,
+    },
+)
 _CAPTION_WIDTH = 108
 _CAPTION_PT = 7
 _LINE_PT = 9.0
@@ -51,27 +102,39 @@ _LINE_PT = 9.0
 _USUAL_PT = 432.0
 
 
-def below(rows: int = 1, height_in: float = 4.2) -> tuple[Figure, list[Axes]]:
+def in_style(layout: Layout = SCREEN) -> Any:
+    """Return the context in which a figure is painted."""
+    chosen: Any = {**_RC, **layout.rc}
+    return mpl.rc_context(chosen)
+
+
+def below(
+    rows: int = 1, height_in: float = 4.2, layout: Layout = SCREEN, heights: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes one below the other that share their x axis."""
-    with mpl.rc_context(_RC):
-        figure = Figure(figsize=(6.0, height_in), layout="constrained")
+    with in_style(layout):
+        figure = Figure(figsize=(layout.width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
-        axes = figure.subplots(rows, 1, sharex=True, squeeze=False)
+        axes = figure.subplots(rows, 1, sharex=True, squeeze=False, height_ratios=heights)
         return figure, [axes[row][0] for row in range(rows)]
 
 
-def beside(count: int, height_in: float = 3.9) -> tuple[Figure, list[Axes]]:
+def beside(count: int, height_in: float = 3.9, layout: Layout = SCREEN) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes side by side, as in papers."""
-    with mpl.rc_context(_RC):
-        figure = Figure(figsize=(6.0 if count == 1 else 4.6 * count, height_in), layout="constrained")
+    with in_style(layout):
+        width_in = layout.width_in if count == 1 else layout.beside_in * count
+        figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
         return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
-def grid(rows: int, columns: int, height_in: float, *, share: Literal["all", "row"]) -> tuple[Figure, list[Axes]]:
+def grid(
+    rows: int, columns: int, height_in: float, *, share: Literal["all", "row", "none"], layout: Layout = SCREEN
+) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with rows of axes that share the horizontal axis, and the vertical one as given."""
-    with mpl.rc_context(_RC):
-        figure = Figure(figsize=(max(6.0, 2.6 * columns + 0.8), height_in), layout="constrained")
+    with in_style(layout):
+        width_in = max(layout.width_in, (2.6 * columns + 0.8) * layout.width_in / SCREEN.width_in)
+        figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.subplots(rows, columns, sharex=True, sharey=share, squeeze=False)
         return figure, [axes[row][column] for row in range(rows) for column in range(columns)]
@@ -82,7 +145,7 @@ def dash(look: Look) -> Any:
     return (0, look.dash) if look.dash else "solid"
 
 
-def legend(figure: Figure, axes: Sequence[Axes]) -> None:
+def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> None:
     """Put the legend of all axes above them, where it covers nothing; each label is there once."""
     called: dict[str, Any] = {}
     for own in axes:
@@ -90,22 +153,33 @@ def legend(figure: Figure, axes: Sequence[Axes]) -> None:
             called.setdefault(label, handle)
     handles, labels = list(called.values()), list(called)
     longest = max(map(len, labels), default=1)
-    columns = max(1, min(len(labels), 80 // (longest + 5)))
-    with mpl.rc_context(_RC):
-        figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=1.6, columnspacing=1.4)
+    columns = max(1, min(len(labels), layout.letters // (longest + 5)))
+    with in_style(layout):
+        # A stroke is long enough to show its dash.
+        figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=2.4, columnspacing=1.4)
 
 
 def caption(figure: Figure, text: str) -> None:
     """Write a caption below a figure."""
-    with mpl.rc_context(_RC):
+    with in_style():
         figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=_CAPTION_PT, color=FAINT)
 
 
-def svg(figure: Figure, salt: str) -> str:
+def svg(figure: Figure, salt: str, layout: Layout = SCREEN) -> str:
     """Return a figure as SVG that depends only on its contents."""
-    with mpl.rc_context({**_RC, "svg.hashsalt": salt}):
+    with in_style(layout), mpl.rc_context({"svg.hashsalt": salt}):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
+    # A hundredth of a point is finer than any print; the file is half as large.
+    return re.sub(r"(?<=[\d])\.(\d\d)\d+(?=[ \n\"])", r".\1", buffer.getvalue())
+
+
+def as_bytes(figure: Figure, ending: Ending, layout: Layout = SCREEN) -> bytes:
+    """Return a figure as PDF with its fonts, or as PNG."""
+    buffer = io.BytesIO()
+    metadata = {"CreationDate": None, "Creator": "aqmlab"} if ending == "pdf" else {}
+    with in_style(layout):
+        figure.savefig(buffer, format=ending, metadata=metadata)
     return buffer.getvalue()
 
 

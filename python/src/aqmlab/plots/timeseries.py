@@ -1,4 +1,4 @@
-"""A delay and the goodput over time: the mean over the seeds with its 95 % interval."""
+"""A delay and the goodput over time, with a tick for each drop and mark; and the Jain index over time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
 
 GOODPUT = "goodput_mbit"
+FAIRNESS = "jain_index"
+EVENTS = ("drops", "marks")
+# More lines have no bands.
+MOST_BANDS = 3
 # The delay axis is logarithmic where the highest peak is this many times the median.
 WIDE = 30.0
 LABELS = {
@@ -28,9 +32,26 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     if column not in known:
         hint = did_you_mean(column, known)
         raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")
-    parts = [_spread(curve, list(dict.fromkeys((column, GOODPUT)))) for curve in curves]
+    return _labelled(curves, [_spread(curve, list(dict.fromkeys((column, GOODPUT)))) for curve in curves])
+
+
+def _eventful(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    """Return the table with the samples of the first seed in which something was dropped or marked."""
+    events = _labelled(curves, [_events(curve) for curve in curves])
+    return pl.concat([_table(curves, column), events], how="diagonal")
+
+
+def _labelled(curves: Sequence[Curve], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     labelled = zip(curves, parts, strict=True)
     return pl.concat([part.select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve, part in labelled])
+
+
+def _events(curve: Curve) -> pl.DataFrame:
+    rows = curve.of(curve.result.series).filter(pl.col("name").is_in(EVENTS))
+    first = rows.filter((pl.col("seed") == rows["seed"].min()) & (pl.col("value") > 0.0))
+    return first.select(
+        pl.lit("events").alias("name"), "time_s", pl.col("value").alias("packets"), pl.col("name").alias("event")
+    ).sort("event", "time_s")
 
 
 def _spread(curve: Curve, names: Sequence[str]) -> pl.DataFrame:
@@ -53,7 +74,28 @@ def _spread(curve: Curve, names: Sequence[str]) -> pl.DataFrame:
     )
 
 
+def _eventful_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    """Return the panels over time, with one for what was dropped and marked."""
+    panels = _panels(table, labels, column, warmup_s)
+    if "events" not in table["name"]:
+        return panels
+    rows = Axis("", places={label: float(place) for place, label in enumerate(labels)})
+    ticks = Panel(
+        "ticks",
+        "time_s",
+        "",
+        Axis("Time (s)"),
+        rows,
+        rows={"name": "events"},
+        group="event",
+        height=max(0.14 * len(labels), 0.3),
+    )
+    return [panels[0], ticks, *panels[1:]]
+
+
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    # The bands of many lines would cover one another.
+    is_crowded = len(labels) > MOST_BANDS
     return [
         Panel(
             "line",
@@ -63,10 +105,10 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
             _axis(name, table.filter(pl.col("name") == name)["mean"]),
             rows={"name": name},
             labels=tuple(labels),
-            interval="band",
+            interval="" if is_crowded else "band",
             shaded=(warmup_s, "warm-up") if warmup_s > 0 else None,
         )
-        for name in dict.fromkeys((column, GOODPUT))
+        for name in dict.fromkeys((column,) if column == FAIRNESS else (column, GOODPUT))
         if name in table["name"]
     ]
 
@@ -81,12 +123,22 @@ def _axis(name: str, means: pl.Series) -> Axis:
     return Axis(title, 0.0)
 
 
+JAIN = Kind(
+    "jain",
+    "Fairness over time",
+    FAIRNESS,
+    "; line: mean over the seeds, band (of up to three lines): 95 % interval",
+    _table,
+    _panels,
+    in_report=False,
+)
 KIND = Kind(
     "timeseries",
     "Queue delay and goodput over time",
     "qdelay_ms",
-    "; line: mean over the seeds, band: 95 % interval",
-    _table,
-    _panels,
-    height_in=2.5,
+    "; line: mean over the seeds, band (of up to three lines): 95 % interval; ticks: samples with drops (up) and CE "
+    "marks (down), first seed",
+    _eventful,
+    _eventful_panels,
+    height_in=2.3,
 )

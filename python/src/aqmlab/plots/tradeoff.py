@@ -29,12 +29,16 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del table, warmup_s
-    return [Panel("cloud", column, GOODPUT, Axis(_title(column)), Axis(_title(GOODPUT)), labels=tuple(labels))]
-
-
-def _title(name: str) -> str:
-    metric = metrics.find(name)
-    return f"{metric.title}, {metric.better} is better" if metric.better else metric.title
+    return [
+        Panel(
+            "cloud",
+            column,
+            GOODPUT,
+            Axis(metrics.find(column).aim),
+            Axis(metrics.find(GOODPUT).aim),
+            labels=tuple(labels),
+        )
+    ]
 
 
 KIND = Kind(

@@ -1,0 +1,157 @@
+"""Metrics as bars with their 95 % intervals: of the whole, of applications, and of each group of flows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import polars as pl
+
+from aqmlab import metrics
+from aqmlab.errors import InputError, did_you_mean
+from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.model import Axis, Panel
+
+ALL = "all"
+WHOLE = ("qdelay_mean_ms", "qdelay_p99_ms", "goodput_mbit", "loss_ratio")
+APPLICATIONS = ("mos_mean", "page_load_mean_s", "video_stall_s", "video_bitrate_mbit", "rpc_latency_mean_ms")
+# Letters of a line beside an axis.
+LINE = 20
+GROUPS = ("goodput_mbit", "qdelay_mean_ms")
+
+
+def _rows(curves: Sequence[Curve], names: Sequence[str]) -> pl.DataFrame:
+    """Return the estimates of some metrics."""
+    found = []
+    for curve in curves:
+        own = {row.metric: row for row in curve.result.rows if (row.point, row.aqm) == (curve.point, curve.aqm)}
+        for name in names:
+            if name in own:
+                value, low, high = own[name].estimate.value, own[name].estimate.low, own[name].estimate.high
+                ends = (value if low is None else low, value if high is None else high)
+                found.append((curve.label, name, value, *ends))
+    reals = dict.fromkeys(("mean", "ci95_low", "ci95_high"), pl.Float64)
+    return pl.DataFrame(found, {"aqm": pl.String, "metric": pl.String, **reals}, orient="row")
+
+
+def _names(curves: Sequence[Curve]) -> list[str]:
+    return metrics.ordered({row.metric for curve in curves for row in curve.result.rows})
+
+
+def _chosen(curves: Sequence[Curve], column: str, kind: str, usual: Sequence[str]) -> pl.DataFrame:
+    known = _names(curves)
+    if column != ALL and column not in known:
+        raise InputError(f"{kind}: there is no '{column}'{did_you_mean(column, known)}; known are {', '.join(known)}")
+    return _rows(curves, usual if column == ALL else [column])
+
+
+def _whole(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    return _chosen(curves, column, "bars", WHOLE)
+
+
+def _applications(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    table = _chosen(curves, column, "applications", APPLICATIONS)
+    if table.is_empty():
+        raise InputError("applications: no flow is of an application: voip, web, video or rpc")
+    return table
+
+
+def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    del column, warmup_s
+    places = {label: float(place) for place, label in enumerate(labels)}
+    return [
+        Panel(
+            "bars",
+            "aqm",
+            "mean",
+            Axis(places=places),
+            Axis(_wrapped(name), 0.0),
+            rows={"metric": name},
+            labels=tuple(labels),
+        )
+        for name in table["metric"].unique(maintain_order=True)
+    ]
+
+
+def _wrapped(name: str) -> str:
+    """Return the title of a metric in short lines, its unit on a line of its own."""
+    metric = metrics.find(name)
+    return "\n".join([*textwrap.wrap(metric.label, LINE), *([f"({metric.unit})"] if metric.unit else [])])
+
+
+def columns(table: pl.DataFrame) -> int:
+    """Return how many panels are side by side."""
+    return min(2, table["metric"].n_unique())
+
+
+def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:
+    """Return the estimates of each group of flows."""
+    wanted = GROUPS if column == ALL else (column,)
+    names = [(name, *metrics.split(name)) for name in _names(curves)]
+    grouped = {
+        (plain, prefix.removeprefix("class.").removesuffix(".")): name
+        for name, prefix, plain in names
+        if prefix.startswith("class.")
+    }
+    if len({group for _, group in grouped}) < 2:
+        raise InputError("groups: all flows are of one group; name= gives some another")
+    if not any(plain in wanted for plain, _ in grouped):
+        known = sorted({plain for plain, _ in grouped})
+        hint = f"; known are {', '.join(known)}" if known else ""
+        raise InputError(f"groups: no group has a '{column}'{did_you_mean(column, known)}{hint}")
+    of = {name: (plain, group) for plain in wanted for (known, group), name in grouped.items() if known == plain}
+    table = _rows(curves, list(of))
+    names_of = pl.Series([of[name] for name in table["metric"]], dtype=pl.List(pl.String))
+    return table.select(
+        "aqm",
+        names_of.list.get(1).alias("group"),
+        names_of.list.get(0).alias("metric"),
+        "mean",
+        "ci95_low",
+        "ci95_high",
+    )
+
+
+def _group_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
+    del column, warmup_s
+    places = {group: float(place) for place, group in enumerate(table["group"].unique().sort())}
+    return [
+        Panel(
+            "stacks",
+            "group",
+            "mean",
+            Axis("Group of flows", places=places),
+            Axis(_wrapped(name), 0.0),
+            rows={"metric": name},
+            labels=tuple(labels),
+            group="metric",
+        )
+        for name in table["metric"].unique(maintain_order=True)
+    ]
+
+
+_NOTE = "; error bars: 95 % interval over the seeds"
+OF_GROUPS = Kind(
+    "groups",
+    "What each group of flows gets",
+    ALL,
+    _NOTE,
+    _groups,
+    _group_panels,
+    height_in=2.3,
+    is_occasional=True,
+)
+OF_APPLICATIONS = Kind(
+    "applications",
+    "What users get",
+    ALL,
+    _NOTE,
+    _applications,
+    _panels,
+    height_in=2.3,
+    columns=columns,
+    is_occasional=True,
+)
+KIND = Kind(
+    "bars", "Delay, goodput and loss", ALL, _NOTE, _whole, _panels, height_in=2.3, columns=columns, in_report=False
+)

@@ -1,0 +1,147 @@
+"""Figures for papers and pages: their kinds, numbers and formats."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import aqmlab
+from aqmlab import InputError, Result, plots
+from aqmlab.plots.model import Axis
+
+
+@pytest.fixture(scope="module")
+def household() -> Result:
+    flows = ["cubic:name=near:rtt=10ms", "cubic:name=far:rtt=80ms", "1*voip", "1*web"]
+    options = {"rate": "10mbit", "rtt": "20ms", "duration": "6s", "warmup": "2s", "seeds": 2}
+    return aqmlab.compare(aqm=["fifo", "pie", "fq_codel"], flows=flows, **options)
+
+
+def the_share_above_a_delay_is_what_the_distribution_leaves(household: Result) -> None:
+    (below,), (above,) = plots.figures("cdf", [household]), plots.figures("ccdf", [household])
+    both = below.table.join(above.table, on=["aqm", "qdelay_ms"], suffix="_above")
+    ends = both.filter((pl.col("share") > 0.0) & (pl.col("share_above") < 1.0))
+    assert len(ends) > 100
+    assert (ends["share"] + ends["share_above"]).to_list() == pytest.approx([1.0] * len(ends))
+    assert above.table["share"].min() > 0.0
+    assert above.panels[0].y_axis.is_log
+
+
+def who_is_beaten_in_neither_is_joined() -> None:
+    from aqmlab.plots.pareto import _best
+
+    assert _best([1.0, 2.0, 3.0, 2.0], [5.0, 9.0, 8.0, 7.0], "qdelay_mean_ms") == [True, True, False, False]
+    assert _best([1.0, 2.0], [5.0, 9.0], "utilization") == [False, True]
+    assert _best([1.0, 1.0], [5.0, 5.0], "qdelay_mean_ms") == [True, True]
+
+
+def flows_are_compared_by_their_round_trip_time(household: Result) -> None:
+    (figure,) = plots.figures("fairness", [household])
+    assert figure.table.columns == ["aqm", "rtt_base_ms", "mean", "ci95_low", "ci95_high"]
+    flows = household.flows.filter(aqm="pie", group="near")
+    row = figure.table.filter((pl.col("aqm") == "pie") & (pl.col("rtt_base_ms") == 10.0))
+    assert row["mean"].item() == pytest.approx(flows["goodput_mbit"].mean())
+    assert len(figure.table) == 3 * figure.table["rtt_base_ms"].n_unique()
+
+
+def flows_of_one_round_trip_time_cannot_be_compared_by_it(result: Result) -> None:
+    with pytest.raises(InputError, match="fairness: all flows without an end have the same base round-trip time"):
+        plots.figures("fairness", [result])
+
+
+def a_controller_is_drawn_with_its_own_variables(household: Result) -> None:
+    (figure,) = plots.figures("queue", [household])
+    names = figure.table["name"].unique(maintain_order=True).to_list()
+    assert names == ["queue_packets", "probe.burst_allowance", "probe.drop_probability", "probe.active_flows"]
+    assert len(plots.figures("queue", [household], "qdelay")[0].panels) == 2
+    with pytest.raises(InputError, match="queue: no discipline has a variable 'qdelai', did you mean 'qdelay'"):
+        plots.figures("queue", [household], "qdelai")
+
+
+def drops_and_marks_are_ticks_below_the_delay(household: Result) -> None:
+    (figure,) = plots.figures("timeseries", [household])
+    events = figure.table.filter(pl.col("name") == "events")
+    assert [panel.mark for panel in figure.panels] == ["line", "ticks", "line"]
+    drops = household.series.filter((pl.col("name") == "drops") & (pl.col("seed") == 1) & (pl.col("value") > 0))
+    assert events.filter(pl.col("event") == "drops")["packets"].sum() == drops["value"].sum() > 0
+
+
+def applications_and_groups_have_bars_with_the_intervals_of_the_summary(household: Result) -> None:
+    (figure,) = plots.figures("applications", [household])
+    assert figure.table["metric"].unique(maintain_order=True).to_list() == ["mos_mean", "page_load_mean_s"]
+    rows = {(row.aqm, row.metric): row.estimate for row in household.rows}
+    for aqm, metric, *values in figure.table.iter_rows():
+        estimate = rows[aqm, metric]
+        # Page loads complete in one of the runs only, or in both.
+        ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
+        assert values == [estimate.value, *ends]
+    (figure,) = plots.figures("groups", [household], "goodput_mbit")
+    assert set(figure.table["group"]) == {"near", "far", "voip", "web"}
+    with pytest.raises(InputError, match="groups: no group has a 'goodput_mbitt', did you mean 'goodput_mbit'"):
+        plots.figures("groups", [household], "goodput_mbitt")
+
+
+def no_application_is_an_error_of_one_line(result: Result) -> None:
+    with pytest.raises(InputError, match="applications: no flow is of an application: voip, web, video or rpc"):
+        plots.figures("applications", [result])
+
+
+def units_suit_the_size() -> None:
+    assert Axis("Queue delay (ms)").readable(0.2) == ("Queue delay (us)", 1000.0)
+    assert Axis("Size of the flow (bytes)").readable(3e9) == ("Size of the flow (GB)", 1e-9)
+    assert Axis("Jain index").readable(1.0) == ("Jain index", 1.0)
+
+
+def a_figure_for_a_paper_is_as_wide_as_a_column_and_carries_its_fonts(household: Result) -> None:
+    (figure,) = plots.figures("cdf", [household])
+    pdf = figure.content("pdf", plots.PAPER)
+    assert pdf == figure.content("pdf", plots.PAPER)
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
+    assert box is not None
+    assert float(box[1]) == 3.5 * 72
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    assert b"base RTT" not in figure.content("svg", plots.PAPER)
+    sizes = {float(size) for size in re.findall(rb"font: ([\d.]+)px", figure.content("svg", plots.PAPER))}
+    assert sizes <= {7.5, 8.0}
+
+
+@pytest.mark.parametrize(("ending", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def a_figure_is_written_in_the_format_of_its_file(household: Result, ending: plots.Ending, start: bytes) -> None:
+    (figure,) = plots.figures("pareto", [household])
+    assert set(plots.contents([figure], ending)) == {f"pareto.{ending}", "pareto.csv"}
+    assert figure.content(ending).startswith(start)
+
+
+def the_command_writes_one_file_with_its_numbers_or_a_folder(household: Result, tmp_path: Path) -> None:
+    from aqmlab.cli.folders import plot
+
+    folder = household.save(tmp_path / "result")
+    plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.pdf", paper=True)
+    assert sorted(path.name for path in (tmp_path / "my").iterdir()) == ["figure.csv", "figure.pdf"]
+    with pytest.raises(InputError, match=r"figure.pdf: is there already"):
+        plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.pdf")
+    plot("tradeoff", [folder], column=None, out=tmp_path / "more")
+    assert sorted(path.name for path in (tmp_path / "more").iterdir()) == ["tradeoff.csv", "tradeoff.svg"]
+
+
+def the_command_names_all_kinds() -> None:
+    from aqmlab.cli import folders
+
+    named = re.findall(r"[a-z]+", folders._KINDS.replace(" or ", " "))
+    assert named == sorted(plots.KINDS)
+
+
+def several_results_are_drawn_together_in_the_colours_of_their_disciplines(household: Result, result: Result) -> None:
+    from aqmlab.plots.looks import looks
+
+    (figure,) = plots.figures("ccdf", [household, result])
+    labels = figure.panels[0].labels
+    assert len(labels) == 5
+    found = looks(labels)
+    colours = {look.colour for label, look in found.items() if label.startswith("fifo")}
+    assert len(colours) == 1
+    assert len(set(found.values())) == 5

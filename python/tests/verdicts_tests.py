@@ -41,7 +41,8 @@ SIZED = {"expect": ["a < b"], "paper": {"a": 5.0, "b": 10.0}}
         (_noisy(5.2, salt=1), _noisy(10.0, salt=2), Verdict.REPRODUCED),
         (_noisy(7.4, salt=1), _noisy(10.0, salt=2), Verdict.REPRODUCED),
         (_noisy(7.8, salt=1), _noisy(10.0, salt=2), Verdict.DIRECTION_ONLY),
-        (_noisy(10.0, salt=1), _noisy(10.0, salt=2), Verdict.INCONCLUSIVE),
+        (_noisy(8.0, spread=0.3, salt=1), _noisy(10.0, spread=0.3, salt=2), Verdict.INCONCLUSIVE),
+        (_noisy(10.0, salt=1), _noisy(10.0, salt=2), Verdict.NOT_REPRODUCED),
         (_noisy(12.0, salt=1), _noisy(10.0, salt=2), Verdict.NOT_REPRODUCED),
         ({}, _noisy(10.0, salt=2), Verdict.NOT_CHECKABLE),
         ({1: 5.0}, {1: 10.0}, Verdict.NOT_CHECKABLE),
@@ -105,6 +106,25 @@ def a_size_within_half_and_twice_the_papers_is_reproduced_unless_a_claim_narrows
         a = dict.fromkeys(SEEDS, 100.0 + change)
         assert _verdict(_claim(expect=["a < b by 10%"]), a=a, b=b) is loose, change
         assert _verdict(_claim(expect=["a < b by 10%"], factor=1.25), a=a, b=b) is tight, change
+
+
+def a_size_that_the_interval_leaves_out_is_refuted_even_if_the_direction_cannot_be_told() -> None:
+    b = dict.fromkeys(SEEDS, 100.0)
+    a = {seed: 100.0 + (1.0 if seed % 2 else -1.0) for seed in SEEDS}
+
+    def verdict(expected: str, **entries: object) -> Verdict:
+        return _verdict(_claim(expect=[expected], **entries), a=a, b=b)
+
+    # The interval is +-0.75: half of 1.4 % is in it, half of 1.6 % is not; with a factor of 1.1 other sizes are.
+    assert verdict("a < b by 1.4%") is verdict("b > a by 1.4%") is Verdict.INCONCLUSIVE
+    assert verdict("a < b by 1.6%") is verdict("a > b by 1.6%") is Verdict.NOT_REPRODUCED
+    assert verdict("a < b by 1.4%", factor=1.1) is Verdict.NOT_REPRODUCED
+    # Without a size, and where only "not more" is claimed, nothing is too small.
+    assert verdict("a < b") is Verdict.INCONCLUSIVE
+    assert verdict("a <= b within 0.1%", paper={"a": 50.0, "b": 100.0}) is Verdict.INCONCLUSIVE
+    assert verdict("a < b", paper={"a": 50.0, "b": 100.0}, doubt={"a": "misprinted"}) is Verdict.INCONCLUSIVE
+    why = judge(_claim(expect=["a < b by 56%"]), lambda side, point: {"a": a, "b": b}[side.aqm], [0]).why
+    assert why == "a < b by 56%: not distinguishable by +0 (-0.754 to +0.754, +0.0%), and less than -56.0% in the paper"
 
 
 def a_small_size_of_the_wrong_sign_is_never_reproduced() -> None:

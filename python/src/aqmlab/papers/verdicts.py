@@ -11,7 +11,8 @@ smallest p is multiplied by the number of expectations (Bonferroni). The claims 
 family: both lists are corrected by Holm's procedure, and claims that are no longer significant are inconclusive.
 
 An effect with a size in the paper is reproduced if its mean is between half and twice that size; a claim may narrow
-this factor.
+this factor. If not even its direction can be told, and its interval leaves out all of these sizes, it is refuted: what
+is there is smaller than what the paper found.
 """
 
 from __future__ import annotations
@@ -166,6 +167,11 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
         what = "too far" if one.relation == "=" else _refuted(one, spread)
         words = f"{one.text}: {what} {_by(spread, base)}"
         return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails)
+    expected = _papers_size(claim, one)
+    p_smaller = _smaller(claim, one, differences, b, expected)
+    if expected is not None and p_smaller <= CHANCE:
+        words = f"{one.text}: not distinguishable {_by(spread, base)}, and less than {expected:+.1%} in the paper"
+        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller))
     words = f"{one.text}: not distinguishable {_by(spread, base)}"
     return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails)
 
@@ -190,6 +196,22 @@ def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[fl
     return _closed(above, oriented, lower), below(oriented, lower)
 
 
+def _smaller(
+    claim: Claim, one: Expectation, differences: Sequence[float], right: Sequence[float], expected: float | None
+) -> float:
+    """Return the probability that chance alone makes a difference of the paper's size as small as this one.
+
+    The smallest size that would be reproduced is a share of the right side, run by run, as in `_bounds`.
+    """
+    claimed = _claimed_sign(one)
+    strict = one.relation in ("<", ">")
+    if not strict or expected is None or expected * claimed <= 0.0 or _doubts(claim, one):
+        return 1.0
+    base = math.copysign(1.0, sum(right))
+    needed = [abs(expected) / claim.factor * base * value for value in right]
+    return statistics.exceeds([size - claimed * value for value, size in zip(differences, needed, strict=True)])
+
+
 def _closed(
     test: Callable[[Sequence[float], Sequence[float]], float], values: Sequence[float], margins: Sequence[float]
 ) -> float:
@@ -198,7 +220,7 @@ def _closed(
 
 
 def _refuted(one: Expectation, spread: Spread) -> str:
-    claimed = -1.0 if one.relation in ("<", "<=") else 1.0
+    claimed = _claimed_sign(one)
     if spread.value == 0.0:
         return "there is no difference"
     if one.relation in ("<", ">") and spread.value * claimed > 0.0:
@@ -210,14 +232,12 @@ def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[
     """Judge the size of a difference that holds."""
     if one.relation == "=":
         return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
-    left, right = (claim.paper.get(side.text, side.number) for side in (one.left, one.right))
-    if one.by is None and (left is None or right is None):
+    if one.by is None and not all(_number(claim, side) is not None for side in (one.left, one.right)):
         return Verdict.REPRODUCED, f"{one.text}: holds {_by(spread, base)}; the paper gives no size"
-    doubted = [claim.doubt[side.text] for side in (one.left, one.right) if side.text in claim.doubt]
+    doubted = _doubts(claim, one)
     if doubted:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(spread, base)}; {doubted[0]}"
-    claimed = -1.0 if one.relation in ("<", "<=") else 1.0
-    expected = claimed * one.by if one.by is not None else _share(left, right)
+    expected = _papers_size(claim, one)
     if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
     change = spread.value / abs(base)
@@ -232,9 +252,24 @@ def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[
     return Verdict.DIRECTION_ONLY, f"{words}: {ratio:.2g} times its size, not within a factor of {claim.factor:g})"
 
 
-def _share(left: float | None, right: float | None) -> float | None:
-    """Return the paper's change, as a share of the right side."""
+def _papers_size(claim: Claim, one: Expectation) -> float | None:
+    """Return the difference that the paper gives, with its sign, as a share of the right side."""
+    if one.by is not None:
+        return _claimed_sign(one) * one.by
+    left, right = (_number(claim, side) for side in (one.left, one.right))
     return None if left is None or not right else (left - right) / abs(right)
+
+
+def _claimed_sign(one: Expectation) -> float:
+    return -1.0 if one.relation in ("<", "<=") else 1.0
+
+
+def _number(claim: Claim, side: Operand) -> float | None:
+    return claim.paper.get(side.text, side.number)
+
+
+def _doubts(claim: Claim, one: Expectation) -> list[str]:
+    return [claim.doubt[side.text] for side in (one.left, one.right) if side.text in claim.doubt]
 
 
 def _bounds(one: Expectation, right: Sequence[float], base: float) -> list[float]:

@@ -2,11 +2,12 @@
 
 use aqm_io::histogram;
 use aqm_io::input_error::InputError;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Results of one run. Names are those of the metrics contract; every column name ends in its unit.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Metric name to value. Undefined values (no finite flow completed, say) are absent.
     pub metrics: BTreeMap<String, f64>,
@@ -27,7 +28,7 @@ pub struct Report {
 }
 
 /// One flow of a run, measured after the warm-up.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlowRow {
     /// Number of the flow, from zero.
     pub id: u32,
@@ -72,7 +73,7 @@ pub struct FlowRow {
 }
 
 /// Time series with common instants.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Series {
     /// End of each sampling period, seconds.
     pub time_s: Vec<f64>,
@@ -88,7 +89,7 @@ pub struct Series {
 }
 
 /// A histogram as two columns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {
     /// Middle of each bucket that is not empty, nanoseconds, ascending.
     pub value_ns: Vec<u64>,
@@ -104,7 +105,7 @@ impl From<&histogram::Histogram> for Histogram {
 }
 
 /// Counters of one queue, warm-up included.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct QueueRow {
     /// Where it is, as `from->to`.
     pub link: String,

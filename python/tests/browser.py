@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
 import shutil
-import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: .ci/run installs it")
 
-# The page itself reports by how much it is wider than the window, and whether its figures have an area.
-PROBE = (
-    "<script>addEventListener('load', () => { document.title = JSON.stringify({"
-    "wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,"
-    "figures: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100),"
-    "rows: document.querySelectorAll('tbody tr').length}) })</script></body>"
-)
+# By how much the page is wider than the window, whether its figures have an area, and its rows.
+LOOKED_AT = """({
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    figures: [...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height > 100),
+    rows: document.querySelectorAll('tbody tr').length,
+})"""
 
 
 def shown(page: Path, width: int) -> dict[str, Any]:
-    """Open a page in a window of this width; return its own report. There may be no errors in the console."""
-    probed = page.with_name(f"probe-{width}-{page.name}")
-    probed.write_text(page.read_text().replace("</body>", PROBE))
-    command = [
-        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900",
-        "--virtual-time-budget=3000", "--enable-logging=stderr", "--dump-dom", probed.as_uri(),
-    ]  # fmt: skip
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
-    assert "CONSOLE" not in ended.stderr
-    title = re.search("<title>(.*?)</title>", ended.stdout)
-    assert title is not None
-    said: dict[str, Any] = json.loads(html.unescape(title.group(1)))
-    return said
+    """Open a page in a window of this width; return what is seen of it."""
+    with opened(page, width) as tab:
+        seen: dict[str, Any] = {"title": tab.title(), **tab.evaluate(LOOKED_AT)}
+        return seen
+
+
+@contextmanager
+def opened(page: Path, width: int = 1280, link: str = "", scheme: Literal["light", "dark"] = "light") -> Iterator[Any]:
+    """Open a page from the disk (with ``#link``) and yield its tab, a `playwright.sync_api.Page`.
+
+    In the end there may be no errors, nothing in the console, and no request but for the page itself.
+    """
+    from playwright.sync_api import sync_playwright
+
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            tab.on("console", lambda message: said.append(f"console: {message.text}"))
+            tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+            tab.on("request", lambda request: said.append(f"request: {request.url}"))
+            tab.goto(f"{page.resolve().as_uri()}{link}")
+            yield tab
+        finally:
+            browser.close()
+    left = [
+        one
+        for one in said
+        if not one.startswith((f"request: {page.resolve().as_uri()}", "request: blob:", "request: data:"))
+    ]
+    assert not left, left

@@ -67,7 +67,8 @@ b = "10ms"
     folder = aqmlab.run(file, out=tmp_path / "out").folder
     assert folder is not None
     page = shown(folder / "report.html", 1200)
-    # The page's own report is its title: a script of the user would have replaced it, and shown() failed.
+    # A script of the user would have replaced the title.
+    assert SCRIPT in page["title"]
     assert page["figures"]
     report = (folder / "report.html").read_text()
     assert "<script" not in report

@@ -54,7 +54,8 @@ extern "C" fn run(seed: u64) -> usize {
         let ran = serde_json::from_slice(&module.buffer)
             .map_err(|error| format!("scenario: {error}"))
             .and_then(|scenario| {
-                aqm_sim::run(&scenario, &module.inputs, seed, &Monitor::default()).map_err(|error| error.to_string())
+                aqm_sim::run(&scenario, &module.inputs, seed, &Monitor::default())
+                    .map_err(|error| error.to_string())
             });
         let answer = match ran {
             Ok(report) => json!({ "report": report }),

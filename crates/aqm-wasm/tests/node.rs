@@ -120,6 +120,9 @@ fn a_webassembly_module_gives_the_results_of_the_native_simulator_to_the_last_bi
             .expect("node is there");
         assert!(ran.status.success(), "{what}: {}", String::from_utf8_lossy(&ran.stderr));
         // Not `assert_eq`: it would print megabytes.
-        assert!(String::from_utf8_lossy(&ran.stdout) == json!({"report": native}).to_string(), "{what}: the answers differ");
+        assert!(
+            String::from_utf8_lossy(&ran.stdout) == json!({"report": native}).to_string(),
+            "{what}: the answers differ"
+        );
     }
 }

@@ -1,32 +1,25 @@
 """The runs of a search: each is made once, and only the targets' measures of it are kept.
 
-A run is identified by the hash of everything that decides it. AQMs whose text holds none of the differing factors have
-the same runs in many settings; an interrupted search continues where it was.
+AQMs whose text holds none of the differing factors have the same runs in many settings.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import measures, runner, scenario
+from aqmlab import measures, scenario
 from aqmlab.engine import Task
-from aqmlab.errors import CheckError
 from aqmlab.experiment import Watcher, code_version
 from aqmlab.measures import Measure
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
-from aqmlab.runner import Done, Progress
+from aqmlab.runner import Done
 from aqmlab.scenario import Plan
+from aqmlab.search.ledger import Ledger, Values
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.targets import Target
-from aqmlab.workers import Threads
-
-FILE = "runs.jsonl"
-# Most complete runs held in memory before their measures are kept.
-BATCH = 48
 
 
 @dataclass(frozen=True)
@@ -46,8 +39,7 @@ class Runs:
     def __init__(self, search: Search, targets: Sequence[Target], folder: Path) -> None:
         self._search = search
         self._asked = _asked(targets, search)
-        self._kept = folder / FILE
-        self._values = _read(self._kept)
+        self._kept = Ledger(folder)
         self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
 
     def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int, watcher: Watcher) -> None:
@@ -65,31 +57,17 @@ class Runs:
             for name in self._asked
             for need in self._of(setting, name, seeds)
         }
-        missing = [need for key, need in needs.items() if not self._has(key, need.asked)]
+        missing = [need.task for need in needs.values() if not self._has(need)]
         watcher.on_begin("searching")
         watcher.on_plan(len(missing), len(needs) - len(missing))
-        total_s = sum(need.task.scenario.duration_ns for need in missing) / 1e9
-        before_s = 0.0
-        for start in range(0, len(missing), BATCH):
-            batch = missing[start : start + BATCH]
-
-            def moved(one: Progress, start: int = start, before_s: float = before_s) -> None:
-                watcher.on_progress(Progress(start + one.finished, len(missing), before_s + one.simulated_s, total_s))
-
-            outcome = runner.execute([need.task for need in batch], Threads(jobs), moved)
-            self._keep(outcome.done, needs)
-            if outcome.interrupted:
-                raise KeyboardInterrupt
-            if outcome.failures:
-                raise CheckError("; ".join(outcome.failures))
-            before_s += sum(need.task.scenario.duration_ns for need in batch) / 1e9
+        self._kept.make(missing, lambda done: _values(done, needs[done.run.key]), jobs, watcher.on_progress)
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
         """Return the values of a measure in the runs of a setting with these seeds, by seed."""
         if measure.scenario not in self._asked:
             return {}
         found = {
-            need.task.seed: self._values[need.task.key].get(_name(measure))
+            need.task.seed: self._kept.values(need.task.key).get(_name(measure))
             for need in self._of(setting, measure.scenario, seeds)
             if need.aqm == aqm and all(need.point.get(key) == value for key, value in measure.point)
         }
@@ -127,22 +105,14 @@ class Runs:
                     task = Task(0, label, seed, key, plan.scenarios[label], plan.inputs, plan.files)
                     yield Need(task, aqm, plan, asked, point)
 
-    def _has(self, key: str, asked: Sequence[Measure]) -> bool:
-        return key in self._values and all(_name(measure) in self._values[key] for measure in asked)
+    def _has(self, need: Need) -> bool:
+        return self._kept.has(need.task.key, [_name(measure) for measure in need.asked])
 
-    def _keep(self, finished: Sequence[Done], needs: Mapping[str, Need]) -> None:
-        self._kept.parent.mkdir(parents=True, exist_ok=True)
-        with self._kept.open("a", encoding="utf-8") as file:
-            for one in finished:
-                need = needs[one.run.key]
-                result = _result(need.plan, from_runs([one]))
-                found = {
-                    _name(measure): measures.values(result, measure, need.aqm, 0).get(one.run.seed)
-                    for measure in need.asked
-                }
-                self._values[one.run.key] = found
-                # The previous line may be incomplete after a crash.
-                file.write("\n" + json.dumps({"key": one.run.key, "values": found}))
+
+def _values(done: Done, need: Need) -> Values:
+    """Return the measures of a run that a need asks for."""
+    result = _result(need.plan, from_runs([done]))
+    return {_name(measure): measures.values(result, measure, need.aqm, 0).get(done.run.seed) for measure in need.asked}
 
 
 def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
@@ -162,17 +132,3 @@ def _name(measure: Measure) -> str:
 
 def _result(plan: Plan, frames: Frames) -> Result:
     return Result({"points": [{"point": {}, "scenario": plan.echo}]}, frames)
-
-
-def _read(path: Path) -> dict[str, dict[str, float | None]]:
-    if not path.is_file():
-        return {}
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            # Empty, or incomplete.
-            continue
-        found[entry["key"]] = entry["values"]
-    return found

@@ -13,7 +13,9 @@ from conftest import ROOT, Command
 
 import aqmlab
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "tuning.md"]
+# A tuning in little: two scenarios, and hardly a setting.
+LITTLE = ["--design", "latin*2", "--trials", "1", "--sensitivity", "2", "--training-seeds", "1", "--duration", "2s"]
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(aqmlab.__path__, "aqmlab.")
@@ -49,10 +51,11 @@ def _commands() -> list[str]:
 def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Every paper takes minutes: one stands for all.
     words = ["large-network" if word == "all" else word for word in shlex.split(command)[1:]]
-    runs = words[0] in ("compare", "sweep", "run", "reproduce") and "--help" not in words
+    runs = words[0] in ("compare", "sweep", "run", "reproduce", "tune") and "--help" not in words
     shorter = ["--seeds", "1", "--quiet"] if runs else []
     shorter += ["--quick"] if words[0] == "reproduce" and "--quick" not in words else []
     shorter += ["--duration", "3s"] if words[0] == "compare" and runs else []
+    shorter += LITTLE if words[0] == "tune" else []
     out = Path.cwd() / "out"
     monkeypatch.chdir(ROOT)
     ended = aqmlab(*words, *shorter, *(["--out", out] if runs else []))

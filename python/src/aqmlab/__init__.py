@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aqmlab.experiment import compare, load, run, sweep
     from aqmlab.registry import disciplines
     from aqmlab.results import Result
+    from aqmlab.tuning import tune
 
 __version__: str = _native.version()
 
@@ -34,6 +35,7 @@ _HOME = {
     "load": "experiment",
     "run": "experiment",
     "sweep": "experiment",
+    "tune": "tuning",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "load",
     "run",
     "sweep",
+    "tune",
 ]
 
 

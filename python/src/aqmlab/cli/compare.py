@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -80,7 +80,7 @@ _METAVARS = {
 }
 
 
-def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a scenario, which it takes by their names, before its own."""
     options = {
         name: Annotated[Many if BY_NAME[name].many else One, _option(name, of)] for name, of in _METAVARS.items()
@@ -100,7 +100,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@_with_options
+@with_options
 def compare(
     *,
     allow_unequal_buffers: Unequal = False,
@@ -122,11 +122,11 @@ def compare(
 
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
     """
-    options = scenario.from_values(_given(values), place="--", allow_unequal_buffers=allow_unequal_buffers)
+    options = scenario.from_values(given(values), place="--", allow_unequal_buffers=allow_unequal_buffers)
     conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes, report, force)
 
 
-@_with_options
+@with_options
 def sweep(
     *,
     swept: Annotated[
@@ -159,19 +159,31 @@ def sweep(
 
     aqmlab sweep --sweep 'target=1ms..20ms*8' --rate 10mbit --rtt 40ms --aqm 'codel target $target'
     """
+    experiment = scenario.swept(
+        given(values), named_values(swept), design, "--", allow_unequal_buffers=allow_unequal_buffers
+    )
+    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report, force)
+
+
+def named_values(swept: Sequence[str]) -> dict[str, str]:
+    """Return what varies, by name.
+
+    Raises:
+        InputError: for a text that is not NAME=VALUES.
+
+    """
     named: dict[str, str] = {}
     for text in swept:
-        name, equals, given = text.partition("=")
+        name, equals, values = text.partition("=")
         if not equals:
             raise InputError(f"--sweep: '{text}' is not NAME=VALUES, as rtt=10ms,40ms")
         if name.strip() in named:
             raise InputError(f"--sweep: '{name.strip()}' is given twice")
-        named[name.strip()] = given
-    experiment = scenario.swept(_given(values), named, design, "--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report, force)
+        named[name.strip()] = values
+    return named
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given; one that may be repeated is an empty list if it was not."""
     return {name: value or None for name, value in values.items()}
 
@@ -262,15 +274,15 @@ def conduct(
         raise Interrupted(f"interrupted: {folder} holds the finished runs")
 
 
-def check_count(option: str, text: str | None) -> int | None:
+def check_count(option: str, text: str | None, least: int = 1) -> int | None:
     """Return the whole number of an option, if it is given.
 
     Raises:
-        InputError: if the text is not a whole number from 1.
+        InputError: if the text is not a whole number from ``least``.
 
     """
     try:
-        return None if text is None else parse_whole(text, 1)
+        return None if text is None else parse_whole(text, least)
     except ValueError as error:
         raise InputError(f"{option}: {error}") from None
 

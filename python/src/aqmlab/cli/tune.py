@@ -2,64 +2,155 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from aqmlab.errors import Interrupted
-from aqmlab.metrics import number
+from aqmlab.cli.compare import (
+    Force,
+    Jobs,
+    Json,
+    Out,
+    Quiet,
+    Unequal,
+    Yes,
+    check_count,
+    check_target,
+    given,
+    named_values,
+    with_options,
+    write_json,
+)
+from aqmlab.errors import InputError, Interrupted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from aqmlab.tuning import Tuning
 
 
+@with_options
 def tune(
-    training: Annotated[list[Path], typer.Argument(metavar="TRAINING.toml...", help="Experiments to tune on.")],
-    aqm: Annotated[list[str], typer.Option(help="An AQM with ranges, as 'pie target 1ms..50ms'; repeatable.")],
-    judge: Annotated[list[Path] | None, typer.Option(help="Experiments that choose nothing; repeatable.")] = None,
-    minimise: Annotated[str, typer.Option(help="The metric.")] = "loss_ratio",
-    keep: Annotated[list[str] | None, typer.Option(help="A bound, as 'qdelay_p95_ms <= 20'; repeatable.")] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried, those of the journal included.")] = 50,
-    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 1,
-    journal: Annotated[Path | None, typer.Option(help="File that keeps the trials, to go on from.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Threads.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    *,
+    training: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TRAINING.toml]...", help="Experiments to tune on, in place of options."),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Experiments that choose nothing; half of all unless given."),
+    ] = None,
+    minimise: Annotated[
+        list[str], typer.Option(metavar="METRIC", help="A metric, as qdelay_p99_ms; several: a front.")
+    ],
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOUND", help="As 'goodput_mbit >= 0.95*fifo' or 'qdelay_p95_ms <= 20'; repeatable."),
+    ] = None,
+    swept: Annotated[
+        list[str] | None,
+        typer.Option("--sweep", metavar="NAME=VALUES", help="What varies over the scenarios, as rtt=10ms..100ms*5."),
+    ] = None,
+    design: Annotated[
+        str, typer.Option(metavar="WHAT", help="How scenarios are chosen from it: grid, latin*N or sobol*N.")
+    ] = "latin*16",
+    trials: Annotated[str, typer.Option(metavar="N", help="Settings that are proposed after the first sample.")] = "50",
+    sensitivity: Annotated[
+        str, typer.Option(metavar="N", help="Base size of the first sample, for Sobol indices: 2, 4, 8...; 0 for none.")
+    ] = "32",
+    training_seeds: Annotated[
+        str, typer.Option(metavar="N", help="Runs of a setting in each training scenario.")
+    ] = "2",
+    seed: Annotated[str, typer.Option(metavar="N", help="Seed of the search.")] = "1",
+    allow_unequal_buffers: Unequal = False,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    yes: Yes = False,
+    **values: Any,
 ) -> None:
-    """Search an AQM's parameters: the least of a metric within bounds, on some experiments, judged on others."""
-    # Frames and the runner, which other commands start without.
-    from aqmlab import tuning
+    r"""Search an AQM's parameters, and judge them against its defaults on scenarios and seeds that chose nothing.
 
-    def search(space: str) -> tuning.Tuned:
-        return tuning.tune(
-            space,
-            training,
-            judge or (),
-            minimise=minimise,
-            keep=keep or (),
-            trials=trials,
-            seed=seed,
-            journal=journal,
-            jobs=jobs,
+    For example:
+
+    aqmlab tune --aqm "pie target 5ms..40ms" --minimise qdelay_p99_ms --keep "goodput_mbit >= 0.95*fifo"
+
+    Where rate, rtt or flows are not given they vary over 16 scenarios; half of them judge.
+    """
+    numbers = [
+        check_count(name, text, least)
+        for name, text, least in (
+            ("--trials", trials, 0),
+            ("--sensitivity", sensitivity, 0),
+            ("--training-seeds", training_seeds, 1),
+            ("--seed", seed, 0),
         )
+    ]
+    processes = check_count("--jobs", jobs)
+    check_target(as_json, force=force)
+    options = given(values)
+    aqms = options.pop("aqm") or []
+    if len(aqms) != 1:
+        raise InputError("--aqm: name one AQM with ranges, as 'pie target 5ms..40ms tupdate 5ms..50ms'")
+    from aqmlab import store
+    from aqmlab.cli import show
+    from aqmlab.tuning.goal import Goal
+    from aqmlab.tuning.space import Space
+    from aqmlab.tuning.tuning import Asked, choose, conduct
 
     try:
-        found = [search(space) for space in aqm]
-    except KeyboardInterrupt:
-        if journal is None:
-            raise
-        raise Interrupted(f"interrupted: {journal} holds the finished trials") from None
-    if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found]))
-        return
-    columns = list(found[0].training)
-    table = Table("Tuned", *columns, box=None, pad_edge=False, header_style="bold")
-    for one in found:
-        sides = (one.training, one.judged) if judge else (one.training,)
-        table.add_row(one.spec, *(" / ".join(number(side[name]) for side in sides) for name in columns))
-    console = Console(markup=False)
-    console.print(table)
-    console.print(
-        f"Means over the experiments{', training / judging' if judge else ''}; {found[0].trials} trials each."
+        space, goal = Space.parse(aqms[0]), Goal.parse(minimise, keep or [])
+    except InputError as error:
+        raise InputError(f"--{error}") from None
+    proposals, base, runs, first = (number or 0 for number in numbers)
+    sweep = named_values(swept or [])
+    split = choose(
+        training or [], judge or [], options, sweep, design, first, "--", allow_unequal_buffers=allow_unequal_buffers
     )
+    asked = Asked(space, goal, split, proposals, base, runs, first)
+    folder = store.dated("tune") if out is None else out
+    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
+    try:
+        found = conduct(asked, folder, processes, bar, yes=yes)
+    except KeyboardInterrupt:
+        if folder.exists() and any(folder.iterdir()):
+            raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
+        raise
+    finally:
+        if bar:
+            bar.close()
+        if out is None:
+            store.discard_if_empty(folder, folder.parent)
+    write_json(found.to_json(), as_json)
+    if not quiet:
+        console = show.console(to_stderr=as_json == "-")
+        for part in shown(found, folder):
+            console.print(part)
+    elif as_json != "-":
+        typer.echo(str(folder))
+
+
+def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
+    """Return a tuning for a terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from aqmlab import publishing
+    from aqmlab.tuning import page, sensitivity
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("Front")
+    for name in found.goal.metrics:
+        table.add_column(name, justify="right", no_wrap=True)
+    for place, (aqm, cells) in enumerate(page.table(found)):
+        table.add_row(Text(aqm if place else f"{aqm} (default)", style="" if place else "dim"), *cells)
+    scenarios = len(found.question["training"])
+    note = f"means over the {scenarios} training scenarios, which chose: what they are worth is below"
+    words = [Text(line) for line in (*found.words, *sensitivity.words(found.indices))]
+    page_is_at = Text.assemble("open ", (str(folder / publishing.REPORT), "bold"))
+    return [table, Text(note, style="dim"), "", *words, "", page_is_at]

@@ -167,6 +167,19 @@ def _ticks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     axes.grid(visible=False)
 
 
+def _points(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a dot for each row: the first label's pale, the second's joined by a line, the others' large."""
+    for rank, label in enumerate(panel.labels):
+        own, look = rows.filter(pl.col(panel.by) == label).sort(panel.x), looks[label]
+        x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
+        if rank == 0:
+            axes.scatter(x, y, s=12, color=style.FAINT, alpha=0.4, linewidths=0, label=label)
+            continue
+        line: Any = {"linestyle": style.dash(look), "markersize": 6} if rank == 1 else {"linestyle": "none"}
+        axes.plot(x, y, marker=look.marker, color=look.colour, label=label, **line)
+    axes.margins(0.06)
+
+
 def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     _, factor = panel.y_axis.readable(panel.y_axis.high or float(rows["ci95_high"].to_numpy().max(initial=0.0)))
     texts = {label: metrics.number(mean * factor) for label, mean in rows.select(panel.by, panel.y).iter_rows()}
@@ -281,6 +294,7 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
     "front": _front,
     "crosses": _crosses,
     "box": _box,
+    "points": _points,
     "bars": _bars,
     "stacks": _stacks,
     "ticks": _ticks,

@@ -12,7 +12,9 @@ import polars as pl
 from aqmlab import units
 
 # The marks: see `marks`.
-Mark: TypeAlias = Literal["line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "ticks", "heat", "dots"]
+Mark: TypeAlias = Literal[
+    "line", "step", "cloud", "front", "crosses", "box", "points", "bars", "stacks", "ticks", "heat", "dots"
+]
 
 
 @dataclass(frozen=True)

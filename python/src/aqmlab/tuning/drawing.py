@@ -1,0 +1,93 @@
+"""Figures of a tuning: what was tried with its front, and which parameters matter."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from aqmlab import metrics
+from aqmlab.plots import Axis, Figure, Panel
+from aqmlab.tuning.outcome import Tuning
+from aqmlab.tuning.sensitivity import KINDS
+
+KINDS_OF_TRIALS = ("tried", "front", "default")
+
+
+def draw(tuning: Tuning) -> list[Figure]:
+    """Return the figures of a tuning."""
+    return [_front(tuning), *([_sensitivity(tuning)] if tuning.indices else [])]
+
+
+def trials(tuning: Tuning) -> pl.DataFrame:
+    """Return everything that was tried, and the default: one row each."""
+    best = {one.aqm for one in tuning.front}
+    kinds = [("front" if one.aqm in best else "tried", one) for one in tuning.tried]
+    return pl.DataFrame(
+        [
+            {"trial": number, "kind": kind, "aqm": one.aqm, **one.values, "missed": one.missed}
+            for number, (kind, one) in enumerate([*kinds, ("default", tuning.default)], 1)
+        ]
+    )
+
+
+def _front(tuning: Tuning) -> Figure:
+    names = tuning.goal.metrics
+    first, second = ("trial", names[0]) if len(names) == 1 else (names[1], names[0])
+    labels = {name: metrics.find(name).title for name in names} | {"trial": "Trial"}
+    bounds = f"; bounds: {', '.join(one.text for one in tuning.goal.bounds)}" if tuning.goal.bounds else ""
+    return Figure(
+        name="front",
+        title="What was tried, and the front",
+        caption=(
+            f"{tuning.question['aqm']}: means over {len(tuning.question['training'])} training scenarios and "
+            f"{tuning.question['training_seeds']} seeds; the front is what no other setting is better than{bounds}"
+        ),
+        table=trials(tuning),
+        panels=[
+            Panel("points", first, second, Axis(labels[first]), Axis(labels[second]), by="kind", labels=KINDS_OF_TRIALS)
+        ],
+        height_in=4.2,
+    )
+
+
+def _sensitivity(tuning: Tuning) -> Figure:
+    table = pl.DataFrame(
+        [
+            {
+                "metric": one.metric,
+                "kind": one.kind,
+                "parameter": one.parameter,
+                "share": one.share,
+                "ci95_low": one.low,
+                "ci95_high": one.high,
+            }
+            for one in tuning.indices
+        ]
+    )
+    parameters = tuple(table["parameter"].unique(maintain_order=True))
+    places = {name: float(place) for place, name in enumerate(parameters)}
+    return Figure(
+        name="sensitivity",
+        title="Which parameters matter",
+        caption=(
+            "Share of the variance over the space that a parameter explains alone (first-order Sobol index) and "
+            f"that it has a part in (total index), 95 % intervals by bootstrap; base {tuning.question['sensitivity']}"
+        ),
+        table=table,
+        panels=[
+            Panel(
+                "bars",
+                "parameter",
+                "share",
+                Axis(places=places),
+                Axis("Share of variance", 0.0),
+                title=f"{metric}, {kind}",
+                rows={"metric": metric, "kind": kind},
+                by="parameter",
+                labels=parameters,
+            )
+            for kind in KINDS.values()
+            for metric in table["metric"].unique(maintain_order=True)
+        ],
+        height_in=3.9 if table["metric"].n_unique() == 1 else 6.5,
+        columns=2 if table["metric"].n_unique() == 1 else table["metric"].n_unique(),
+    )

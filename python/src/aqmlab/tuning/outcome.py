@@ -1,0 +1,112 @@
+"""The outcome of a tuning, in words and as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from aqmlab import __version__
+from aqmlab.results import Result
+from aqmlab.tuning.goal import Goal
+from aqmlab.tuning.sensitivity import Index
+from aqmlab.tuning.trials import Trial
+from aqmlab.tuning.verdict import Kept, Verdict
+
+FILE = "tuning.json"
+FORMAT_VERSION = 1
+# The result folder of the default against the tuned settings, within that of the tuning.
+UNSEEN = "unseen"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a tuning found.
+
+    Attributes:
+        question: what was asked, as plain data.
+        default: the AQM with its defaults, on the training scenarios.
+        tried: every setting that was tried, on the training scenarios.
+        front: those of them that no other is better than.
+        indices: how much each parameter matters.
+        unseen: the default and the settings that were judged, on the scenarios and seeds that chose nothing.
+        verdicts: these settings against the default there.
+        kept: how often they keep the bounds there.
+        split: how those scenarios were chosen, in words.
+
+    """
+
+    question: Mapping[str, Any]
+    default: Trial
+    tried: Sequence[Trial]
+    front: Sequence[Trial]
+    indices: Sequence[Index]
+    unseen: Result
+    verdicts: Sequence[Verdict]
+    kept: Sequence[Kept]
+    split: str
+
+    @property
+    def goal(self) -> Goal:
+        """What was searched for."""
+        return Goal.parse(self.question["minimise"], self.question["keep"])
+
+    @property
+    def judged(self) -> list[str]:
+        """The settings that were judged."""
+        return list(dict.fromkeys(one.aqm for one in self.verdicts))
+
+    @property
+    def words(self) -> list[str]:
+        """The outcome in words."""
+        bounds = "keeps all bounds" if self.front[0].missed == 0.0 else "keeps all bounds: the front misses them least"
+        which = f"; {'none' if self.front[0].missed else 'each of the front'} {bounds}" if self.goal.bounds else ""
+        lines = [f"{len(self.tried)} settings tried, {len(self.front)} on the front{which}."]
+        if not self.verdicts:
+            lines.append(f"{self.default.aqm}: the search found nothing but the default.")
+        for aqm in self.judged:
+            verdicts = [one.words for one in self.verdicts if one.aqm == aqm]
+            bounds_kept = [one.words for one in self.kept if one.aqm == aqm]
+            lines.append(f"{aqm}: {'; '.join([*verdicts, *bounds_kept])}.")
+        seeds = len(self.unseen.seeds)
+        lines.append(f"{self.split}; seeds 1 to {seeds} judge, others chose.")
+        return lines
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data (JSON)."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "command": "tune",
+            "aqmlab": __version__,
+            "question": dict(self.question),
+            "default": asdict(self.default),
+            "front": [asdict(one) for one in self.front],
+            "verdicts": [_verdict(one) for one in self.verdicts],
+            "kept": [{**asdict(one), "words": one.words} for one in self.kept],
+            "sensitivity": [asdict(one) for one in self.indices],
+            "words": self.words,
+            "tried": [asdict(one) for one in self.tried],
+        }
+
+    def to_json(self) -> str:
+        """Return the document as JSON."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _verdict(one: Verdict) -> dict[str, Any]:
+    estimate = one.difference.estimate
+    return {
+        "aqm": one.aqm,
+        "metric": one.metric,
+        "default": one.default,
+        "tuned": one.tuned,
+        "difference": estimate.value,
+        "ci95_low": estimate.low,
+        "ci95_high": estimate.high,
+        "n": estimate.n,
+        "unit": one.unit,
+        "p_holm": one.difference.p_holm,
+        "beats": one.beats,
+        "words": one.words,
+    }

@@ -1,0 +1,253 @@
+"""Parameters by search: the best settings of an AQM on some scenarios, judged against its defaults on others."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab import experiment, runner, scenario, store, system
+from aqmlab.errors import CheckError, InputError
+from aqmlab.experiment import Watcher
+from aqmlab.scenario import Experiment
+from aqmlab.store import files, lock
+from aqmlab.tuning import page, scenarios, sensitivity
+from aqmlab.tuning.goal import Goal
+from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
+from aqmlab.tuning.scenarios import Split, under
+from aqmlab.tuning.search import front, optuna, search, spread_over
+from aqmlab.tuning.space import Space
+from aqmlab.tuning.trials import Trials
+from aqmlab.tuning.verdict import judge, kept
+
+# Most settings of a front that are judged.
+MOST_JUDGED = 4
+TRIALS = 50
+SENSITIVITY = 32
+TRAINING_SEEDS = 2
+
+
+def tune(
+    aqm: str,
+    training: Sequence[str | os.PathLike[str]] = (),
+    judging: Sequence[str | os.PathLike[str]] = (),
+    *,
+    minimise: str | Sequence[str],
+    keep: str | Sequence[str] = (),
+    sweep: Mapping[str, Any] | None = None,
+    design: str = scenarios.USUAL_DESIGN,
+    trials: int = TRIALS,
+    sensitivity: int = SENSITIVITY,
+    training_seeds: int = TRAINING_SEEDS,
+    seed: int = 1,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    allow_unequal_buffers: bool = False,
+    yes: bool = False,
+    **options: Any,
+) -> Tuning:
+    """Search an AQM's parameters, and judge what was found against its defaults where nothing was chosen.
+
+    Args:
+        aqm: a discipline with ranges in place of values, as ``"pie target 5ms..40ms ecn"``; ``on|off`` is a choice.
+        training: experiment files whose AQM is replaced by what is tried; a sweep of options unless given.
+        judging: experiment files that choose nothing; half of the other scenarios unless given.
+        minimise: metrics whose mean over the training scenarios is to be small; several give a front.
+        keep: bounds on the mean in each scenario, as ``"goodput_mbit >= 0.95*fifo"`` or ``"qdelay_p95_ms <= 20"``.
+        sweep: what varies over the scenarios, as for `sweep`. Rate, round-trip time and load do unless given.
+        design: how scenarios are chosen from what varies: ``grid``, ``latin*N`` or ``sobol*N``.
+        trials: settings that optuna proposes, after those of the sensitivity.
+        sensitivity: base size N of the sample for Sobol indices, N (parameters + 2) settings: a power of two, or 0.
+        training_seeds: runs of each setting in each training scenario; all settings have the same.
+        seed: of the search, and of the choice of the scenarios that judge.
+        jobs: runs in parallel; one per core unless given. The result does not depend on it.
+        out: folder for the result. The same tuning, started again in it, makes only the missing runs.
+        allow_unequal_buffers: compare although the AQMs' limits differ.
+        yes: run it however many runs, events and bytes of memory it is estimated to take.
+        options: those of `compare` except ``aqm``; ``seeds`` are those that judge.
+
+    Raises:
+        InputError: naming what is wrong and what is allowed, or what to install.
+        CheckError: if a run broke one of its own checks.
+
+    """
+    space, goal = Space.parse(aqm), Goal.parse(_several(minimise), _several(keep))
+    split = choose(training, judging, options, sweep, design, seed, allow_unequal_buffers=allow_unequal_buffers)
+    asked = Asked(space, goal, split, trials, sensitivity, training_seeds, seed)
+    return conduct(asked, None if out is None else Path(out), jobs, yes=yes)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A tuning that is to be made; see `tune`."""
+
+    space: Space
+    goal: Goal
+    split: Split
+    trials: int = TRIALS
+    sensitivity: int = SENSITIVITY
+    training_seeds: int = TRAINING_SEEDS
+    seed: int = 1
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What is asked, as plain data: the same question gives the same answer."""
+        return {
+            "aqm": self.space.text,
+            "minimise": list(self.goal.minimise),
+            "keep": [one.text for one in self.goal.bounds],
+            "training": [_plain(one) for one in self.split.training],
+            "judging": [_plain(one) for one in self.split.judging],
+            "trials": self.trials,
+            "sensitivity": self.sensitivity,
+            "training_seeds": self.training_seeds,
+            "seed": self.seed,
+        }
+
+
+def choose(
+    training: Sequence[str | os.PathLike[str]],
+    judging: Sequence[str | os.PathLike[str]],
+    options: Mapping[str, Any],
+    sweep: Mapping[str, Any] | None,
+    design: str,
+    seed: int,
+    place: str = "",
+    *,
+    allow_unequal_buffers: bool = False,
+) -> Split:
+    """Return the scenarios that choose and those that judge; see `tune`.
+
+    Raises:
+        InputError: if one is wrong.
+
+    """
+    if training:
+        if sweep:
+            raise InputError(f"{place}sweep: an experiment file has a sweep of its own: give one of them")
+        return scenarios.from_files(training, judging, options, seed)
+    if judging:
+        raise InputError(f"{place}judge: name experiments to tune on, too")
+    unequal = allow_unequal_buffers
+    return scenarios.from_options(options, sweep or {}, design, seed, place, allow_unequal_buffers=unequal)
+
+
+def conduct(
+    asked: Asked, folder: Path | None, jobs: int | None = None, watcher: Watcher | None = None, *, yes: bool = False
+) -> Tuning:
+    """Make a tuning; see `tune`.
+
+    Raises:
+        InputError: as `tune`, or if the folder holds something else.
+        CheckError: if a run broke one of its own checks.
+        MachineError: if another process writes into the folder, or the disk is full.
+        KeyboardInterrupt: if the user interrupted; finished runs are kept in the folder.
+
+    """
+    optuna()
+    watcher, jobs = watcher or Watcher(), runner.default_jobs() if jobs is None else jobs
+    for name, value, least in (("trials", asked.trials, 0), ("jobs", jobs, 1)):
+        if value < least:
+            raise InputError(f"{name}: '{value}' is out of range: allowed is {least} or more")
+    scenarios.check_seeds(asked.training_seeds)
+    if not asked.trials and not asked.sensitivity:
+        raise InputError("trials: '0' leaves nothing to try without a sensitivity")
+    spread = sensitivity.sample(asked.space, asked.sensitivity, asked.seed)
+    with _opened(folder, asked.question):
+        return _conduct(asked, spread, folder, jobs, watcher, yes=yes)
+
+
+def _conduct(
+    asked: Asked, spread: Sequence[Sequence[float]], folder: Path | None, jobs: int, watcher: Watcher, *, yes: bool
+) -> Tuning:
+    space, goal, split = asked.space, asked.goal, asked.split
+    trials = Trials(goal, space.default, split.training, asked.training_seeds, folder, jobs)
+    settings = len(spread) + asked.trials
+    trials.check(settings, jobs, yes=yes)
+    # What judges is resolved first, so that nothing is found wrong with it after hours.
+    for point in split.judging:
+        scenario.resolve(under(point, [space.default, *goal.references]))
+    trials.expect(settings, watcher)
+    tried = search(space, goal, spread, asked.trials, asked.seed, trials.measure)
+    (default,) = trials.measure([space.default])
+    assert default is not None
+    best = front(goal, tried)
+    chosen = [one.aqm for one in spread_over(best, MOST_JUDGED) if one.aqm != space.default]
+    indices = sensitivity.indices(space, goal.minimise, trials.measure([space.at(one) for one in spread]), asked.seed)
+    aqms = list(dict.fromkeys([space.default, *chosen, *goal.references]))
+    watcher.on_begin("judging")
+    points = tuple(under(point, aqms) for point in split.judging)
+    unseen = experiment.conduct(
+        Experiment(f"{space.default} by default and tuned", points),
+        "tune",
+        jobs,
+        None if folder is None else folder / UNSEEN,
+        watcher,
+        yes=yes,
+    )
+    if unseen.manifest["failures"]:
+        raise CheckError("; ".join(unseen.manifest["failures"]))
+    if unseen.is_partial:
+        raise KeyboardInterrupt
+    found = Tuning(
+        asked.question,
+        default,
+        tried,
+        best,
+        indices,
+        unseen,
+        judge(unseen, goal, space.default, chosen),
+        kept(unseen, goal, space.default, chosen),
+        split.words,
+    )
+    if folder is not None:
+        files.put_all(folder, {FILE: found.to_json().encode()})
+        page.write(found, folder)
+    return found
+
+
+@contextmanager
+def _opened(folder: Path | None, question: Mapping[str, Any]) -> Iterator[None]:
+    """Lock a folder for a tuning: a new or empty one, or that of the same question."""
+    if folder is None:
+        yield
+        return
+    store.check_writable(folder)
+    try:
+        there = json.loads((folder / FILE).read_text(encoding="utf-8"))["question"]
+    except (OSError, ValueError, KeyError, TypeError):
+        store.check_new(folder)
+        there = None
+    # More trials go on from those that there are.
+    differing = [name for name in question if name != "trials" and there and there.get(name) != question[name]]
+    if differing:
+        raise InputError(f"{folder}: holds another tuning (its {differing[0]} differs): name another folder")
+    is_new = not folder.exists()
+    with system.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with lock.held(folder):
+            if there is None:
+                files.put_all(folder, {FILE: (json.dumps({"question": question}) + "\n").encode()})
+            try:
+                yield
+            except InputError:
+                if {path.name for path in folder.iterdir()} <= {FILE, lock.NAME}:
+                    # Nothing was run: leave no trace.
+                    files.remove(folder / FILE)
+                raise
+    finally:
+        if is_new:
+            files.discard_if_empty(folder)
+
+
+def _plain(point: Any) -> dict[str, Any]:
+    return {**{name: list(texts) for name, texts in point.given.items() if name != "aqm"}, **point.named}
+
+
+def _several(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel bench fuzz many-runs scale soak docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel bench fuzz many-runs scale soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -63,6 +63,10 @@ scale: .venv/native ## cost of building and running a growing network, up to 10 
 soak: .venv/native .venv/dev ## run 8000 random scenarios and 5000 mutated commands: none may fail its checks, abort or hang (ten minutes)
 	$(BIN)/python tests/soak/soak.py --runs 8000
 	$(BIN)/python tests/soak/commands.py --runs 5000
+
+playground: .venv/native ## build the simulator into a page for browsers: .build/playground/index.html
+	rustup target add wasm32-unknown-unknown
+	$(BIN)/python scripts/playground.py .build/playground/index.html
 
 docs: .venv/native ## write the pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs

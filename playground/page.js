@@ -1,0 +1,281 @@
+// The page: controls change the setting, the setting is run for both sides, the results are drawn.
+
+const SIDES = ["a", "b"];
+const $ = (id) => document.getElementById(id);
+// What the ends of a slider mean; between them it is logarithmic.
+const SLIDERS = {
+  rate: { low: 5e5, high: 5e8, read: (text) => parsed(text, UNITS.rate), write: (value) => written(value, UNITS.rate) },
+  rtt: { low: 1e6, high: 5e8, read: (text) => parsed(text, UNITS.time), write: (value) => written(value, UNITS.time) },
+  buffer: { low: 5, high: 5000, read: parseInt, write: (value) => `${Math.round(Number(value.toPrecision(2)))}p` },
+};
+
+let setting = fromLink(location.hash);
+let module = null;
+let workers = [];
+let results = {};
+let playing = null;
+
+const charts = [
+  new Chart($("charts"), "Queueing delay", "ms, mean of the period", [["a", "qdelay_ms"], ["b", "qdelay_ms"]]),
+  new Chart($("charts"), "Queue", "packets", [["a", "queue_packets"], ["b", "queue_packets"]]),
+  new Chart($("charts"), "Goodput", "Mbit/s; it leaps where a lost packet arrives at last", [["a", "goodput_mbit"], ["b", "goodput_mbit"]]),
+  new Chart($("charts"), "Drops", "packets in the period", [["a", "drops"], ["b", "drops"]]),
+  new Chart($("charts"), "Marks", "packets in the period", [["a", "marks"], ["b", "marks"]], { rare: true }),
+  new Chart($("charts"), "Congestion window of the first flow", "kB", [["a", "flow.0.cwnd_bytes", 1e-3], ["b", "flow.0.cwnd_bytes", 1e-3]]),
+  new OwnChart($("charts"), "a"),
+  new OwnChart($("charts"), "b"),
+];
+
+// Simulated time on show.
+function shownUntil() {
+  return (Number($("time").value) / 1000) * seconds();
+}
+
+function seconds() {
+  return parsed(setting.duration, UNITS.time) / 1e9;
+}
+
+// Colours and dashes of disciplines are those of all figures; two of the same discipline differ by their dash.
+function looks() {
+  const names = Object.fromEntries(SIDES.map((side) => [side, setting[side].split(" ")[0]]));
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  return Object.fromEntries(SIDES.map((side) => {
+    const discipline = disciplines.get(names[side]);
+    const look = discipline.looks[side === "b" && names.a === names.b ? 1 : 0];
+    const colour = dark ? look.colour_dark : look.colour;
+    const label = names.a === names.b ? `${names[side]} (${LABELS[side]})` : names[side];
+    return [side, { colour, dash: look.dash.map((part) => 2 * part), label, name: names[side], probes: discipline.probes }];
+  }));
+}
+
+function change(part) {
+  setting = checked({ ...setting, ...part });
+  history.replaceState(null, "", toLink(setting));
+  showSetting();
+  simulate();
+}
+
+function showSetting() {
+  for (const [name, slider] of Object.entries(SLIDERS)) {
+    const place = Math.log(slider.read(setting[name]) / slider.low) / Math.log(slider.high / slider.low);
+    if (document.activeElement !== $(name)) $(name).value = Math.round(100 * place);
+    $(`${name}-value`).value = setting[name];
+    $(name).setAttribute("aria-valuetext", setting[name]);
+  }
+  $("buffer-value").value += ` = ${written(bufferNs(), UNITS.time)}`;
+  $("duration").value = setting.duration;
+  if (document.activeElement !== $("seed")) $("seed").value = setting.seed;
+  showFlows();
+  for (const side of SIDES) showDiscipline(side);
+  for (const key of document.querySelectorAll(".key")) key.style.background = looks()[key.dataset.side].colour;
+  $("command").textContent = command(setting);
+}
+
+// How long the full buffer takes to leave.
+function bufferNs() {
+  return (parseInt(setting.buffer) * setup.fullPacketBytes * 8e9) / parsed(setting.rate, UNITS.rate);
+}
+
+function showFlows() {
+  const kinds = setting.flows.map(kindOf);
+  const rows = setting.flows.map((flow, at) => {
+    const row = document.createElement("div");
+    row.className = "flow";
+    const label = document.createElement("label");
+    label.htmlFor = `flow-${at}`;
+    label.textContent = `${kindOf(flow)} `;
+    label.append(Object.assign(document.createElement("output"), { value: countOf(flow) }));
+    const slider = Object.assign(document.createElement("input"), { type: "range", id: `flow-${at}`, min: 1, max: setup.mostFlows, value: countOf(flow) });
+    slider.addEventListener("input", () => {
+      label.querySelector("output").value = slider.value;
+      later(() => change({ flows: setting.flows.with(at, `${slider.value}*${kindOf(flow)}`) }));
+    });
+    const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
+    remove.setAttribute("aria-label", `Remove ${kindOf(flow)}`);
+    remove.disabled = setting.flows.length === 1;
+    remove.addEventListener("click", () => change({ flows: setting.flows.toSpliced(at, 1) }));
+    row.append(label, slider, remove);
+    return row;
+  });
+  // A slider that is being dragged stays.
+  const same = [...$("flows").querySelectorAll("label")].map((label) => label.firstChild.data.trim()).join() === kinds.join();
+  if (!same || !$("flows").contains(document.activeElement)) $("flows").replaceChildren(...rows);
+  const free = Object.keys(setup.flows).filter((kind) => !kinds.includes(kind));
+  $("add").replaceChildren(new Option("a kind of flow …", ""), ...free.map((kind) => new Option(kind, kind)));
+}
+
+function showDiscipline(side) {
+  const [name, ...given] = setting[side].split(" ");
+  const discipline = disciplines.get(name);
+  $(`${side}-name`).value = name;
+  $(`${side}-summary`).textContent = discipline.summary;
+  const box = $(`${side}-params`);
+  if (box.dataset.of === name && box.contains(document.activeElement)) return;
+  box.dataset.of = name;
+  box.replaceChildren(...discipline.params.filter((param) => param.name !== "limit").flatMap((param) => {
+    const at = given.indexOf(param.name);
+    const input = param.words.length ? document.createElement("select") : document.createElement("input");
+    if (param.words.length) input.append(...param.words.map((word) => new Option(word, word)));
+    else input.placeholder = param.default;
+    input.value = at < 0 ? (param.words.length ? param.default : "") : given[at + 1];
+    input.id = `${side}-${param.name}`;
+    input.title = `${param.help}. Allowed: ${param.allowed}. Default: ${param.default}. ${param.reference}`;
+    input.addEventListener("change", () => change({ [side]: spec(side, name) }));
+    const label = Object.assign(document.createElement("label"), { htmlFor: input.id, textContent: param.name, title: input.title });
+    return [label, input];
+  }));
+}
+
+// The discipline of a side with the parameters that differ from their defaults.
+function spec(side, name) {
+  const given = disciplines.get(name).params.flatMap((param) => {
+    const value = $(`${side}-${param.name}`)?.value.trim();
+    return value && value !== param.default ? [param.name, value] : [];
+  });
+  return [name, ...given].join(" ");
+}
+
+let waiting = 0;
+
+// Does it once nothing has changed for a moment.
+function later(action) {
+  clearTimeout(waiting);
+  waiting = setTimeout(action, 80);
+}
+
+function simulate() {
+  if (!module) return;
+  for (const worker of workers) worker.terminate();
+  results = {};
+  const took = {};
+  $("status").textContent = "simulating …";
+  $("status").className = "";
+  workers = SIDES.map((side) => {
+    const worker = new Worker(workerUrl);
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      took[side] = data.tookMs ?? 0;
+      results[side] = data.report ?? null;
+      if (data.error) fail(`${LABELS[side]} discipline: ${data.error}`);
+      if (SIDES.every((each) => each in results)) finish(took);
+    };
+    worker.postMessage({ module, scenario: scenario(setting, side), seed: Number(setting.seed) });
+    return worker;
+  });
+}
+
+function fail(text) {
+  $("status").textContent = text;
+  $("status").className = "problem";
+}
+
+function finish(took) {
+  const look = looks();
+  for (const chart of charts) chart.show(results, look, seconds());
+  showUntil();
+  showNumbers(look);
+  if (SIDES.every((side) => results[side])) {
+    const events = SIDES.reduce((sum, side) => sum + results[side].events, 0);
+    const longest = Math.round(Math.max(took.a, took.b));
+    const problems = setting.problems.length ? ` ${setting.problems.join("; ")}.` : "";
+    $("status").textContent = `Twice ${setting.duration} simulated in ${longest} ms: ${events.toLocaleString("en")} events.${problems}`;
+    $("status").className = setting.problems.length ? "problem" : "";
+  }
+  dispatchEvent(new CustomEvent("simulated", { detail: results }));
+}
+
+function showUntil() {
+  for (const chart of charts) chart.until(shownUntil());
+  $("time-value").value = `${shownUntil().toFixed(1)} s`;
+}
+
+function showNumbers(look) {
+  const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const head = document.createElement("tr");
+  head.append(cell("th", ""), ...SIDES.map((side) => cell("th", look[side].label)));
+  $("numbers").tHead.replaceChildren(head);
+  const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(results[side]?.metrics[name])));
+  $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit }) => {
+    const row = document.createElement("tr");
+    const label = cell("th", unit ? `${title} (${unit})` : title);
+    label.scope = "row";
+    const values = SIDES.map((side) => results[side]?.metrics[name]);
+    row.append(label, ...values.map((value) => cell("td", Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "–")));
+    return row;
+  }));
+}
+
+// Plays the run in five seconds, from its start or from where it was stopped.
+function play() {
+  if (playing !== null) return stop();
+  const whole = 5000;
+  if (Number($("time").value) >= 1000) $("time").value = 0;
+  let last = performance.now();
+  let place = Number($("time").value);
+  $("play").textContent = "Pause";
+  const step = (now) => {
+    place += ((now - last) / whole) * 1000;
+    last = now;
+    $("time").value = place;
+    showUntil();
+    playing = place < 1000 ? requestAnimationFrame(step) : stop();
+  };
+  playing = requestAnimationFrame(step);
+}
+
+function stop() {
+  if (playing !== null) cancelAnimationFrame(playing);
+  $("play").textContent = "Play";
+  playing = null;
+  return null;
+}
+
+function fillChoices() {
+  const groups = Map.groupBy(setup.disciplines, (discipline) => discipline.group);
+  for (const side of SIDES) {
+    $(`${side}-name`).append(...[...groups].map(([label, members]) => {
+      const group = Object.assign(document.createElement("optgroup"), { label });
+      group.append(...members.map(({ name }) => new Option(name, name)));
+      return group;
+    }));
+    $(`${side}-name`).addEventListener("change", (event) => change({ [side]: event.target.value }));
+  }
+  $("duration").append(...setup.durations.map((duration) => new Option(duration, duration)));
+}
+
+function listen() {
+  for (const [name, slider] of Object.entries(SLIDERS)) {
+    $(name).addEventListener("input", (event) => {
+      const value = slider.low * (slider.high / slider.low) ** (Number(event.target.value) / 100);
+      $(`${name}-value`).value = slider.write(value);
+      later(() => change({ [name]: slider.write(value) }));
+    });
+  }
+  $("duration").addEventListener("change", (event) => change({ duration: event.target.value }));
+  $("seed").addEventListener("change", (event) => change({ seed: event.target.value }));
+  $("add").addEventListener("change", (event) => change({ flows: [...setting.flows, `1*${event.target.value}`] }));
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("play").addEventListener("click", play);
+  $("time").addEventListener("input", () => { stop(); showUntil(); });
+  $("copy").addEventListener("click", async () => {
+    // A page from a disk may have no clipboard: the address bar has the link too.
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    $("copied").textContent = copied ? "copied" : "copy it from the address bar";
+  });
+  addEventListener("resize", () => later(() => charts.forEach((chart) => chart.fit())));
+  addEventListener("hashchange", () => { setting = fromLink(location.hash); showSetting(); simulate(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { showSetting(); simulate(); });
+}
+
+// The module is in the page: compressed, as text.
+async function unpacked() {
+  const packed = Uint8Array.from(atob($("module").textContent.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
+fillChoices();
+listen();
+showSetting();
+unpacked().then((compiled) => { module = compiled; simulate(); }, (error) => fail(`this browser cannot run the simulator: ${error.message}`));

@@ -1,0 +1,113 @@
+// A setting: what the controls say, as a link, as scenarios for the simulator, and as a command for a terminal.
+// Quantities are texts in tc's notation, as on the command line.
+
+const setup = JSON.parse(document.getElementById("setup").textContent);
+const disciplines = new Map(setup.disciplines.map((discipline) => [discipline.name, discipline]));
+
+const UNITS = {
+  rate: { kbit: 1e3, mbit: 1e6, gbit: 1e9 },
+  time: { us: 1e3, ms: 1e6, s: 1e9 },
+};
+
+// A quantity in base units (bit/s, ns), or NaN.
+function parsed(text, units) {
+  const match = /^([0-9]+(?:\.[0-9]+)?)([a-z]+)$/.exec(text);
+  return match && units[match[2]] ? Math.round(Number(match[1]) * units[match[2]]) : NaN;
+}
+
+// The largest unit in which a quantity is at least one, and two significant digits.
+function written(value, units) {
+  const [unit, size] = Object.entries(units).filter(([, size]) => value >= size).at(-1) ?? Object.entries(units)[0];
+  return `${Number((value / size).toPrecision(2))}${unit}`;
+}
+
+function fromLink(link) {
+  const given = new URLSearchParams(link.replace(/^#/, ""));
+  const wanted = { ...setup.start };
+  for (const name of ["rate", "rtt", "buffer", "duration", "seed"]) {
+    if (given.has(name)) wanted[name] = given.get(name);
+  }
+  if (given.has("flow")) wanted.flows = given.getAll("flow");
+  for (const side of ["a", "b"]) if (given.has(side)) wanted[side] = given.get(side);
+  return checked(wanted);
+}
+
+// A setting from texts, each replaced by that of the start where it cannot be understood.
+function checked(texts) {
+  const setting = { problems: [] };
+  const take = (name, fine) => {
+    setting[name] = fine(texts[name]) ? texts[name] : setup.start[name];
+    if (setting[name] !== texts[name]) setting.problems.push(`${name} '${texts[name]}' cannot be used: ${setting[name]} is`);
+  };
+  const within = (value, low, high) => value >= low && value <= high;
+  take("rate", (text) => within(parsed(text, UNITS.rate), 1e5, 1e9));
+  take("rtt", (text) => within(parsed(text, UNITS.time), 1e5, 2e9));
+  take("buffer", (text) => /^[0-9]{1,6}p$/.test(text) && parseInt(text) > 0);
+  take("duration", (text) => setup.durations.includes(text));
+  take("seed", (text) => /^[0-9]{1,4}$/.test(text) && within(Number(text), 1, 1000));
+  const known = (text) => /^[0-9]{1,3}\*/.test(text) && Number(text.split("*")[0]) <= setup.mostFlows && kindOf(text) in setup.flows;
+  take("flows", (flows) => flows.length > 0 && flows.every(known));
+  const named = (text) => disciplines.has(text.split(" ")[0]);
+  take("a", named);
+  take("b", named);
+  return setting;
+}
+
+function kindOf(flow) {
+  return flow.slice(flow.indexOf("*") + 1);
+}
+
+function countOf(flow) {
+  return Number(flow.split("*")[0]);
+}
+
+function toLink(setting) {
+  const pairs = ["rate", "rtt", "buffer", "duration", "seed", "a", "b"].map((name) => [name, setting[name]]);
+  return `#${new URLSearchParams([...pairs, ...setting.flows.map((flow) => ["flow", flow])])}`;
+}
+
+// The scenario of one side, as `aqmlab` resolves the command below.
+function scenario(setting, side) {
+  const durationNs = parsed(setting.duration, UNITS.time);
+  const taken = [];
+  const flows = setting.flows.map((flow) => {
+    const group = structuredClone(setup.flows[kindOf(flow)]);
+    group.count = countOf(flow);
+    let name = group.name;
+    for (let number = 2; taken.includes(name); number++) name = `${group.name}-${number}`;
+    taken.push(name);
+    return { ...group, name };
+  });
+  return {
+    ...setup.scenario,
+    aqm: withLimit(setting[side], setting.buffer),
+    capacity: { rate_bps: parsed(setting.rate, UNITS.rate) },
+    rtt_ns: parsed(setting.rtt, UNITS.time),
+    duration_ns: durationNs,
+    warmup_ns: warmupMs(setting) * 1e6,
+    sample_ns: Math.max(Math.floor(durationNs / setup.samples / 1e6) * 1e6, setup.shortestSampleNs),
+    flows,
+  };
+}
+
+// A discipline that has a limit of its own gets the buffer, unless it is given one.
+function withLimit(spec, buffer) {
+  const [name, ...given] = spec.split(" ");
+  const limited = disciplines.get(name).params.some((param) => param.name === "limit");
+  return limited && !given.includes("limit") ? `${spec} limit ${buffer}` : spec;
+}
+
+function warmupMs(setting) {
+  return Math.floor(parsed(setting.duration, UNITS.time) / 3e6);
+}
+
+function command(setting) {
+  const flows = setting.flows.map((flow) => `--flows "${flow}"`).join(" ");
+  const [a, b] = [setting.a, setting.b].map((spec) => `--aqm "${spec}"`);
+  return [
+    `aqmlab compare --rate ${setting.rate} --rtt ${setting.rtt} --buffer ${setting.buffer} \\`,
+    `    ${flows} \\`,
+    `    ${a} ${a === b ? "" : `${b} `}\\`,
+    `    --duration ${setting.duration} --warmup ${warmupMs(setting)}ms --seeds ${setting.seed}`,
+  ].join("\n");
+}

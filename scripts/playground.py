@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Build the playground: the simulator in one page that needs no server.
+
+    scripts/playground.py .build/playground/index.html
+
+It needs the WebAssembly target of Rust (`rustup target add wasm32-unknown-unknown`). The page holds everything: the
+module, the declarations of all disciplines, and scenarios as aqmlab resolves them, changed by its controls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from aqmlab import __version__, metrics, registry, scenario
+from aqmlab.plots.looks import looks
+from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "playground"
+TARGET = "wasm32-unknown-unknown"
+START = {
+    "rate": "20mbit", "rtt": "40ms", "buffer": "270p", "duration": "10s", "seed": "1",
+    "flows": ["4*cubic", "1*voip"], "a": "fifo", "b": "fq_codel",
+}  # fmt: skip
+DURATIONS = ["5s", "10s", "30s", "60s"]
+FLOWS = [
+    "cubic", "newreno", "bbr3", "prague", "dctcp", "ledbat", "cubic:ecn=classic", "cubic:rtt=200ms", "web", "video",
+    "voip", "gaming", "cbr:rate=1mbit", "cbr:rate=10mbit",
+]  # fmt: skip
+METRICS = [
+    "goodput_mbit", "utilization", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "marks", "jain_index", "mos_mean",
+    "page_load_mean_s", "video_stalls",
+]  # fmt: skip
+MOST_FLOWS = 32
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", type=Path)
+    page: Path = parser.parse_args().page
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(built(module()))
+    print(f"{page}: {page.stat().st_size / 1e6:.2f} MB")
+
+
+def module() -> bytes:
+    """Build the simulator as a WebAssembly module."""
+    target = ROOT / "target/wasm"
+    command = [
+        "cargo",
+        "build",
+        "--quiet",
+        "--locked",
+        "--package",
+        "aqm-wasm",
+        "--profile",
+        "wasm",
+        "--target",
+        TARGET,
+    ]
+    subprocess.run([*command, "--target-dir", target], cwd=ROOT, check=True)
+    return (target / TARGET / "wasm/aqm_wasm.wasm").read_bytes()
+
+
+def built(wasm: bytes) -> str:
+    """Return the page with everything in it."""
+    parts = {
+        "about": f"aqmlab {__version__}. One file, no server: nothing leaves this page.",
+        "style": _text("uPlot.min.css") + _text("style.css"),
+        "library": _text("uPlot.iife.min.js"),
+        "module": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
+        # What ends a script element must not stand in one.
+        "setup": json.dumps(setup()).replace("</", "<\\/"),
+        **{name: _text(f"{name}.js") for name in ("worker", "setting", "charts", "page")},
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("index.html"))
+
+
+def setup() -> dict[str, Any]:
+    """Return what the page knows: disciplines, kinds of flows as resolved, a scenario to start from."""
+    plans = {flow: _plan(flow) for flow in FLOWS}
+    base = json.loads(plans["cubic"].base.json)
+    return {
+        "start": START,
+        "durations": DURATIONS,
+        "mostFlows": MOST_FLOWS,
+        "samples": SAMPLES,
+        "shortestSampleNs": SHORTEST_SAMPLE_NS,
+        "fullPacketBytes": FULL_IP_PACKET_BYTES + base["overhead_bytes"],
+        "scenario": {key: value for key, value in base.items() if key != "flows"},
+        "flows": {flow: json.loads(plan.base.json)["flows"][0] for flow, plan in plans.items()},
+        "metrics": [_metric(name) for name in METRICS],
+        "disciplines": [{**one, "looks": _looks(one["name"])} for one in registry.listing()],
+    }
+
+
+def _plan(flow: str) -> scenario.Plan:
+    given = {"aqm": "fifo", "rate": "20mbit", "rtt": "40ms", "flows": f"1*{flow}", "duration": "30s", "warmup": "10s"}
+    return scenario.resolve(scenario.from_values(given))
+
+
+def _metric(name: str) -> dict[str, Any]:
+    metric = next(metric for metric in metrics.METRICS if metric.name == name)
+    return {"name": name, "title": metric.label, "unit": metric.unit}
+
+
+def _looks(name: str) -> list[dict[str, Any]]:
+    """The look of a discipline, and of a second one of the same name."""
+    return [
+        {"colour": look.colour, "colour_dark": _lighter(look.colour), "dash": look.dash}
+        for look in looks([name, f"{name} again"]).values()
+    ]
+
+
+def _lighter(colour: str) -> str:
+    """Half way to white, for dark paper."""
+    return "#" + "".join(f"{(int(colour[at : at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text()
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,9 @@
 
 use super::controller::{Controller, Info};
 use super::feedback::{Echo, Note};
+use super::values::Values;
 use super::window::{Acked, Window};
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -11,15 +13,28 @@ pub(super) static INFO: Info = Info {
     name: "ledbat",
     summary: "LEDBAT (RFC 6817): yields to others when the one-way delay rises",
     reference: "RFC 6817",
+    params: &[TARGET, GAIN],
     feedback: (Echo::Classic, Note::OneWayDelay),
-    build: |_, window, _| Box::new(Ledbat::new(window)),
+    build: |values, window, _| Box::new(Ledbat::new(values, window)),
     ..Info::USUAL
 };
 
-/// RFC 6817 section 2.5: the target queueing delay, at most 100 ms.
-const TARGET: f64 = 100_000.0;
-/// Segments per round trip and at full distance from the target; at most 1.
-const GAIN: f64 = 1.0;
+const TARGET: ParamSpec = ParamSpec::new(
+    "target",
+    Kind::Span,
+    Value::Span(Span::from_millis(100)),
+    (1e3, 1e10),
+    "queueing delay that it aims at",
+    "RFC 6817 section 2.5: at most 100 ms; RFC 7928 section 5.4 tests with 5 ms",
+);
+const GAIN: ParamSpec = ParamSpec::new(
+    "gain",
+    Kind::Count,
+    Value::Count(1),
+    (1.0, 100.0),
+    "segments by which the window grows in a round trip without queueing delay",
+    "RFC 6817 section 2.5: at most 1; RFC 7928 section 5.4 tests with 10",
+);
 /// Section 2.5: segments by which the window may exceed the data outstanding.
 const ALLOWED_INCREASE: u64 = 1;
 /// Smallest window in segments, and the first one.
@@ -31,8 +46,10 @@ const BASE_HISTORY: usize = 10;
 const MINUTE: Span = Span::from_secs(60);
 
 /// State beyond the window. Delays are in microseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Ledbat {
+    target: f64,
+    gain: f64,
     current: VecDeque<u32>,
     /// The smallest delay of each minute, the newest last.
     base: VecDeque<u32>,
@@ -43,11 +60,18 @@ struct Ledbat {
 
 impl Ledbat {
     /// Section 2.4.2 starts from INIT_CWND without slow start.
-    fn new(window: &mut Window) -> Ledbat {
+    fn new(values: &Values, window: &mut Window) -> Ledbat {
         window.initial = MIN_CWND * window.mss;
         window.cwnd = window.initial;
         window.ssthresh = 0;
-        Ledbat::default()
+        Ledbat {
+            target: values.span("target").as_nanos() as f64 / 1e3,
+            gain: f64::from(values.count("gain")),
+            current: VecDeque::new(),
+            base: VecDeque::new(),
+            minute_ends: Time::ZERO,
+            rest: 0.0,
+        }
     }
 }
 
@@ -79,9 +103,9 @@ impl Controller for Ledbat {
         let Some(base) = self.base.iter().min() else { return };
         let Some(current) = self.current.iter().min() else { return };
         let queueing = f64::from(current - base.min(current));
-        let off_target = (TARGET - queueing) / TARGET;
+        let off_target = (self.target - queueing) / self.target;
         let mss = window.mss as f64;
-        let move_by = GAIN * off_target * acked.bytes as f64 * mss / window.cwnd as f64 + self.rest;
+        let move_by = self.gain * off_target * acked.bytes as f64 * mss / window.cwnd as f64 + self.rest;
         let whole = libm::floor(move_by);
         self.rest = move_by - whole;
         let wanted = window.cwnd.saturating_add_signed(whole as i64);
@@ -106,7 +130,7 @@ mod tests {
 
     fn settled(cwnd: u64) -> (Ledbat, Window) {
         let mut window = Window::new(1000, 10);
-        let mut ledbat = Ledbat::new(&mut window);
+        let mut ledbat = Ledbat::new(&Values::new(&[INFO.params]), &mut window);
         window.cwnd = cwnd;
         ledbat.observe(&mut window, &acked(1000, 20, 0)); // base delay: 20 ms
         (ledbat, window)
@@ -125,6 +149,17 @@ mod tests {
         (1..=4).for_each(|at| ledbat.observe(&mut window, &acked(1000, 220, at))); // 200 ms of queue: twice the target
         ledbat.avoid_congestion(&mut window, &acked(10_000, 220, 5));
         assert_eq!(window.cwnd, 9_000);
+    }
+
+    #[test]
+    fn a_gain_of_ten_and_a_target_of_5_ms_react_as_much_more() {
+        let (ledbat, mut window) = settled(10_000);
+        let mut ledbat = Ledbat { target: 5_000.0, gain: 10.0, ..ledbat };
+        ledbat.avoid_congestion(&mut window, &acked(1000, 20, 1));
+        assert_eq!(window.cwnd, 11_000); // an acknowledgment of 1000 bytes: 10 x 1000 x 1000 / 10 000
+        (2..=5).for_each(|at| ledbat.observe(&mut window, &acked(1000, 25, at))); // 5 ms of queue: at the target
+        ledbat.avoid_congestion(&mut window, &acked(1000, 25, 6));
+        assert_eq!(window.cwnd, 11_000);
     }
 
     #[test]

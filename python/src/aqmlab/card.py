@@ -84,8 +84,7 @@ class _Subject:
     @property
     def marking(self) -> str:
         """The discipline with ECN switched on, if it has such a switch."""
-        switch = any(param.name == "ecn" for param in self.discipline.params)
-        return f"{self.text} ecn" if switch and "ecn" not in self.spec.given else self.text
+        return registry.marking(self.text)
 
     def beside_tail_drop(self, flows: str | Sequence[str], text: str | None = None, **options: str) -> _Pair:
         """Run the discipline and tail drop with the same traffic and seeds."""

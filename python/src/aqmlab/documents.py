@@ -87,6 +87,16 @@ class Table:
             raise self.error(f"{key}: must be a table of numbers")
         return {name: float(entry) for name, entry in value.items()}
 
+    def ranges(self, key: str) -> dict[str, tuple[float, float]]:
+        """Take a table of pairs of numbers; empty unless given."""
+        value = self._take(key, {})
+        pairs = isinstance(value, dict) and all(
+            isinstance(entry, list) and len(entry) == 2 and all(map(_is_number, entry)) for entry in value.values()
+        )
+        if not pairs:
+            raise self.error(f"{key}: must be a table of pairs of numbers")
+        return {name: (float(low), float(high)) for name, (low, high) in value.items()}
+
     def words(self, key: str) -> dict[str, str]:
         """Take a table of texts; empty unless given."""
         value = self._take(key, {})

@@ -120,6 +120,18 @@ def marks(spec: Spec) -> bool:
     return bool(discipline.traits["ecn"]) and spec.params.get("ecn", "on") == "on"
 
 
+def marking(text: str) -> str:
+    """Return a discipline in tc's notation with ECN switched on, if it has such a switch.
+
+    >>> marking("pie target 5ms"), marking("fifo"), marking("codel noecn")
+    ('pie target 5ms ecn', 'fifo', 'codel noecn')
+
+    """
+    spec = Spec.parse(text)
+    switch = any(param.name == "ecn" for param in find(spec.name).params)
+    return f"{text} ecn" if switch and "ecn" not in spec.given else text
+
+
 def listing() -> list[dict[str, Any]]:
     """Return everything about every discipline as plain data (``aqmlab aqm list --json``)."""
     plain: list[dict[str, Any]] = json.loads(_native.disciplines())

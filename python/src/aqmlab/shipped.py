@@ -27,7 +27,7 @@ def shared() -> Path:
 
 
 def names() -> list[str]:
-    """Return the names of the shipped experiments, except papers.
+    """Return the names of the shipped experiments, except papers; topologies and suites are none.
 
     >>> "first-comparison" in names(), "laws/square-root" in names()
     (True, True)
@@ -35,7 +35,12 @@ def names() -> list[str]:
     """
     folder = experiments()
     papers = [claims.parent for claims in folder.glob("*/claims.toml")]
-    files = [path for path in folder.rglob("*.toml") if not any(paper in path.parents for paper in papers)]
+    others = ("graphs", "suite.toml")
+    files = [
+        path
+        for path in folder.rglob("*.toml")
+        if not any(paper in path.parents for paper in papers) and not {path.name, path.parent.name}.intersection(others)
+    ]
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__, system
-from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, tune
+from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, suite, tune
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command()(folders.export)
 app.command()(schema.schema)
 app.command()(classify.classify)
 app.command()(tune.tune)
+app.command()(suite.suite)
 
 FAILED = 1
 BAD_INPUT = 2

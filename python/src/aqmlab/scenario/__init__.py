@@ -2,7 +2,7 @@
 
 from aqmlab.scenario.files import Experiment, load, swept
 from aqmlab.scenario.options import OPTIONS, Option, Options, from_values
-from aqmlab.scenario.resolve import Plan, count_runs, resolve
+from aqmlab.scenario.resolve import Plan, count_runs, resolve, split_specs
 
 __all__ = [
     "OPTIONS",
@@ -15,5 +15,6 @@ __all__ = [
     "from_values",
     "load",
     "resolve",
+    "split_specs",
     "swept",
 ]

@@ -11,6 +11,7 @@ from typing import Any
 from aqmlab import shipped, toml
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario import sweeps, topologies
+from aqmlab.scenario.inputs import STEPS
 from aqmlab.scenario.options import BY_NAME, Options, from_values, names
 
 # Quantities in a file have a unit; only these are plain numbers.
@@ -31,7 +32,7 @@ class Experiment:
     def absent(self) -> list[str]:
         """The recordings that it names and that are not here."""
         named = [path for point in self.points for key in PATHS for path in point.texts(key)]
-        return [path for path in dict.fromkeys(named) if not Path(path).exists()]
+        return [path for path in dict.fromkeys(named) if not path.startswith(STEPS) and not Path(path).exists()]
 
 
 def load(
@@ -172,13 +173,15 @@ def _value(key: str, value: object, place: str, folder: Path) -> object:
         if isinstance(entry, bool) or not isinstance(entry, str | int) or (isinstance(entry, int) and key not in PLAIN):
             raise InputError(f"{place}{key}: '{entry}' is not text with a unit, such as \"{_example(key)}\"")
     if key in PATHS:
-        placed = [str(_path(str(entry), folder)) for entry in entries]
+        placed = [_placed(str(entry), folder) for entry in entries]
         return placed if isinstance(value, list) else placed[0]
     return value
 
 
-def _path(text: str, folder: Path) -> Path:
-    return shipped.shared() / text.removeprefix(SHARED) if text.startswith(SHARED) else folder / text
+def _placed(text: str, folder: Path) -> str:
+    if text.startswith(STEPS):
+        return text
+    return str(shipped.shared() / text.removeprefix(SHARED) if text.startswith(SHARED) else folder / text)
 
 
 def _text(key: str, value: object, place: str) -> str:

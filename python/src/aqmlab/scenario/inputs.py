@@ -16,6 +16,14 @@ from weakref import WeakValueDictionary
 
 from aqmlab import system
 from aqmlab._native import Capture, LinkTrace
+from aqmlab.errors import InputError
+from aqmlab.units import parse_rate, parse_span
+
+# Starts a link trace that is written here instead of a file's name, as `steps:100mbit*20s,10mbit*20s`.
+STEPS = "steps:"
+MILLISECOND_NS = 1_000_000
+OPPORTUNITY_BITS = 12_000
+MOST_OPPORTUNITIES = 10_000_000
 
 T = TypeVar("T", bound=Capture | LinkTrace)
 
@@ -44,13 +52,44 @@ def capture(path: str) -> InputFile[Capture]:
 
 
 def link_trace(path: str) -> InputFile[LinkTrace]:
-    """Read a link trace in mahimahi's format.
+    """Read a link trace in mahimahi's format, or make one of rates in turn: `steps:100mbit*20s,10mbit*20s`.
 
     Raises:
-        InputError: naming the file and what is wrong with it.
+        InputError: naming the file, or the step, and what is wrong with it.
 
     """
-    return _read(path, LinkTrace, LinkTrace.LARGEST_FILE_BYTES)
+    if not path.startswith(STEPS):
+        return _read(path, LinkTrace, LinkTrace.LARGEST_FILE_BYTES)
+    content = steps(path)
+    return InputFile(path, LinkTrace(path, content), hashlib.sha256(content).hexdigest())
+
+
+def steps(text: str) -> bytes:
+    """Return the link trace of rates in turn, which repeat: opportunities of 1500 bytes at whole milliseconds.
+
+    Raises:
+        InputError: naming the step and what is allowed.
+
+    >>> steps("steps:12mbit*2ms,24mbit*1ms").split()
+    [b'1', b'2', b'3', b'3']
+
+    """
+    now_ms, owed, lines = 0, 0, bytearray()
+    for step in text.removeprefix(STEPS).split(","):
+        rate, times, span = step.partition("*")
+        if not times:
+            raise InputError(f"'{step}' is not RATE*TIME, as 100mbit*20s")
+        rate_bps, span_ns = parse_rate(rate.strip()), parse_span(span.strip())
+        if rate_bps == 0 or span_ns == 0 or span_ns % MILLISECOND_NS:
+            raise InputError(f"'{step}': allowed is a rate above zero for whole milliseconds")
+        if (rate_bps * span_ns) // (OPPORTUNITY_BITS * 10**9) > MOST_OPPORTUNITIES:
+            raise InputError(f"'{step}': allowed are at most {MOST_OPPORTUNITIES} packets of 1500 bytes in a step")
+        for _ in range(span_ns // MILLISECOND_NS):
+            now_ms += 1
+            owed += rate_bps
+            due, owed = divmod(owed, OPPORTUNITY_BITS * 1000)
+            lines += b"%d\n" % now_ms * due
+    return bytes(lines)
 
 
 # Cached while in use. A file that was written again is read again.

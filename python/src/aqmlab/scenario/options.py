@@ -34,7 +34,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("flows", "1*cubic", "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms", form="flows", many=True),
     Option("topology", "dumbbell", "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml"),
     Option("measure", "", "ports whose queues are measured, as down,up; the bottleneck unless given", many=True),
-    Option("link_trace", "", "delivery opportunities in mahimahi's format, instead of a rate"),
+    Option(
+        "link_trace",
+        "",
+        "delivery opportunities in mahimahi's format, or steps:100mbit*20s,10mbit*20s, instead of a rate",
+    ),
     Option("capture", "", "recorded traffic (pcap, pcapng) to replay through the bottleneck", many=True),
     Option("overhead", "14b", "link-layer bytes added to every IP packet", form="quantity"),
     Option(

@@ -207,7 +207,7 @@ def _packets_within(capture: dict[str, Any], duration_ns: int) -> int:
 def count_runs(options: Options) -> int:
     """Return how many runs options ask for, without resolving them; 1 if they are wrong."""
     try:
-        aqms = sum(len(_split(text)) for text in options.texts("aqm"))
+        aqms = sum(len(split_specs(text)) for text in options.texts("aqm"))
         return aqms * parse_whole(options.text("seeds"))
     except ValueError:
         return 1
@@ -407,8 +407,8 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
-    labels = [" ".join(part.split()) for text in options.labels("aqm") for part in _split(text)]
-    texts = [" ".join(part.split()) for text in options.texts("aqm") for part in _split(text)]
+    labels = [" ".join(part.split()) for text in options.labels("aqm") for part in split_specs(text)]
+    texts = [" ".join(part.split()) for text in options.texts("aqm") for part in split_specs(text)]
     if not texts:
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     contestants: list[Contestant] = []
@@ -462,7 +462,7 @@ def _unequal(options: Options) -> str:
     return "allow_unequal_buffers = true" if options.place else "allow_unequal_buffers=True"
 
 
-def _split(text: str) -> list[str]:
+def split_specs(text: str) -> list[str]:
     """Split a list of disciplines at commas, except those in brackets and between numbers (`weight 3,1`)."""
     parts, depth, start = [], 0, 0
     for at, character in enumerate(text):

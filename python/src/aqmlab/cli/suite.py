@@ -1,0 +1,129 @@
+"""``aqmlab suite``: scenarios that belong together, for any discipline, on one page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli.compare import (
+    Force,
+    Jobs,
+    Json,
+    Many,
+    Out,
+    Quiet,
+    Seeds,
+    Unequal,
+    check_count,
+    check_target,
+    write_json,
+)
+from aqmlab.errors import CheckError, Interrupted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from aqmlab.suites import Outcome, Part
+
+
+def suite(
+    name: Annotated[str, typer.Argument(metavar="SUITE", help="rfc7928, or a folder with a suite.toml.")],
+    aqm: Annotated[
+        Many, typer.Option("--aqm", metavar="SPEC", help="Queue disciplines; those of the suite unless given.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer points and seeds.")] = False,
+    only: Annotated[
+        Many, typer.Option("--only", metavar="SECTION", help="Only these sections or scenarios, as 8.2 or mild.")
+    ] = None,
+    allow_unequal_buffers: Unequal = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    quiet: Quiet = False,
+    force: Force = False,
+) -> None:
+    """Run every scenario of a suite, as RFC 7928's, for some disciplines, and write one page.
+
+    For example:
+
+    aqmlab suite rfc7928 --quick --aqm fifo,codel,pie
+
+    aqmlab suite rfc7928 --only 8.2 --aqm "pie target 5ms" --aqm "pie target 20ms"
+    """
+    from aqmlab import scenario, store, suites
+    from aqmlab.cli import show
+    from aqmlab.suites import page
+
+    number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
+    check_target(as_json, force=force)
+    chosen = suites.find(name)
+    folder = store.dated("suite") if out is None else out
+    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
+    try:
+        outcome = suites.conduct(
+            chosen,
+            [spec for text in aqm or [] for spec in scenario.split_specs(text)],
+            folder=folder,
+            quick=quick,
+            only=only or [],
+            seeds=count,
+            jobs=number,
+            allow_unequal_buffers=allow_unequal_buffers,
+            watcher=bar,
+        )
+        shown = page.write(outcome, folder)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
+    finally:
+        if bar:
+            bar.close()
+        if out is None:
+            store.discard_if_empty(folder, folder.parent)
+    write_json(json.dumps(outcome.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
+    if not quiet:
+        console = show.console(to_stderr=as_json == "-")
+        console.print(_shown(outcome))
+        console.print(f"open [bold]{shown}[/bold]")
+    elif as_json != "-":
+        typer.echo(str(folder))
+    if outcome.failures:
+        raise CheckError("; ".join(outcome.failures))
+
+
+def _shown(outcome: Outcome) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), ""]
+    for part in outcome.parts:
+        parts += [Text.assemble((part.entry.section, "bold"), f"  {part.entry.title}"), _table(part), ""]
+    parts += [Text(f"not run: {one}", style="yellow") for one in outcome.skipped]
+    return Group(*parts)
+
+
+def _table(part: Part) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    from aqmlab.suites.table import table
+
+    grid, swept = table(part), len(part.result.points) > 1
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for head in ["", "AQM"] if swept else ["AQM"]:
+        shown.add_column(head, no_wrap=True)
+    for title, unit in grid.heads:
+        shown.add_column(f"{title}\n{unit}", justify="right")
+    for line in grid.lines:
+        cells = []
+        for column, cell in enumerate(line.cells):
+            value, half = grid.text(column, cell)
+            cells.append(Text.assemble(value, (f" ± {half}" if half else "", "dim")))
+        shown.add_row(*([line.point] if swept else []), line.aqm, *cells)
+    return shown
+
+
+__all__ = ["suite"]

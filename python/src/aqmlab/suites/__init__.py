@@ -1,0 +1,8 @@
+"""Suites: scenarios that belong together, for any discipline, on one page. A suite is a folder of files."""
+
+from __future__ import annotations
+
+from aqmlab.suites.plan import Entry, Suite, built, find
+from aqmlab.suites.run import Outcome, Part, conduct
+
+__all__ = ["Entry", "Outcome", "Part", "Suite", "built", "conduct", "find"]

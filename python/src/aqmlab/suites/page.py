@@ -1,0 +1,106 @@
+"""The page of a suite: one HTML file, and its figures with their numbers beside it."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import __version__, plots, registry
+from aqmlab.errors import InputError
+from aqmlab.plots import Figure
+from aqmlab.plots.looks import looks
+from aqmlab.report import environment, inline
+from aqmlab.store import files
+from aqmlab.suites import table
+from aqmlab.suites.run import Outcome, Part
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGE = "index.html"
+SUITE = "suite.html"
+
+
+@functools.cache
+def _templates() -> Environment:
+    return environment(Path(__file__).parent)
+
+
+def write(outcome: Outcome, folder: Path) -> Path:
+    """Write the page, and the figures as SVG and CSV; return the page."""
+    drawn = {part.entry.name: figures(part) for part in outcome.parts}
+    contents = {
+        f"{name}-{file}": content for name, some in drawn.items() for file, content in plots.contents(some).items()
+    }
+    files.put_all(folder / "figures", contents)
+    [page] = files.put_all(folder, {PAGE: render(outcome, drawn).encode()})
+    return page
+
+
+def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
+    """Return the page."""
+    return (
+        _templates()
+        .get_template(SUITE)
+        .render(
+            outcome=outcome,
+            suite=outcome.suite,
+            sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
+            disciplines=[_facts(text) for text in outcome.aqms],
+            warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),
+            version=__version__,
+        )
+    )
+
+
+def figures(part: Part) -> list[Figure]:
+    """Return the figures of a scenario; of a sweep those over it, or else those of its first and last point."""
+    swept = len(part.result.points) > 1
+    found: list[Figure] = []
+    for kind in part.entry.figures:
+        try:
+            drawn = plots.figures(kind, [part.result])
+        except InputError:
+            continue
+        found += [drawn[0], drawn[-1]] if swept and len(drawn) > 1 else drawn
+    return [figure for figure in found if not figure.table.is_empty()]
+
+
+def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
+    scenario = part.result.scenarios[0]
+    return {
+        "entry": part.entry,
+        "tables": [one for one in (table.table(part), table.phases(part)) if one],
+        "looks": looks(part.result.aqms),
+        "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
+        "swept": len(part.result.points) > 1,
+        "seeds": len(part.result.seeds),
+        "flows": [_brief(flow) for flow in scenario["flows"]],
+        "scenario": scenario,
+    }
+
+
+def _brief(flow: str) -> str:
+    """A flow spec without the keys that are as usual."""
+    head, *pairs = flow.split(":")
+    told = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "apart", "from", "to")
+    usual = ("start=0s..1s", "apart=off", "ecn=off", "iw=10", "mss=1448b", f"name={head.partition('*')[2]}")
+    return ":".join([head, *(pair for pair in pairs if pair.partition("=")[0] in told and pair not in usual)])
+
+
+def _facts(text: str) -> dict[str, Any]:
+    """What RFC 7928 sections 4.5, 4.6, 11 and 12 ask to be stated."""
+    spec = registry.Spec.parse(text)
+    discipline = registry.find(spec.name)
+    traits = discipline.traits
+    return {
+        "name": text,
+        "preset": spec.preset,
+        "reference": discipline.reference,
+        "ecn": "can mark" if traits["ecn"] else "never marks",
+        "drops": "arriving packets, and packets that wait" if traits["drops_queued"] else "arriving packets",
+        "state": f"{traits['flow_state_bytes']} bytes for each flow" if traits["flow_state_bytes"] else "none per flow",
+        "timer": "yes" if traits["wakes"] else "no",
+        "parameters": ", ".join(param.name for param in discipline.params),
+    }

@@ -1,0 +1,130 @@
+"""A suite as data: ``suite.toml`` in a folder of experiments, which lists scenarios and what to show of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab import metrics, shipped
+from aqmlab.documents import Table
+from aqmlab.errors import InputError, unknown
+from aqmlab.plots import KINDS
+
+PLAN = "suite.toml"
+# RFC 7928 sections 2.5 to 2.7 and 4.2: the usual figures of a scenario.
+COLUMNS = ("goodput_mbit", "utilization", "loss_ratio", "qdelay_mean_ms", "qdelay_p99_ms", "jain_index")
+FIGURES = ("tradeoff", "cdf")
+REQUIREMENTS = ("must", "recommended", "may")
+# Between two metrics of a column: their ratio, run by run.
+OVER = " / "
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of a suite: its file, where it is asked for, and what is shown of it.
+
+    ``columns`` are metrics, or two with `` / `` between; ``phases`` are names and times in seconds; ``ecn`` switches
+    ECN on, and ``tail_drop`` adds the discipline that is compared with.
+    """
+
+    file: Path
+    section: str
+    title: str
+    asks: str
+    requirement: str
+    columns: tuple[str, ...]
+    figures: tuple[str, ...]
+    phases: dict[str, tuple[float, float]]
+    ecn: bool
+    tail_drop: bool
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return self.file.stem
+
+    @property
+    def command(self) -> str:
+        """The command that runs it alone."""
+        is_shipped = self.file.is_relative_to(shipped.experiments())
+        return f"aqmlab run {f'{self.file.parent.name}/{self.name}' if is_shipped else self.file}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite, ready to run; ``aqms`` are compared unless others are asked for."""
+
+    name: str
+    title: str
+    reference: str
+    aqms: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+def built() -> list[str]:
+    """Return the suites that come with aqmlab.
+
+    >>> "rfc7928" in built()
+    True
+
+    """
+    return sorted(plan.parent.name for plan in shipped.experiments().glob(f"*/{PLAN}"))
+
+
+def find(name: str) -> Suite:
+    """Return a suite by its name or by its folder.
+
+    Raises:
+        InputError: if there is no such suite, or its plan is wrong.
+
+    """
+    folder = shipped.experiments() / name if name in built() else Path(name)
+    if not (folder / PLAN).is_file():
+        raise unknown("suite", name, built())
+    table = Table.read(folder / PLAN)
+    suite = Suite(
+        name=folder.resolve().name,
+        title=table.text("title"),
+        reference=table.text("reference"),
+        aqms=table.texts("disciplines"),
+        entries=tuple(_entry(folder, one) for one in table.tables("scenario", "file")),
+    )
+    table.done()
+    if not suite.aqms or not suite.entries:
+        raise table.error("disciplines and [[scenario]] must name at least one each")
+    return suite
+
+
+def _entry(folder: Path, table: Table) -> Entry:
+    file = folder / f"{table.text('file')}.toml"
+    if not file.is_file():
+        raise table.error(f"file: there is no '{file}'")
+    entry = Entry(
+        file=file,
+        section=table.text("section"),
+        title=table.text("title"),
+        asks=table.text("asks"),
+        requirement=table.choice("requirement", REQUIREMENTS, "must"),
+        columns=table.texts("columns") or COLUMNS,
+        figures=table.texts("figures") or FIGURES,
+        phases=_phases(table),
+        ecn=table.flag("ecn"),
+        tail_drop=table.flag("tail_drop"),
+    )
+    table.done()
+    for column in entry.columns:
+        for name in column.split(OVER):
+            if not metrics.is_metric(name):
+                raise table.error(f"columns: unknown metric '{name}'")
+    for figure in entry.figures:
+        if figure not in KINDS:
+            raise table.error(f"figures: {unknown('figure', figure, KINDS)}")
+    return entry
+
+
+def _phases(table: Table) -> dict[str, tuple[float, float]]:
+    given = table.ranges("phases")
+    for name, (since, until) in given.items():
+        if not 0 <= since < until:
+            raise InputError(f"{table.place}phases: {name}: must end after it begins")
+    return given

@@ -1,0 +1,132 @@
+"""Runs the scenarios of a suite one after another: each is an experiment with a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab import __version__, experiment, registry, scenario
+from aqmlab.errors import InputError
+from aqmlab.experiment import Watcher
+from aqmlab.results import Result
+from aqmlab.suites.plan import Entry, Suite
+
+TAIL_DROP = "fifo"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """A scenario of a suite, and its result."""
+
+    entry: Entry
+    result: Result
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of a suite, in its order; ``skipped`` says why a scenario was not run."""
+
+    suite: Suite
+    aqms: tuple[str, ...]
+    quick: bool
+    parts: tuple[Part, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> list[str]:
+        """The runs that failed their own checks."""
+        return [f"{part.entry.name}: {one}" for part in self.parts for one in part.result.manifest["failures"]]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data (JSON); the runs are in the folders."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "command": "suite",
+            "aqmlab": __version__,
+            "suite": self.suite.name,
+            "quick": self.quick,
+            "warnings": list(self.skipped),
+            "scenarios": [_plain(part) for part in self.parts],
+        }
+
+
+def conduct(
+    suite: Suite,
+    aqms: Sequence[str],
+    *,
+    folder: Path,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    jobs: int | None = None,
+    allow_unequal_buffers: bool = False,
+    watcher: Watcher | None = None,
+) -> Outcome:
+    """Run a suite for some disciplines, with the same seeds for all.
+
+    Args:
+        suite: what to run.
+        aqms: the disciplines; those of the suite if empty.
+        folder: where each scenario gets a folder.
+        quick: shorter runs with fewer seeds and points, as ``[quick]`` of each file says.
+        only: sections or names of files; everything if empty. ``8`` stands for all of section 8.
+        seeds: instead of those of the files.
+        jobs: runs in parallel; one per core unless given.
+        allow_unequal_buffers: compare although the disciplines' limits differ.
+        watcher: receives the progress.
+
+    Raises:
+        InputError: naming what is wrong, before anything is run.
+
+    """
+    chosen = tuple(aqms) or suite.aqms
+    entries = [entry for entry in suite.entries if not only or any(_is_in(entry, one) for one in only)]
+    for one in only:
+        if not any(_is_in(entry, one) for entry in suite.entries):
+            known = ", ".join(dict.fromkeys(entry.section for entry in suite.entries))
+            raise InputError(f"only: '{one}' is no section or scenario of {suite.name}; known are {known}")
+    planned = []
+    skipped = []
+    for entry in entries:
+        mine = _aqms(entry, chosen)
+        if not mine:
+            skipped.append(f"section {entry.section}, {entry.title}: no discipline here can mark")
+            continue
+        overrides: dict[str, Any] = {"aqm": list(mine), **({} if seeds is None else {"seeds": str(seeds)})}
+        loaded = scenario.load(entry.file, overrides, quick=quick)
+        if allow_unequal_buffers:
+            points = tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points)
+            loaded = replace(loaded, points=points)
+        scenario.resolve(loaded.points[0])
+        planned.append((entry, loaded))
+    parts = []
+    for number, (entry, loaded) in enumerate(planned):
+        if watcher:
+            watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
+        result = experiment.conduct(loaded, "suite", jobs, folder / entry.name, watcher, with_report=False)
+        parts.append(Part(entry, result))
+        if result.is_partial and not result.manifest["failures"]:
+            raise KeyboardInterrupt
+    return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped))
+
+
+def _is_in(entry: Entry, wanted: str) -> bool:
+    return wanted == entry.name or f"{entry.section}.".startswith(f"{wanted.rstrip('.')}.")
+
+
+def _aqms(entry: Entry, chosen: Sequence[str]) -> list[str]:
+    """The disciplines of a scenario: marking, or with tail drop beside them, where it asks for that."""
+    if entry.ecn:
+        return [registry.marking(text) for text in chosen if registry.find(text).traits["ecn"]]
+    if entry.tail_drop and all(registry.Spec.parse(text).name != TAIL_DROP for text in chosen):
+        return [*chosen, TAIL_DROP]
+    return list(chosen)
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    document = part.result.document()
+    head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
+    return head | {key: document[key] for key in ("scenario", "partial", "warnings", "summary", "differences")}

@@ -1,0 +1,134 @@
+"""Suites: their plan, what they run, and their page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+from aqmlab import InputError, scenario, suites
+from aqmlab.scenario.inputs import steps
+
+TINY = """
+title = "Tiny"
+reference = "none"
+disciplines = ["codel"]
+
+[[scenario]]
+file = "one"
+section = "1.1"
+title = "One flow"
+asks = "One flow."
+phases = { first = [1, 2], second = [2, 3] }
+columns = ["goodput_mbit", "qdelay_mean_ms", "class.newreno.goodput_mbit / goodput_mbit"]
+figures = ["cdf"]
+
+[[scenario]]
+file = "two"
+section = "1.2"
+title = "With ECN"
+asks = "The same."
+ecn = true
+tail_drop = true
+"""
+FILE = """
+title = "A flow"
+aqm = ["fifo"]
+rate = "5mbit"
+rtt = "20ms"
+flows = ["2*newreno"]
+duration = "3s"
+warmup = "1s"
+seeds = 2
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A suite of two scenarios in a folder."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "suite.toml").write_text(TINY)
+    for name in ("one", "two"):
+        (folder / f"{name}.toml").write_text(FILE)
+    return folder
+
+
+def the_rfcs_suite_has_its_sections_and_its_numbers_of_flows() -> None:
+    suite = suites.find("rfc7928")
+    sections = ["4.4", "4.5", "5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "7.2", "8.2.2", "8.2.3", "8.2.4", "8.2.5"]
+    assert list(dict.fromkeys(one.section for one in suite.entries)) == [*sections, "8.2.6", "9.1", "9.2", "10.2"]
+    # Section 8.2: S is 100 Mbit/s x 100 ms / 8 / 1500 = 833.3 packets, twice with the buffer.
+    bdp = 100e6 * 0.1 / 8 / 1500
+    for name, share in (("mild", 0.036), ("medium", 0.081), ("heavy", 0.114)):
+        entry = next(one for one in suite.entries if one.name == name)
+        [flows] = scenario.load(entry.file).points[0].texts("flows")
+        assert flows == f"{round(share * 2 * bdp)}*newreno"
+
+
+@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
+def every_scenario_of_every_suite_resolves(quick: bool) -> None:
+    for suite in map(suites.find, suites.built()):
+        for entry in suite.entries:
+            for point in scenario.load(entry.file, quick=quick).points:
+                plan = scenario.resolve(point)
+                assert plan.contestants
+                names = {flow.name for flow in plan.base.flows}
+                asked = {column.split(".")[1] for column in entry.columns if column.startswith("class.")}
+                assert asked <= names
+
+
+def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command, tiny: Path) -> None:
+    ended = aqmlab(
+        "suite", str(tiny), "--aqm", "pie", "--aqm", "codel target 5ms", "--json", "all.json", "--out", "out"
+    )
+    assert ended.status == 0, ended.line
+    assert "1.2  With ECN" in ended.out
+    assert "pie ecn" in ended.out
+    page = (Path("out") / "index.html").read_text()
+    for text in ("1.1 One flow", "second", "newreno / all", "What is to be stated", "tiny/one.toml"):
+        assert text in page
+    document = json.loads(Path("all.json").read_text())
+    assert [one["section"] for one in document["scenarios"]] == ["1.1", "1.2"]
+    assert {row["aqm"] for row in document["scenarios"][1]["summary"]} == {"pie ecn", "codel target 5ms ecn"}
+    assert (Path("out") / "figures" / "one-cdf.csv").is_file()
+    again = aqmlab("suite", str(tiny), "--only", "1.1", "--quiet", "--out", "part")
+    assert again.status == 0
+    assert not (Path("part") / "two").exists()
+
+
+def what_is_wrong_with_a_suite_is_named(aqmlab: Command, tiny: Path) -> None:
+    assert "did you mean 'rfc7928'?" in aqmlab("suite", "rfc7982").line
+    assert "only: '3' is no section" in aqmlab("suite", "rfc7928", "--only", "3").line
+    (tiny / "suite.toml").write_text(TINY.replace('"goodput_mbit", "qdelay', '"goodput", "qdelay'))
+    with pytest.raises(InputError, match="columns: unknown metric 'goodput'"):
+        suites.find(str(tiny))
+    (tiny / "suite.toml").write_text(TINY.replace("[2, 3]", "[3, 2]"))
+    with pytest.raises(InputError, match="phases: second: must end after it begins"):
+        suites.find(str(tiny))
+
+
+def steps_of_a_rate_are_opportunities_that_add_up() -> None:
+    # 100 Mbit/s for 30 ms are 250 packets of 12 000 bits; 10 Mbit/s for 30 ms are 25.
+    times = [int(line) for line in steps("steps:100mbit*30ms,10mbit*30ms").split()]
+    assert sum(at <= 30 for at in times) == 250
+    assert len(times) == 275
+    for text, problem in {
+        "steps:10mbit": "is not RATE",
+        "steps:10mbit*1us": "whole milliseconds",
+        "steps:0bit*1s": "rate above zero",
+        "steps:1000gbit*1000s": "at most",
+    }.items():
+        with pytest.raises(InputError, match=problem):
+            steps(text)
+
+
+def a_link_of_steps_is_an_option(aqmlab: Command) -> None:
+    ended = aqmlab(
+        "compare", "--link-trace", "steps:12mbit*100ms,3mbit*100ms", "--rtt", "20ms", "--aqm", "fifo",
+        "--duration", "2s", "--seeds", "1", "--no-report", "--json", "-", "--out", "out",
+    )  # fmt: skip
+    assert ended.status == 0
+    assert json.loads(ended.out)["scenario"]["link_trace_mean_rate"] == "7.5mbit"

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import math
 import re
+import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from aqmlab import metrics, registry
+from aqmlab.metrics import Metric
 from aqmlab.names import swept_names
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.looks import looks
+from aqmlab.report import charts
+from aqmlab.report.answer import sentences
 from aqmlab.results import swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
-from aqmlab.results.summary import Row
+from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import COLUMNS, filled, in_units, line
 
 if TYPE_CHECKING:
@@ -25,15 +34,27 @@ if TYPE_CHECKING:
 __all__ = ["environment", "inline", "render", "summary_table"]
 
 
+# The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
+CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs"}
+
+
 def environment(*folders: Path) -> Environment:
     """Return the template environment of some folders and of the report's."""
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader([*folders, Path(__file__).parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["asset"] = asset
+    return made
+
+
+@functools.cache
+def asset(name: str) -> Markup:
+    """Return a script, a style or a licence that comes with the report, as it is."""
+    return Markup((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
 ENVIRONMENT = environment()
@@ -43,6 +64,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
     drawn = drawable(result)[0] if figures is None else figures
     is_large = len(result.points) > swept.MOST_TABLES
+    numbers = None if is_large else charts.data(result)
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
@@ -52,8 +74,72 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         short=swept_names(result),
         scenario=result.scenarios[0],
         settings=settings(result),
-        figures=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn],
+        figures=[
+            (
+                figure,
+                inline(figure.bare_svg, figure.title),
+                CHARTS.get(figure.name.removesuffix("-1"), "") if numbers else "",
+            )
+            for figure in drawn
+        ],
+        disciplines={one.name: one for one in registry.disciplines()},
+        again=_again(result),
+        data=_script(numbers) if numbers else "",
     )
+
+
+def _script(numbers: object) -> Markup:
+    """Return numbers as JSON that no text in them can end."""
+    return Markup(json.dumps(numbers, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))
+
+
+def _again(result: Result) -> str:
+    """Return the command that runs the same again; nothing for a sweep that is a sample, or of an older folder."""
+    options = result.manifest["points"][0].get("options") or {}
+    given, swept_values = options.get("given", {}), _swept_values(result)
+    if not given or math.prod(map(len, swept_values.values())) != len(result.points):
+        return ""
+    parts = ["aqmlab", "sweep" if swept_values else "compare"]
+    for name, values in swept_values.items():
+        parts += ["--sweep", f"{name}={','.join(values)}"]
+    for name, values in given.items():
+        if name not in swept_values:
+            parts += [part for value in values for part in (f"--{name.replace('_', '-')}", value)]
+    return shlex.join([*parts, *(["--allow-unequal-buffers"] if options.get("allow_unequal_buffers") else [])])
+
+
+def _swept_values(result: Result) -> dict[str, list[str]]:
+    return {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A difference against the first AQM as a cell: its text, and its class in the style."""
+
+    metric: Metric
+    text: str
+    verdict: str
+
+
+def _verdicts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return the differences as a table, a line for each AQM."""
+    found = {(one.aqm, one.metric): _verdict(one) for one in comparisons}
+    names = list(dict.fromkeys(one.metric for one in comparisons))
+    aqms = dict.fromkeys(one.aqm for one in comparisons)
+    absent = {name: Verdict(metrics.find(name), "-", "plain") for name in names}
+    return {
+        "metrics": [metrics.find(name) for name in names],
+        "lines": {aqm: [found.get((aqm, name), absent[name]) for name in names] for aqm in aqms},
+    }
+
+
+def _verdict(one: Comparison) -> Verdict:
+    metric = metrics.find(one.metric)
+    text = one.words.removeprefix(f"{metric.phrase} ").removeprefix("is ")
+    if not one.difference.is_distinguishable:
+        return Verdict(metric, text, "plain")
+    is_better = (one.difference.estimate.value > 0.0) == (metric.better == "higher")
+    return Verdict(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")
 
 
 def summary_table(result: Result, point: int = 0) -> str:
@@ -69,7 +155,9 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "summary": tables.summary,
         "more": tables.more,
         "first_port": tables.first_port,
+        "answer": sentences(result, number),
         "comparisons": [one for one in result.comparisons if one.point == number],
+        "verdicts": _verdicts([one for one in result.comparisons if one.point == number]),
         "n": max((row.estimate.n for row in rows), default=0),
     }
 

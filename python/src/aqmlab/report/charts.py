@@ -1,0 +1,168 @@
+"""The numbers of a report's interactive charts: what the page's script reads, as small as their pixels allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from aqmlab import metrics
+from aqmlab.names import swept_names
+from aqmlab.plots.looks import looks
+from aqmlab.results.frames import metric_names
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+# Samples of a distribution and of a series: two or three pixels each.
+DELAYS = 160
+TIMES = 300
+# Series of the whole that are shown, besides the groups' goodput and the disciplines' own variables.
+SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", "drops", "marks", "jain_index", "rtt_ms")
+TITLES = {
+    "qdelay": "Queue delay",
+    "owd": "One-way delay",
+    "pdv": "Delay variation",
+    "qdelay_ms": "Queue delay (ms)",
+    "queue_packets": "Queue (packets)",
+    "drops": "Drops (packets)",
+    "marks": "CE marks (packets)",
+    "rtt_ms": "Round-trip time (ms)",
+}
+
+
+def data(result: Result) -> dict[str, Any]:
+    """Return the AQMs with their looks, and for each scenario its distributions, series and runs."""
+    short = swept_names(result)
+    known = looks(result.aqms)
+    return {
+        "aqms": [
+            {"label": aqm, "name": short[aqm], "colour": known[aqm].colour, "dash": known[aqm].dash}
+            for aqm in result.aqms
+        ],
+        "points": [
+            {
+                "name": ", ".join(f"{key} {value}" for key, value in values.items()),
+                "warmup": result.warmup_s(point),
+                "delays": _delays(result, point),
+                "series": _series(result, point),
+                "runs": _runs(result, point),
+            }
+            for point, values in enumerate(result.points)
+        ],
+    }
+
+
+def _delays(result: Result, point: int) -> list[dict[str, Any]]:
+    """Return each delay's share of packets below some values, for each AQM."""
+    rows = result.histograms.filter(
+        (pl.col("point") == point) & (pl.col("name").str.contains(r"^(.*\.)?(qdelay|owd|pdv)$"))
+    )
+    merged = rows.group_by("name", "aqm", "value_ns").agg(pl.col("count").sum()).sort("value_ns")
+    parts = merged.partition_by("name", "aqm", as_dict=True, maintain_order=True)
+    found = []
+    for name in sorted({str(key[0]) for key in parts}, key=_delay_rank):
+        own = {str(aqm): part for (of, aqm), part in parts.items() if of == name}
+        largest = max(part["value_ns"].to_numpy()[-1] for part in own.values()) / 1e6
+        if largest <= 0.0:
+            continue
+        least = min(_early(part) for part in own.values()) / 1e6
+        at = np.geomspace(min(max(least, largest / 1e4), largest / 2), largest, DELAYS)
+        found.append(
+            {
+                "name": name,
+                "title": _delay_title(name),
+                "x": _short(at),
+                "y": [_below(own.get(aqm), at) for aqm in result.aqms],
+            }
+        )
+    return found
+
+
+def _delay_rank(name: str) -> tuple[str, int]:
+    """Return the rank of a delay: those of all packets come before those of groups."""
+    group, _, delay = name.rpartition(".")
+    return group, ("qdelay", "owd", "pdv").index(delay)
+
+
+def _early(part: pl.DataFrame) -> float:
+    """Return what a hundredth of the packets are not above, in nanoseconds."""
+    counts = np.cumsum(part["count"].to_numpy())
+    return float(part["value_ns"].to_numpy()[np.searchsorted(counts, counts[-1] / 100)])
+
+
+def _below(part: pl.DataFrame | None, at: Any) -> list[float | None] | None:
+    if part is None:
+        return None
+    counts = np.concatenate([[0], np.cumsum(part["count"].to_numpy())])
+    places = np.searchsorted(part["value_ns"].to_numpy() / 1e6, at, side="right")
+    return _short(counts[places] / counts[-1], 5)
+
+
+def _delay_title(name: str) -> str:
+    group, _, delay = name.rpartition(".")
+    return f"{TITLES[delay]}{' of ' + group.removeprefix('class.') if group else ''} (ms)"
+
+
+def _series(result: Result, point: int) -> list[dict[str, Any]]:
+    """Return each series, averaged over the seeds and over neighbours."""
+    wanted = pl.col("name").is_in(SERIES) | pl.col("name").str.contains(r"^(probe\..*|class\..*\.goodput_mbit)$")
+    rows = result.series.filter((pl.col("point") == point) & wanted)
+    if rows.is_empty():
+        return []
+    end = float(rows["time_s"].to_numpy().max())
+    step = max(end / TIMES, 1e-9)
+    binned = rows.with_columns(
+        ((pl.col("time_s") / step - 1e-6).floor().clip(0, TIMES - 1)).cast(pl.UInt32).alias("bin")
+    )
+    means = binned.group_by("name", "aqm", "bin").agg(pl.col("value").mean()).sort("bin")
+    parts = means.partition_by("name", "aqm", as_dict=True, maintain_order=True)
+    names = {str(key[0]) for key in parts}
+    rank = {name: place for place, name in enumerate(SERIES)}
+    found = []
+    for name in sorted(names, key=lambda name: (rank.get(name, len(rank)), name)):
+        lines: list[list[float | None] | None] = []
+        for aqm in result.aqms:
+            part = parts.get((name, aqm))
+            if part is None:
+                lines.append(None)
+                continue
+            values = np.full(TIMES, np.nan)
+            values[part["bin"].to_numpy()] = part["value"].fill_null(np.nan).to_numpy()
+            lines.append(_short(values))
+        found.append(
+            {"name": name, "title": _series_title(name), "x": _short((np.arange(TIMES) + 0.5) * step), "y": lines}
+        )
+    return found
+
+
+def _series_title(name: str) -> str:
+    if name.startswith("probe."):
+        return f"Variable: {name.removeprefix('probe.').replace('_', ' ')}"
+    return TITLES.get(name) or metrics.find(name).title
+
+
+def _runs(result: Result, point: int) -> list[dict[str, Any]]:
+    """Return each metric of every run."""
+    runs = result.runs.filter(pl.col("point") == point)
+    parts = runs.partition_by("aqm", as_dict=True, maintain_order=True)
+    found = []
+    for name in metric_names(runs):
+        if runs[name].drop_nulls().is_empty():
+            continue
+        values = [_short(parts[aqm,][name].to_numpy()) if (aqm,) in parts else [] for aqm in result.aqms]
+        metric = metrics.find(name)
+        found.append({"name": name, "title": metric.title, "better": metric.better, "y": values})
+    return found
+
+
+def _short(values: Any, digits: int = 4) -> list[float | None]:
+    """Return numbers with as many digits as one sees."""
+    return [
+        float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in np.asarray(values, float).tolist()
+    ]
+
+
+__all__: Sequence[str] = ["data"]

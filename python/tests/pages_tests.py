@@ -1,0 +1,159 @@
+"""The report in a browser: its charts, tables and menus, on paper, on a phone, in the dark, and for everybody."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import needs_browser, opened
+
+import aqmlab
+from aqmlab import Result, report
+
+REPORT = Path(report.__file__).parent
+# What the page's script says about its charts.
+CHARTS = "charts.map(({ chart }) => ({ ...chart.shown, visible: chart.plot.series.map((one) => one.show) }))"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    flows = ["2*cubic", "1*voip:name=calls"]
+    options = {"rate": "10mbit", "rtt": "20ms", "duration": "5s", "warmup": "1s", "seeds": 3}
+    result = aqmlab.compare(aqm=["fifo", "codel", "pie", "fq_codel"], flows=flows, **options)
+    return result.save(tmp_path_factory.mktemp("pages") / "out") / "report.html"
+
+
+def the_bundled_library_is_the_one_that_its_page_names() -> None:
+    told = (REPORT / "vendor" / "README.md").read_text()
+    for name, checksum in re.findall(r"`(uPlot[\w.]+)` \|.*`([0-9a-f]{64})`", told):
+        assert hashlib.sha256((REPORT / "vendor" / name).read_bytes()).hexdigest() == checksum
+    assert "(v1.6.32)" in (REPORT / "vendor" / "uPlot.iife.min.js").read_text()[:100]
+    assert len(list((REPORT / "vendor").iterdir())) == 4
+
+
+def the_library_keeps_its_licence_in_the_page(result: Result) -> None:
+    assert "Copyright (c) 2022 Leon Sorokin" in result.report()
+
+
+def the_answer_comes_first_in_three_sentences(result: Result) -> None:
+    from aqmlab.report.answer import sentences
+
+    told = sentences(result)
+    assert len(told) == 3
+    assert re.fullmatch(r"Mean queue delay is best under codel, [\d.]+ ms; worst under fifo, [\d.]+ ms\.", told[0])
+    text = result.report()
+    assert text.index(told[0]) < text.index("<table")
+    alone = aqmlab.compare(rate="10mbit", rtt="20ms", aqm="fifo", duration="1s", seeds=1)
+    assert sentences(alone) == []
+
+
+def the_command_that_makes_it_again_makes_the_same(result: Result) -> None:
+    from shlex import split
+
+    again = report._again(result)
+    assert split(again)[:2] == ["aqmlab", "compare"]
+    words = split(again)
+    given = {words[place][2:]: words[place + 1] for place in range(2, len(words), 2)}
+    assert given["rate"] == "10mbit"
+    assert given["seeds"] == "3"
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def the_charts_have_their_data_and_follow_the_choice(page: Path, scheme: Any) -> None:
+    with opened(page, 1000, scheme=scheme) as tab:
+        charts = tab.evaluate(CHARTS)
+        assert [one["title"] for one in charts][:2] == ["Queue delay (ms)", "Queue delay (ms)"]
+        assert [one["lines"] for one in charts] == [4, 4, 4]
+        assert all(one["points"] >= 12 for one in charts)
+        tab.get_by_role("checkbox", name="pie").uncheck()
+        assert {tuple(one["visible"]) for one in tab.evaluate(CHARTS)} == {(True, True, True, False, True)}
+        assert tab.locator("tr[data-aqm=pie]:visible").count() == 0
+        tab.locator("[data-chart=series] select").select_option(label="Queue (packets)")
+        tab.locator("[data-chart=delays] select").nth(0).select_option(label="Queue delay of calls (ms)")
+        tab.locator("[data-chart=delays] select").nth(1).select_option(label="share above")
+        titles = [one["title"] for one in tab.evaluate(CHARTS)]
+        assert titles[:2] == ["Queue delay of calls (ms)", "Queue (packets)"]
+        # A menu of one chart leaves the disciplines chosen for all.
+        assert {tuple(one["visible"]) for one in tab.evaluate(CHARTS)} == {(True, True, True, False, True)}
+        over = tab.locator(".u-over").nth(1)
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        shown = tab.locator(".u-legend").nth(1).inner_text()
+        assert re.search(r"Time \(s\):?\s*2\.\d", shown)
+        tab.mouse.down()
+        tab.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=4)
+        tab.mouse.up()
+        ends = "[charts[1].chart.plot.scales.x.min, charts[1].chart.plot.scales.x.max]"
+        zoomed = tab.evaluate(ends)
+        assert 0.9 < zoomed[0] < zoomed[1] < 3.0
+        tab.get_by_role("button", name="Whole range").nth(1).click()
+        whole = tab.evaluate(ends)
+        assert whole[0] < 0.1
+        assert whole[1] > 4.9
+
+
+@needs_browser
+def a_table_sorts_by_the_head_that_is_pressed(page: Path) -> None:
+    with opened(page, 1000) as tab:
+        head = tab.locator("table.sortable").first.locator("thead th").nth(3)
+        column = tab.locator("table.sortable").first.locator("tbody td:nth-of-type(3)")
+        for order, is_reversed in (("ascending", False), ("descending", True)):
+            head.get_by_role("button").click()
+            assert head.get_attribute("aria-sort") == order
+            values = [float(text.split()[0]) for text in column.all_inner_texts()]
+            assert values == sorted(values, reverse=is_reversed)
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark"), (1280, "dark")])
+def nothing_serious_is_in_the_way_of_anybody(page: Path, width: int, scheme: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with opened(page, width, scheme=scheme) as tab:
+        found = Axe().run(tab).response["violations"]
+        grave = [
+            (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
+        ]
+        assert grave == []
+        assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
+@needs_browser
+def no_cell_is_cut_on_a_phone(page: Path) -> None:
+    with opened(page, 390) as tab:
+        right = "[...document.querySelectorAll('td, th, svg, canvas')].map(e => e.getBoundingClientRect().right)"
+        assert max(tab.evaluate(right)) <= 390
+
+
+@needs_browser
+def nothing_is_folded_away_or_cut_in_print(page: Path) -> None:
+    with opened(page, 1000) as tab:
+        assert tab.locator("details:not([open])").count() > 0
+        tab.emulate_media(media="print")
+        tab.set_viewport_size({"width": 720, "height": 1000})
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert tab.locator("details:not([open])").count() == 0
+        assert tab.locator(".chart:visible").count() == 0
+        assert tab.locator("figure svg:visible").count() == tab.locator("figure").count()
+        right = "[...document.querySelectorAll('td, th, svg')].map(e => e.getBoundingClientRect().right)"
+        assert max(tab.evaluate(right)) <= 720
+
+
+@needs_browser
+def without_scripts_the_drawn_figures_are_there(page: Path) -> None:
+    from browser import CHROMIUM
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page(java_script_enabled=False)
+        tab.goto(page.as_uri())
+        assert tab.locator("figure svg:visible").count() == tab.locator("figure").count() >= 4
+        assert tab.locator("details:not([open])").count() == 0
+        assert tab.locator("fieldset:visible").count() == 0
+        browser.close()

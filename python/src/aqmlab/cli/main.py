@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__, system
-from aqmlab.cli import aqm, classify, compare, flows, folders, reproduce, schema, suite, tune
+from aqmlab.cli import advise, aqm, classify, compare, flows, folders, reproduce, schema, suite, tune
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
@@ -37,6 +37,7 @@ app.command()(schema.schema)
 app.command()(classify.classify)
 app.command()(tune.tune)
 app.command()(suite.suite)
+app.command()(advise.advise)
 
 FAILED = 1
 BAD_INPUT = 2

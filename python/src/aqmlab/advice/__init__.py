@@ -1,0 +1,9 @@
+"""Advice for a home's line: which queue discipline, how set up, what it brings and what it costs."""
+
+from __future__ import annotations
+
+from aqmlab.advice.line import LAYERS, Layer, Line, layer
+from aqmlab.advice.run import Advice, advise
+from aqmlab.advice.ways import Way, ways
+
+__all__ = ["LAYERS", "Advice", "Layer", "Line", "Way", "advise", "layer", "ways"]

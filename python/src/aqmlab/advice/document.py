@@ -1,0 +1,38 @@
+"""The advice as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aqmlab import __version__
+from aqmlab.advice import paste, words
+from aqmlab.advice.run import Advice
+from aqmlab.advice.verdict import Judged
+
+FORMAT_VERSION = 1
+
+
+def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
+    """Return it as plain data (JSON), with the router's ``interface`` in the lines to paste."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "command": "advise",
+        "aqmlab": __version__,
+        "line": str(advice.line),
+        "advice": advice.chosen.name,
+        "words": words.sentences(advice),
+        "alike": list(advice.verdict.alike),
+        "ways": [_plain(one) for one in advice.verdict.judged],
+        "tc": paste.tc(advice.chosen, advice.line, interface),
+        "sqm": paste.sqm(advice.chosen, advice.line, interface),
+        "assumptions": words.assumptions(advice),
+        "warnings": advice.result.warnings,
+    }
+
+
+def _plain(one: Judged) -> dict[str, Any]:
+    figures = {
+        name: {"mean": value.value, "ci95_low": value.low, "ci95_high": value.high}
+        for name, value in one.values.items()
+    }
+    return {"name": one.name, "grade": one.grade, "worse": list(one.worse), "figures": figures}

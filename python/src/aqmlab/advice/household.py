@@ -1,0 +1,19 @@
+"""What a household does with its line, all at once."""
+
+from __future__ import annotations
+
+# Flows over the topology of a line, and what is said of them.
+HOUSEHOLD = (
+    ("1*voip:name=call:from=server:to=phone", "a call (G.711)"),
+    (
+        "1*arrivals:name=game_down:from=server:to=console:gap=20ms:size=172b",
+        "a game (50 small packets a second each way)",
+    ),
+    ("1*arrivals:name=game_up:from=console:to=server:gap=20ms:size=172b", ""),
+    ("2*web:name=pages:from=server:to=laptop:transport=cubic:stack=linux:pause=exp(5s)", "two people who browse"),
+    ("1*video:from=server:to=tv:transport=cubic:stack=linux", "a video (adaptive, up to 5.8 Mbit/s)"),
+    ("1*cubic:name=download:from=server:to=laptop:stack=linux", "a download"),
+    ("1*cubic:name=backup:from=laptop:to=server:stack=linux", "a backup to the cloud"),
+    ("1*arrivals:name=ping_down:from=server:to=console:gap=200ms:size=56b", "and a ping, for the grade"),
+    ("1*arrivals:name=ping_up:from=console:to=server:gap=200ms:size=56b", ""),
+)

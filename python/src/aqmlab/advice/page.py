@@ -1,0 +1,52 @@
+"""The page of an advice: one HTML file."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab import __version__
+from aqmlab.advice import paste, words
+from aqmlab.advice.run import Advice
+from aqmlab.advice.verdict import FIGURES, PING
+from aqmlab.report import environment
+from aqmlab.store import files
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGE = "advice.html"
+
+
+@functools.cache
+def _templates() -> Environment:
+    return environment(Path(__file__).parent)
+
+
+def write(advice: Advice, folder: Path, interface: str = "eth0") -> Path:
+    """Write the page; return it. ``interface`` is the router's in the lines to paste."""
+    [page] = files.put_all(folder, {PAGE: render(advice, interface).encode()})
+    return page
+
+
+def render(advice: Advice, interface: str = "eth0") -> str:
+    """Return the page."""
+    return (
+        _templates()
+        .get_template(PAGE)
+        .render(
+            advice=advice,
+            line=advice.line,
+            headline=words.sentences(advice)[0],
+            sentences=words.sentences(advice)[1:],
+            figures=FIGURES,
+            ping=PING,
+            judged=advice.verdict.judged,
+            tc=paste.tc(advice.chosen, advice.line, interface),
+            sqm=paste.sqm(advice.chosen, advice.line, interface),
+            interface=interface,
+            assumptions=words.assumptions(advice),
+            version=__version__,
+        )
+    )

@@ -1,0 +1,79 @@
+"""Lines to paste: tc's commands, and OpenWrt's SQM.
+
+Grammar: tc-cake(8), tc-codel(8), tc-fq_codel(8), tc-fq_pie(8), tc-pie(8), tc-htb(8), tc-stab(8) and
+tc-mirred(8) of iproute2; options of the configuration file of sqm-scripts.
+"""
+
+from __future__ import annotations
+
+from aqmlab.advice.line import Line
+from aqmlab.advice.ways import Way
+
+# On an Ethernet interface the kernel's length has the frame's header already, which tc-cake(8) leaves out.
+FRAME_HEADER = 14
+SCRIPTS = {"cake": "piece_of_cake.qos", "fq_codel": "simplest.qos"}
+
+
+def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
+    """Return the commands for both directions; none without a shaper."""
+    if not way.is_shaped:
+        return []
+    down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
+    mirror = "ifb0"
+    return [
+        *_queue(way.up, up_kbit, line, interface),
+        f"ip link add name {mirror} type ifb",
+        f"ip link set dev {mirror} up",
+        f"tc qdisc replace dev {interface} handle ffff: ingress",
+        f"tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {mirror}",
+        *_queue(way.down, down_kbit, line, mirror, ingress=True),
+    ]
+
+
+def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
+    """Return OpenWrt's commands; none where SQM has no script for the way."""
+    name, *words = way.up.split() or [""]
+    if name not in SCRIPTS:
+        return []
+    down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
+    if line.layer.name == "vdsl":
+        down_kbit, up_kbit = (line.layer.carried(rate) for rate in (down_kbit, up_kbit))
+    options = {
+        "enabled": "1",
+        "interface": interface,
+        "download": str(down_kbit),
+        "upload": str(up_kbit),
+        "qdisc": name,
+        "script": SCRIPTS[name],
+        "linklayer": line.layer.sqm,
+    }
+    if line.layer.sqm != "none":
+        options["overhead"] = str(line.layer.overhead)
+    if line.layer.mpu:
+        options |= {"linklayer_advanced": "1", "tcMPU": str(line.layer.mpu)}
+    if "ack-filter" in words:
+        options |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1", "eqdisc_opts": "ack-filter"}
+    place = f"sqm.{interface.replace('-', '_').replace('.', '_')}"
+    return [
+        f"uci set {place}=queue",
+        *(f"uci set {place}.{name}='{value}'" for name, value in options.items()),
+        "uci commit sqm",
+        "/etc/init.d/sqm restart",
+    ]
+
+
+def _queue(spec: str, kbit: int, line: Line, device: str, ingress: bool = False) -> list[str]:
+    name, *words = spec.split()
+    if name == "cake":
+        more = [*words, line.layer.cake, *(["ingress"] if ingress else [])]
+        return [f"tc qdisc replace dev {device} root cake bandwidth {kbit}kbit {' '.join(more)}"]
+    layer = line.layer
+    rate = layer.carried(kbit) if layer.name == "vdsl" else kbit
+    size = f"stab overhead {layer.overhead - FRAME_HEADER} linklayer {layer.stab} " if layer.stab else ""
+    if layer.mpu:
+        size = size.replace("stab ", f"stab mpu {layer.mpu} ")
+    return [
+        f"tc qdisc replace dev {device} root handle 1: {size}htb default 10",
+        f"tc class add dev {device} parent 1: classid 1:10 htb rate {rate}kbit ceil {rate}kbit",
+        f"tc qdisc add dev {device} parent 1:10 {spec}",
+    ]

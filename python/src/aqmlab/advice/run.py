@@ -1,0 +1,111 @@
+"""Runs a household over every way to run its line, and judges them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab import experiment, scenario, shipped
+from aqmlab.advice.household import HOUSEHOLD
+from aqmlab.advice.line import Line
+from aqmlab.advice.verdict import Verdict, judge
+from aqmlab.advice.ways import Way, ways
+from aqmlab.experiment import Watcher
+from aqmlab.results import Result
+from aqmlab.units import format_rate, parse_span
+
+TOPOLOGY = "household/graphs/line.toml"
+# Far above any line: a router that does not shape.
+UNSHAPED_BPS = 10_000_000_000
+PASS = "fifo limit 10000p"
+# Simulated bytes are what takes time: fast lines have shorter runs.
+LONGEST_S, SHORTEST_S, SIMULATED_MBIT = 45, 20, 6_000
+SEEDS, QUICK_SEEDS = 10, 5
+WARMUP_S = 10
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was found: every way judged, the one to take, and the runs behind it."""
+
+    line: Line
+    ways: tuple[Way, ...]
+    verdict: Verdict
+    result: Result
+
+    @property
+    def chosen(self) -> Way:
+        """The way to take."""
+        return self.way(self.verdict.chosen)
+
+    def way(self, name: str) -> Way:
+        """Return a way by its name."""
+        return next(way for way in self.ways if way.name == name)
+
+
+def advise(
+    line: Line,
+    *,
+    folder: Path | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Advice:
+    """Run the household over every way, and judge them; ``quick`` runs half as long, with half of the seeds.
+
+    Raises:
+        InputError: naming what is wrong with the line.
+        CheckError: if a run broke one of its own checks.
+
+    """
+    chosen = ways(line)
+    loaded = scenario.swept(
+        _options(line, quick, seeds or (QUICK_SEEDS if quick else SEEDS)),
+        {"way": {way.name: _values(way, line) for way in chosen}},
+        allow_unequal_buffers=True,
+    )
+    result = experiment.conduct(loaded, "advise", jobs, folder, watcher, with_report=False)
+    if result.is_partial and not result.manifest["failures"]:
+        raise KeyboardInterrupt
+    minutes = (duration_s(line, quick) - WARMUP_S) / 60
+    return Advice(line, tuple(chosen), judge(result, minutes), result)
+
+
+def duration_s(line: Line, quick: bool) -> int:
+    """How long a run is."""
+    whole = int(min(max(SIMULATED_MBIT * 1_000_000 / (line.down_bps + line.up_bps), SHORTEST_S), LONGEST_S))
+    return max(whole // 2, SHORTEST_S) if quick else whole
+
+
+def _options(line: Line, quick: bool, seeds: int) -> dict[str, Any]:
+    rate = {"link_trace": line.trace} if line.trace else {"rate": format_rate(line.layer.carried(line.down_bps))}
+    return {
+        "aqm": [f"fifo limit {line.buffers[0]}"],
+        **rate,
+        "rtt": line.rtt,
+        "flows": [flow for flow, _ in HOUSEHOLD],
+        "overhead": f"{line.layer.overhead}b",
+        "topology": str(shipped.experiments() / TOPOLOGY),
+        "measure": ["line_down,line_up,router_down,router_up"],
+        "duration": f"{duration_s(line, quick)}s",
+        "warmup": f"{WARMUP_S}s",
+        "series": "groups",
+        "seeds": str(seeds),
+    }
+
+
+def _values(way: Way, line: Line) -> dict[str, str]:
+    """The values of the topology's names."""
+    down, up = line.shaped(way.share) if way.is_shaped else (UNSHAPED_BPS, UNSHAPED_BPS)
+    carried = line.layer.carried if way.is_shaped else int
+    return {
+        "delay": f"{parse_span(line.rtt) // 2000}us",
+        "line_up": format_rate(line.layer.carried(line.up_bps)),
+        "modem_up": way.modem or f"fifo limit {line.buffers[1]}",
+        "shaped_down": format_rate(carried(down)),
+        "shaped_up": format_rate(carried(up)),
+        "router_down": way.down or PASS,
+        "router_up": way.up or PASS,
+    }

@@ -1,0 +1,90 @@
+"""The ways to run a line: the modem as it is, and what a router or a modem may do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.advice.line import Line
+
+AS_IT_IS = "as it is"
+# Bytes of the packet that sqm-scripts takes for its targets.
+FULL_PACKET_BYTES = 1540
+TARGET_US, INTERVAL_US = 5_000, 100_000
+# A line this much faster down than up spends much of the way up on acknowledgments.
+ASYMMETRY = 8
+# What a shaper of a mobile line may have of its mean rate, which the line is often below.
+MOBILE_SHARES = (0.8, 0.5)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run the line. The first of two that cannot be told apart is the better supported one.
+
+    ``down`` and ``up`` are the disciplines of the router's shaper with their arguments as tc has them; without a shaper
+    (``share`` 0) they are empty, and ``modem`` may be another discipline for the modem's way up.
+    """
+
+    name: str
+    about: str
+    down: str = ""
+    up: str = ""
+    share: float = 0.0
+    modem: str = ""
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether the router shapes."""
+        return self.share > 0
+
+
+def ways(line: Line) -> list[Way]:
+    """Return the ways for a line, the best supported first."""
+    found = [Way(AS_IT_IS, "the modem with a plain queue")]
+    for share in MOBILE_SHARES if line.trace else (line.share,):
+        note = f" at {share:.0%}" if line.trace else ""
+        found += _shaped(line, share, note)
+    if line.layer.name == "docsis":
+        found.append(
+            Way(
+                "docsis_pie in the modem", "the way up as DOCSIS 3.1 modems must have it (RFC 8034)", modem="docsis_pie"
+            )
+        )
+    return found
+
+
+def _shaped(line: Line, share: float, note: str) -> list[Way]:
+    down_bps, up_bps = line.shaped(share)
+    down, up = target(down_bps), target(up_bps)
+    found = [Way(f"cake{note}", "SQM piece_of_cake.qos", "cake besteffort", "cake besteffort", share)]
+    if line.down_bps >= ASYMMETRY * line.up_bps:
+        filtered = "cake besteffort ack-filter"
+        found.append(
+            Way(
+                f"cake ack-filter{note}",
+                "SQM piece_of_cake.qos, without needless acknowledgments on the way up",
+                "cake besteffort",
+                filtered,
+                share,
+            )
+        )
+    found.append(Way(f"fq_codel{note}", "SQM simplest.qos", f"fq_codel {down}", f"fq_codel {up}", share))
+    if not note:
+        found += [
+            Way("fq_pie", "HTB with flow queueing and PIE", "fq_pie", "fq_pie", share),
+            Way("codel", "HTB with one queue and CoDel", f"codel {down}", f"codel {up}", share),
+            Way("pie", "HTB with one queue and PIE", "pie", "pie", share),
+        ]
+    return found
+
+
+def target(rate_bps: int) -> str:
+    """CoDel's target and interval as sqm-scripts set them on slow lines: 1.5 packets, and as much more interval.
+
+    >>> target(950_000), target(15_200_000)
+    ('target 19453us interval 114453us', 'target 5ms interval 100ms')
+
+    """
+    packet_us = FULL_PACKET_BYTES * 8 * 1_000_000 * 3 // 2 // rate_bps
+    if packet_us <= TARGET_US:
+        return "target 5ms interval 100ms"
+    return f"target {packet_us}us interval {INTERVAL_US - TARGET_US + packet_us}us"

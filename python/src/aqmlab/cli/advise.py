@@ -1,0 +1,179 @@
+"""``aqmlab advise``: which queue discipline a home's line should have, and what that brings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.errors import CheckError, InputError, Interrupted
+from aqmlab.units import parse_fraction, parse_rate, parse_span
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from aqmlab.advice import Advice, Line
+
+
+def advise(
+    down: Annotated[str, typer.Option("--down", metavar="R", help="Rate towards the home, or a link trace (LTE).")],
+    up: Annotated[str, typer.Option("--up", metavar="R", help="Rate from the home, or a link trace: its mean rate.")],
+    linklayer: Annotated[
+        One,
+        typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
+    ] = None,
+    rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="How far servers are away.")] = "40ms",
+    modem_buffer: Annotated[
+        str,
+        typer.Option(
+            "--modem-buffer", metavar="B", help="The modem's buffer each way, as 256kb; typical if not given."
+        ),
+    ] = "",
+    share: Annotated[
+        str, typer.Option("--share", metavar="P", help="Share of the rate that the router shapes to.")
+    ] = "90%",
+    interface: Annotated[
+        str, typer.Option("--interface", metavar="NAME", help="The router's interface in the lines to paste.")
+    ] = "eth0",
+    quick: Annotated[bool, typer.Option("--quick", help="Half as long, with half of the seeds.")] = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    as_json: Json = None,
+    quiet: Quiet = False,
+    force: Force = False,
+) -> None:
+    """Say which discipline a home's line should have, what it brings and costs, and the lines to paste.
+
+    For example:
+
+    aqmlab advise --down 16mbit --up 1mbit --linklayer adsl
+
+    aqmlab advise --down 250mbit --up 25mbit --linklayer cable --rtt 20ms
+    """
+    from aqmlab import advice, store
+    from aqmlab.advice import document, page
+    from aqmlab.cli import show
+
+    number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
+    if count == 1:
+        raise InputError("--seeds: '1' is out of range: allowed is 2 or more, for an interval")
+    check_target(as_json, force=force)
+    line = _line(down, up, linklayer, rtt, modem_buffer, share)
+    folder = store.dated("advise") if out is None else out
+    bar = None if quiet or not sys.stderr.isatty() else show.Bar()
+    try:
+        found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
+        shown = page.write(found, folder, interface)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
+    finally:
+        if bar:
+            bar.close()
+        if out is None:
+            store.discard_if_empty(folder, folder.parent)
+    text = json.dumps(document.document(found, interface), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_json(text, as_json)
+    if not quiet:
+        console = show.console(to_stderr=as_json == "-")
+        console.print(_shown(found, interface))
+        console.print(f"open [bold]{shown}[/bold]")
+    elif as_json != "-":
+        typer.echo(str(folder))
+    failures = found.result.manifest["failures"]
+    if failures:
+        raise CheckError("; ".join(failures))
+
+
+def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str, share: str) -> Line:
+    from aqmlab.advice import Line, layer
+    from aqmlab.scenario.inputs import STEPS, link_trace
+    from aqmlab.units import Size
+
+    def rate(option: str, text: str) -> tuple[int, str]:
+        """A rate, or the mean rate of a link trace and its name."""
+        try:
+            if text.startswith(STEPS) or Path(text).is_file():
+                return int(link_trace(text).summary()["mean_rate_bps"]), text
+            found = parse_rate(text)
+        except ValueError as error:
+            raise InputError(f"{option}: {error}") from None
+        if not 100_000 <= found <= 10_000_000_000:
+            raise InputError(
+                f"{option}: '{text}' is out of range: allowed is 100kbit to 10gbit, or a link trace's file"
+            )
+        return found, ""
+
+    (down_bps, trace), (up_bps, _) = rate("--down", down), rate("--up", up)
+    try:
+        kind = layer(linklayer or ("lte" if trace else "ethernet"))
+    except ValueError as error:
+        raise InputError(f"--linklayer: {error}") from None
+    try:
+        if not 0 < parse_span(rtt) <= 2_000_000_000:
+            raise InputError(f"'{rtt}' is out of range: allowed is up to 2s")
+    except ValueError as error:
+        raise InputError(f"--rtt: {error}") from None
+    try:
+        if modem_buffer and not Size.parse(modem_buffer).count:
+            raise InputError(f"'{modem_buffer}' is zero")
+    except ValueError as error:
+        raise InputError(f"--modem-buffer: {error}") from None
+    try:
+        part = parse_fraction(share)
+    except ValueError as error:
+        raise InputError(f"--share: {error}") from None
+    if not 0.3 <= part <= 1.0:
+        raise InputError(f"--share: '{share}' is out of range: allowed is 30% to 100%")
+    return Line(down_bps, up_bps, kind, trace, rtt, modem_buffer, part)
+
+
+def _shown(advice: Advice, interface: str) -> RenderableType:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from aqmlab.advice import paste, words
+
+    headline, *others = words.sentences(advice)
+    parts: list[RenderableType] = [Text(headline, style="bold"), *map(Text, others), "", _table(advice), ""]
+    for title, lines in (
+        ("Linux", paste.tc(advice.chosen, advice.line, interface)),
+        ("OpenWrt with SQM", paste.sqm(advice.chosen, advice.line, interface)),
+    ):
+        if lines:
+            # Never wrapped or indented: they are to be copied.
+            parts += [Text(title, style="bold"), *(Text(line, no_wrap=True, overflow="ignore") for line in lines), ""]
+    parts.append(Text("What this rests on", style="bold"))
+    parts += [Padding(Text(f"- {one}", style="dim"), (0, 0, 0, 0)) for one in words.assumptions(advice)]
+    parts += [Text(f"warning: {one}", style="yellow") for one in advice.result.warnings]
+    return Group(*parts, "")
+
+
+def _table(advice: Advice) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    from aqmlab.advice.verdict import FIGURES, PING
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("Way", no_wrap=True)
+    table.add_column("Grade\n+ms", justify="right", no_wrap=True)
+    for figure in FIGURES:
+        table.add_column(f"{figure.title}\n{figure.unit}", justify="right")
+    for one in advice.verdict.judged:
+        cells = [Text(f"{one.grade} {one.values[PING].value:.0f}")]
+        for figure in FIGURES:
+            value = one.values[figure.name]
+            style = "red" if figure.name in one.worse else ""
+            half = "" if value.half_width is None else f" ± {value.half_width:.{figure.digits}f}"
+            cells.append(Text.assemble((f"{value.value:.{figure.digits}f}", style), (half, "dim")))
+        table.add_row(Text(one.name, style="bold" if one.name == advice.chosen.name else ""), *cells)
+    return table
+
+
+__all__ = ["advise"]

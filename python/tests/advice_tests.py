@@ -1,0 +1,177 @@
+"""Advice for a line: its rates, ways, verdict, words, and lines to paste."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Command
+
+from aqmlab import InputError
+from aqmlab.advice import LAYERS, Line, layer, paste, ways
+from aqmlab.advice.verdict import FIGURES, grade, judge
+from aqmlab.registry import Spec
+
+ADSL = Line(16_000_000, 1_000_000, layer("adsl"))
+
+# Grammar of iproute2's manual pages, as far as the lines use it.
+RATE, TIME, DEV = r"\d+kbit", r"\d+(us|ms)", r"[a-z][\w.-]*"
+STAB = r"stab( mpu \d+)? overhead -?\d+ linklayer (atm|adsl|ethernet)"  # tc-stab(8)
+CODEL = rf"(target {TIME} )?(interval {TIME})?"  # tc-codel(8), tc-fq_codel(8)
+QUEUE = rf"((fq_)?codel( {CODEL})?|(fq_)?pie)"
+FRAMING = f"({'|'.join(sorted({one.cake for one in LAYERS.values()}))})"  # tc-cake(8), overhead keywords
+CAKE = rf"cake bandwidth {RATE}( besteffort)?( ack-filter)? {FRAMING}( ingress)?"
+TC = re.compile(
+    "|".join(
+        [
+            rf"tc qdisc replace dev {DEV} root {CAKE}",
+            rf"tc qdisc replace dev {DEV} root handle 1: ({STAB} )?htb default 10",
+            rf"tc class add dev {DEV} parent 1: classid 1:10 htb rate {RATE} ceil {RATE}",
+            rf"tc qdisc add dev {DEV} parent 1:10 {QUEUE}",
+            rf"tc qdisc replace dev {DEV} handle ffff: ingress",
+            rf"tc filter add dev {DEV} parent ffff: protocol all matchall action mirred egress redirect dev {DEV}",
+            rf"ip link add name {DEV} type ifb",
+            rf"ip link set dev {DEV} up",
+        ]
+    )
+)
+# Options of sqm-scripts' section "queue" that are used, and what they take.
+SQM = {
+    "enabled": "1",
+    "interface": DEV,
+    "download": r"\d+",
+    "upload": r"\d+",
+    "qdisc": "cake|fq_codel",
+    "script": r"piece_of_cake\.qos|simplest\.qos",
+    "linklayer": "none|ethernet|atm",
+    "overhead": r"\d+",
+    "linklayer_advanced": "1",
+    "tcMPU": r"\d+",
+    "qdisc_advanced": "1",
+    "qdisc_really_really_advanced": "1",
+    "eqdisc_opts": "ack-filter",
+}
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def the_lines_to_paste_follow_the_manual_pages(kind: str) -> None:
+    line = Line(40_000_000, 2_000_000, layer(kind), trace="x" if kind == "lte" else "")
+    for way in ways(line):
+        lines = paste.tc(way, line, "eth0.7")
+        assert bool(lines) == way.is_shaped
+        for one in lines:
+            assert TC.fullmatch(one), one
+        for one in paste.sqm(way, line, "eth0.7"):
+            if one not in ("uci set sqm.eth0_7=queue", "uci commit sqm", "/etc/init.d/sqm restart"):
+                found = re.fullmatch(r"uci set sqm\.eth0_7\.(\w+)='([^']*)'", one)
+                assert found, one
+                assert re.fullmatch(SQM[found[1]], found[2]), one
+
+
+def overheads_are_those_of_tc_cake() -> None:
+    # tc-cake(8), "Overhead Compensation Parameters".
+    assert {(one.cake, one.overhead, one.mpu) for one in LAYERS.values()} == {
+        ("pppoe-llcsnap", 40, 0),
+        ("pppoe-ptm", 30, 0),
+        ("docsis", 18, 64),
+        ("ethernet", 38, 84),
+        ("raw", 0, 0),
+    }
+    assert layer("adsl").carried(16_000_000) == 14_490_566  # 48 of 53 bytes of a cell
+    assert layer("vdsl2").carried(65_000) == 64_000
+
+
+def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_not() -> None:
+    cake = next(way for way in ways(ADSL) if way.name == "cake")
+    assert paste.tc(cake, ADSL)[0] == (
+        "tc qdisc replace dev eth0 root cake bandwidth 900kbit besteffort pppoe-llcsnap"
+    )  # 90 % of 1 Mbit/s
+    codel = next(way for way in ways(ADSL) if way.name == "fq_codel")
+    # The kernel counts 14 of the 40 bytes. sqm-scripts' target: 1.5 x 1540 x 8 bits at 900 kbit/s.
+    assert paste.tc(codel, ADSL)[0].endswith("stab overhead 26 linklayer atm htb default 10")
+    assert paste.tc(codel, ADSL)[2].endswith("fq_codel target 20533us interval 115533us")
+    vdsl = Line(65_000_000, 6_500_000, layer("vdsl"))
+    assert "uci set sqm.eth0.download='57600'" in paste.sqm(ways(vdsl)[1], vdsl)  # 65 x 0.9 x 64/65
+
+
+def every_way_is_a_discipline_of_the_registry() -> None:
+    for kind in LAYERS:
+        for way in ways(Line(300_000_000, 20_000_000, layer(kind))):
+            for text in filter(None, (way.down, way.up, way.modem)):
+                Spec.parse(text)
+    assert ways(Line(300_000_000, 20_000_000, layer("cable")))[-1].modem == "docsis_pie"
+
+
+class _Runs:
+    """Runs of three ways with the same seeds: a bad one, a good one, and one as good."""
+
+    points = ({"way": "as it is"}, {"way": "cake"}, {"way": "fq_codel"})
+
+    def __init__(self, seeds: int) -> None:
+        rows = []
+        for point, mos in enumerate((1.2, 4.3, 4.31)):
+            for seed in range(seeds):
+                row = {"point": point, "seed": seed, "mos_mean": mos + 0.01 * seed, "mos_back_mean": 4.4}
+                row |= {"page_load_mean_s": 2.0 + 0.001 * seed * (1 + point), "video_stall_s": 0.0, "goodput_mbit": 9.0}
+                row |= {"video_bitrate_mbit": 2.0, "class.download.goodput_mbit": 5.0, "class.backup.goodput_mbit": 0.5}
+                row |= {"rtt_base_ms": 40.0}
+                for name in ("game", "ping"):
+                    for way in ("up", "down"):
+                        row |= {f"class.{name}_{way}.{metric}": 30.0 for metric in ("owd_p99_ms", "owd_mean_ms")}
+                rows.append(row)
+        self.runs = pl.DataFrame(rows)
+
+
+def a_way_is_worse_where_it_is_noticed_and_the_best_supported_of_the_alike_is_chosen() -> None:
+    verdict = judge(_Runs(6), 1.0)  # type: ignore[arg-type]
+    assert verdict.chosen == "cake"
+    assert verdict.alike == ("fq_codel",)
+    assert list(verdict.of("as it is").worse) == ["call_mos"]
+    assert verdict.of("cake").grade == "A"  # 30 + 30 ms of a base of 40: 20 ms more
+    with pytest.raises(InputError, match="at least 2 finished runs"):
+        judge(_Runs(1), 1.0)  # type: ignore[arg-type]
+
+
+def grades_are_those_of_speed_tests() -> None:
+    # dslreports.com/faq/17930: less than 5, 30, 60, 200, 400 ms.
+    assert [grade(ms) for ms in (4.9, 5.0, 30.0, 60.0, 200.0, 400.0)] == ["A+", "A", "B", "C", "D", "F"]
+
+
+@pytest.mark.timeout(120)
+def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command) -> None:
+    ended = aqmlab(
+        "advise", "--down", "4mbit", "--up", "1mbit", "--linklayer", "adsl", "--quick", "--seeds", "2",
+        "--json", "a.json", "--out", "out",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    document = json.loads(Path("a.json").read_text())
+    assert [one["name"] for one in document["ways"]][:2] == ["as it is", "cake"]
+    assert set(document["ways"][0]["figures"]) == {
+        *(figure.name for figure in FIGURES),
+        "ping_increase_ms",
+        "goodput_mbit",
+    }
+    assert document["ways"][0]["grade"] == "F"
+    page = (Path("out") / "advice.html").read_text()
+    assert document["words"][0] in page.replace("&#39;", "'")
+    for line in document["tc"]:
+        assert line in ended.out
+    assert "dslreports.com/faq/17930" in ended.out
+
+
+def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
+    for options, problem in {
+        ("--down", "16mbit", "--up", "1mbit", "--linklayer", "adls"): "did you mean 'adsl'?",
+        ("--down", "16", "--up", "1mbit"): "--down:",
+        ("--down", "1kbit", "--up", "1mbit"): "allowed is 100kbit to 10gbit",
+        ("--down", "16mbit", "--up", "1mbit", "--share", "5%"): "allowed is 30% to 100%",
+        ("--down", "16mbit", "--up", "1mbit", "--rtt", "40"): "--rtt:",
+        ("--down", "16mbit", "--up", "1mbit", "--modem-buffer", "much"): "--modem-buffer:",
+        ("--down", "16mbit", "--up", "1mbit", "--seeds", "1"): "allowed is 2 or more",
+    }.items():
+        ended = aqmlab("advise", *options)
+        assert ended.status == 2
+        assert problem in ended.line

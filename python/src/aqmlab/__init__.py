@@ -17,7 +17,7 @@ from aqmlab import _native
 
 if TYPE_CHECKING:
     from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
-    from aqmlab.experiment import compare, load, run, sweep
+    from aqmlab.experiment import compare, load, merge, run, sweep
     from aqmlab.registry import disciplines
     from aqmlab.results import Result
     from aqmlab.tuning import tune
@@ -33,6 +33,7 @@ _HOME = {
     "compare": "experiment",
     "disciplines": "registry",
     "load": "experiment",
+    "merge": "experiment",
     "run": "experiment",
     "sweep": "experiment",
     "tune": "tuning",
@@ -48,6 +49,7 @@ __all__ = [
     "compare",
     "disciplines",
     "load",
+    "merge",
     "run",
     "sweep",
     "tune",

@@ -33,6 +33,9 @@ class Watcher:
     def on_plan(self, tasks: int, found: int) -> None:
         """Everything is resolved; ``tasks`` runs are to be made, ``found`` were already finished."""
 
+    def on_notice(self, text: str) -> None:
+        """Something is worth saying, and no error."""
+
     def on_progress(self, progress: Progress) -> None:
         """Some time has passed or a run has finished."""
 
@@ -42,6 +45,7 @@ def compare(
     aqm: str | Sequence[str],
     jobs: int | None = None,
     executor: Executor | None = None,
+    shard: str | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     title: str = "",
@@ -57,6 +61,7 @@ def compare(
         aqm: one discipline or several, as ``"pie target 15ms ecn"``; the others are compared with the first.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         executor: makes the runs in other processes or on other machines, in place of threads of this process.
+        shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
         out: folder to write the result into, with figures and report; nothing is written unless given. If it holds
         the same experiment, new seeds and AQMs are added to it.
         allow_unequal_buffers: compare although the AQMs' limits differ.
@@ -79,7 +84,9 @@ def compare(
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
     folder = None if out is None else Path(out)
-    return _checked(conduct(experiment, "compare", jobs, folder, engine=engine, yes=yes, executor=executor))
+    return _checked(
+        conduct(experiment, "compare", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard)
+    )
 
 
 def sweep(
@@ -89,6 +96,7 @@ def sweep(
     design: str = "grid",
     jobs: int | None = None,
     executor: Executor | None = None,
+    shard: str | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     engine: str = engines.DEFAULT,
@@ -105,6 +113,7 @@ def sweep(
             number of values.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         executor: makes the runs in other processes or on other machines, in place of threads of this process.
+        shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         engine: ``native``, the simulator.
@@ -123,7 +132,7 @@ def sweep(
     options = {"aqm": aqm, **options}
     experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
-    return _checked(conduct(experiment, "sweep", jobs, folder, engine=engine, yes=yes, executor=executor))
+    return _checked(conduct(experiment, "sweep", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
 
 
 def run(
@@ -132,13 +141,14 @@ def run(
     seeds: int | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
+    shard: str | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str = engines.DEFAULT,
     yes: bool = False,
 ) -> Result:
     """Run an experiment file, or a shipped experiment by its name; arguments override its options.
 
-    ``executor`` and ``yes`` are those of `compare`.
+    ``executor``, ``shard`` and ``yes`` are those of `compare`.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
@@ -147,7 +157,7 @@ def run(
     """
     experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
     folder = None if out is None else Path(out)
-    return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor))
+    return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -160,6 +170,37 @@ def load(folder: str | os.PathLike[str]) -> Result:
     path = Path(folder)
     kept = store.read(path)
     return Result(kept.manifest, kept.frames, path)
+
+
+def merge(
+    parts: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], watcher: Watcher | None = None
+) -> Result:
+    """Merge parts of an experiment into a new folder, with figures and report.
+
+    Parts are what ``shard`` made, or folders of the same experiment with other runs. The result is partial if runs are
+    missing.
+
+    Args:
+        parts: the folders.
+        out: the new folder.
+        watcher: is told what there is to say about the parts.
+
+    Raises:
+        InputError: if a folder is no part of the same experiment, is named twice, or differs in a run it shares.
+
+    """
+    folders = list(map(Path, parts))
+    for place, folder in enumerate(folders):
+        if folder.resolve() in [other.resolve() for other in folders[:place]]:
+            raise InputError(f"{folder}: is named twice")
+    store.check_new(Path(out))
+    both = store.merged({folder: store.read(folder) for folder in folders})
+    for text in (*both.said, both.missing) if both.missing else both.said:
+        (watcher or Watcher()).on_notice(text)
+    if both.frames.runs.is_empty():
+        raise InputError(f"{folders[0]}: has no run, and nor has any other part")
+    manifest = {**both.manifest, "created": _now()}
+    return load(publishing.save(Result(manifest, both.frames), Path(out)))
 
 
 def report(folder: str | os.PathLike[str]) -> Result:
@@ -191,6 +232,7 @@ def conduct(
     engine: str = engines.DEFAULT,
     yes: bool = False,
     executor: Executor | None = None,
+    shard: str | None = None,
 ) -> Result:
     """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
@@ -213,6 +255,9 @@ def conduct(
     if jobs < 1:
         raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
     workers = Threads(jobs) if executor is None else Elsewhere(executor)
+    part = None if shard is None else store.Shard.parse(shard)
+    if part and folder is None:
+        raise InputError("shard: needs a folder (out), which is merged with the others")
     chosen = engines.find(engine)
     if not yes:
         cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
@@ -226,8 +271,8 @@ def conduct(
             wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
-        result = _conduct(experiment, plans, command, workers, chosen, watcher, place)
-        if with_report and not publishing.is_published(result):
+        result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part)
+        if with_report and not part and not publishing.is_published(result):
             result = publishing.publish(result, place)
         return result
 
@@ -240,11 +285,18 @@ def _conduct(
     engine: engines.Engine,
     watcher: Watcher,
     place: store.Folder | None = None,
+    shard: store.Shard | None = None,
 ) -> Result:
     tasks = _tasks(plans, engine.version)
+    if shard:
+        tasks = shard.tasks(tasks)
     labels = [contestant.label for contestant in plans[0].contestants]
     manifest = _manifest(experiment, command, plans, engine, len(tasks))
+    if shard:
+        manifest["shard"] = str(shard)
     kept = place.kept if place else None
+    if shard and place and kept and not set(kept.frames.runs["key"]) <= {task.key for task in tasks}:
+        raise InputError(f"{place.path}: holds other runs than shard {shard} of this experiment: name another folder")
     earlier = store.reused(kept, tasks, labels) if kept else None
     finished = set(earlier.runs.select(*RUN).rows()) if earlier else set()
     missing = [task for task in tasks if (task.point, task.aqm, task.seed) not in finished]
@@ -255,7 +307,8 @@ def _conduct(
     watcher.on_plan(len(alike), len(tasks) - len(missing))
     if place and kept:
         manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
-        if earlier is kept.frames and not missing and not kept.records and kept.manifest["failures"] == []:
+        is_same = earlier is kept.frames and manifest.get("shard") == kept.manifest.get("shard")
+        if is_same and not missing and not kept.records and kept.manifest["failures"] == []:
             return Result(kept.manifest, kept.frames, place.path)
     if place:
         place.begin(manifest, earlier)
@@ -274,7 +327,7 @@ def _conduct(
         if place:
             place.abandon()
         raise
-    if not outcome.done and earlier is None:
+    if missing and not outcome.done and earlier is None:
         if place:
             place.abandon()
         if outcome.interrupted:
@@ -282,7 +335,9 @@ def _conduct(
         raise CheckError("; ".join(outcome.failures))
     frames = from_runs([one for done in outcome.done for one in each(done)])
     if earlier:
-        frames = earlier.joined(frames).sorted(labels)
+        frames = earlier.joined(frames)
+    # A run that answers several tasks is not where each of them would have put it.
+    frames = frames.sorted(labels)
     frames = replace(frames, runs=swept.tagged(frames.runs, [options.point for options in experiment.points]))
     manifest = store.concluded(manifest, frames, outcome.failures)
     if place:
@@ -335,7 +390,7 @@ def _manifest(
         "engine": engine.name,
         "code": engine.version,
         "build": json.loads(_native.build_info()),
-        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "created": _now(),
         "platform": platform.platform(),
         "python": platform.python_version(),
         "points": [growth.entry(options, plan) for options, plan in zip(experiment.points, plans, strict=True)],
@@ -345,6 +400,10 @@ def _manifest(
         "frames": "",
     }
     return store.concluded(manifest, from_runs([]), [])
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def _title(aqms: Sequence[str]) -> str:
@@ -358,4 +417,4 @@ def _checked(result: Result) -> Result:
     return result
 
 
-__all__ = ["Watcher", "compare", "conduct", "load", "report", "run", "sweep"]
+__all__ = ["Watcher", "compare", "conduct", "load", "merge", "report", "run", "sweep"]

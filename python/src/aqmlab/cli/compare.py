@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -46,6 +49,12 @@ Out = Annotated[
     ),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
+On = Annotated[
+    One, typer.Option("--on", metavar="ADDRESS", help="Workers elsewhere: dask://HOST:PORT, a Dask scheduler.")
+]
+Shard = Annotated[
+    One, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of the user that are there already.")]
 Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
 Report = Annotated[
@@ -80,40 +89,57 @@ _METAVARS = {
 }
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a scenario, which it takes by their names, before its own."""
-    options = {
-        name: Annotated[Many if BY_NAME[name].many else One, _option(name, of)] for name, of in _METAVARS.items()
-    }
-    hints = get_type_hints(command, include_extras=True)
-    own = [
-        one.replace(annotation=hints[one.name])
-        for one in inspect.signature(command).parameters.values()
-        if one.kind != inspect.Parameter.VAR_KEYWORD
-    ]
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in options.items()
-    ]
-    command.__annotations__ = {**options, **{one.name: one.annotation for one in own}}
-    command.__dict__["__signature__"] = inspect.Signature([*shared, *own])
+@dataclass(frozen=True)
+class How:
+    """How an experiment is run and shown: the options that `compare`, `sweep` and `run` share."""
+
+    jobs: Jobs = None
+    on: On = None
+    shard: Shard = None
+    out: Out = None
+    engine: Engine = None
+    report: Report = True
+    as_json: Json = None
+    force: Force = False
+    quiet: Quiet = False
+    yes: Yes = False
+
+
+def with_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the command of a function: ``values`` stands for the options of a scenario, ``how`` for those of `How`."""
+    options = {name: (Many if BY_NAME[name].many else One, _option(name, of)) for name, of in _METAVARS.items()}
+    ways = get_type_hints(How, include_extras=True)
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    for one in inspect.signature(function).parameters.values():
+        match one.name:
+            case "values":
+                parameters += [_parameter(name, Annotated[kind], None) for name, kind in options.items()]
+            case "how":
+                parameters += [_parameter(way.name, ways[way.name], way.default) for way in fields(How)]
+            case _:
+                parameters.append(one.replace(annotation=hints[one.name]))
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        if "how" in hints:
+            given["how"] = How(**{name: given.pop(name) for name in ways})
+        if "values" in hints:
+            # One that may be repeated is an empty list if it was not given.
+            given["values"] = {name: given.pop(name) or None for name in options}
+        function(**given)
+
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__dict__["__signature__"] = inspect.Signature(parameters)
     return command
 
 
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 @with_options
-def compare(
-    *,
-    allow_unequal_buffers: Unequal = False,
-    jobs: Jobs = None,
-    out: Out = None,
-    engine: Engine = None,
-    report: Report = True,
-    as_json: Json = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    yes: Yes = False,
-    **values: Any,
-) -> None:
+def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, how: How) -> None:
     r"""Compare queue disciplines on one bottleneck, over seeds.
 
     For example:
@@ -122,13 +148,14 @@ def compare(
 
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
     """
-    options = scenario.from_values(given(values), place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", jobs, out, as_json, quiet, engine, yes, report, force)
+    options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(Experiment("", (options,)), "compare", how)
 
 
 @with_options
 def sweep(
     *,
+    values: dict[str, Any],
     swept: Annotated[
         list[str],
         typer.Option(
@@ -141,15 +168,7 @@ def sweep(
         str, typer.Option("--design", metavar="WHAT", help="All combinations, or a sample: grid, latin*N or sobol*N.")
     ] = "grid",
     allow_unequal_buffers: Unequal = False,
-    jobs: Jobs = None,
-    out: Out = None,
-    engine: Engine = None,
-    report: Report = True,
-    as_json: Json = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    yes: Yes = False,
-    **values: Any,
+    how: How,
 ) -> None:
     r"""Compare queue disciplines over a space of settings.
 
@@ -159,10 +178,9 @@ def sweep(
 
     aqmlab sweep --sweep 'target=1ms..20ms*8' --rate 10mbit --rtt 40ms --aqm 'codel target $target'
     """
-    experiment = scenario.swept(
-        given(values), named_values(swept), design, "--", allow_unequal_buffers=allow_unequal_buffers
-    )
-    conduct(experiment, "sweep", jobs, out, as_json, quiet, engine, yes, report, force)
+    named = named_values(swept)
+    experiment = scenario.swept(values, named, design, "--", allow_unequal_buffers=allow_unequal_buffers)
+    conduct(experiment, "sweep", how)
 
 
 def named_values(swept: Sequence[str]) -> dict[str, str]:
@@ -183,24 +201,14 @@ def named_values(swept: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that were given; one that may be repeated is an empty list if it was not."""
-    return {name: value or None for name, value in values.items()}
-
-
+@with_options
 def run(
+    *,
     experiment: Annotated[
         str, typer.Argument(metavar="EXPERIMENT", help="A file, or the name of an experiment that comes with aqmlab.")
     ],
     seeds: Seeds = None,
-    jobs: Jobs = None,
-    out: Out = None,
-    engine: Engine = None,
-    report: Report = True,
-    as_json: Json = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    yes: Yes = False,
+    how: How,
 ) -> None:
     """Run an experiment: the options of compare as a TOML file, and sweeps over them.
 
@@ -212,45 +220,37 @@ def run(
     """
     check_count("--seeds", seeds)
     overrides = {} if seeds is None else {"seeds": seeds}
-    conduct(
-        scenario.load(shipped.find(experiment), overrides), "run", jobs, out, as_json, quiet, engine, yes, report, force
-    )
+    conduct(scenario.load(shipped.find(experiment), overrides), "run", how)
 
 
-def conduct(
-    experiment: Experiment,
-    command: str,
-    jobs: str | None,
-    out: Path | None,
-    as_json: str | None,
-    quiet: bool,
-    engine: str | None = None,
-    yes: bool = False,
-    with_report: bool = True,
-    force: bool = False,
-) -> None:
+def conduct(experiment: Experiment, command: str, how: How) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
-    number = check_count("--jobs", jobs)
-    check_target(as_json, force=force)
-    from aqmlab import store
+    jobs = check_count("--jobs", how.jobs)
+    if jobs is not None and how.on is not None:
+        raise InputError("--jobs: contradicts --on, whose workers say how many runs they make")
+    check_target(how.as_json, force=how.force)
+    from aqmlab import store, workers
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import Watcher
     from aqmlab.experiment import conduct as _conduct
 
-    folder = store.dated(command) if out is None else out
-    bar = None if quiet or not sys.stderr.isatty() else show.Bar()
+    folder = store.dated(command) if how.out is None else how.out
+    bar = None if how.quiet or not sys.stderr.isatty() else show.Bar()
     try:
-        result = _conduct(
-            experiment,
-            command,
-            number,
-            folder,
-            bar or Watcher(),
-            with_report=with_report,
-            engine=engine or DEFAULT,
-            yes=yes,
-        )
+        with nullcontext() if how.on is None else workers.connected(how.on) as executor:
+            result = _conduct(
+                experiment,
+                command,
+                jobs,
+                folder,
+                bar or Watcher(),
+                with_report=how.report,
+                engine=how.engine or DEFAULT,
+                yes=how.yes,
+                executor=executor,
+                shard=how.shard,
+            )
     except KeyboardInterrupt:
         if store.is_result(folder):
             raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
@@ -258,14 +258,14 @@ def conduct(
     finally:
         if bar:
             bar.close()
-        if out is None:
+        if how.out is None:
             store.discard_if_empty(folder, folder.parent)
-    if as_json is not None:
-        write_json(result.to_json(), as_json)
-    if not quiet:
-        console = show.console(to_stderr=as_json == "-")
+    if how.as_json is not None:
+        write_json(result.to_json(), how.as_json)
+    if not how.quiet:
+        console = show.console(to_stderr=how.as_json == "-")
         console.print(show.result(result, folder, console.width))
-    elif as_json != "-":
+    elif how.as_json != "-":
         typer.echo(str(folder))
     failures = result.manifest["failures"]
     if failures:

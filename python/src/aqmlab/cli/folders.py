@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force
-from aqmlab.errors import InputError, unknown
+from aqmlab.cli.compare import Force, Quiet
+from aqmlab.errors import CheckError, InputError, unknown
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
@@ -28,6 +28,38 @@ def report(folder: Folder) -> None:
     if result.is_partial:
         print(f"aqmlab: {folder}: {result.warnings[0]}", file=sys.stderr)
     typer.echo(str(folder / publishing.REPORT))
+
+
+def merge(
+    parts: Annotated[
+        list[Path], typer.Argument(metavar="PART...", help="What --shard made, or folders of the same experiment.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The new folder.")],
+    quiet: Quiet = False,
+) -> None:
+    """Merge the parts of an experiment into the folder that one machine would have written.
+
+    For example, on three machines and then on one:
+
+    aqmlab sweep ... --shard 1/3 --out part1
+
+    aqmlab merge part1 part2 part3 --out whole
+    """
+    from aqmlab import experiment
+    from aqmlab.cli import show
+
+    class Watcher(experiment.Watcher):
+        def on_notice(self, text: str) -> None:
+            print(f"aqmlab: {text}", file=sys.stderr)
+
+    result = experiment.merge(parts, out, Watcher())
+    if quiet:
+        typer.echo(str(out))
+    else:
+        console = show.console()
+        console.print(show.result(result, out, console.width))
+    if result.is_partial:
+        raise CheckError(f"{out}: is not complete; the whole command with --out {out} makes what is missing")
 
 
 def plot(

@@ -104,6 +104,8 @@ class Bars(experiment.Watcher):
 
 def result(shown: Result, folder: Path, width: int) -> RenderableType:
     """Return a whole result for a terminal of this width."""
+    if "shard" in shown.manifest:
+        return Text(f"shard {shown.manifest['shard']}: {len(shown.runs)} runs are in {folder}; see aqmlab merge --help")
     parts: list[RenderableType] = []
     is_large = len(shown.points) > swept.MOST_TABLES
     if is_large:

@@ -19,7 +19,6 @@ from aqmlab.cli.compare import (
     Yes,
     check_count,
     check_target,
-    given,
     named_values,
     with_options,
     write_json,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 @with_options
 def tune(
     *,
+    values: dict[str, Any],
     training: Annotated[
         list[str] | None,
         typer.Argument(metavar="[TRAINING.toml]...", help="Experiments to tune on, in place of options."),
@@ -72,7 +72,6 @@ def tune(
     force: Force = False,
     quiet: Quiet = False,
     yes: Yes = False,
-    **values: Any,
 ) -> None:
     r"""Search an AQM's parameters, and judge them against its defaults on scenarios and seeds that chose nothing.
 
@@ -93,7 +92,7 @@ def tune(
     ]
     processes = check_count("--jobs", jobs)
     check_target(as_json, force=force)
-    options = given(values)
+    options = dict(values)
     aqms = options.pop("aqm") or []
     if len(aqms) != 1:
         raise InputError("--aqm: name one AQM with ranges, as 'pie target 5ms..40ms tupdate 5ms..50ms'")

@@ -52,9 +52,14 @@ class Frames:
     def sorted(self, aqms: Sequence[str]) -> Frames:
         """Return the frames in the order of scenario, AQM as given, and seed; rows of a run keep their order."""
         rank = pl.col("aqm").replace_strict({aqm: place for place, aqm in enumerate(aqms)}, return_dtype=pl.UInt32)
+        # One number is ordered much faster than three columns.
+        place = (pl.col("point").cast(pl.UInt64) * len(aqms) + rank) * 2**32 + pl.col("seed")
 
         def sort(frame: pl.DataFrame) -> pl.DataFrame:
-            return frame.sort("point", rank, "seed", maintain_order=True) if len(frame) else frame
+            if frame.is_empty():
+                return frame
+            places = frame.select(place).to_series()
+            return frame if places.is_sorted() else frame.sort(place, maintain_order=True)
 
         return Frames(**{name: sort(getattr(self, name)) for name in FRAMES})
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from aqmlab.store.files import check_new, check_writable, dated, discard_if_empty
 from aqmlab.store.folder import Folder, Kept, is_result, opened, read, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
+from aqmlab.store.shards import Merged, Shard, merged
 
 __all__ = [
     "FORMAT_VERSION",
     "Folder",
     "Kept",
+    "Merged",
+    "Shard",
     "check_new",
     "check_writable",
     "concluded",
     "dated",
     "discard_if_empty",
     "is_result",
+    "merged",
     "opened",
     "read",
     "reused",

@@ -23,6 +23,8 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
             known = [name for name, dtype in flows.schema.items() if dtype == pl.Float64]
             hint = did_you_mean(column, known)
             raise InputError(f"fairness: there is no '{column}'{hint}; known are {', '.join(known)}")
+        if RTT not in flows.columns:
+            raise InputError(f"fairness: there is no '{RTT}': the result is of a version that did not write it")
         # What a flow with an end gets is decided by its size.
         if SIZE in flows.columns:
             flows = flows.filter(pl.col(SIZE).is_null())

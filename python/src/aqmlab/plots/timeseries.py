@@ -48,7 +48,7 @@ def _labelled(curves: Sequence[Curve], parts: Sequence[pl.DataFrame]) -> pl.Data
 
 def _events(curve: Curve) -> pl.DataFrame:
     rows = curve.of(curve.result.series).filter(pl.col("name").is_in(EVENTS))
-    first = rows.filter((pl.col("seed") == rows["seed"].min()) & (pl.col("value") > 0.0))
+    first = rows.filter((pl.col("seed") == pl.col("seed").min()) & (pl.col("value") > 0.0))
     return first.select(
         pl.lit("events").alias("name"), "time_s", pl.col("value").alias("packets"), pl.col("name").alias("event")
     ).sort("event", "time_s")

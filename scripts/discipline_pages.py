@@ -4,19 +4,22 @@
     scripts/discipline_pages.py docs/disciplines
 
 The contents come from the discipline's own declarations (`aqmlab aqm show`), from the header of its source file, and
-from the runs of its RFC 7567 card. The same sources give the same bytes.
+from the runs of its RFC 7567 card. The cards are also written as data, which `aqmlab aqm show` prints. The same sources
+give the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 from aqmlab import registry
-from aqmlab.card import Row, rfc7567
+from aqmlab.card import CARDS, Row, rfc7567
 from aqmlab.registry import Discipline
 
 SOURCES = Path(__file__).resolve().parents[1] / "crates/aqm-core/src/discipline"
@@ -31,14 +34,23 @@ def main() -> None:
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     disciplines = registry.disciplines()
+    cards: dict[str, list[Row]] = {}
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for discipline, rows in zip(disciplines, pool.map(rfc7567, [one.name for one in disciplines]), strict=True):
+            cards[discipline.name] = rows
             (folder / file_name(discipline)).write_text(declared(discipline) + card(rows))
             print(discipline.name, " ".join(f"{row.id}:{row.verdict}" for row in rows if row.verdict != "stated"))
+    CARDS.write_text(as_data(cards))
     (folder / "README.md").write_text(index(disciplines))
     pages = {file_name(one) for one in disciplines} | {"README.md"}
     for left_over in {path.name for path in folder.glob("*.md")} - pages:
         (folder / left_over).unlink()
+
+
+def as_data(cards: dict[str, list[Row]]) -> str:
+    """Return cards as the data that comes with the package."""
+    plain = {name: [asdict(row) for row in rows] for name, rows in cards.items()}
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
 
 def file_name(discipline: Discipline) -> str:

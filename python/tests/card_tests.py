@@ -117,7 +117,19 @@ def the_index_lists_every_page_and_there_are_no_others() -> None:
     assert {Path(path).name for path in PAGES.iterdir()} == names
 
 
-def the_card_on_a_page_is_current() -> None:
-    discipline = registry.find("fq_codel")
-    written = (PAGES / pages.file_name(discipline)).read_text()
-    assert written == pages.declared(discipline) + pages.card(rfc7567("fq_codel")), "run 'make docs'"
+def the_shipped_card_is_what_is_measured() -> None:
+    assert card.shipped("fq_codel") == rfc7567("fq_codel"), "run 'make docs'"
+
+
+def every_page_has_the_shipped_card() -> None:
+    cards = {one.name: card.shipped(one.name) or [] for one in registry.disciplines()}
+    assert pages.CARDS.read_text() == pages.as_data(cards), "run 'make docs'"
+    for one in registry.disciplines():
+        written = (PAGES / pages.file_name(one)).read_text()
+        assert written == pages.declared(one) + pages.card(cards[one.name]), "run 'make docs'"
+
+
+def with_parameters_or_another_preset_a_card_is_measured() -> None:
+    assert card.shipped("PIE:rfc8033") == card.shipped("pie")
+    assert card.shipped("pie target 5ms") is None
+    assert card.shipped("pie:linux") is None

@@ -433,3 +433,20 @@ def groups_of_one_kind_are_told_apart() -> None:
     assert [group.name for group in plan.base.flows] == ["cubic", "cubic-2", "cubic-3"]
     with pytest.raises(InputError, match="another group has the name 'x'"):
         _plan(flows=["3*cubic:name=x", "1*newreno:name=x"])
+
+
+def a_rate_in_bytes_per_second_is_pointed_out_once() -> None:
+    given = {"aqm": "fifo", "rate": "10mbps", "rtt": "40ms", "flows": ["2*cbr:rate=1mbps", "1*cbr:name=b:rate=1mbps"]}
+    found = [text for text in scenario.resolve(scenario.from_values(given)).warnings if "bytes per second" in text]
+    assert [text.split(":")[0] for text in found] == ["10mbps is 80mbit", "1mbps is 8mbit"]
+    quiet = {**given, "rate": "80mbit", "flows": "1*cbr:rate=8mbit"}
+    assert scenario.resolve(scenario.from_values(quiet)).warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["fifo,red,red probability 0.05", 'fifo,red,"red probability 0.05"', "fifo, red, 'red probability 0.05'"]
+)
+def disciplines_of_a_list_may_have_parameters_and_quotes(text: str) -> None:
+    plan = scenario.resolve(scenario.from_values({"aqm": text, "rate": "10mbit", "rtt": "40ms"}))
+    assert [one.label for one in plan.contestants] == ["fifo", "red", "red probability 0.05"]
+    assert plan.contestants[2].spec.params["probability"] in ("0.05", "5%")

@@ -6,8 +6,10 @@ research. The limits of the verdicts are ours, and are printed with them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,6 +20,8 @@ from aqmlab.experiment import compare
 from aqmlab.registry import Discipline, Spec
 from aqmlab.results.model import Result
 
+# The cards of the disciplines as they are without parameters: written by `make docs`, and checked by a test.
+CARDS = Path(__file__).with_name("cards.json")
 MEETS = "meets"
 PARTLY = "partly"
 DEPARTS = "departs"
@@ -47,6 +51,23 @@ class Row:
     finding: str
     verdict: str
     how: str
+
+
+def shipped(text: str) -> list[Row] | None:
+    """Return the card that comes with aqmlab; there is none if parameters or another preset are given.
+
+    Raises:
+        InputError: for an unknown name or parameter.
+
+    >>> shipped("fifo")[0].verdict, shipped("fifo limit 10p")
+    ('departs', None)
+
+    """
+    spec = Spec.parse(text)
+    if spec.given or spec.preset != registry.find(spec.name).presets[0].name:
+        return None
+    rows = json.loads(CARDS.read_text(encoding="utf-8")).get(spec.name)
+    return None if rows is None else [Row(**row) for row in rows]
 
 
 def rfc7567(text: str, on_row: Callable[[int, int], None] = lambda done, total: None) -> list[Row]:

@@ -5,6 +5,8 @@ Values are whole numbers in base units: bit/s, nanoseconds, bytes, packets. The 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -24,6 +26,7 @@ from aqmlab.errors import InputError
 __all__ = [
     "Size",
     "as_text",
+    "bytes_per_second",
     "format_bytes",
     "format_rate",
     "format_span",
@@ -37,6 +40,8 @@ __all__ = [
 ]
 
 NANOS_PER_SECOND = 1_000_000_000
+# File names may have such a part, but not as a word of their own.
+_BYTES_PER_SECOND = re.compile(r"(?<![\w./-])[0-9]+(\.[0-9]+)?[kmgt]?i?bps(?![\w./-])", re.IGNORECASE)
 # More digits are beyond 64 bits, and Python refuses to convert thousands of them.
 LONGEST_WHOLE = 18
 
@@ -113,6 +118,20 @@ def parse_whole(text: str, least: int = 0, most: int | None = None) -> int:
             return number
     bounds = f" from {least} to {most}" if most is not None else f" from {least}" if least else ""
     raise InputError(f"'{text}' is not a whole number{bounds}")
+
+
+def bytes_per_second(texts: Iterable[str]) -> list[str]:
+    """Return a warning about each rate in some texts that tc's notation takes for bytes, whoever wrote it.
+
+    >>> bytes_per_second(["1*cbr:rate=10mbps", "10mbit"])
+    ["10mbps is 80mbit: as in tc, 'bps' is bytes per second and 'bit' is bits"]
+
+    """
+    found = dict.fromkeys(match[0] for text in texts for match in _BYTES_PER_SECOND.finditer(text))
+    return [
+        f"{one} is {format_rate(parse_rate(one))}: as in tc, 'bps' is bytes per second and 'bit' is bits"
+        for one in found
+    ]
 
 
 def as_text(value: object) -> str:

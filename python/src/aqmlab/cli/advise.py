@@ -11,7 +11,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, InputError, Interrupted
-from aqmlab.units import parse_fraction, parse_rate, parse_span
+from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -81,6 +81,7 @@ def advise(
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         console.print(_shown(found, interface))
+        console.print("\n".join(f"[yellow]warning: {one}[/yellow]" for one in bytes_per_second([down, up])))
         console.print(f"open [bold]{shown}[/bold]")
     elif as_json != "-":
         typer.echo(str(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -16,6 +16,9 @@ from aqmlab import registry
 from aqmlab.errors import InputError
 from aqmlab.registry import Discipline, Preset, Spec
 from aqmlab.units import Size, parse_bytes, parse_rate, parse_span
+
+if TYPE_CHECKING:
+    from aqmlab.card import Row
 
 Q = TypeVar("Q")
 
@@ -48,7 +51,11 @@ def list_(
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
-    card: Annotated[bool, typer.Option(help="Add the RFC 7567 card: about eighty short runs, a few seconds.")] = True,
+    card: Annotated[bool, typer.Option(help="Add the RFC 7567 card.")] = True,
+    measure: Annotated[
+        bool,
+        typer.Option("--measure", help="Measure the card now: about eighty short runs. With parameters it always is."),
+    ] = False,
 ) -> None:
     """Show a discipline: parameters and where each default comes from, presets, and its RFC 7567 card."""
     spec = Spec.parse(name)
@@ -57,7 +64,7 @@ def show(
     console = Console(markup=False)  # children are written in brackets
     console.print(_declared(discipline, preset, spec))
     if card:
-        console.print("", _rfc7567(name))
+        console.print("", _rfc7567(name, measure))
 
 
 @app.command()
@@ -118,13 +125,19 @@ def _order(traits: dict[str, bool | int]) -> str:
     return "kept within a flow" if traits["reorders_flows"] else "first in, first out"
 
 
-def _rfc7567(text: str) -> Table:
+def _measured(text: str) -> list[Row]:
     from aqmlab.card import rfc7567
 
     columns = (TextColumn("measuring the RFC 7567 card"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("")
-        rows = rfc7567(text, lambda done, total: progress.update(bar, completed=done, total=total))
+        return rfc7567(text, lambda done, total: progress.update(bar, completed=done, total=total))
+
+
+def _rfc7567(text: str, measure: bool) -> Table:
+    from aqmlab.card import shipped
+
+    rows = (None if measure else shipped(text)) or _measured(text)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("RFC 7567", no_wrap=True)
     table.add_column("Verdict", no_wrap=True)

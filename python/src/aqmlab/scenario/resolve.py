@@ -21,6 +21,7 @@ from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
 from aqmlab.scenario.options import OPTIONS, Options, names
 from aqmlab.units import (
     Size,
+    bytes_per_second,
     format_bytes,
     format_rate,
     format_span,
@@ -115,6 +116,7 @@ def resolve(options: Options) -> Plan:
     seeds = _read(options, "seeds", parse_whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
+    warnings += bytes_per_second(text for name in options.given for text in options.texts(name))
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
     warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
     warnings += [] if captures else _idle_ecn(contestants, groups)
@@ -463,14 +465,17 @@ def _unequal(options: Options) -> str:
 
 
 def split_specs(text: str) -> list[str]:
-    """Split a list of disciplines at commas, except those in brackets and between numbers (`weight 3,1`)."""
+    """Split a list of disciplines at commas, except those in brackets and between numbers (`weight 3,1`).
+
+    Quotes around one of them are dropped: ``fifo,"pie target 5ms"``.
+    """
     parts, depth, start = [], 0, 0
     for at, character in enumerate(text):
         depth += (character == "[") - (character == "]")
         if character == "," and depth == 0 and not text[at + 1 : at + 2].isdigit():
             parts.append(text[start:at])
             start = at + 1
-    return [*parts, text[start:]]
+    return [part.strip().strip("\"'") for part in (*parts, text[start:])]
 
 
 def _access_rate(options: Options) -> int | None:

@@ -13,14 +13,16 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from aqmlab import _native
+from aqmlab import _native, registry
 from aqmlab.metrics import METRICS
 from aqmlab.scenario import schema
-from aqmlab.scenario.flows import of_stack
+from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack
 from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
 
+SCHEDULING = ("By flow", "By class")
 HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
 
 
@@ -42,6 +44,7 @@ def pages() -> dict[str, str]:
         "topologies.md": topologies(),
         "programs.md": programs(),
         "metrics.md": metrics(),
+        "defaults.md": defaults(),
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
         "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
     }
@@ -155,6 +158,47 @@ def metrics() -> str:
     rows = ((f"`{one.name}`", one.label, one.unit, one.better, one.about) for one in METRICS)
     lines += _table(("Name", "Label", "Unit", "Better", "What it is"), rows)
     return "\n".join(lines) + "\n"
+
+
+def defaults() -> str:
+    """Return the page with every default: of a comparison, of TCP under each stack, of each scheduler."""
+    lines = ["# Defaults", "", "Written by `make docs`: what applies where nothing is given.", ""]
+    lines += ["## A comparison", ""]
+    options = ((f"`--{one.name.replace('_', '-')}`", one.default, one.help) for one in OPTIONS if one.default)
+    lines += _table(("Option", "Default", "What it is"), options)
+    lines += [
+        "",
+        "## TCP",
+        "",
+        "By stack (`stack=NAME`), for NewReno and for CUBIC; what differs from `rfc` is bold.",
+        "",
+    ]
+    columns = [(control, stack) for control in ("newreno", "cubic") for stack in STACKS]
+    found = {column: defaults_of(KINDS[column[0]], column[0], column[1]) for column in columns}
+    keys = [key for key in keys_of(KINDS["cubic"]).values() if key not in COMMON and key.name != "stack"]
+    rows = []
+    for key in keys:
+        cells = []
+        for control, stack in columns:
+            value, usual = (found[control, of].get(key.name) or "-" for of in (stack, RFC))
+            cells.append(value if value == usual else f"**{value}**")
+        rows.append((f"`{key.name}`", *cells, key.help))
+    lines += _table(("Key", *(f"{control}, {stack}" for control, stack in columns), "What it does"), rows)
+    lines += ["", "## Schedulers and flow queueing", "", "By preset; the first is meant when none is named.", ""]
+    for one in registry.disciplines():
+        if one.group in SCHEDULING:
+            lines += [f"### {one.name}", "", f"{one.summary}.", ""]
+            presets = [preset.name for preset in one.presets]
+            values = (
+                (
+                    f"`{param.name}`",
+                    *(preset.values.get(param.name, param.default) for preset in one.presets),
+                    param.help,
+                )
+                for param in one.params
+            )
+            lines += [*_table(("Parameter", *presets, "What it does"), values), ""]
+    return "\n".join(lines)
 
 
 def _keys(keys: Iterable[Key], kind: Kind | None = None) -> list[str]:

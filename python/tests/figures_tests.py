@@ -145,3 +145,27 @@ def several_results_are_drawn_together_in_the_colours_of_their_disciplines(house
     colours = {look.colour for label, look in found.items() if label.startswith("fifo")}
     assert len(colours) == 1
     assert len(set(found.values())) == 5
+
+
+def the_parts_of_a_stack_have_the_intervals_of_the_table() -> None:
+    from matplotlib.container import ErrorbarContainer
+
+    rows = [("pie", "a", 1.0, 3.0, 2.5, 3.5), ("pie", "b", 1.0, 2.0, 1.0, 3.0)]
+    table = pl.DataFrame(rows, ["aqm", "group", "x", "mean", "ci95_low", "ci95_high"], orient="row")
+    across = Axis(places={"0 to 1": 0.0})
+    panel = plots.Panel("stacks", "x", "mean", across, Axis("Goodput"), labels=("pie",), group="group")
+    (axes,) = plots.Figure("f", "F", "", table, [panel], 3.0).draw().axes
+    bars = [one for one in axes.containers if isinstance(one, ErrorbarContainer)]
+    ends = [one.lines[2][0].get_segments()[0][:, 1].tolist() for one in bars]
+    # The second stands on the first.
+    assert ends == [[2.5, 3.5], [4.0, 6.0]]
+
+
+def a_figure_that_shows_the_same_under_several_presets_is_drawn_once() -> None:
+    from aqmlab.papers.drawing import _is_same
+
+    table = pl.DataFrame({"aqm": ["pie"], "mean": [1.0]})
+    one = plots.Figure("figure-4-printed", "Figure 4", "printed", table, [], 3.0)
+    assert _is_same(one, plots.Figure("figure-4-consistent", "Figure 4", "consistent", table.clone(), [], 3.0))
+    other = table.with_columns(mean=pl.lit(2.0))
+    assert not _is_same(one, plots.Figure("figure-4-consistent", "Figure 4", "consistent", other, [], 3.0))

@@ -151,7 +151,7 @@ def a_browser_shows_the_report_without_errors(result: Result, tmp_path: Path, wi
     folder = result.save(tmp_path / "out")
     page = shown(folder / "report.html", width)
     # Three of the drawn figures have charts in their place.
-    assert (page["wide"], sorted(page["figures"])) == (0, [False] * 3 + [True] * 2)
+    assert (page["wide"], sorted(page["figures"])) == (0, [False] * 3 + [True])
 
 
 def slowdown_is_drawn_by_size_for_flows_that_have_one(result: Result) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -17,6 +18,27 @@ from aqmlab.results import Result
 BEYOND_PAPER = "beyond the paper"
 HEIGHT_IN = 3.9
 AXES = {"time": "Time (s)", "seeds": "Experiment (seed)"}
+
+
+def draw_all(reproduction: Reproduction) -> dict[str, list[Figure]]:
+    """Return the figures of every preset; one that shows the same numbers under several is there once, and says so."""
+    drawn: dict[str, list[Figure]] = {}
+    for preset in reproduction.presets:
+        drawn[preset] = []
+        for figure in draw(reproduction, preset):
+            for figures in drawn.values():
+                same = next((at for at, one in enumerate(figures) if _is_same(one, figure)), None)
+                if same is not None:
+                    if figures[same].name != figure.name:
+                        figures[same] = replace(figures[same], caption=f"{figures[same].caption}; the same: {preset}")
+                    break
+            else:
+                drawn[preset].append(figure)
+    return drawn
+
+
+def _is_same(one: Figure, other: Figure) -> bool:
+    return one.title == other.title and one.table.equals(other.table)
 
 
 def draw(reproduction: Reproduction, preset: str) -> list[Figure]:

@@ -48,7 +48,7 @@ def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
 
 def write_page(reproduction: Reproduction, folder: Path) -> Path:
     """Write the page of a paper and its figures."""
-    drawn = {preset: drawing.draw(reproduction, preset) for preset in reproduction.presets}
+    drawn = drawing.draw_all(reproduction)
     for figures in drawn.values():
         files.put_all(folder / reproduction.paper.name / "figures", plots.contents(figures))
     search = reproduction.search
@@ -65,10 +65,7 @@ def render_page(
     shown: dict[str, list[tuple[str, Figure]]] = {}
     for preset, figures in drawn.items():
         for figure in figures:
-            same = shown.setdefault(figure.title, [])
-            # What goes beyond the paper is the same for every preset.
-            if all(figure.name != other.name for _, other in same):
-                same.append((preset, figure))
+            shown.setdefault(figure.title, []).append((preset, figure))
     return (
         _templates()
         .get_template("paper.html")

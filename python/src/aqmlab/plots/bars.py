@@ -51,6 +51,8 @@ def _whole(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _applications(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     table = _chosen(curves, column, "applications", APPLICATIONS)
+    # What never happened, as stalls, needs no panel beside others.
+    table = table.filter((pl.col("mean") != 0.0).any().over("metric") | (column != ALL))
     if table.is_empty():
         raise InputError("applications: no flow is of an application: voip, web, video or rpc")
     return table

@@ -68,4 +68,5 @@ KIND = Kind(
     _table,
     _panels,
     height_in=1.7,
+    in_report=False,
 )

@@ -28,16 +28,17 @@ LABELS = {
 
 
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
-    known = sorted({name for curve in curves for name in curve.result.series["name"].unique()})
+    results = {id(curve.result): curve.result for curve in curves}
+    known = sorted({name for result in results.values() for name in result.series["name"].unique()})
     if column not in known:
         hint = did_you_mean(column, known)
         raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")
-    return _labelled(curves, [_spread(curve, list(dict.fromkeys((column, GOODPUT)))) for curve in curves])
+    return _labelled(curves, [_spread(rows) for rows in _series(curves, list(dict.fromkeys((column, GOODPUT))))])
 
 
 def _eventful(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     """Return the table with the samples of the first seed in which something was dropped or marked."""
-    events = _labelled(curves, [_events(curve) for curve in curves])
+    events = _labelled(curves, [_events(rows) for rows in _series(curves, EVENTS)])
     return pl.concat([_table(curves, column), events], how="diagonal")
 
 
@@ -46,20 +47,26 @@ def _labelled(curves: Sequence[Curve], parts: Sequence[pl.DataFrame]) -> pl.Data
     return pl.concat([part.select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve, part in labelled])
 
 
-def _events(curve: Curve) -> pl.DataFrame:
-    rows = curve.of(curve.result.series).filter(pl.col("name").is_in(EVENTS))
+def _series(curves: Sequence[Curve], names: Sequence[str]) -> list[pl.DataFrame]:
+    """Return the named series of each curve; those of a result, which may be millions of samples, are sought once."""
+    chosen: dict[int, pl.DataFrame] = {}
+    for curve in curves:
+        if id(curve.result) not in chosen:
+            chosen[id(curve.result)] = curve.result.series.filter(pl.col("name").is_in(names))
+    return [curve.of(chosen[id(curve.result)]) for curve in curves]
+
+
+def _events(rows: pl.DataFrame) -> pl.DataFrame:
     first = rows.filter((pl.col("seed") == pl.col("seed").min()) & (pl.col("value") > 0.0))
     return first.select(
         pl.lit("events").alias("name"), "time_s", pl.col("value").alias("packets"), pl.col("name").alias("event")
     ).sort("event", "time_s")
 
 
-def _spread(curve: Curve, names: Sequence[str]) -> pl.DataFrame:
+def _spread(rows: pl.DataFrame) -> pl.DataFrame:
     value = pl.col("value")
     spread = (
-        curve.of(curve.result.series)
-        .filter(pl.col("name").is_in(names))
-        .group_by("name", "time_s")
+        rows.group_by("name", "time_s")
         .agg(value.mean().alias("mean"), value.std().alias("deviation"), value.count().alias("n"))
         .sort("name", "time_s")
     )

@@ -238,3 +238,18 @@ def every_mean_of_a_sweep_is_within_the_axes_that_its_panels_share(swept: Result
     for axes in figure.draw().axes:
         low, high = axes.get_ylim()
         assert low <= min(means) < max(means) <= high
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize(("rtts", "mark"), [(4, "line"), (5, "map")])
+def two_names_of_many_values_are_heat_maps(rtts: int, mark: str) -> None:
+    swept = {"target": "1ms..20ms*6", "rtt": f"10ms..50ms*{rtts}"}
+    result = package.sweep(**PLAIN, sweep=swept, duration="3s", seeds=1)
+    (figure,) = plots.figures("sweep", [result])
+    assert {panel.mark for panel in figure.panels} == {mark}
+    if mark == "map":
+        # A column for each AQM, with the same colours; the metric above the goodput.
+        assert figure.columns == 2
+        assert [panel.rows["metric"] for panel in figure.panels] == ["qdelay_mean_ms"] * 2 + ["goodput_mbit"] * 2
+        assert figure.panels[0].colours == figure.panels[1].colours
+    assert figure.content("svg")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from matplotlib.colors import LogNorm, Normalize
 
 from aqmlab import metrics
 from aqmlab.plots import style
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 LEAST_SPAN = 0.02
 # How many letters of numbers stand above bars.
 LETTERS_PER_INCH = 13
+# A map with more columns has no numbers in its cells.
+MOST_NUMBERS = 8
 
 
 Looks = Mapping[str, Look]
@@ -245,6 +248,25 @@ def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         _group(axes, rows[panel.group].to_list())
 
 
+def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a cell for each pair of values; the panels of a figure share their colours, and few cells have numbers."""
+    del looks
+    assert panel.colours is not None
+    across, up = list(panel.x_axis.places), list(panel.y_axis.places)
+    cells = np.full((len(up), len(across)), np.nan)
+    for x, y, value in rows.select(panel.x, panel.y, panel.value).iter_rows():
+        cells[up.index(y), across.index(x)] = value
+    scale = (LogNorm if panel.colours.is_log else Normalize)(panel.colours.low, panel.colours.high)
+    axes.imshow(cells, cmap="cividis", norm=scale, aspect="auto", origin="lower", interpolation="nearest")
+    if len(across) <= MOST_NUMBERS:
+        for (row, column), value in np.ndenumerate(cells):
+            colour = "white" if scale(value) < 0.5 else "black"
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize="x-small", color=colour)
+    axes.set_yticks(range(len(up)), up)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+
+
 def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a dot for each row and column, one row below the other."""
     places = np.arange(len(rows))
@@ -299,5 +321,6 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
     "stacks": _stacks,
     "ticks": _ticks,
     "heat": _heat,
+    "map": _map,
     "dots": _dots,
 }

@@ -13,7 +13,7 @@ from aqmlab import units
 
 # The marks: see `marks`.
 Mark: TypeAlias = Literal[
-    "line", "step", "cloud", "front", "crosses", "box", "points", "bars", "stacks", "ticks", "heat", "dots"
+    "line", "step", "cloud", "front", "crosses", "box", "points", "bars", "stacks", "ticks", "heat", "map", "dots"
 ]
 
 
@@ -71,6 +71,7 @@ class Panel:
         value: the column that the colour of a heat map shows.
         strong: a column that says which of its cells are emphasised.
         height: height beside that of other panels below or above.
+        colours: the numbers that the colours of a map stand for.
 
     """
 
@@ -93,6 +94,7 @@ class Panel:
     value: str = ""
     strong: str = ""
     height: float = 1.0
+    colours: Axis | None = None
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that it shows."""

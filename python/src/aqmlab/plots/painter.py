@@ -23,6 +23,8 @@ NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks",
 HEADROOM = 1.06
 # Texts on an axis are rotated if their total length exceeds this.
 MOST_LETTERS = 40
+LETTERS_EACH = 4
+LEAST_NAMES = 6
 # From this ratio on, texts that are quantities are spread over an axis by their size.
 WIDE = 10.0
 
@@ -56,6 +58,9 @@ def paint(
                 own.set_xlabel("")
             if 1 < columns < len(panels) and place % columns and panel.y_axis == panels[place - 1].y_axis:
                 own.set_ylabel("")
+            if panel.colours is not None and place % columns == columns - 1:
+                row = axes[place - columns + 1 : place + 1]
+                canvas.colorbar(own.images[0], ax=list(row), label=panel.colours.label)
     if labels and any(own.get_legend_handles_labels()[0] for own in axes):
         style.legend(canvas, axes, layout)
     return canvas
@@ -119,6 +124,9 @@ def _name_places(axes: Axes, places: Mapping[str, float], letters: int) -> None:
     if len(stands) > 2 and stands[0] > 0 and stands[-1] / stands[0] >= WIDE:
         axes.set_xscale("log")
         axes.minorticks_off()
+    # Of many names each second, third ... is written.
+    step = -(-len(places) // max(letters // LETTERS_EACH, LEAST_NAMES))
+    places = dict(list(places.items())[::step])
     crowded = sum(map(len, places)) > letters
     turned: Any = {"rotation": 30, "ha": "right"} if crowded else {}
     axes.set_xticks(list(places.values()), list(places), **turned)

@@ -1,6 +1,7 @@
 """Metrics against a swept value: means with their 95 % intervals, one line per AQM.
 
-Two or three swept names are small multiples; a sample, or more names, is goodput against the metric.
+By the number of swept names: one is a line; two are small multiples, or heat maps where both have many values; three
+are small multiples; a sample, or more names, is goodput against the metric.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ BESIDE = ("goodput_mbit", "loss_ratio")
 WIDE = 20.0
 # More panels side by side, or one below the other, are too small.
 MOST_BESIDE = 5
+# Two names with this many values each are heat maps.
+LEAST_MAPPED = 5
 HEADROOM = 1.06
 # Names that are written in capitals.
 SHORT = ("rtt",)
@@ -53,7 +56,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     texts = dict.fromkeys(("aqm", *(names or ("scenario",)), "metric"), pl.String)
     reals = dict.fromkeys(("mean", "ci95_low", "ci95_high"), pl.Float64)
     table = pl.DataFrame(rows, {**texts, **reals}, orient="row")
-    if _is_grid(table):
+    if _is_grid(table) or _is_mapped(table):
         return table
     wide = table.pivot("metric", index=["aqm", *names], values="mean", maintain_order=True)
     return wide.filter(pl.all_horizontal(pl.col(column, BESIDE[0]).is_not_null()))
@@ -76,10 +79,20 @@ def _is_grid(table: pl.DataFrame) -> bool:
     return len(others) <= 2 and max(others, default=1) <= MOST_BESIDE and points == across * math.prod(others)
 
 
+def _is_mapped(table: pl.DataFrame) -> bool:
+    """Whether heat maps show it: all combinations of many values of two names."""
+    counts = [table[name].n_unique() for name in _names(table)]
+    return (
+        len(counts) == 2 and min(counts) >= LEAST_MAPPED and table.select(_names(table)).n_unique() == math.prod(counts)
+    )
+
+
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
     if "metric" not in table.columns:
         return [_front(table, labels, column)]
+    if _is_mapped(table):
+        return _maps(table, labels, column)
     name, *others = _names(table)
     across = Axis(_words(name), places=places.of(table[name].unique(maintain_order=True)))
     shown = [metric for metric in dict.fromkeys((column, *BESIDE)) if metric in table["metric"]]
@@ -115,8 +128,41 @@ def columns(table: pl.DataFrame) -> int:
     """Return how many panels are side by side: one for each value of the second name."""
     if "metric" not in table.columns:
         return 1
+    if _is_mapped(table):
+        return table["aqm"].n_unique()
     others = _names(table)[1:]
     return table[others[0]].n_unique() if others else 1
+
+
+def _maps(table: pl.DataFrame, labels: Sequence[str], column: str) -> list[Panel]:
+    """Return a heat map for each AQM, side by side, of the metric and below of the goodput."""
+    wider, other = _names(table)
+    across, up = (
+        Axis(_words(name), places={value: place for place, value in enumerate(table[name].unique(maintain_order=True))})
+        for name in (wider, other)
+    )
+    panels: list[Panel] = []
+    for metric in dict.fromkeys((column, BESIDE[0])):
+        values = table.filter(pl.col("metric") == metric)
+        if values.is_empty():
+            continue
+        ends = (float(values["mean"].to_numpy().min()), float(values["mean"].to_numpy().max()))
+        colours = Axis(metrics.find(metric).title.replace(" (", "\n("), *ends, is_log=ends[1] > WIDE * ends[0] > 0.0)
+        for label in labels:
+            panels.append(
+                Panel(
+                    "map",
+                    wider,
+                    other,
+                    across,
+                    up,
+                    title=label if len(panels) < len(labels) else "",
+                    rows={"metric": metric, "aqm": label},
+                    value="mean",
+                    colours=colours,
+                )
+            )
+    return panels
 
 
 def _others(table: pl.DataFrame, names: Sequence[str]) -> list[dict[str, str]]:
@@ -146,7 +192,7 @@ KIND = Kind(
     "sweep",
     "What the sweep changes",
     "qdelay_mean_ms",
-    "; error bars: 95 % interval",
+    "; means; error bars of lines: 95 % interval",
     _table,
     _panels,
     across=True,

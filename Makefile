@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel bench fuzz many-runs scale soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel bench fuzz many-runs scale sweep-bench soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -59,6 +59,9 @@ many-runs: .venv/native ## a hundred thousand small runs in one process, whose m
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
+
+sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
+	$(BIN)/python benches/sweep.py
 
 soak: .venv/native .venv/dev ## run 8000 random scenarios and 5000 mutated commands: none may fail its checks, abort or hang (ten minutes)
 	$(BIN)/python tests/soak/soak.py --runs 8000

@@ -23,6 +23,10 @@ function menu(parent, label, names, onChange) {
 
 const short = (value) => (value == null ? "-" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
 
+// A colour that an earlier discipline has: told apart by the dash of lines and by hollow dots.
+const isTwin = (place) => data.aqms.findIndex((one) => one.colour === data.aqms[place].colour) < place;
+const border = (dash) => (dash.length === 0 ? "solid" : dash[0] > 2 ? "dashed" : "dotted");
+
 function draw(chart, x, lines, options) {
   chart.plot?.destroy();
   chart.shown = { title: options.title, points: x.length, lines: lines.filter((line) => line && line.some((y) => y != null)).length };
@@ -38,6 +42,7 @@ function draw(chart, x, lines, options) {
         { ...axis, label: options.labelX, labelFont: axis.font },
         { ...axis, label: options.labelY, labelFont: axis.font, size: 58 },
       ],
+      legend: { markers: { width: 3, dash: (_, place) => (place === 0 ? "solid" : border(data.aqms[place - 1].dash)) } },
       series: [
         { label: options.labelX, value: (_, value) => short(value) },
         ...data.aqms.map((aqm, place) => ({
@@ -46,7 +51,7 @@ function draw(chart, x, lines, options) {
           stroke: aqm.colour,
           width: 2,
           dash: aqm.dash.map((part) => part * 2),
-          points: options.dots ? { show: true, size: 8, fill: aqm.colour } : { show: false },
+          points: options.dots ? { show: true, size: 8, width: 2, fill: isTwin(place) ? "#ffffff" : aqm.colour } : { show: false },
           paths: options.dots ? () => null : undefined,
           value: (_, value) => short(value),
         })),

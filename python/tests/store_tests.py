@@ -7,6 +7,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -662,6 +663,32 @@ def a_folder_of_format_version_1_still_loads(tmp_path: Path) -> None:
     assert len(package.load(out).runs) == 4
     with pytest.raises(InputError, match="another version of aqmlab"):
         _conduct(out, seeds=3)
+
+
+def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
+    # Format version 1, kept as it was: without records, engines, base round-trip times and much of the scenario.
+    shutil.copytree(Path(__file__).parent / "golden" / "format-1", tmp_path / "old")
+    old = package.load(tmp_path / "old")
+    assert old.runs.select("aqm", "seed", pl.col("goodput_mbit").round(6)).rows() == [
+        ("fifo", 1, 4.541553), ("fifo", 2, 7.016396), ("codel", 1, 6.634315), ("codel", 2, 8.692342),
+    ]  # fmt: skip
+    assert old.warnings == ["the buffer is small"]
+    package.experiment.report(tmp_path / "old")
+    assert "the buffer is small" in (tmp_path / "old" / "report.html").read_text()
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    (tmp_path / "old" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 99}))
+    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 2: use a newer one"):
+        package.load(tmp_path / "old")
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def what_an_earlier_version_did_not_write_was_empty(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["points"][0]["scenario"]["topology_values"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    assert len(_conduct(out, seeds=3).runs) == 6
 
 
 @pytest.mark.usefixtures("plain")

@@ -88,7 +88,8 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
 
 def _compare(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
     for name in {**there, **here}:
-        if name not in _FREE and there.get(name) != here.get(name):
+        # What an earlier version did not write was empty.
+        if name not in _FREE and (there.get(name) or None) != (here.get(name) or None):
             raise _other(folder, f"{name} is {_words(there.get(name))} there and {_words(here.get(name))} here")
 
 

@@ -79,7 +79,10 @@ def thresholds(
     packet: Annotated[str, typer.Option(help="Size of a packet on it.")] = "1514b",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Turn a delay limit, a buffer and a horizon into dAQM's thresholds (equations 1 to 19 of its paper)."""
+    """Turn a delay limit, a buffer and a horizon into dAQM's thresholds (equations 1 to 19 of its paper).
+
+    ECN thresholds of switches are another matter: aqmlab run data-center/thresholds-100g sweeps them.
+    """
     from dataclasses import asdict
 
     from aqmlab.thresholds import thresholds as derive

@@ -35,11 +35,9 @@ use scenario::Scenario;
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
-    network::exhausted::guarded(|| {
-        let mut setup = simulation::setup::Setup::build(scenario, inputs, seed, monitor)?;
-        let end = Time::from_nanos(scenario.duration_ns);
-        let warmup = Time::from_nanos(scenario.warmup_ns);
-        setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
-        measure::results::report(setup, end)
-    })
+    let mut setup = simulation::setup::Setup::build(scenario, inputs, seed, monitor)?;
+    let end = Time::from_nanos(scenario.duration_ns);
+    let warmup = Time::from_nanos(scenario.warmup_ns);
+    setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
+    measure::results::report(setup, end)
 }

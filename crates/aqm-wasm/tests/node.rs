@@ -96,6 +96,19 @@ fn module() -> Result<PathBuf, String> {
     Ok(target.join(TARGET).join("wasm/aqm_wasm.wasm"))
 }
 
+/// The answer of the module to a scenario with seed 7.
+fn run(module: &Path, inputs: &[&Path; 2], scenario: &Value) -> String {
+    let ran = Command::new("node")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run.mjs"))
+        .arg(module)
+        .args(inputs)
+        .args([scenario.to_string().as_str(), "7"])
+        .output()
+        .expect("node is there");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
 #[test]
 fn a_webassembly_module_gives_the_results_of_the_native_simulator_to_the_last_bit() {
     let module = match module() {
@@ -112,17 +125,20 @@ fn a_webassembly_module_gives_the_results_of_the_native_simulator_to_the_last_bi
         let native = serde_json::from_value(scenario.clone()).unwrap();
         let native = aqm_sim::run(&native, &inputs, 7, &Monitor::default());
         let native = native.unwrap_or_else(|error| panic!("{what}: {error}"));
-        let ran = Command::new("node")
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run.mjs"))
-            .args([&module, &capture, &trace])
-            .args([scenario.to_string().as_str(), "7"])
-            .output()
-            .expect("node is there");
-        assert!(ran.status.success(), "{what}: {}", String::from_utf8_lossy(&ran.stderr));
+        let answer = run(&module, &[&capture, &trace], &scenario);
+        let expected = json!({"report": native}).to_string();
         // Not `assert_eq`: it would print megabytes.
-        assert!(
-            String::from_utf8_lossy(&ran.stdout) == json!({"report": native}).to_string(),
-            "{what}: the answers differ"
-        );
+        assert!(answer == expected, "{what}: the answers differ");
     }
+    // A message of 16 MiB in datagrams of nine bytes: there is no unwinding here, and no trap either.
+    let message = json!({"arrivals": {"gap": {"constant": {"value": 1_000_000_000}}, "size": {"constant": {"value": 16 << 20}}}});
+    let udp = json!({"udp": {"packet_bytes": 37}});
+    let flood = scenario(
+        "fifo limit 200p",
+        &json!({"rate_bps": 1_000_000_000}),
+        &[flows("flood", 1, &udp, &message)],
+        &[],
+    );
+    let answer = run(&module, &[&capture, &trace], &flood);
+    assert!(answer.contains("more than 1572863 packets are on their way at once"), "{answer:.200}");
 }

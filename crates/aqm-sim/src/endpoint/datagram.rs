@@ -40,7 +40,7 @@ impl Simulation {
             let ip_length = payload + headers;
             let flow = index as u32;
             self.send_datagram(Recorded { at: Span::ZERO, flow, ip_length, payload, ecn, tcp: None });
-            if left == 0 {
+            if left == 0 || self.shared.slab.is_exceeded() {
                 return;
             }
         }

@@ -83,6 +83,9 @@ impl Simulation {
         loop {
             let flow = &mut self.flows[number];
             let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+            if self.shared.slab.is_exceeded() {
+                return;
+            }
             let Some(sent) = connection.sender.poll(now) else { break };
             let syn = sent.flags & flags::SYN != 0;
             let options = if syn { SYN_OPTIONS } else { 0 };

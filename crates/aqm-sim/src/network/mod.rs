@@ -20,7 +20,6 @@
 
 pub(crate) mod dumbbell;
 pub(crate) mod emissions;
-pub(crate) mod exhausted;
 pub(crate) mod graph;
 pub(crate) mod ideal;
 pub(crate) mod in_flight;

@@ -4,7 +4,6 @@ use super::faults::Fault;
 use super::setup::Setup;
 use crate::inputs::Inputs;
 use crate::measure::results::report;
-use crate::network::exhausted::guarded;
 use crate::report::{Monitor, RunError};
 use crate::scenario::{Scenario, Tcp, Transport};
 use aqm_core::units::{Rate, Span, Time};
@@ -145,9 +144,7 @@ fn a_link_half_a_percent_too_fast_is_reported_wherever_it_is() {
 
 #[test]
 fn a_run_with_more_packets_than_there_is_room_for_ends_with_an_error() {
-    let most = |most| {
-        guarded(|| run(&dumbbell(0.0, &[udp()]), None, |setup| setup.simulation.shared.slab.most = most))
-    };
+    let most = |most| run(&dumbbell(0.0, &[udp()]), None, |setup| setup.simulation.shared.slab.most = most);
     let Err(RunError::Input(problem)) = most(20) else { panic!("20 packets are enough") };
     assert!(problem.starts_with("more than 20 packets are on their way at once"), "{problem}");
     most(1000).unwrap();

@@ -54,8 +54,11 @@ impl Simulation {
             }
             self.shared.now = time;
             self.handled += 1;
-            if self.handled.is_multiple_of(MONITOR_PERIOD) && !monitor.report(time.as_nanos()) {
-                return Err(RunError::Cancelled);
+            if self.handled.is_multiple_of(MONITOR_PERIOD) {
+                self.check_room()?;
+                if !monitor.report(time.as_nanos()) {
+                    return Err(RunError::Cancelled);
+                }
             }
             let index = target.index();
             let again = match target.kind() {
@@ -77,6 +80,7 @@ impl Simulation {
                 None => self.shared.events.pop(),
             }
         }
+        self.check_room()?;
         self.shared.now = end;
         for number in 0..self.measured.len() {
             let held = self.held(&self.ports[self.measured[number]]);
@@ -86,6 +90,17 @@ impl Simulation {
         }
         monitor.report(end.as_nanos());
         self.check()
+    }
+
+    /// Whether memory was meant to hold all the packets that were on their way at once.
+    fn check_room(&self) -> Result<(), RunError> {
+        if !self.shared.slab.is_exceeded() {
+            return Ok(());
+        }
+        let most = self.shared.slab.most;
+        Err(RunError::Input(format!(
+            "more than {most} packets are on their way at once: lower rates, windows, messages, the buffer or the number of flows"
+        )))
     }
 
     /// A plain port without impairment that packets reach through one other port alone, in order, needs no event of its

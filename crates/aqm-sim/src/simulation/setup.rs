@@ -18,6 +18,8 @@ use aqm_core::units::{Rate, Span, Time};
 const FULL_PACKET: u32 = 1500;
 /// IPv6 header, TCP header, timestamp option.
 const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
+/// By how many packets a limit can be exceeded before the run ends: few for each event between two looks at it.
+const OVERSHOOT: usize = 1 << 19;
 
 /// A simulation ready to run, and what its parts are called.
 pub(crate) struct Setup {
@@ -59,7 +61,7 @@ impl Setup {
             .map_err(|error| input(error.to_string()))?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
         if simulation.network.links.iter().any(|link| link.jitter > Span::ZERO) {
-            simulation.shared.slab.most = Target::MAX_INDEX;
+            simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;
         }
         let longest = captures.iter().flat_map(|capture| capture.packets()).map(|packet| packet.length).max();
         let largest = largest_packet(scenario).max(longest.unwrap_or(0) + scenario.overhead_bytes);

@@ -177,7 +177,10 @@ impl RateControl for Sender {
         }
         self.timer_cycle += 1;
         let fast = self.timer_cycle < self.settings.cycles;
-        self.timer_end = now + if fast { self.settings.timer } else { self.settings.timer / 2 };
+        // Half of a nanosecond would be none: the timer would stand still.
+        let cycle =
+            if fast { self.settings.timer } else { (self.settings.timer / 2).max(Span::from_nanos(1)) };
+        self.timer_end = now + cycle;
         self.increase();
     }
 
@@ -289,6 +292,17 @@ mod tests {
         assert_eq!(sender.rate(), 7_812.5 * MBIT);
         sender.on_feedback(Feedback::Quantised(32), ms(17), &mut Random::seeded(1));
         assert_eq!(sender.target(), 7_812.5 * MBIT);
+    }
+
+    #[test]
+    fn half_of_the_shortest_timer_is_not_none() {
+        let mut sender = told(32);
+        sender.settings.timer = Span::from_nanos(1);
+        for _ in 0..10 {
+            let due = sender.deadline().unwrap();
+            sender.on_timer(due);
+            assert!(sender.deadline().unwrap() > due);
+        }
     }
 
     #[test]

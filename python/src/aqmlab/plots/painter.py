@@ -113,7 +113,8 @@ def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
     elif factor != 1.0:
         getattr(axes, f"{which}axis").set_major_formatter(lambda value, position: f"{value * factor:g}")
     if not axis.is_log and which == "y" and axis.low is not None and axis.high is None:
-        ends["top"] = axes.dataLim.y1 * HEADROOM or None
+        # Where nothing was measured, no point is the highest.
+        ends["top"] = axes.dataLim.y1 * HEADROOM if 0.0 < axes.dataLim.y1 < math.inf else None
     given = {end: value for end, value in ends.items() if value is not None}
     if given:
         getattr(axes, f"set_{which}lim")(**given)

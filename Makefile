@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel bench fuzz many-runs scale sweep-bench soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -36,6 +36,10 @@ lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findi
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/stubtest aqmlab._native
+
+deny: ## licences, sources and bans of all crates (needs cargo-deny: cargo install --locked cargo-deny)
+	cargo deny --locked --offline check licenses bans sources
+	cargo deny --locked --offline --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
 
 bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py
@@ -63,9 +67,10 @@ scale: .venv/native ## cost of building and running a growing network, up to 10 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py
 
-soak: .venv/native .venv/dev ## run 8000 random scenarios and 5000 mutated commands: none may fail its checks, abort or hang (ten minutes)
+soak: .venv/native .venv/dev ## run 8000 random scenarios, 5000 mutated commands, 50 000 mutated files: none may fail its checks, abort or hang (15 minutes)
 	$(BIN)/python tests/soak/soak.py --runs 8000
 	$(BIN)/python tests/soak/commands.py --runs 5000
+	$(BIN)/python tests/soak/parsers.py --runs 50000
 
 playground: .venv/native ## build the simulator into a page for browsers: .build/playground/index.html
 	rustup target add wasm32-unknown-unknown

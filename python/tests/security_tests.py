@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,15 @@ def every_python_package_is_locked_by_version_and_hashes(name: str) -> None:
     for line in lines:
         assert re.fullmatch(r"[\w.-]+==[\w.]+( +--hash=sha256:[0-9a-f]{64})+", line.strip()), line
     assert (ROOT / "Makefile").read_text().count("--require-hashes -r $<") == 2
+
+
+@pytest.mark.parametrize("name", ["Cargo.lock", "fuzz/Cargo.lock"])
+def every_crate_is_ours_or_from_the_registry_with_a_checksum(name: str) -> None:
+    packages = tomllib.loads((ROOT / name).read_text())["package"]
+    others = [one for one in packages if not one["name"].startswith("aqm-")]
+    assert len(others) > 10
+    assert {one["source"] for one in others} == {"registry+https://github.com/rust-lang/crates.io-index"}
+    assert all(re.fullmatch("[0-9a-f]{64}", one["checksum"]) for one in others)
 
 
 def the_limits_are_those_of_the_page() -> None:

@@ -22,3 +22,10 @@ def mutated_commands_work_or_end_in_a_line(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + (tmp_path / "found").read_text()
     assert done.stdout.startswith("100 commands: status 0 "), done.stdout
+
+
+def mutated_files_and_notations_are_read_or_refused(tmp_path: Path) -> None:
+    command = [sys.executable, str(SOAK.with_name("parsers.py")), "--runs", "1000", "--log", str(tmp_path / "found")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + (tmp_path / "found").read_text()
+    assert done.stdout == "1000 inputs: found 0\n"

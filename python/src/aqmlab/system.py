@@ -33,7 +33,7 @@ def reading(place: Path | str) -> Iterator[None]:
         raise
     except OSError as error:
         raise failed(f"{place}: cannot be read", error) from None
-    except Exception as error:
+    except BaseException as error:
         if damage := _damage(error):
             raise InputError(f"{place}: {damage}") from None
         raise
@@ -85,7 +85,7 @@ def unforeseen(error: OSError | MemoryError) -> InputError | MachineError:
     return failed(str(error.filename), error)
 
 
-def _damage(error: Exception) -> str | None:
+def _damage(error: BaseException) -> str | None:
     """Return what is wrong with the content of a file, if a parser complains about that."""
     if isinstance(error, UnicodeDecodeError):
         return "is not text in UTF-8"
@@ -98,4 +98,7 @@ def _damage(error: Exception) -> str | None:
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(error, polars.exceptions.PolarsError):
         return f"cannot be read: {str(error).splitlines()[0]}"
+    # What polars' reader of Parquet asserts, it has also written to standard error.
+    if polars is not None and isinstance(error, polars.exceptions.PanicException):
+        return "is damaged"
     return None

@@ -235,7 +235,8 @@ def _check_name(name: str, key: str, table: Mapping[str, Any], named: Mapping[st
     if key not in BY_NAME and columns & _COLUMNS:
         raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
     if name in ("aqm", "seeds"):
-        raise InputError(f"{place}sweep: '{name}' cannot be swept; list every AQM under aqm")
+        rather = "list every AQM under aqm" if name == "aqm" else "every scenario is run with all seeds"
+        raise InputError(f"{place}sweep: '{name}' cannot be swept; {rather}")
     if name != key and name in BY_NAME:
         raise InputError(f"{place}sweep: {key}: '{name}' is an option: use a $name in it, and sweep that")
     if name in table or name in named:

@@ -21,7 +21,7 @@ from aqmlab.names import swept_names
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.looks import looks
 from aqmlab.report import charts
-from aqmlab.report.answer import sentences
+from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
@@ -188,6 +188,7 @@ def _sweep(result: Result) -> dict[str, Any]:
             }
             for one in swept.extremes(result)
         ],
+        "answer": over_scenarios(result),
         "orders": [(one.aqm, one.words(points)) for one in swept.orders(result)],
         "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
         "n": max((row.estimate.n for row in result.rows), default=0),

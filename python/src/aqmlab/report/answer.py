@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab import metrics
+from aqmlab.names import swept_names
+from aqmlab.results import swept
 from aqmlab.results.summary import SHARES, compare
 from aqmlab.units import readable
 
@@ -25,6 +27,15 @@ def sentences(result: Result, point: int = 0) -> list[str]:
     different = (name for name in LAST if len({*_values(result, point, name).values()}) > 1)
     last = next(different, "")
     return [*found, _sentence(result, point, last)] if last else found
+
+
+def over_scenarios(result: Result) -> list[str]:
+    """Return up to three sentences about a large sweep: how an AQM, or how each of several, compares with the first."""
+    orders = swept.orders(result)
+    if len(result.aqms) > 2:
+        orders = [one for one in orders if one.metric == ASKED[0]]
+    short = swept_names(result)
+    return [f"{short[one.aqm]} against {short[one.reference]}: {one.words(result.points)}." for one in orders[:3]]
 
 
 def _values(result: Result, point: int, name: str) -> dict[str, float]:

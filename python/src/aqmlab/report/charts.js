@@ -143,6 +143,7 @@ for (const box of document.querySelectorAll("input[data-aqm]")) {
     for (const row of document.querySelectorAll("tr[data-aqm]")) if (row.dataset.aqm === box.value) row.hidden = !box.checked;
   });
 }
+document.getElementById("hint").hidden = charts.length === 0;
 let width = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === width) return;

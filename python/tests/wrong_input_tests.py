@@ -1,0 +1,100 @@
+"""One row for each wrong input: a command, and the line in which it ends, with status 2 and nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import ROOT, Command
+
+from aqmlab import system
+from aqmlab.errors import InputError
+
+BASE = "compare --rate 2mbit --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"
+LAN = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
+LONG = "x" * 300
+DIGITS = "9" * 30
+
+TABLE = [
+    # Names of files and folders.
+    (f"{BASE} --out=", "it is empty: name a folder, or . for this one"),
+    (f"{BASE} --out {LONG}", "File name too long"),
+    (f"{BASE} --out /dev/null/x", "cannot be written: Not a directory"),
+    (f"{BASE} --out /proc/self/fd", "/proc/self/fd: cannot be written"),
+    (f"{BASE} --json .", "--json: '.' is a folder"),
+    (f"{BASE} --json {LONG}", "File name too long"),
+    (f"{BASE} --json none/x.json", "there is no folder 'none'"),
+    (f"{BASE} --capture=", "--capture: "),
+    (f"{BASE} --capture .", ".: cannot be read: Is a directory"),
+    (f"{BASE} --capture {LONG}", "cannot be read: File name too long"),
+    (f"{BASE} --capture /dev/null", "/dev/null: is empty"),
+    (f"{BASE} --topology {LONG}.toml", "cannot be read: File name too long"),
+    ("run .", ".: cannot be read: Is a directory"),
+    (f"run {LONG}.toml", "cannot be read: File name too long"),
+    ("run /dev/null", "rate: is missing"),
+    ("run /dev/null/x.toml", "cannot be read: Not a directory"),
+    ("report /dev/null", "is not a result folder: manifest.json: Not a directory"),
+    (f"report {LONG}", "is not a result folder: manifest.json: File name too long"),
+    ("plot cdf .", ".: is not a result folder"),
+    ("export . --csv", ".: is not a result folder"),
+    ("classify .", ".: cannot be read: Is a directory"),
+    ("classify /dev/zero", "/dev/zero: "),
+    ("reproduce ../../etc/passwd", "unknown paper '../../etc/passwd'"),
+    ("reproduce s-pie --out /dev/null", "/dev/null: is a file, not a folder"),
+    # Numbers that are none, or too large.
+    (f"{BASE} --buffer {DIGITS}p", "--buffer: "),
+    (f"{BASE} --buffer {DIGITS}gb", "--buffer: "),
+    (f"{BASE} --buffer nan", "--buffer: "),
+    (f"{BASE} --loss {DIGITS}", "--loss: "),
+    (f"{BASE} --loss nan", "--loss: "),
+    (f"{BASE} --jitter -1ms", "--jitter: '-1ms' is negative"),
+    (f"{BASE} --overhead {DIGITS}b", "--overhead: "),
+    (f"{BASE} --access-rate 0bit", "--access-rate: "),
+    (f"{BASE} --warmup 1s", "--warmup: "),
+    (f"{BASE} --seeds {DIGITS}", "--seeds: "),
+    (f"{BASE} --flows 0*cubic", "--flows: '0*cubic': count '0'"),
+    (f"{BASE} --flows {DIGITS}*cubic", "--flows: "),
+    (f"{BASE} --flows 1*cubic:rtt=1e999s", "--flows: "),
+    (f"{BASE} --flows 1*cubic:size=0b", "size: '0b' is out of range"),
+    (f"{BASE} --measure nowhere", "--measure: "),
+    (f"{BASE} --topology star:hosts={DIGITS}", "--topology: "),
+    (f"{BASE} --topology star:hosts=-1", "--topology: "),
+    # Simulates nothing useful, or more than there is.
+    (f"{BASE} --flows 1*telnet:gap=1ns", "it must be 4000 ns at least, in which 2mbit sends a byte"),
+    ("compare --rate 1000gbit --rtt 40s --aqm fifo", "only with --yes"),
+    ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --yes"),
+    ("run first-comparison --seeds 9999", "only with --yes"),
+    (f"classify {LAN} --udp 1000gbit", "allowed are 10000000"),
+    (f"classify {LAN} --heavy 101%", "is more than all bytes"),
+    (f"classify {LAN} --with m_lru,m_lru", "'m_lru' is given twice"),
+    (f"classify {LAN} --with l_lru,x", "unknown classifier 'x'"),
+    # Commands and their options.
+    ("aqm thresholds --delay 0ms --buffer 200p --horizon 1s", "delay: 0 ms is out of range"),
+    ("aqm thresholds --delay 50ms --buffer 20kb --horizon 1s", "is not a number of packets"),
+    ("aqm thresholds --delay 50ms --buffer 200p --horizon 1s --hops 0", "hops: 0 is not a whole number"),
+    ("sweep --rate 1mbit --rtt 1ms --aqm fifo --sweep seeds=1,2", "every scenario is run with all seeds"),
+    ("sweep --rate 1mbit --rtt 1ms --aqm fifo --sweep aqm=fifo,pie", "list every AQM under aqm"),
+    ("sweep --rate 1mbit --aqm fifo --sweep rtt", "'rtt' is not NAME=VALUES"),
+    ("reproduce daqm --preset nothing", "unknown preset of daqm 'nothing'"),
+    ("schema nothing", "unknown schema 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("command", "says"), TABLE, ids=[f"{number}" for number in range(len(TABLE))])
+def it_ends_in_one_line_with_status_2(aqmlab: Command, tmp_path: Path, command: str, says: str) -> None:
+    ended = aqmlab(*command.split())
+    assert says in ended.line
+    assert (ended.status, ended.out) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def what_polars_asserts_of_a_file_is_damage() -> None:
+    with pytest.raises(InputError, match=r"runs\.parquet: is damaged"), system.reading("runs.parquet"):
+        raise pl.exceptions.PanicException("assertion failed")
+
+
+def a_time_series_of_which_nothing_was_measured_is_drawn(aqmlab: Command) -> None:
+    # Flows start within the first second.
+    assert aqmlab(*BASE.split(), "--seeds", "2", "--no-report", "--out", "out").status == 0
+    assert aqmlab("plot", "timeseries", "out", "--out", "figures").status == 0

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench soak playground docs laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -21,7 +21,7 @@ setup: .venv/native ## build everything into .venv; the command is then .venv/bi
 demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
 	@sh scripts/demo.sh
 
-test: lint ## all tests, Rust and Python
+test: lint .venv/docs ## all tests, Rust and Python
 	cargo test --locked --workspace -q
 	$(BIN)/pytest $(PARALLEL)
 	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
@@ -76,9 +76,13 @@ playground: .venv/native ## build the simulator into a page for browsers: .build
 	rustup target add wasm32-unknown-unknown
 	$(BIN)/python scripts/playground.py .build/playground/index.html
 
-docs: .venv/native ## write the pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
+docs: .venv/native ## write the reference pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines
+
+pages: playground .venv/docs ## build the site of the documentation: .build/site/index.html
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -d .build/doctrees . .build/site
+	@echo "open .build/site/index.html"
 
 laws: .venv/native ## check the transports against published formulas and draw docs/laws (five minutes)
 	$(BIN)/python scripts/laws.py
@@ -111,6 +115,10 @@ tools:
 	@touch $@
 
 .venv/dev: python/requirements-dev.lock .venv/packages
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.venv/docs: python/requirements-docs.lock .venv/dev
 	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 

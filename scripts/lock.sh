@@ -1,7 +1,8 @@
 #!/bin/sh
-# Writes python/requirements.lock (what users need) and python/requirements-dev.lock (what tests need besides, the
-# extras among it, so that no test of one is skipped) from the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of
-# its files for all platforms, which pip can check but not list: uv does.
+# Writes python/requirements.lock (what users need), python/requirements-dev.lock (what tests need besides, the extras
+# among it, so that no test of one is skipped) and python/requirements-docs.lock (what the site needs besides those) from
+# the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of its
+# files for all platforms, which pip can check but not list: uv does.
 set -eu
 cd "$(dirname "$0")/.."
 venv=.build/lock
@@ -26,3 +27,9 @@ for extra in arrow dask dev gym pandas tune; do wanted "['project']['optional-de
 "$venv/bin/pip" install -q --disable-pip-version-check -c "$venv/needed.txt" -r "$venv/wanted"
 "$venv/bin/pip" freeze | grep -vxFf "$venv/needed.txt" >"$venv/besides.txt"
 write "$venv/besides.txt" python/requirements-dev.lock
+
+cat "$venv/needed.txt" "$venv/besides.txt" >"$venv/both.txt"
+wanted "['project']['optional-dependencies']['docs']" >"$venv/wanted"
+"$venv/bin/pip" install -q --disable-pip-version-check -c "$venv/both.txt" -r "$venv/wanted"
+"$venv/bin/pip" freeze | grep -vxFf "$venv/both.txt" >"$venv/site.txt"
+write "$venv/site.txt" python/requirements-docs.lock

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the pages about transports, sources, topologies, programs and metrics, and the schemas.
+"""Write the pages of reference that need no run, and the schemas.
 
     scripts/reference_pages.py docs
 
@@ -9,11 +9,18 @@ The contents come from the declarations in the code (`aqmlab flows show`). The s
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import typer
+
+import aqmlab
 from aqmlab import _native, registry
+from aqmlab.cli.main import app
 from aqmlab.metrics import METRICS
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack
@@ -23,6 +30,7 @@ from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
 
 SCHEDULING = ("By flow", "By class")
+EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"
 HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
 
 
@@ -39,6 +47,9 @@ def main() -> None:
 def pages() -> dict[str, str]:
     """Return every page by its path below docs."""
     return {
+        "commands.md": commands(),
+        "experiment-files.md": experiment_files(),
+        "python.md": python(),
         "transports.md": transports(),
         "sources.md": sources(),
         "topologies.md": topologies(),
@@ -48,6 +59,125 @@ def pages() -> dict[str, str]:
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
         "schema/scenario.schema.json": json.dumps(schema.scenario(), indent=2) + "\n",
     }
+
+
+def commands() -> str:
+    """Return the page about the commands and their options."""
+    lines = ["# Commands", "", "Written by `make docs`. `aqmlab COMMAND --help` prints the same.", ""]
+    lines += ["A command ends with status 0 when all is done, 1 after a failed check or a machine that gave up (full"]
+    lines += [
+        "disk, no memory), 2 after input that cannot be used, 70 after a bug of ours, 130 after Ctrl-C. An error is"
+    ]
+    lines += ["one line on standard error.", ""]
+    for words, command in _leaves(["aqmlab"], typer.main.get_command(app)):
+        lines += [f"## {' '.join(words)}", "", *_paragraphs(command.help), ""]
+        rows = [
+            (_spelled(param), _shown_default(param), _one_line(getattr(param, "help", None)))
+            for param in command.params
+            if param.name not in ("help", "install_completion", "show_completion")
+        ]
+        lines += [*_table(("Option", "Default", "What it does"), rows), ""] if rows else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _leaves(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield words, command
+        return
+    for name, below in inner.items():
+        yield from _leaves([*words, name], below)
+
+
+def _spelled(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return f"`{(param.metavar or param.name).upper()}`"
+    value = f" {param.metavar}" if param.metavar else ""
+    names = "/".join([*param.opts, *param.secondary_opts])
+    return f"`{names}{value}`"
+
+
+def _shown_default(param: Any) -> str:
+    if param.required:
+        return "must be given"
+    plain = isinstance(param.default, str | int | float) and not isinstance(param.default, bool)
+    return f"`{param.default}`" if plain and str(param.default) else ""
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def experiment_files() -> str:
+    """Return the page about the keys of experiment files."""
+    lines = [
+        "# Experiment files",
+        "",
+        "Written by `make docs`. `aqmlab run FILE` runs one. The keys are the options of",
+    ]
+    lines += ["`aqmlab compare`, with the same notation; `[sweep]`, `[values]` and `[quick]` are tables. The"]
+    lines += [
+        "[JSON Schema](schema/experiment.schema.json) says the same to editors (`aqmlab schema` prints it); a resolved"
+    ]
+    lines += ["scenario, with every default filled in, has a [schema](schema/scenario.schema.json) too.", ""]
+    lines += ["```toml", *EXAMPLE.read_text().rstrip().splitlines(), "```", ""]
+    described = schema.experiment()["properties"].items()
+    rows = ((f"`{key}`", str(one.get("default", "")), _one_line(one["description"])) for key, one in described)
+    lines += _table(("Key", "Default", "What it is"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def python() -> str:
+    """Return the page about what the package offers to Python."""
+    lines = ["# Python", "", "Written by `make docs` from the docstrings; `help(aqmlab.compare)` prints the same.", ""]
+    for name in aqmlab.__all__:
+        value = getattr(aqmlab, name)
+        if not callable(value):
+            continue
+        lines += [f"## {name}", ""]
+        if inspect.isfunction(value):
+            lines += ["```text", *_signature(name, value), "```", ""]
+        lines += [*_paragraphs(value.__doc__), ""]
+        if name == "Result":
+            lines += [*_members(value), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _signature(name: str, function: Any) -> list[str]:
+    given = [re.sub(r": '([^']*)'", r": \1", str(one)) for one in inspect.signature(function).parameters.values()]
+    given = [re.sub(r"(?<=\w)=", " = ", one) for one in given]
+    return [f"{name}(", *(f"    {one}," for one in given), ")"]
+
+
+def _members(of: type) -> list[str]:
+    public = [(name, one) for name, one in inspect.getmembers(of) if not name.startswith("_") and one.__doc__]
+    rows = ((f"`{name}()`" if callable(one) else f"`{name}`", one.__doc__.split("\n\n")[0]) for name, one in public)
+    return _table(("Of a result", "What it is"), ((name, _one_line(text)) for name, text in rows))
+
+
+def _paragraphs(docstring: str | None) -> list[str]:
+    """Return a docstring as Markdown: arguments and errors as lists, examples as code."""
+    lines: list[str] = []
+    example = False
+    for line in inspect.cleandoc(docstring or "").splitlines():
+        item = re.match(r"    +(?:(\w+): )?(.*)", line)
+        if line.startswith(">>>") and not example:
+            lines.append("```pycon")
+            example = True
+        elif example and not line:
+            lines.append("```")
+            example = False
+        elif line.startswith("aqmlab "):
+            line = f"`{line}`"
+        if example or not (item or line in ("Args:", "Raises:", "Returns:")):
+            lines.append(line)
+        elif item is None:
+            lines += [line, ""]
+        elif item[1]:
+            lines.append(f"- `{item[1]}`: {item[2]}")
+        else:
+            lines.append(f"  {item[2]}")
+    return [*lines, "```"] if example else lines
 
 
 def transports() -> str:

@@ -29,13 +29,21 @@ def shown(page: Path, width: int) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(page: Path, width: int = 1280, link: str = "", scheme: Literal["light", "dark"] = "light") -> Iterator[Any]:
+def opened(
+    page: Path,
+    width: int = 1280,
+    link: str = "",
+    scheme: Literal["light", "dark"] = "light",
+    within: Path | None = None,
+) -> Iterator[Any]:
     """Open a page from the disk (with ``#link``) and yield its tab, a `playwright.sync_api.Page`.
 
-    In the end there may be no errors, nothing in the console, and no request but for the page itself.
+    In the end there may be no errors, nothing in the console, and no request but for the page itself, or for files
+    ``within`` a folder.
     """
     from playwright.sync_api import sync_playwright
 
+    home = (within or page).resolve().as_uri()
     said: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -48,9 +56,5 @@ def opened(page: Path, width: int = 1280, link: str = "", scheme: Literal["light
             yield tab
         finally:
             browser.close()
-    left = [
-        one
-        for one in said
-        if not one.startswith((f"request: {page.resolve().as_uri()}", "request: blob:", "request: data:"))
-    ]
+    left = [one for one in said if not one.startswith((f"request: {home}", "request: blob:", "request: data:"))]
     assert not left, left

@@ -34,6 +34,19 @@ def console(to_stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False)
 
 
+def pace(simulated_s: float, elapsed_s: float) -> str:
+    """Return how fast a simulation is: that it goes on is to be seen, even if a second takes a minute.
+
+    >>> pace(0.0, 9.0), pace(0.3, 9.0), pace(900.0, 9.0)
+    ('setting up', '0.033 simulated s per s', '100 simulated s per s')
+
+    """
+    if simulated_s == 0.0:
+        return "setting up"
+    speed = simulated_s / max(elapsed_s, 1.0)
+    return f"{speed:.0f} simulated s per s" if speed >= 10.0 else f"{speed:.2g} simulated s per s"
+
+
 class Bar(experiment.Watcher):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
@@ -64,7 +77,7 @@ class Bar(experiment.Watcher):
         if self._task is None:
             return
         elapsed_s = self._progress.tasks[0].elapsed or 0.0
-        speed = f"{progress.simulated_s / elapsed_s:.0f} simulated s per s" if elapsed_s > 1.0 else ""
+        speed = pace(progress.simulated_s, elapsed_s)
         self._progress.update(
             self._task,
             completed=progress.simulated_s,

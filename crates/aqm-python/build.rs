@@ -26,7 +26,7 @@ fn main() -> io::Result<()> {
         hash.add(&content);
     }
     println!("cargo:rustc-env=AQMLAB_SOURCE={:032x}", hash.0);
-    Ok(())
+    conformance()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -56,4 +56,45 @@ impl Fnv {
             self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(Self::PRIME);
         }
     }
+}
+
+/// Tests of the core that need the registry, or parse specs by it.
+const OF_THE_REGISTRY: &[&str] = &[
+    "laws_with_random_numbers_depend_on_the_seed_and_the_others_do_not",
+    "a_spec_reads_back_what_it_writes",
+];
+
+/// Writes the core's conformance tests as plain functions, and a list of them, for disciplines of Python.
+fn conformance() -> io::Result<()> {
+    let folder = Path::new(WORKSPACE).join("crates/aqm-core/tests/conformance");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let (mut text, mut list) = (String::new(), String::new());
+    for module in [
+        "conservation",
+        "determinism",
+        "ecn",
+        "limits",
+        "order",
+        "params",
+        "pause",
+        "probes",
+        "reset",
+        "signals",
+        "wakeups",
+    ] {
+        let source = fs::read_to_string(folder.join(module).with_extension("rs"))?;
+        let code: Vec<&str> = source.lines().filter(|line| !line.starts_with("//!")).collect();
+        let code = code.join("\n").replace("crate::common", "super::common");
+        for part in code.split("#[test]\nfn ").skip(1) {
+            let name = part.split('(').next().unwrap_or_default();
+            if !OF_THE_REGISTRY.contains(&name) {
+                list += &format!("(\"{name}\", {module}::{name} as fn()), ");
+            }
+        }
+        let code = code.replace("#[test]\nfn ", "pub(super) fn ");
+        text += &format!("#[allow(dead_code, clippy::all)]\nmod {module} {{\n{code}\n}}\n");
+    }
+    text += &format!("/// Name and test.\nconst TESTS: &[(&str, fn())] = &[{list}];\n");
+    let out = std::env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("conformance.rs"), text)
 }

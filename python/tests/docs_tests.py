@@ -97,7 +97,9 @@ def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: p
     words = shlex.split(command)
     if words[0] in ("compare", "sweep", "run", "reproduce", "tune") and "--help" not in words:
         words = [*words, "--out", str(Path.cwd() / "out")]
-    monkeypatch.chdir(ROOT)
+    # What makes files here makes them in an empty folder.
+    if words[0] != "new":
+        monkeypatch.chdir(ROOT)
     ended = aqmlab(*words)
     assert ended.status == 0, ended.err
 

@@ -78,9 +78,8 @@ impl Spec {
     /// assert!(Spec::parse("fiffo").unwrap_err().to_string().contains("did you mean 'fifo'"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
-        let words = brackets::words(text)
-            .map_err(|problem| SpecError::Brackets { text: text.to_owned(), problem })?;
-        let (head, mut rest) = words.split_first().map_or(("", &*words), |(head, rest)| (*head, rest));
+        let words = split(text)?;
+        let (head, rest) = words.split_first().map_or(("", &*words), |(head, rest)| (*head, rest));
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
         let info =
             registry::find(name).ok_or_else(|| SpecError::UnknownDiscipline { name: name.to_owned() })?;
@@ -90,11 +89,20 @@ impl Spec {
                 .preset(preset)
                 .ok_or_else(|| SpecError::UnknownPreset { name: info.name, preset: preset.to_owned() })?,
         };
-        let mut spec = Spec::of(info, preset);
-        while let [param, tail @ ..] = rest {
-            rest = spec.take(param, tail)?;
+        Spec::of(info, preset).with(rest)
+    }
+
+    /// Reads the parameters of a discipline that its host has found, perhaps not in the registry.
+    pub fn parse_as(info: &'static Info, preset: &'static Preset, params: &str) -> Result<Spec, SpecError> {
+        Spec::of(info, preset).with(&split(params)?)
+    }
+
+    /// The same with parameters and their values.
+    fn with<'a>(mut self, mut words: &'a [&'a str]) -> Result<Spec, SpecError> {
+        while let [param, tail @ ..] = words {
+            words = self.take(param, tail)?;
         }
-        Ok(spec)
+        Ok(self)
     }
 
     /// Reads the notation of a classifier: its own name, then what it takes of the parameters of the discipline that it
@@ -213,6 +221,11 @@ impl SpecError {
             other => other,
         }
     }
+}
+
+/// The words of a notation; what is in brackets is one.
+fn split(text: &str) -> Result<Vec<&str>, SpecError> {
+    brackets::words(text).map_err(|problem| SpecError::Brackets { text: text.to_owned(), problem })
 }
 
 /// Parses a child.

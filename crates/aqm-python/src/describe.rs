@@ -1,6 +1,7 @@
 //! The registry, specs and this build, described as JSON.
 
 use crate::error::input;
+use crate::{foreign, notation};
 use aqm_core::discipline::Info;
 use aqm_core::link::Link;
 use aqm_core::params::{Kind, ParamSpec, Preset};
@@ -36,10 +37,16 @@ pub(crate) fn disciplines() -> String {
     DISCIPLINES.iter().map(|info| discipline(info)).collect::<Value>().to_string()
 }
 
+/// The discipline that a text in tc's notation names, as JSON like those of the registry.
+#[pyfunction]
+pub(crate) fn discipline_of(text: &str) -> PyResult<String> {
+    notation::spec(text).map(|spec| discipline(spec.info).to_string()).map_err(input)
+}
+
 /// Parses a discipline in tc's notation; returns name, preset, canonical form and parameters as JSON.
 #[pyfunction]
 pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
-    let spec = Spec::parse(text).map_err(input)?;
+    let spec = notation::spec(text).map_err(input)?;
     let params: Map<String, Value> = spec
         .params
         .iter()
@@ -61,15 +68,17 @@ pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {
     let link = Link::new(Rate::from_bits_per_sec(rate_bps));
-    let spec = Spec::parse(text).map_err(input)?;
-    spec.build(link, Random::seeded(0)).map(drop).map_err(input)
+    let spec = notation::spec(text).map_err(input)?;
+    let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(drop));
+    raised.map_or(built.map_err(input), Err)
 }
 
 /// Which packet the discipline drops when it is full, found by filling it: `tail`, `head`, `longest flow`, `mixed`, `nobody`.
 #[pyfunction]
 pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
-    let spec = Spec::parse(text).map_err(input)?;
-    victim(&spec).map(Victim::name).map_err(input)
+    let spec = notation::spec(text).map_err(input)?;
+    let (victim, raised) = foreign::staged(None, || victim(&spec));
+    raised.map_or(victim.map(Victim::name).map_err(input), Err)
 }
 
 /// The programs that switches can run, as JSON.
@@ -95,7 +104,7 @@ pub(crate) fn parse_program(text: &str) -> PyResult<String> {
     ProgramSpec::parse(text).map(|spec| spec.to_string()).map_err(input)
 }
 
-fn discipline(info: &Info) -> Value {
+fn discipline(info: &'static Info) -> Value {
     json!({
         "name": info.name,
         "group": info.group.title(),
@@ -119,11 +128,11 @@ fn discipline(info: &Info) -> Value {
     })
 }
 
-/// Bytes of state at the defaults, packets not counted.
-fn state_bytes(info: &Info) -> usize {
+/// Bytes of state at the defaults, packets not counted; none of a class in Python that cannot be built.
+fn state_bytes(info: &'static Info) -> usize {
     let link = Link::new(Rate::from_bits_per_sec(10_000_000));
-    let spec = Spec::parse(info.name).expect("a registered name is a spec");
-    (info.build)(&spec.params, &link, aqm_core::registry::build).expect("defaults fit together").state_bytes()
+    let spec = Spec::of(info, &info.presets[0]);
+    (info.build)(&spec.params, &link, aqm_core::registry::build).map_or(0, |built| built.state_bytes())
 }
 
 fn param(param: &ParamSpec) -> Value {

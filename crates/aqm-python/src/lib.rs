@@ -2,16 +2,21 @@
 //!
 //! Plain data goes in and columns come out. The package `aqmlab` gives them their final form and documents them.
 
+mod commanded;
+mod conformance;
 mod describe;
 mod error;
 mod files;
 mod flows;
+mod foreign;
 mod inputs;
 mod measure;
 mod memory;
+mod notation;
 mod pmqecn;
 mod rates;
 mod run;
+mod stepper;
 mod units;
 
 use pyo3::prelude::*;
@@ -20,8 +25,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::conformance::conformance;
+    #[pymodule_export]
     use crate::describe::{
-        build_info, check_spec, disciplines, overflow_victim, parse_program, parse_spec, programs, version,
+        build_info, check_spec, discipline_of, disciplines, overflow_victim, parse_program, parse_spec,
+        programs, version,
     };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
@@ -29,6 +37,8 @@ mod _native {
     use crate::files::workload;
     #[pymodule_export]
     use crate::flows::flows;
+    #[pymodule_export]
+    use crate::foreign::{Handle, Signals, declare_discipline};
     #[pymodule_export]
     use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]
@@ -39,6 +49,8 @@ mod _native {
     use crate::rates::rate_steps;
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
+    #[pymodule_export]
+    use crate::stepper::Stepper;
     #[pymodule_export]
     use crate::units::{
         format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate, parse_size,

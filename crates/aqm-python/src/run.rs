@@ -2,6 +2,7 @@
 
 use crate::error::{CheckError, input, of_run};
 use crate::inputs::Inputs;
+use crate::{foreign, notation};
 use aqm_sim::report::{self, FlowRow, QueueRow, Report};
 use aqm_sim::scenario::Scenario;
 use pyo3::prelude::*;
@@ -45,8 +46,13 @@ pub(crate) fn run(
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
     let watched = Arc::clone(&monitor.0);
-    let simulate = || aqm_sim::run(&scenario, &inputs.0, seed, &watched);
-    let outcome = py.detach(|| catch_unwind(AssertUnwindSafe(simulate)));
+    let aqm = notation::spec(&scenario.aqm).map_err(input)?;
+    let simulate = || aqm_sim::run_under(&aqm, &scenario, &inputs.0, seed, &watched);
+    let simulate = || catch_unwind(AssertUnwindSafe(simulate));
+    let (outcome, raised) = py.detach(|| foreign::staged(Some(&watched), simulate));
+    if let Some(error) = raised {
+        return Err(error);
+    }
     match outcome {
         Ok(Ok(report)) => Ok(Run(report)),
         Ok(Err(error)) => Err(of_run(&error)),

@@ -9,6 +9,7 @@ pub mod overflow;
 pub mod rate_control;
 pub mod report;
 pub mod scenario;
+pub mod stepped;
 pub mod switch;
 pub mod topology;
 pub mod traffic;
@@ -23,6 +24,7 @@ mod replay;
 mod simulation;
 mod voice;
 
+use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use inputs::Inputs;
 use report::{Monitor, Report, RunError};
@@ -34,8 +36,23 @@ use scenario::Scenario;
 /// [`RunError::Input`] for a wrong input, [`RunError::Check`] for a defect of this program, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
+    let aqm = Spec::parse(&scenario.aqm).map_err(|error| RunError::Input(error.to_string()))?;
+    run_under(&aqm, scenario, inputs, seed, monitor)
+}
+
+/// The same with a discipline under test that the caller has parsed, and perhaps declared, in place of the scenario's.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_under(
+    aqm: &Spec,
+    scenario: &Scenario,
+    inputs: &Inputs,
+    seed: u64,
+    monitor: &Monitor,
+) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
-    let mut setup = simulation::setup::Setup::build(scenario, inputs, seed, monitor)?;
+    let mut setup = simulation::setup::Setup::build(scenario, aqm, inputs, seed, monitor)?;
     let end = Time::from_nanos(scenario.duration_ns);
     let warmup = Time::from_nanos(scenario.warmup_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;

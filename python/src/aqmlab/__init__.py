@@ -18,6 +18,7 @@ from aqmlab import _native
 if TYPE_CHECKING:
     from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
     from aqmlab.experiment import compare, load, merge, run, sweep
+    from aqmlab.python_aqm import AQM, register_aqm
     from aqmlab.registry import disciplines
     from aqmlab.results import Result
     from aqmlab.tuning import tune
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__: str = _native.version()
 
 _HOME = {
+    "AQM": "python_aqm",
     "Cancelled": "errors",
     "CheckError": "errors",
     "InputError": "errors",
@@ -34,12 +36,14 @@ _HOME = {
     "disciplines": "registry",
     "load": "experiment",
     "merge": "experiment",
+    "register_aqm": "python_aqm",
     "run": "experiment",
     "sweep": "experiment",
     "tune": "tuning",
 }
 
 __all__ = [
+    "AQM",
     "Cancelled",
     "CheckError",
     "InputError",
@@ -50,6 +54,7 @@ __all__ = [
     "disciplines",
     "load",
     "merge",
+    "register_aqm",
     "run",
     "sweep",
     "tune",

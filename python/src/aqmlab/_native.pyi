@@ -3,7 +3,7 @@
 Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 """
 
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 __all__ = [
     "Cancelled",
@@ -13,11 +13,16 @@ __all__ = [
     "Inputs",
     "LinkTrace",
     "Monitor",
+    "Packet",
     "Run",
+    "Signals",
     "build_info",
     "check_spec",
     "classify",
+    "conformance",
     "cost",
+    "declare_discipline",
+    "discipline_of",
     "disciplines",
     "flows",
     "format_bytes",
@@ -58,6 +63,77 @@ def build_info() -> str:
 
 def disciplines() -> str:
     """Return every discipline of the registry, in its order, as JSON."""
+
+def discipline_of(text: str) -> str:
+    """Return the discipline that a text in tc's notation names, as JSON: of the registry, or declared."""
+
+def declare_discipline(
+    name: str,
+    summary: str,
+    params: list[tuple[str, str]],
+    probes: list[tuple[str, str]],
+    traits: dict[str, Any],
+    wakes: bool,
+    make: Any,
+) -> None:
+    """Declare a discipline that is written in Python: its parameters with their defaults, probes (with units), traits.
+
+    ``make`` returns an instance of `Signals` from the parameters' values, the link's rate and its MTU.
+    Raises `InputError`.
+    """
+
+def conformance(text: str) -> list[tuple[str, str | None]]:
+    """Run every conformance test of the core on a discipline; return each name with why it failed, or nothing."""
+
+@final
+class Packet:
+    """A packet as a discipline in Python sees it."""
+
+    @property
+    def flow(self) -> int:
+        """Hash of the flow."""
+
+    @property
+    def length(self) -> int:
+        """Bytes on the link."""
+
+    @property
+    def arrival(self) -> int:
+        """When it came, nanoseconds."""
+
+    @property
+    def source(self) -> int:
+        """Hash of the source host."""
+
+    @property
+    def destination(self) -> int:
+        """Hash of the destination host."""
+
+    @property
+    def traffic_class(self) -> int:
+        """Traffic class."""
+
+    @property
+    def dscp(self) -> int:
+        """DiffServ code point."""
+
+    @property
+    def protocol(self) -> int:
+        """IP protocol number."""
+
+    @property
+    def ecn(self) -> int:
+        """ECN field: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 CE."""
+
+class Signals:
+    """The base of disciplines in Python: how they drop and mark."""
+
+    def __new__(cls, *_arguments: Any, **_options: Any) -> Self: ...
+    def drop(self, packet: Packet, reason: str = "congestion") -> None:
+        """Drop a packet that arrived and was not sent; the reason may be ``unfair``. Raises `InputError`."""
+
+    def mark(self, packet: Packet, reason: str = "congestion") -> bool:
+        """Mark a packet; `False` if it is not ECN-capable. The reason may be ``threshold``. Raises `InputError`."""
 
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""

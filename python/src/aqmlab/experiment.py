@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab import _native, publishing, runner, scenario, shipped, store
 from aqmlab import engine as engines
@@ -22,6 +22,9 @@ from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
 from aqmlab.workers import Elsewhere, Threads, Workers
+
+if TYPE_CHECKING:
+    from aqmlab.python_aqm import AQM
 
 
 class Watcher:
@@ -42,7 +45,7 @@ class Watcher:
 
 def compare(
     *,
-    aqm: str | Sequence[str],
+    aqm: str | type[AQM] | Sequence[str | type[AQM]],
     jobs: int | None = None,
     executor: Executor | None = None,
     shard: str | None = None,
@@ -58,7 +61,8 @@ def compare(
     Quantities are text with their unit in tc's notation; times may be `datetime.timedelta`.
 
     Args:
-        aqm: one discipline or several, as ``"pie target 15ms ecn"``; the others are compared with the first.
+        aqm: one discipline or several, as ``"pie target 15ms ecn"``, or classes of `AQM`; the others are compared with
+            the first.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         executor: makes the runs in other processes or on other machines, in place of threads of this process.
         shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
@@ -80,7 +84,7 @@ def compare(
     (['fifo', 'codel'], 4)
 
     """
-    values = {"aqm": aqm, **options}
+    values = {"aqm": _named(aqm), **options}
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
     folder = None if out is None else Path(out)
@@ -92,7 +96,7 @@ def compare(
 def sweep(
     *,
     sweep: Mapping[str, Any],
-    aqm: str | Sequence[str],
+    aqm: str | type[AQM] | Sequence[str | type[AQM]],
     design: str = "grid",
     jobs: int | None = None,
     executor: Executor | None = None,
@@ -129,7 +133,7 @@ def sweep(
     [10.0, 10.0, 40.0, 40.0]
 
     """
-    options = {"aqm": aqm, **options}
+    options = {"aqm": _named(aqm), **options}
     experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
     return _checked(conduct(experiment, "sweep", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
@@ -404,6 +408,16 @@ def _manifest(
 
 def _now() -> str:
     return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _named(aqm: Any) -> Any:
+    """Return the AQMs with the names of those that are classes: they are registered."""
+    every = aqm if isinstance(aqm, list | tuple) else [aqm]
+    if not any(isinstance(one, type) for one in every):
+        return aqm
+    from aqmlab.python_aqm import register_aqm
+
+    return [register_aqm(one) if isinstance(one, type) else one for one in every]
 
 
 def _title(aqms: Sequence[str]) -> str:

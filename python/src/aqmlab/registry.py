@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import _native
+from aqmlab import _native, python_aqm
+from aqmlab.python_aqm import PYTHON
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,14 @@ class Discipline:
 
 @dataclass(frozen=True)
 class Spec:
-    """A discipline with its parameters, parsed from tc's notation."""
+    """A discipline with its parameters, parsed from tc's notation; ``source`` is the hash of one written in Python."""
 
     name: str
     preset: str
     canonical: str
     params: dict[str, str]
     given: frozenset[str]
+    source: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Spec:
@@ -84,6 +86,9 @@ class Spec:
         '64kb'
 
         """
+        source = ""
+        if text.lstrip().startswith(PYTHON):
+            source = python_aqm.load(text)
         parsed = json.loads(_native.parse_spec(text))
         params: dict[str, dict[str, Any]] = parsed["params"]
         return cls(
@@ -92,6 +97,7 @@ class Spec:
             canonical=parsed["canonical"],
             params={name: param["value"] for name, param in params.items()},
             given=frozenset(name for name, param in params.items() if param["given"]),
+            source=source,
         )
 
 
@@ -109,6 +115,8 @@ def find(name: str) -> Discipline:
 
     """
     known = Spec.parse(name).name
+    if known.startswith(PYTHON):
+        return _discipline(json.loads(_native.discipline_of(known)))
     return next(discipline for discipline in disciplines() if discipline.name == known)
 
 

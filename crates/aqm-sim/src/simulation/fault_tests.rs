@@ -6,6 +6,7 @@ use crate::inputs::Inputs;
 use crate::measure::results::report;
 use crate::report::{Monitor, RunError};
 use crate::scenario::{Scenario, Tcp, Transport};
+use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -52,7 +53,13 @@ fn behind_switch(switch: &Value) -> Value {
 fn run(scenario: &Value, fault: Option<Fault>, change: impl FnOnce(&mut Setup)) -> Result<(), RunError> {
     let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
     scenario.check().unwrap();
-    let mut setup = Setup::build(&scenario, &Inputs::default(), 1, &Monitor::default())?;
+    let mut setup = Setup::build(
+        &scenario,
+        &Spec::parse(&scenario.aqm).unwrap(),
+        &Inputs::default(),
+        1,
+        &Monitor::default(),
+    )?;
     setup.simulation.shared.faults.chosen = fault;
     change(&mut setup);
     let (end, warmup) = (Time::from_nanos(scenario.duration_ns), Time::from_nanos(scenario.warmup_ns));
@@ -134,7 +141,15 @@ fn a_link_half_a_percent_too_fast_is_reported_wherever_it_is() {
     let (_, bottleneck) = too_fast(udp(), 0);
     assert!(bottleneck.is_err());
     let scenario = serde_json::from_value(dumbbell(0.0, &[tcp()])).unwrap();
-    let links = Setup::build(&scenario, &Inputs::default(), 1, &Monitor::default()).unwrap().links;
+    let links = Setup::build(
+        &scenario,
+        &Spec::parse(&scenario.aqm).unwrap(),
+        &Inputs::default(),
+        1,
+        &Monitor::default(),
+    )
+    .unwrap()
+    .links;
     for number in 1..links.len() {
         let (rate, result) = too_fast(tcp(), number);
         // Some links are there for their delay alone.

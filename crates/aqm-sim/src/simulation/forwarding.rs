@@ -10,6 +10,7 @@ use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use aqm_core::packet::{Packet as Metadata, TcpView};
+use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Span, Time};
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
@@ -401,6 +402,16 @@ impl Simulation {
             self.send_pauses(port);
         }
         None
+    }
+
+    /// Changes parameters of the discipline under test.
+    pub(crate) fn change(&mut self, settings: &[(&str, &str)]) -> Result<(), ParamError> {
+        let (now, port) = (self.shared.now, self.measured[0]);
+        let device = self.ports[port].device_mut().expect("a measured port has a discipline");
+        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
+        qdisc.change(settings, now, &mut observer)?;
+        self.arm_wakeup(port);
+        Ok(())
     }
 
     /// Makes sure that an event stands for the discipline's next wake-up.

@@ -11,6 +11,7 @@ use crate::report::{Monitor, Report};
 use crate::switch::control_plane::Program;
 use crate::switch::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
 use aqm_core::signal::Emission;
+use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use serde_json::{Value, json};
 
@@ -43,7 +44,14 @@ fn scenario(aqm: &str, nodes: &[&str], switch: &Value, micros: u64) -> Value {
 fn run(scenario: &Value, change: impl FnOnce(&mut Setup)) -> Setup {
     let scenario: crate::scenario::Scenario = serde_json::from_value(scenario.clone()).unwrap();
     scenario.check().unwrap();
-    let mut setup = Setup::build(&scenario, &Inputs::default(), 1, &Monitor::default()).unwrap();
+    let mut setup = Setup::build(
+        &scenario,
+        &Spec::parse(&scenario.aqm).unwrap(),
+        &Inputs::default(),
+        1,
+        &Monitor::default(),
+    )
+    .unwrap();
     change(&mut setup);
     let end = Time::from_nanos(scenario.duration_ns);
     setup.simulation.run(end, Time::ZERO, Span::from_nanos(scenario.sample_ns), &Monitor::default()).unwrap();

@@ -28,6 +28,15 @@ impl Simulation {
         sample: Span,
         monitor: &Monitor,
     ) -> Result<(), RunError> {
+        self.begin(warmup, sample);
+        self.advance(end, monitor, |_| false)?;
+        self.end(end);
+        monitor.report(end.as_nanos());
+        self.check()
+    }
+
+    /// Makes the first events.
+    pub(crate) fn begin(&mut self, warmup: Time, sample: Span) {
         self.merge_stages();
         self.sample_period = sample;
         for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
@@ -48,8 +57,18 @@ impl Simulation {
         if warmup > Time::ZERO {
             self.shared.events.push(warmup, Target::new(Kind::Clock, WARMUP));
         }
+    }
+
+    /// Handles the events until a time, or until one after which it is `enough`.
+    #[inline]
+    pub(crate) fn advance(
+        &mut self,
+        until: Time,
+        monitor: &Monitor,
+        enough: impl Fn(&Simulation) -> bool,
+    ) -> Result<(), RunError> {
         while let Some((time, target)) = self.shared.events.peek() {
-            if time > end {
+            if time > until {
                 break;
             }
             self.shared.now = time;
@@ -79,8 +98,17 @@ impl Simulation {
                 Some(time) => self.shared.events.replace(time, target),
                 None => self.shared.events.pop(),
             }
+            if enough(self) {
+                return Ok(());
+            }
         }
         self.check_room()?;
+        self.shared.now = until;
+        Ok(())
+    }
+
+    /// Ends the measurement.
+    fn end(&mut self, end: Time) {
         self.shared.now = end;
         for number in 0..self.measured.len() {
             let held = self.held(&self.ports[self.measured[number]]);
@@ -88,8 +116,6 @@ impl Simulation {
                 metrics.end(queued, held, end);
             }
         }
-        monitor.report(end.as_nanos());
-        self.check()
     }
 
     /// Whether memory was meant to hold all the packets that were on their way at once.

@@ -36,13 +36,13 @@ impl Setup {
     /// The monitor may stop it: a million flows take a while.
     pub(crate) fn build(
         scenario: &Scenario,
+        aqm: &Spec,
         inputs: &Inputs,
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Setup, RunError> {
         let input = |text: String| RunError::Input(text);
         let capacity = capacity(&scenario.capacity, inputs)?;
-        let aqm = Spec::parse(&scenario.aqm).map_err(|error| input(error.to_string()))?;
         let captures =
             scenario.captures.iter().map(|name| inputs.capture(name)).collect::<Result<Vec<_>, _>>()?;
 
@@ -54,8 +54,8 @@ impl Setup {
         metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
-            None => dumbbell::layout(scenario, &capacity, &aqm, monitor)?,
-            Some(topology) => topology::layout(scenario, topology, &capacity, &aqm)?,
+            None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
+            Some(topology) => topology::layout(scenario, topology, &capacity, aqm)?,
         };
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aqmlab import registry
-from aqmlab.errors import InputError
+from aqmlab.errors import CheckError, InputError
 from aqmlab.registry import Discipline, Preset, Spec
 from aqmlab.units import Size, parse_bytes, parse_rate, parse_span
 
@@ -65,6 +65,23 @@ def show(
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name, measure))
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="For example python:codel.py:CoDel, or pie.")],
+) -> None:
+    """Run the conformance tests on a discipline, of which those in Python have no others."""
+    from aqmlab import _native
+
+    found = _native.conformance(Spec.parse(name).canonical)
+    console = Console(markup=False, highlight=False)
+    for test, why in found:
+        said = "ok  " if why is None else "FAIL"
+        console.print(f"{said} {test.replace('_', ' ')}{f': {why}' if why else ''}")
+    failed = sum(why is not None for _, why in found)
+    if failed:
+        raise CheckError(f"{name}: {failed} of {len(found)} conformance tests failed")
 
 
 @app.command()

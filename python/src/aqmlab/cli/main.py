@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__, system
-from aqmlab.cli import advise, aqm, classify, compare, flows, folders, reproduce, schema, suite, tune
+from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.add_typer(aqm.app, name="aqm")
 app.add_typer(flows.app, name="flows")
+app.add_typer(new.app, name="new")
 app.command()(compare.compare)
 app.command()(compare.sweep)
 app.command()(compare.run)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab import _native
+from aqmlab import _native, python_aqm
 from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
+from aqmlab.python_aqm import PYTHON
 
 # Module names, so that tests can replace them.
 simulate: Any = _native.run
@@ -38,6 +39,8 @@ class Native:
 
     def run(self, task: Task, monitor: Monitor) -> Report:
         """Simulate a task, without Python's global lock."""
+        if task.scenario.aqm.startswith(PYTHON):
+            python_aqm.ensure(task.scenario.aqm)
         before = time.thread_time()
         run = simulate(task.scenario.json, task.inputs, task.seed, monitor)
         cpu_s = time.thread_time() - before

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.errors import InputError, did_you_mean, unknown
+from aqmlab.python_aqm import PYTHON
 from aqmlab.registry import Spec, find, marks
 from aqmlab.scenario import cost, flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
@@ -86,6 +87,7 @@ class Plan:
     def key(self, contestant: Contestant, seed: int, code: str) -> str:
         """Return the hash of everything that decides a run: scenario, content of files, code, seed."""
         parts = [self.scenarios[contestant.label].json, json.dumps(self.files, sort_keys=True), str(seed), code]
+        parts += [contestant.spec.source] if contestant.spec.source else []
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -171,6 +173,7 @@ def resolve(options: Options) -> Plan:
                 "preset": contestant.spec.preset,
                 "spec": contestant.spec.canonical,
                 "params": contestant.spec.params,
+                **({"source": contestant.spec.source} if contestant.spec.source else {}),
             }
             for contestant in contestants
         ],
@@ -418,6 +421,8 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
     for label, text in zip(labels, texts, strict=True):
         if any(label == other.label for other in contestants):
             raise options.error("aqm", f"'{label}' is given twice")
+        if text.startswith(PYTHON) and options.place not in ("", "--"):
+            raise options.error("aqm", f"'{text}' is code, and a file names none: give it with --aqm, or from Python")
         try:
             spec = Spec.parse(text)
             has_limit = find(spec.name).has_limit

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aqmlab import python_aqm
 from aqmlab.errors import InputError
 from aqmlab.scenario import Experiment, Plan
 from aqmlab.scenario.options import Options
@@ -49,6 +50,7 @@ def grown(
     here = {_place(one.point): plan for one, plan in zip(experiment.points, plans, strict=True)}
     _check_same(experiment, plans, held["points"], folder)
     labels = _union([one["label"] for one in held["points"][0]["scenario"]["aqm"]], _labels(plans[0]))
+    _check_code(labels, [one["options"] for one in held["points"]], experiment, folder)
     seeds = max(len(held["points"][0]["scenario"]["seeds"]), len(plans[0].seeds))
     places = _union(list(there), list(here))
     if places == list(here) and labels == _labels(plans[0]) and seeds == len(plans[0].seeds):
@@ -57,6 +59,18 @@ def grown(
     points = [given[place] if place in given else _options(there[place], experiment.points[0]) for place in places]
     wider = {"aqm": tuple(labels), "seeds": (str(seeds),)}
     return replace(experiment, points=tuple(replace(one, given={**one.given, **wider}) for one in points))
+
+
+def _check_code(
+    labels: Sequence[str], asked: Sequence[Mapping[str, Any]], experiment: Experiment, folder: Path
+) -> None:
+    """Refuse a folder that names code to run which the user has not named: it may come from somebody else."""
+    there = python_aqm.named(json.dumps([list(labels), list(asked)]))
+    here = python_aqm.named(json.dumps([[dict(one.given), dict(one.named)] for one in experiment.points]))
+    for name in sorted(there - here):
+        raise InputError(
+            f"{folder}: holds runs of {name}, which is code: name it with --aqm too, or name another folder"
+        )
 
 
 def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Mapping[str, Any]], folder: Path) -> None:

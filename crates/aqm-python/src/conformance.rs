@@ -1,0 +1,48 @@
+//! The conformance tests of the core, compiled once more for disciplines that are written in Python: the same files, and
+//! not a second suite (see `build.rs`).
+
+mod common;
+
+use crate::foreign::staged;
+use crate::notation::spec;
+use aqm_core::spec::Spec;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Mutex;
+
+thread_local! {
+    static UNDER_TEST: RefCell<Option<Spec>> = const { RefCell::new(None) };
+}
+
+include!(concat!(env!("OUT_DIR"), "/conformance.rs"));
+
+/// One at a time: a panic is written by a hook that all threads share.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs every conformance test on a discipline; gives the name of each, and why it failed or nothing.
+#[pyfunction]
+pub(crate) fn conformance(py: Python<'_>, text: &str) -> PyResult<Vec<(&'static str, Option<String>)>> {
+    let spec = spec(text).map_err(crate::error::input)?;
+    Ok(py.detach(|| {
+        let _alone = ALONE.lock();
+        UNDER_TEST.set(Some(spec));
+        // What failed is returned, and not printed too.
+        let hook = take_hook();
+        set_hook(Box::new(|_| ()));
+        let found = TESTS.iter().map(|(name, test)| (*name, outcome(*test))).collect();
+        set_hook(hook);
+        UNDER_TEST.set(None);
+        found
+    }))
+}
+
+fn outcome(test: fn()) -> Option<String> {
+    let (result, raised) = staged(None, || catch_unwind(AssertUnwindSafe(test)));
+    if let Some(error) = raised {
+        return Some(Python::attach(|py| error.value(py).to_string()));
+    }
+    let panic = result.err()?;
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    Some(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it failed").to_owned())
+}

@@ -1,0 +1,553 @@
+//! Disciplines that are written in Python: slow, for teaching and trying. Core and simulator do not know of them.
+//!
+//! A class is declared under a name that begins with `python:`, and becomes an entry like those of the registry. A
+//! discipline keeps the packets itself, checks its limit, and gives Python handles: so a packet can be lost or invented
+//! neither there nor here. What Python raises ends the run: the discipline holds its packets from then on, tells the
+//! monitor to stop, and leaves the exception where the run's caller finds it.
+
+use crate::error::{InputError, input};
+use aqm_core::backlog::Backlog;
+use aqm_core::cx::Cx;
+use aqm_core::discipline::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use aqm_core::link::Link;
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use aqm_core::signal::{DropReason, MarkReason};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Size, Time, parse};
+use aqm_sim::report::Monitor;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What every name of such a discipline begins with.
+pub(crate) const PREFIX: &str = "python:";
+/// The only preset: the values in the class.
+const PRESET: &str = "class";
+
+/// A declared class.
+struct Declared {
+    info: &'static Info,
+    /// Makes an instance from the values of its parameters, the link's rate and its MTU.
+    make: Py<PyAny>,
+}
+
+static DECLARED: Mutex<BTreeMap<String, Declared>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// Of the run of this thread: what can stop it, and what Python raised.
+    static STAGE: RefCell<(Option<Arc<Monitor>>, Option<PyErr>)> = const { RefCell::new((None, None)) };
+}
+
+/// Calls `run`; what Python raised meanwhile in a discipline is the error.
+pub(crate) fn staged<R>(monitor: Option<&Arc<Monitor>>, run: impl FnOnce() -> R) -> (R, Option<PyErr>) {
+    STAGE.set((monitor.cloned(), None));
+    let result = run();
+    (result, STAGE.take().1)
+}
+
+/// The exception for what Python raised in the discipline `name`: one line with the places in the user's file.
+pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
+    let places = || -> PyResult<Vec<String>> {
+        let frames =
+            py.import(intern!(py, "traceback"))?.call_method1("extract_tb", (error.traceback(py),))?;
+        let place = |frame: Bound<'_, PyAny>| -> PyResult<String> {
+            let (line, function) = (frame.getattr("lineno")?, frame.getattr("name")?);
+            Ok(format!("{}, line {line}, in {function}", frame.getattr("filename")?))
+        };
+        frames.try_iter()?.map(|frame| place(frame?)).collect()
+    };
+    let places = places().unwrap_or_default().join("; ");
+    let at = if places.is_empty() { String::new() } else { format!(" ({places})") };
+    let explained = InputError::new_err(format!("{name}: {error}{at}"));
+    explained.set_cause(py, Some(error.clone_ref(py)));
+    explained
+}
+
+/// Declares a class: its parameters with their defaults in tc's notation, its probes and traits.
+#[pyfunction]
+#[pyo3(signature = (name, summary, params, probes, traits, wakes, make))]
+pub(crate) fn declare_discipline(
+    name: String,
+    summary: String,
+    params: Vec<(String, String)>,
+    probes: Vec<(String, String)>,
+    traits: &Bound<'_, PyDict>,
+    wakes: bool,
+    make: Py<PyAny>,
+) -> PyResult<()> {
+    let trait_ =
+        |key: &str| -> PyResult<bool> { traits.get_item(key)?.map_or(Ok(false), |value| value.extract()) };
+    let quiet = traits.get_item("quiet_packets")?.map_or(Ok(0), |value| value.extract())?;
+    let traits = Traits {
+        wakes,
+        ecn: trait_("ecn")?,
+        drops_queued: trait_("drops_queued")?,
+        reorders_flows: trait_("reorders_flows")?,
+        reorders_within_flow: trait_("reorders_within_flow")?,
+        quiet_packets: quiet,
+        flow_state_bytes: 0,
+    };
+    // Declarations live as long as the registry's: a class that changes leaves its old one behind.
+    let name: &'static str = leak(name);
+    let mut specs = vec![LIMIT.with_reference(name)];
+    for (param, text) in params {
+        let spec =
+            param_spec(name, leak(param), &text).map_err(|why| input(format!("{name}: params: {why}")))?;
+        if spec.name == LIMIT.name {
+            specs[0] = spec;
+        } else {
+            specs.push(spec);
+        }
+    }
+    let probe = |(name, unit): (String, String)| ProbeSpec {
+        name: leak(name),
+        unit: leak(unit),
+        help: "see its class",
+    };
+    let info = Info {
+        name,
+        group: Group::Queue,
+        summary: leak(summary),
+        reference: name,
+        params: Vec::leak(specs),
+        presets: Vec::leak(vec![Preset { name: PRESET, source: name, values: &[] }]),
+        probes: Vec::leak(probes.into_iter().map(probe).collect()),
+        traits,
+        deviations: "none",
+        build,
+    };
+    let declared = Declared { info: Box::leak(Box::new(info)), make };
+    let old = DECLARED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), declared);
+    drop(old);
+    Ok(())
+}
+
+/// Reads a declared discipline in tc's notation.
+pub(crate) fn spec(text: &str) -> Result<Spec, String> {
+    let head = text.split_whitespace().next().unwrap_or_default();
+    let name = head.strip_suffix(PRESET).and_then(|rest| rest.strip_suffix(':')).unwrap_or(head);
+    let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let info = declared.get(name).map(|declared| declared.info);
+    let info = info.ok_or_else(|| format!("'{name}' is not declared in this process"))?;
+    Spec::parse_as(info, &info.presets[0], &text[head.len()..]).map_err(|error| error.to_string())
+}
+
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+/// A parameter from its default, `5ms`, or its default and its range, `5ms 1us..10s`.
+fn param_spec(source: &'static str, name: &'static str, text: &str) -> Result<ParamSpec, String> {
+    let mut words = text.split_whitespace();
+    let default = words.next().unwrap_or_default();
+    let (kind, value, mut range) = typed(default).ok_or_else(|| format!("{name}: '{text}' is no value"))?;
+    if let Some(given) = words.next() {
+        let ends = given.split_once("..").and_then(|(low, high)| Some((typed(low)?, typed(high)?)));
+        let Some((low, high)) = ends else { return Err(format!("{name}: '{given}' is not a range")) };
+        range = (magnitude(&low.1), magnitude(&high.1));
+    }
+    let help = "see its class";
+    let spec = ParamSpec::new(name, kind, value.clone(), range, help, source);
+    spec.check(value).map_err(|error| error.to_string())?;
+    Ok(spec)
+}
+
+fn typed(text: &str) -> Option<(Kind, Value, (f64, f64))> {
+    if matches!(text, "on" | "off") {
+        return Some((Kind::Flag, Value::Flag(text == "on"), (0.0, 1.0)));
+    }
+    if let Ok(count) = text.parse() {
+        return Some((Kind::Count, Value::Count(count), (0.0, 1e9)));
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return number.is_finite().then_some((Kind::Number, Value::Number(number), (0.0, 1e9)));
+    }
+    if let Ok(span) = parse::span(text) {
+        return Some((Kind::Span, Value::Span(span), (0.0, 1e12)));
+    }
+    if let Ok(fraction) = parse::fraction(text) {
+        return Some((Kind::Fraction, Value::Fraction(fraction), (0.0, 1.0)));
+    }
+    if let Ok(size @ Size::Packets(_)) = parse::size(text) {
+        return Some((Kind::Size, Value::Size(size), (1.0, 1e12)));
+    }
+    if let Ok(rate) = parse::rate(text) {
+        return Some((Kind::Rate, Value::Rate(rate), (1.0, 1e15)));
+    }
+    parse::bytes(text).ok().map(|bytes| (Kind::Bytes, Value::Bytes(bytes), (0.0, 1e12)))
+}
+
+fn magnitude(value: &Value) -> f64 {
+    match value {
+        Value::Span(span) => span.as_nanos() as f64,
+        Value::Rate(rate) => rate.as_bits_per_sec() as f64,
+        Value::Bytes(bytes) => bytes.as_u64() as f64,
+        Value::Size(size) => size.count() as f64,
+        Value::Fraction(number) | Value::Number(number) => *number,
+        Value::Count(count) => *count as f64,
+        _ => 0.0,
+    }
+}
+
+/// The values of parameters as Python has them: nanoseconds, bit/s, bytes, packets, numbers.
+fn values<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
+    let values = PyDict::new(py);
+    for (spec, value) in params.iter().filter(|(spec, _)| spec.name != LIMIT.name) {
+        match value {
+            Value::Span(span) => values.set_item(spec.name, span.as_nanos())?,
+            Value::Rate(rate) => values.set_item(spec.name, rate.as_bits_per_sec())?,
+            Value::Bytes(bytes) => values.set_item(spec.name, bytes.as_u64())?,
+            Value::Size(size) => values.set_item(spec.name, size.count())?,
+            Value::Fraction(number) | Value::Number(number) => values.set_item(spec.name, number)?,
+            Value::Count(count) => values.set_item(spec.name, count)?,
+            Value::Flag(on) => values.set_item(spec.name, on)?,
+            _ => {}
+        }
+    }
+    Ok(values)
+}
+
+fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+    // The source of its limit is the name of a declared discipline.
+    let (limit, _) = params.iter().next().expect("the limit is declared first");
+    let name = limit.reference;
+    Python::attach(|py| {
+        let (info, make) = {
+            let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+            let declared = declared.get(name).expect("declared names stay");
+            (declared.info, declared.make.clone_ref(py))
+        };
+        let made = values(py, params)
+            .and_then(|values| make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu)));
+        match made {
+            Ok(object) => Ok(Box::new(Foreign {
+                info,
+                object,
+                held: BTreeMap::new(),
+                backlog: Backlog::default(),
+                arrived: 0,
+                limit: params.size(LIMIT.name).unwrap_or(Size::Packets(1000)),
+                wakeup: None,
+                is_seeded: false,
+                has_failed: false,
+            }) as Box<dyn Discipline>),
+            Err(error) => {
+                let why = explained(py, name, &error).value(py).to_string();
+                stop(name, error);
+                Err(ParamError::relation(LIMIT.name, "", why))
+            }
+        }
+    })
+}
+
+/// Stops the run of this thread.
+fn stop(name: &str, error: PyErr) {
+    STAGE.with_borrow_mut(|(monitor, fault)| {
+        if fault.is_none() {
+            *fault = Some(Python::attach(|py| explained(py, name, &error)));
+        }
+        if let Some(monitor) = monitor {
+            monitor.cancel();
+        }
+    });
+}
+
+/// A packet as Python sees it.
+#[pyclass(frozen, name = "Packet", module = "aqmlab._native")]
+pub(crate) struct Handle {
+    number: u64,
+    /// Hash of the flow.
+    #[pyo3(get)]
+    flow: u64,
+    /// Bytes on the link.
+    #[pyo3(get)]
+    length: u32,
+    /// When it came, nanoseconds.
+    #[pyo3(get)]
+    arrival: u64,
+    /// Hash of the source host.
+    #[pyo3(get)]
+    source: u32,
+    /// Hash of the destination host.
+    #[pyo3(get)]
+    destination: u32,
+    /// Traffic class.
+    #[pyo3(get)]
+    traffic_class: u16,
+    /// DiffServ code point.
+    #[pyo3(get)]
+    dscp: u8,
+    /// IP protocol number.
+    #[pyo3(get)]
+    protocol: u8,
+    ecn: AtomicU8,
+}
+
+#[pymethods]
+impl Handle {
+    /// ECN field: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 CE.
+    #[getter]
+    fn ecn(&self) -> u8 {
+        self.ecn.load(Ordering::Relaxed)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<packet {} of flow {}, {} bytes>", self.number, self.flow, self.length)
+    }
+}
+
+/// What a discipline in Python asks for during a call.
+enum Signal {
+    Drop(u64, DropReason),
+    Mark(u64, MarkReason),
+}
+
+/// The base of disciplines in Python: how they drop and mark.
+#[pyclass(subclass, name = "Signals", module = "aqmlab._native")]
+#[derive(Default)]
+pub(crate) struct Signals(Vec<Signal>);
+
+#[pymethods]
+impl Signals {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> Signals {
+        Signals::default()
+    }
+
+    /// Drops a packet that arrived and was not sent: out of fairness (`unfair`), or to signal congestion.
+    #[pyo3(signature = (packet, reason = "congestion"))]
+    fn drop(&mut self, packet: &Handle, reason: &str) -> PyResult<()> {
+        let known =
+            DropReason::ALL.iter().find(|one| one.name() == reason && **one != DropReason::Unspecified);
+        let reason = known.ok_or_else(|| input(format!("drop: there is no reason '{reason}'")))?;
+        self.0.push(Signal::Drop(packet.number, *reason));
+        Ok(())
+    }
+
+    /// Marks a packet; `False` if it is not ECN-capable, and is to be dropped instead.
+    #[pyo3(signature = (packet, reason = "congestion"))]
+    fn mark(&mut self, packet: &Handle, reason: &str) -> PyResult<bool> {
+        let reason = match reason {
+            "congestion" => MarkReason::Congestion,
+            "threshold" => MarkReason::Threshold,
+            _ => return Err(input(format!("mark: there is no reason '{reason}'"))),
+        };
+        match packet.ecn.swap(if packet.ecn() == 0 { 0 } else { Ecn::Ce as u8 }, Ordering::Relaxed) {
+            0 => Ok(false),
+            3 => Ok(true),
+            _ => {
+                self.0.push(Signal::Mark(packet.number, reason));
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// A discipline in Python.
+struct Foreign {
+    info: &'static Info,
+    object: Py<PyAny>,
+    /// The packets that Python has, by number of arrival.
+    held: BTreeMap<u64, (Packet, Py<Handle>)>,
+    backlog: Backlog,
+    arrived: u64,
+    limit: Size,
+    wakeup: Option<Time>,
+    is_seeded: bool,
+    has_failed: bool,
+}
+
+impl Foreign {
+    fn take(&mut self, number: u64) -> Option<Packet> {
+        let (packet, _) = self.held.remove(&number)?;
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.length);
+        Some(packet)
+    }
+
+    fn fail(&mut self, error: PyErr) {
+        self.has_failed = true;
+        self.wakeup = None;
+        stop(self.info.name, error);
+    }
+
+    /// Makes one call, and does what it asks for; nothing once Python has failed.
+    fn call<R>(
+        &mut self,
+        cx: &mut Cx<'_>,
+        call: impl FnOnce(Python<'_>, &mut Foreign, &mut Cx<'_>) -> PyResult<R>,
+    ) -> Option<R> {
+        if self.has_failed {
+            return None;
+        }
+        Python::attach(|py| {
+            let result = call(py, self, cx).and_then(|result| {
+                self.signal(py, cx)?;
+                if self.info.traits.wakes {
+                    let due = self.object.call_method0(py, intern!(py, "next_wakeup"))?;
+                    let due = due.extract::<Option<u64>>(py)?;
+                    // A time that has passed would be asked for again and again.
+                    self.wakeup = due.map(|due| Time::from_nanos(due.max(cx.now.as_nanos() + 1)));
+                }
+                Ok(result)
+            });
+            result.map_err(|error| self.fail(error)).ok()
+        })
+    }
+
+    fn signal(&mut self, py: Python<'_>, cx: &mut Cx<'_>) -> PyResult<()> {
+        let signals = std::mem::take(&mut self.object.bind(py).cast::<Signals>()?.try_borrow_mut()?.0);
+        for signal in signals {
+            match signal {
+                Signal::Drop(number, reason) => {
+                    let packet = self.take(number).ok_or_else(|| not_here("drops", number))?;
+                    cx.drop(packet, reason);
+                }
+                Signal::Mark(number, reason) => {
+                    let (packet, _) = self.held.get_mut(&number).ok_or_else(|| not_here("marks", number))?;
+                    cx.mark(packet, reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the newest packets until at most `limit` are left; all if there is none.
+    fn trim(&mut self, limit: Option<Size>, cx: &mut Cx<'_>) {
+        while limit.map_or(!self.held.is_empty(), |limit| self.backlog.exceeds(limit)) {
+            let (number, (_, handle)) =
+                self.held.last_key_value().expect("what exceeds a limit is not empty");
+            let (number, handle) = (*number, Python::attach(|py| handle.clone_ref(py)));
+            self.call(cx, |py, this, _| this.object.call_method1(py, intern!(py, "remove"), (handle,)));
+            let packet = self.take(number).expect("it was seen");
+            cx.drop(packet, DropReason::Reconfigured);
+        }
+    }
+}
+
+fn not_here(what: &str, number: u64) -> PyErr {
+    input(format!("{what} packet {number}, which it sent or dropped before"))
+}
+
+impl Discipline for Foreign {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        if self.backlog.would_exceed(self.limit, packet.length) {
+            return cx.drop(packet, DropReason::Overlimit);
+        }
+        self.arrived += 1;
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.length);
+        let number = self.arrived;
+        let handle = Handle {
+            number,
+            flow: packet.flow,
+            length: packet.length,
+            arrival: packet.arrival.as_nanos(),
+            source: packet.source,
+            destination: packet.destination,
+            traffic_class: packet.class,
+            dscp: packet.dscp,
+            protocol: packet.protocol,
+            ecn: AtomicU8::new(packet.ecn as u8),
+        };
+        let handle = Python::attach(|py| Py::new(py, handle)).expect("there is memory for a packet");
+        let given = Python::attach(|py| handle.clone_ref(py));
+        self.held.insert(number, (packet, handle));
+        self.call(cx, |py, this, cx| {
+            if !this.is_seeded {
+                this.is_seeded = true;
+                let random = this.object.getattr(py, intern!(py, "random"))?;
+                random.call_method1(py, intern!(py, "seed"), (cx.below(1 << 53),))?;
+            }
+            this.object.call_method1(py, intern!(py, "enqueue"), (given, cx.now.as_nanos()))
+        });
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let sent = self.call(cx, |py, this, cx| {
+            let sent = this.object.call_method1(py, intern!(py, "dequeue"), (cx.now.as_nanos(),))?;
+            if sent.is_none(py) {
+                return Ok(None);
+            }
+            let handle = sent.bind(py).cast::<Handle>().map_err(|_| {
+                input(format!("dequeue returned {}, which is neither a packet nor None", sent.bind(py)))
+            })?;
+            Ok(Some(handle.get().number))
+        });
+        match sent {
+            Some(Some(number)) => {
+                let packet = self.take(number);
+                if packet.is_none() {
+                    self.fail(not_here("sends", number));
+                }
+                packet
+            }
+            Some(None) => {
+                if self.backlog.packets > 0 && self.wakeup.is_none() {
+                    let waiting = self.backlog.packets;
+                    self.fail(input(format!("dequeue returned None while {waiting} packets wait")));
+                }
+                None
+            }
+            // Python has failed: the run is over, and what is left leaves in order.
+            None => {
+                self.held.first_key_value().map(|(number, _)| *number).and_then(|number| self.take(number))
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        self.call(cx, |py, this, _| {
+            for (name, value) in values(py, params)? {
+                this.object.bind(py).setattr(name.cast::<pyo3::types::PyString>()?, value)?;
+            }
+            Ok(())
+        });
+        self.limit = params.size(LIMIT.name).unwrap_or(self.limit);
+        self.trim(Some(self.limit), cx);
+        Ok(())
+    }
+
+    fn purge(&mut self, cx: &mut Cx<'_>) {
+        self.trim(None, cx);
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.wakeup
+    }
+
+    fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
+        if self.info.traits.wakes {
+            self.call(cx, |py, this, cx| {
+                this.object.call_method1(py, intern!(py, "on_wakeup"), (cx.now.as_nanos(),))
+            });
+        }
+    }
+
+    fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
+        if self.info.probes.is_empty() {
+            return;
+        }
+        Python::attach(|py| {
+            for probe in self.info.probes {
+                let value = self.object.getattr(py, probe.name).and_then(|value| value.extract(py));
+                // What is no number is found by the conformance tests.
+                sink(probe.name, value.unwrap_or(f64::NAN));
+            }
+        });
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<Foreign>()
+    }
+}

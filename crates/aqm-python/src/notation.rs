@@ -1,0 +1,20 @@
+//! Disciplines in tc's notation: those of the registry, and those that only this border knows.
+
+use crate::{commanded, foreign};
+use aqm_core::spec::Spec;
+
+/// Reads a discipline.
+pub(crate) fn spec(text: &str) -> Result<Spec, String> {
+    let text = text.trim_start();
+    if text.starts_with(foreign::PREFIX) {
+        return foreign::spec(text);
+    }
+    let end = text.find([':', ' ']).unwrap_or(text.len());
+    let spec = if &text[..end] == commanded::NAME {
+        let params = text.find(' ').map_or("", |space| &text[space..]);
+        Spec::parse_as(&commanded::INFO, &commanded::INFO.presets[0], params)
+    } else {
+        Spec::parse(text)
+    };
+    spec.map_err(|error| error.to_string())
+}

@@ -1,0 +1,86 @@
+//! A run in steps: its caller looks at the queue now and then, and changes the discipline's parameters.
+
+use crate::inputs::Inputs;
+use crate::report::{Monitor, RunError};
+use crate::scenario::Scenario;
+use crate::simulation::setup::Setup;
+use crate::simulation::state::Simulation;
+use aqm_core::backlog::Backlog;
+use aqm_core::counters::Counters;
+use aqm_core::params::ParamError;
+use aqm_core::qdisc::Qdisc;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Span, Time};
+
+/// A run whose first measured port has the discipline under test.
+pub struct Stepped {
+    simulation: Simulation,
+    monitor: Monitor,
+    end: Time,
+}
+
+impl Stepped {
+    /// A run at its beginning.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn new(aqm: &Spec, scenario: &Scenario, inputs: &Inputs, seed: u64) -> Result<Stepped, RunError> {
+        scenario.check().map_err(RunError::Input)?;
+        let monitor = Monitor::default();
+        let mut simulation = Setup::build(scenario, aqm, inputs, seed, &monitor)?.simulation;
+        simulation.begin(Time::ZERO, Span::from_nanos(scenario.sample_ns));
+        Ok(Stepped { simulation, monitor, end: Time::from_nanos(scenario.duration_ns) })
+    }
+
+    /// Goes on for some time, but not beyond the end.
+    ///
+    /// # Errors
+    /// [`RunError::Check`] for a defect of this program.
+    pub fn advance(&mut self, span: Span) -> Result<(), RunError> {
+        let until = (self.now() + span).min(self.end);
+        self.simulation.advance(until, &self.monitor, |_| false)
+    }
+
+    /// Goes on until a packet has come to the discipline, or to the end.
+    ///
+    /// # Errors
+    /// As [`advance`](Stepped::advance).
+    pub fn advance_to_arrival(&mut self) -> Result<(), RunError> {
+        let before = self.counters().arrived;
+        let arrived = |simulation: &Simulation| qdisc(simulation).counters().arrived > before;
+        self.simulation.advance(self.end, &self.monitor, arrived)
+    }
+
+    /// Changes parameters of the discipline.
+    ///
+    /// # Errors
+    /// If a value is not allowed; nothing has changed then.
+    pub fn change(&mut self, settings: &[(&str, &str)]) -> Result<(), ParamError> {
+        self.simulation.change(settings)
+    }
+
+    /// The time that was reached.
+    pub fn now(&self) -> Time {
+        self.simulation.shared.now
+    }
+
+    /// Whether the end was reached.
+    pub fn is_over(&self) -> bool {
+        self.now() >= self.end
+    }
+
+    /// What the discipline has counted since the start.
+    pub fn counters(&self) -> &Counters {
+        qdisc(&self.simulation).counters()
+    }
+
+    /// What waits in the discipline.
+    pub fn backlog(&self) -> Backlog {
+        qdisc(&self.simulation).backlog()
+    }
+}
+
+fn qdisc(simulation: &Simulation) -> &Qdisc {
+    let port = &simulation.ports[simulation.measured[0]];
+    &port.device().expect("a measured port has a discipline").qdisc
+}

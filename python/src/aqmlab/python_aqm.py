@@ -1,0 +1,201 @@
+"""Disciplines that are written in Python, for teaching and trying: slow, and checked like all others.
+
+A discipline is a class. Its parameters, with their defaults in tc's notation, are attributes of its instances, in
+nanoseconds, bit/s, bytes or plain numbers; its limit is checked before a packet gets to it.
+
+    class Newest(aqmlab.AQM):
+        "Last in, first out."
+        reorders_flows = reorders_within_flow = True
+
+        def dequeue(self, now):
+            return self.queue.pop() if self.queue else None
+
+It is used by its place, ``python:newest.py:Newest``, or registered: ``aqmlab.register_aqm(Newest)``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import threading
+import traceback
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+from aqmlab import _native
+from aqmlab._native import Packet
+from aqmlab.errors import InputError, unknown
+
+# What the names of such disciplines begin with.
+PYTHON = "python:"
+TRAITS = ("ecn", "drops_queued", "reorders_flows", "reorders_within_flow", "quiet_packets")
+# The digest of the source of what is declared, by name.
+_DIGESTS: dict[str, str] = {}
+_LOCK = threading.Lock()
+
+
+class AQM(_native.Signals):
+    """A discipline in Python: first in, first out, unless a subclass says otherwise.
+
+    A packet that was given to `enqueue` is returned by `dequeue` once, or dropped once, in any call: ``self.drop``. It
+    has ``flow``, ``length`` (bytes), ``arrival`` (nanoseconds), ``ecn``, ``source``, ``destination``,
+    ``traffic_class``, ``dscp`` and ``protocol``. ``self.mark`` marks one, or says that it cannot be marked. Chance
+    comes from ``self.random`` alone, which the run's seed decides.
+    """
+
+    #: Defaults of the parameters in tc's notation, each perhaps with its range: ``{"target": "5ms 1us..10s"}``.
+    params: ClassVar[Mapping[str, str]] = {}
+    #: Numbers that are sampled while it runs, and their units: attributes of these names.
+    probes: ClassVar[Mapping[str, str]] = {}
+    #: Whether it marks, and drops what is queued already; whether packets of different flows, or of one, overtake.
+    ecn: ClassVar[bool] = False
+    drops_queued: ClassVar[bool] = False
+    reorders_flows: ClassVar[bool] = False
+    reorders_within_flow: ClassVar[bool] = False
+    #: It gives no signal while at most so many packets are queued.
+    quiet_packets: ClassVar[int] = 0
+
+    queue: deque[Packet]
+    random: Random
+    link_rate: int
+    mtu: int
+
+    def enqueue(self, packet: Packet, now: int) -> None:  # noqa: ARG002
+        """Take a packet that arrives at a time, in nanoseconds."""
+        self.queue.append(packet)
+
+    def dequeue(self, now: int) -> Packet | None:  # noqa: ARG002
+        """Return the packet that is sent next; nothing if none is queued, or before `next_wakeup`."""
+        return self.queue.popleft() if self.queue else None
+
+    def remove(self, packet: Packet) -> None:
+        """Give up a queued packet: the limit was lowered, and it is dropped."""
+        self.queue.remove(packet)
+
+    def next_wakeup(self) -> int | None:
+        """Return when `on_wakeup` is to be called, nanoseconds; asked after every call of a class that has it."""
+        return None
+
+    def on_wakeup(self, now: int) -> None:
+        """Do what is due."""
+
+
+def named(text: str) -> set[str]:
+    """Return the names of disciplines in Python that occur in a text.
+
+    >>> sorted(named("fifo,python:a.py:A target 5ms"))
+    ['python:a.py:A']
+
+    """
+    return {name.removesuffix(":class") for name in re.findall(rf"{PYTHON}[^\s,\]\"]+", text)}
+
+
+def register_aqm(discipline: type[AQM], name: str | None = None) -> str:
+    """Declare a class, and return what to call it in ``aqm``: ``python:NAME``.
+
+    Raises:
+        InputError: if it is no subclass of `AQM`, its source cannot be read, or a declaration in it is wrong.
+
+    """
+    called = f"{PYTHON}{name or getattr(discipline, '__name__', discipline)}"
+    try:
+        source = inspect.getsource(discipline)
+    except (OSError, TypeError):
+        raise InputError(f"{called}: its source cannot be read, and decides which runs are the same") from None
+    _declare(called, discipline, source)
+    return called
+
+
+def load(text: str) -> str:
+    """Declare the class that a discipline in tc's notation names, as ``python:codel.py:CoDel target 5ms``.
+
+    Returns:
+        The hash of its source, which is part of the key of every run with it.
+
+    Raises:
+        InputError: naming the file, and what is wrong with it.
+
+    """
+    name = text.split()[0].removesuffix(":class")
+    path, colon, wanted = name.removeprefix(PYTHON).rpartition(":")
+    with _LOCK:
+        if not colon:
+            if name not in _DIGESTS:
+                raise InputError(f"{name}: nothing is registered by this name; a file is python:FILE.py:CLASS")
+            return _DIGESTS[name]
+        try:
+            source = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{name}: {path}: {getattr(error, 'strerror', None) or 'is not text in UTF-8'}") from None
+        if _DIGESTS.get(name) != _digest(source):
+            _declare(name, _class(name, Path(path), wanted, source), source)
+        return _DIGESTS[name]
+
+
+def ensure(text: str) -> None:
+    """Load the class that a discipline names, unless this process has it: a worker elsewhere has not.
+
+    Raises:
+        InputError: as `load`.
+
+    """
+    if text.split()[0].removesuffix(":class") not in _DIGESTS:
+        load(text)
+
+
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+def _class(name: str, path: Path, wanted: str, source: str) -> type[AQM]:
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(f"aqmlab_{path.stem}", None))  # type: ignore[arg-type]
+    module.__file__ = str(path)
+    try:
+        exec(compile(source, str(path), "exec"), vars(module))
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [error.lineno] if isinstance(error, SyntaxError) else [one.lineno for one in frames[1:]]
+        at = ", ".join(f"line {line}" for line in lines)
+        raise InputError(f"{name}: {type(error).__name__}: {error} ({path}, {at})") from error
+    found = vars(module).get(wanted)
+    if found is None:
+        classes = [key for key, value in vars(module).items() if isinstance(value, type) and value is not AQM]
+        raise InputError(f"{name}: {path}: {unknown('class', wanted, classes)}")
+    return found  # type: ignore[no-any-return]
+
+
+def _declare(name: str, discipline: type[AQM], source: str) -> None:
+    if not (isinstance(discipline, type) and issubclass(discipline, AQM)):
+        raise InputError(f"{name}: is no subclass of aqmlab.AQM")
+
+    def made(values: Mapping[str, Any], link_rate: int, mtu: int) -> AQM:
+        one = discipline.__new__(discipline)
+        # They are there before `__init__`, which may use them.
+        one.queue, one.random, one.link_rate, one.mtu = deque(), Random(0), link_rate, mtu
+        vars(one).update(values)
+        one.__init__()  # type: ignore[misc]
+        return one
+
+    summary = (discipline.__doc__ or name).strip().splitlines()[0].rstrip(".")
+    for key in ("params", "probes"):
+        given = getattr(discipline, key)
+        if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
+            raise InputError(f"{name}: {key}: must be a table of text, as {{'target': '5ms'}}")
+    taken = [key for key in discipline.params if key != "limit" and hasattr(AQM, key) and key not in TRAITS]
+    if taken:
+        raise InputError(f"{name}: params: '{taken[0]}' is a method of every discipline: choose another name")
+    _native.declare_discipline(
+        name,
+        summary,
+        list(discipline.params.items()),
+        list(discipline.probes.items()),
+        {key: getattr(discipline, key) for key in TRAITS},
+        discipline.next_wakeup is not AQM.next_wakeup,
+        made,
+    )
+    _DIGESTS[name] = _digest(source)

@@ -1,0 +1,109 @@
+"""The files of a new discipline; that they compile and pass is `make recipe`."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+import aqmlab
+from aqmlab import InputError, new
+from aqmlab.registry import Spec
+
+FILES = [
+    "crates/aqm-core/src/discipline/mod.rs",
+    "crates/aqm-core/src/registry.rs",
+    "tests/oracles/test_oracles.py",
+]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The files of a checkout that matter."""
+    shutil.copytree(ROOT / "crates/aqm-core/src", tmp_path / "crates/aqm-core/src")
+    shutil.copytree(ROOT / "tests/oracles", tmp_path / "tests/oracles")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["aaa", "fair_coin", "zzz"])
+def every_list_has_the_new_name_in_its_order(name: str, checkout: Path) -> None:
+    made = new.aqm(name, checkout / "crates")
+    assert [path.relative_to(checkout).as_posix() for path in made[2:]] == FILES
+    mods, registry, oracles = (path.read_text() for path in made[2:])
+    declared = re.findall(r"mod (\w+);", mods)
+    assert declared == sorted(declared)
+    assert name in declared
+    listed = re.search(r"use crate::discipline::\{(.*?)\};", registry, re.DOTALL)
+    assert listed
+    modules = [word.strip() for word in listed[1].split(",") if word.strip() and word.strip()[0].islower()]
+    assert modules == sorted(modules)
+    assert name in modules
+    assert max(map(len, registry.splitlines())) <= 120
+    entries = re.findall(r"&(\w+)::INFO,\n", registry)
+    # The last of the laws on the queue's length, before those on delay.
+    assert entries[entries.index(name) - 1 : entries.index(name) + 2] == ["ecn_ramp", name, "codel"]
+    imports = re.findall(r"^import (\w+)$", oracles.split("sys.path.insert")[1], re.MULTILINE)
+    assert imports == sorted(imports)
+    assert name in imports
+    assert re.search(rf"    afd,\n(    \w+,\n)*    {name},\n|    {name},\n    afd,\n", oracles)
+    rust, oracle = (path.read_text() for path in made[:2])
+    assert "@" not in rust + oracle
+    assert f'name: "{name}"' in rust
+    compile(oracle, "oracle", "exec")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("codel", "'codel' is a discipline already"),
+        ("s_pie", "'s_pie' is a discipline already"),
+        ("single", "is there already"),
+        ("workload", "is there already"),
+        ("Coin", "is not a name"),
+        ("9coin", "is not a name"),
+        ("my-coin", "is not a name"),
+        ("co__in", "is not a name"),
+        ("../coin", "is not a name"),
+        ("c" * 41, "is not a name"),
+        ("match", "is a word of Rust or Python"),
+        ("lambda", "is a word of Rust or Python"),
+    ],
+)
+def a_name_that_cannot_be_used_is_one_line_and_changes_nothing(
+    name: str, says: str, checkout: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    before = {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()}
+    ended = aqmlab("new", "aqm", name)
+    assert (ended.status, says in ended.line) == (2, True), ended.err
+    assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
+
+
+def outside_of_a_checkout_python_is_named() -> None:
+    with pytest.raises(InputError, match=r"is in no checkout of aqmlab.*--python"):
+        new.aqm("coin", Path("/"))
+
+
+def a_list_that_is_not_as_expected_changes_nothing(checkout: Path) -> None:
+    (checkout / FILES[1]).write_text("// nothing\n")
+    with pytest.raises(InputError, match="is not as expected"):
+        new.aqm("coin", checkout)
+    assert not (checkout / "crates/aqm-core/src/discipline/coin.rs").exists()
+
+
+def one_in_python_runs_and_passes_the_conformance_tests(aqmlab: Command, tmp_path: Path) -> None:
+    ended = aqmlab("new", "aqm", "fair_coin", "--python")
+    place = f"python:{tmp_path}/fair_coin.py:FairCoin"
+    assert "aqm check python:fair_coin.py:FairCoin" in ended.out
+    assert aqmlab("aqm", "check", place).status == 0
+    found = _compared(place)
+    assert found.runs["queue_max_packets"].max() <= 52
+    assert aqmlab("new", "aqm", "fair_coin", "--python").status == 2
+    assert Spec.parse(f"{place} threshold 5").params["threshold"] == "5"
+
+
+def _compared(place: str) -> aqmlab.Result:
+    return aqmlab.compare(aqm=place, rate="10mbit", rtt="40ms", flows="4*cubic", duration="4s", seeds=1, buffer="200p")

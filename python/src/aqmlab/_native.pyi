@@ -5,6 +5,8 @@ Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 
 from typing import Any, Final, Self, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "Cancelled",
     "Capture",
@@ -16,6 +18,7 @@ __all__ = [
     "Packet",
     "Run",
     "Signals",
+    "Stepper",
     "build_info",
     "check_spec",
     "classify",
@@ -125,6 +128,7 @@ class Packet:
     def ecn(self) -> int:
         """ECN field: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 CE."""
 
+@disjoint_base
 class Signals:
     """The base of disciplines in Python: how they drop and mark."""
 
@@ -134,6 +138,25 @@ class Signals:
 
     def mark(self, packet: Packet, reason: str = "congestion") -> bool:
         """Mark a packet; `False` if it is not ECN-capable. The reason may be ``threshold``. Raises `InputError`."""
+
+@final
+class Stepper:
+    """A run in steps; it stays in the thread that made it."""
+
+    def __new__(cls, scenario_json: str, inputs: Inputs, seed: int) -> Self:
+        """Begin a run of a scenario (JSON). Raises `InputError`."""
+
+    def step(self, settings: list[tuple[str, str]], span_ns: int | None) -> tuple[int, ...]:
+        """Change parameters, go on for some nanoseconds (none: to the next arrival), and return what is seen then.
+
+        Time (ns), backlog in packets and bytes, and since the start packets that arrived and departed, bytes that
+        departed, packets that the law dropped, that found the queue full, that were marked, and the sum of sojourn
+        times (ns). Raises `InputError`, `CheckError`.
+        """
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the scenario's duration is over."""
 
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""

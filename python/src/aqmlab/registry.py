@@ -115,9 +115,9 @@ def find(name: str) -> Discipline:
 
     """
     known = Spec.parse(name).name
-    if known.startswith(PYTHON):
-        return _discipline(json.loads(_native.discipline_of(known)))
-    return next(discipline for discipline in disciplines() if discipline.name == known)
+    listed = (discipline for discipline in disciplines() if discipline.name == known)
+    # Those in Python, and that of environments, are in no list.
+    return next(listed, None) or _discipline(json.loads(_native.discipline_of(known)))
 
 
 def marks(spec: Spec) -> bool:

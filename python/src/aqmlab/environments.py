@@ -1,0 +1,202 @@
+"""Environments for learning (gymnasium): a discipline's parameters, or its decision about drops, chosen while it runs.
+
+Both are runs of the simulator, in the scenario of the usual options (``rate``, ``rtt``, ``flows``, ``buffer``,
+``duration``). An episode is one run; the seed of `reset` decides everything in it.
+
+    env = ParametersEnv("pie target 5ms..40ms", interval="100ms", rate="10mbit", rtt="40ms", flows="4*cubic")
+    env = DropsEnv(interval="15ms", rate="10mbit", rtt="40ms", flows="4*cubic")
+    env = DropsEnv(interval=None, ...)  # a step for every packet that arrives
+
+It needs gymnasium: ``pip install 'aqmlab[gym]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from aqmlab import _native, scenario
+from aqmlab.errors import InputError
+from aqmlab.tuning.space import Space
+from aqmlab.units import parse_span
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError:
+    raise InputError("environments need gymnasium: pip install 'aqmlab[gym]'") from None
+
+Seen: TypeAlias = npt.NDArray[np.float32]
+
+# What is seen is in these units, and cut off at so many of them.
+DELAY_S = 0.02
+MOST = 100.0
+# A queue delay of this costs as much as an idle link.
+COST_S = 0.1
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened in a step.
+
+    Attributes:
+        seconds: how long it took; may be zero where a step is a packet.
+        waiting_s: time that the backlog needs at the link's rate, at its end.
+        sojourn_s: mean time in the queue of the packets that left; that of the step before if none did.
+        utilization: share of the capacity that was used.
+        arrivals: packets that came.
+        signals: packets that the law dropped or marked.
+        overflows: packets that found the queue full.
+
+    """
+
+    seconds: float
+    waiting_s: float
+    sojourn_s: float
+    utilization: float
+    arrivals: int
+    signals: int
+    overflows: int
+
+
+def reward(step: Step) -> float:
+    """Return the utilization, less a tenth of it for every 10 ms that packets waited."""
+    return min(step.utilization, 1.0) - step.sojourn_s / COST_S
+
+
+class _QueueEnv(gymnasium.Env[Seen, Any]):
+    """A run whose discipline is told something before each step.
+
+    What is seen: backlog and sojourn time (in units of 20 ms), utilization, and arrivals, signals and overflows per
+    full packet that the link could have sent (per packet, where a step is one).
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self, aqm: str, interval: str | None, pay: Callable[[Step], float], options: dict[str, Any]) -> None:
+        self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
+        self._pay = pay
+        self._interval_ns = None if interval is None else _interval(interval)
+        plan = scenario.resolve(scenario.from_values({**options, "aqm": aqm, "seeds": 1}))
+        (self._scenario,) = (one.json for one in plan.scenarios.values())
+        self._inputs, self._rate_bps = plan.inputs, plan.rate_bps
+        self._stepper: _native.Stepper | None = None
+        self._before: tuple[int, ...] = ()
+        self._sojourn_s = 0.0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+        """Begin a run."""
+        super().reset(seed=seed, options=options)
+        run_seed = int(self.np_random.integers(1, 2**31))
+        self._stepper = _native.Stepper(self._scenario, self._inputs, run_seed)
+        self._before = self._stepper.step([], 0)
+        self._sojourn_s = 0.0
+        return self._seen(self._happened(self._before)), {}
+
+    def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
+        """Tell the discipline, and go on to the end of the interval or to the next arrival."""
+        if self._stepper is None:
+            raise InputError("step: call reset first")
+        after = self._stepper.step(self._settings(action), self._interval_ns)
+        step = self._happened(after)
+        self._before = after
+        return self._seen(step), self._pay(step), False, self._stepper.is_over, {"step": step}
+
+    def _settings(self, action: Any) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def _happened(self, after: tuple[int, ...]) -> Step:
+        now, _, waiting, arrived, left, left_bytes, signals, overflows, marked, sojourn_ns = after
+        then = self._before
+        seconds, departures = (now - then[0]) / 1e9, left - then[4]
+        if departures:
+            self._sojourn_s = (sojourn_ns - then[9]) / departures / 1e9
+        capacity = self._rate_bps / 8 * seconds
+        return Step(
+            seconds,
+            waiting * 8 / self._rate_bps,
+            self._sojourn_s,
+            (left_bytes - then[5]) / capacity if capacity else 0.0,
+            arrived - then[3],
+            signals + marked - then[6] - then[8],
+            overflows - then[7],
+        )
+
+    def _seen(self, step: Step) -> Seen:
+        packets = max(step.seconds * self._rate_bps / 8 / 1514, 1.0)
+        seen = (
+            step.waiting_s / DELAY_S,
+            step.sojourn_s / DELAY_S,
+            step.utilization,
+            step.arrivals / packets,
+            step.signals / packets,
+            step.overflows / packets,
+        )
+        return np.minimum(np.array(seen, np.float32), np.float32(MOST))
+
+
+class ParametersEnv(_QueueEnv):
+    """Chooses a discipline's parameters at the start of every interval.
+
+    An action has a number from 0 to 1 for each range of ``aqm``, as in `aqmlab.tune`.
+
+    Args:
+        aqm: a discipline with ranges, as ``"pie target 5ms..40ms"``.
+        interval: time between two choices.
+        pay: the reward of a step.
+        options: those of `aqmlab.compare`.
+
+    Raises:
+        InputError: naming what is wrong.
+
+    """
+
+    def __init__(
+        self, aqm: str, interval: str = "100ms", pay: Callable[[Step], float] = reward, **options: Any
+    ) -> None:
+        self._space = Space.parse(aqm)
+        for one in self._space.dimensions:
+            if " " in one.name or "[" in aqm:
+                raise InputError(f"aqm: '{aqm}': parameters of children cannot change while it runs")
+        super().__init__(self._space.default, interval, pay, options)
+        self.action_space = spaces.Box(0.0, 1.0, (len(self._space.dimensions),), np.float32)
+
+    def _settings(self, action: Any) -> list[tuple[str, str]]:
+        shares = zip(self._space.dimensions, action, strict=True)
+        return [(one.name, one.at(min(max(float(share), 0.0), 1.0))) for one, share in shares]
+
+
+class DropsEnv(_QueueEnv):
+    """Decides about drops (marks, where the packet is ECN-capable) of a queue with a limit.
+
+    With an interval an action is the probability of a signal in it, one number; without, a step ends with the arrival
+    of a packet, and an action is whether the next one is dropped: 0 or 1.
+
+    Args:
+        interval: time between two choices; ``None``: a choice for every packet.
+        pay: the reward of a step.
+        options: those of `aqmlab.compare`.
+
+    Raises:
+        InputError: naming what is wrong.
+
+    """
+
+    def __init__(self, interval: str | None = "15ms", pay: Callable[[Step], float] = reward, **options: Any) -> None:
+        super().__init__("commanded", interval, pay, options)
+        self.action_space = spaces.Discrete(2) if interval is None else spaces.Box(0.0, 1.0, (1,), np.float32)
+
+    def _settings(self, action: Any) -> list[tuple[str, str]]:
+        value = float(action) if self._interval_ns is None else float(action[0])
+        return [("probability", f"{min(max(value, 0.0), 1.0):.9f}")]
+
+
+def _interval(text: str) -> int:
+    span_ns = parse_span(text)
+    if span_ns <= 0:
+        raise InputError(f"interval: '{text}' is out of range: allowed is a time above zero")
+    return span_ns

@@ -174,7 +174,7 @@ def times_may_be_timedeltas() -> None:
         ({"buffer": "big"}, "buffer: 'big' is not a buffer such as 1000p, 64kb, 200ms or 1bdp"),
         ({"buffer": "0ms"}, "buffer: '0ms' is out of range"),
         ({"duration": "0s"}, "duration: '0s' is out of range"),
-        ({"warmup": "30s"}, "warmup: '30s' is out of range: allowed is a time below the duration (30s), or auto"),
+        ({"warmup": "30s"}, "warmup: '30s' is out of range: allowed is a time below the duration (30s), auto or mser5"),
         ({"seeds": "0"}, "seeds: '0' is out of range: allowed is 1 to 10000"),
         ({"seeds": "ten"}, "seeds: 'ten' is not a whole number"),
         ({"device_ring": "0p"}, "device_ring: '0p' is out of range: allowed is 1p to 10000p"),

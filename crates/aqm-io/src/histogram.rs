@@ -76,10 +76,19 @@ fn bucket(nanos: u64) -> usize {
 
 /// Middle of a bucket in nanoseconds.
 fn middle(index: usize) -> u64 {
-    let index = index as u64;
-    let shift = (index / STEPS).saturating_sub(1);
-    let low = (index - shift * STEPS) << shift;
+    let shift = shift(index);
+    let low = (index as u64 - shift * STEPS) << shift;
     (low << UNIT_BITS) + (1 << (shift + u64::from(UNIT_BITS) - 1))
+}
+
+/// Width of the bucket that holds `nanos`, in nanoseconds.
+pub fn width(nanos: u64) -> u64 {
+    1 << (shift(bucket(nanos)) + u64::from(UNIT_BITS))
+}
+
+/// How often the width of a bucket has doubled.
+fn shift(index: usize) -> u64 {
+    (index as u64 / STEPS).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -94,6 +103,18 @@ mod tests {
             let error = found.abs_diff(nanos);
             assert!(error <= 1024.max(nanos / 100), "{nanos} became {found}");
         }
+    }
+
+    #[test]
+    fn a_bucket_reaches_half_its_width_to_either_side_of_its_middle() {
+        for index in [0, 1, 63, 64, 127, 128, 129, 700, BUCKETS - 1] {
+            let (middle, half) = (middle(index), width(middle(index)) / 2);
+            assert_eq!(bucket(middle - half), index);
+            assert_eq!(bucket(middle + half - 1), index);
+            assert_eq!(bucket(middle + half), (index + 1).min(BUCKETS - 1));
+        }
+        // 2.2 s is 2^31 ns and more: a doubling has 64 buckets, so they are 2^31 / 64 wide.
+        assert_eq!(width(2_200_000_000), 1 << 25);
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod _native {
     use crate::stepper::Stepper;
     #[pymodule_export]
     use crate::units::{
-        format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate, parse_size,
-        parse_span,
+        bucket_width_ns, format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate,
+        parse_size, parse_span,
     };
 }

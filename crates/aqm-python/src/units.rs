@@ -52,3 +52,9 @@ pub(crate) fn format_span(nanos: u64) -> String {
 pub(crate) fn format_bytes(number: u64) -> String {
     Bytes::new(number).to_string()
 }
+
+/// Width in nanoseconds of the histogram's bucket that holds a delay.
+#[pyfunction]
+pub(crate) fn bucket_width_ns(nanos: u64) -> u64 {
+    aqm_io::histogram::width(nanos)
+}

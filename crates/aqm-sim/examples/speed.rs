@@ -50,6 +50,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         sample_ns: 33_000_000,
         flow_series: true,
         flow_monitor: false,
+        mser5: false,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

@@ -52,9 +52,34 @@ pub fn run_under(
     monitor: &Monitor,
 ) -> Result<Report, RunError> {
     scenario.check().map_err(RunError::Input)?;
+    let warmup = Time::from_nanos(scenario.warmup_ns);
+    let report = run_from(aqm, scenario, inputs, seed, monitor, warmup)?;
+    if !scenario.mser5 {
+        return Ok(report);
+    }
+    let cut = measure::warmup::cut(&report.series);
+    let mut report =
+        if cut.at > warmup { run_from(aqm, scenario, inputs, seed, monitor, cut.at)? } else { report };
+    report.metrics.insert("warmup_s".to_owned(), cut.at.max(warmup).as_secs_f64());
+    if !cut.is_steady {
+        report
+            .warnings
+            .push("MSER-5 finds no steady state in the first half of some run: make it longer".to_owned());
+    }
+    Ok(report)
+}
+
+/// Runs it, measuring from `warmup`.
+fn run_from(
+    aqm: &Spec,
+    scenario: &Scenario,
+    inputs: &Inputs,
+    seed: u64,
+    monitor: &Monitor,
+    warmup: Time,
+) -> Result<Report, RunError> {
     let mut setup = simulation::setup::Setup::build(scenario, aqm, inputs, seed, monitor)?;
     let end = Time::from_nanos(scenario.duration_ns);
-    let warmup = Time::from_nanos(scenario.warmup_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
     measure::results::report(setup, end)
 }

@@ -34,6 +34,9 @@ pub struct Scenario {
     pub duration_ns: u64,
     /// Time at the start that is not measured, nanoseconds.
     pub warmup_ns: u64,
+    /// Whether a run's warm-up lasts longer where MSER-5 says so, of its goodput or queue delay. Such a run is made twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mser5: bool,
     /// Spacing of time-series samples, nanoseconds.
     pub sample_ns: u64,
     /// Whether every flow gets a time series of its own, up to 100 flows.

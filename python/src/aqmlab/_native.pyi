@@ -19,6 +19,7 @@ __all__ = [
     "Run",
     "Signals",
     "Stepper",
+    "bucket_width_ns",
     "build_info",
     "check_spec",
     "classify",
@@ -175,6 +176,9 @@ def check_spec(text: str, rate_bps: int) -> None:
 
 def overflow_victim(text: str) -> str:
     """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""
+
+def bucket_width_ns(nanos: int) -> int:
+    """Return the width in nanoseconds of the histogram's bucket that holds a delay."""
 
 def parse_rate(text: str) -> int:
     """Read a rate such as ``10mbit``; return bit/s."""

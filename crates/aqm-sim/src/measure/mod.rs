@@ -6,3 +6,4 @@ pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod port;
 pub(crate) mod results;
+pub(crate) mod warmup;

@@ -298,7 +298,10 @@ impl Run<'_> {
         put("retransmissions", again as f64);
         let times: Vec<f64> =
             flows().filter_map(|((_, flow), _)| Some(flow.completion()?.as_secs_f64())).collect();
-        if flows().any(|((_, flow), _)| flow.is_finite()) {
+        let finite = || flows().filter(|((_, flow), _)| flow.is_finite());
+        if finite().next().is_some() {
+            let started = finite().filter(|((_, flow), _)| flow.session.start <= self.end);
+            put("started_flows", started.count() as f64);
             put("completed_flows", times.len() as f64);
         }
         put_mean_and_p99(&mut put, ("fct_mean_s", "fct_p99_s"), times);

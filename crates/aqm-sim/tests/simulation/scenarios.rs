@@ -33,6 +33,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
         sample_ns: 100 * MS,
         flow_series: true,
         flow_monitor: false,
+        mser5: false,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

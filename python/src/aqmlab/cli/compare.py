@@ -83,7 +83,7 @@ _METAVARS = {
     "loss": "P",
     "jitter": "T",
     "duration": "T",
-    "warmup": "T|auto",
+    "warmup": "T|auto|mser5",
     "series": "WHAT",
     "seeds": "N",
 }

@@ -86,7 +86,7 @@ def caption(curves: Sequence[Curve]) -> str:
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     parts = [
         f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
-        f"{scenario['duration']} the first {scenario['warmup']} not measured, "
+        f"{scenario['duration']} the first {_warmup(first)} not measured, "
         f"{seeds} seed{'' if seeds == '1' else 's'}"
     ]
     results = len({id(curve.result) for curve in curves})
@@ -95,3 +95,10 @@ def caption(curves: Sequence[Curve]) -> str:
     if any(curve.result.is_partial for curve in curves):
         parts.append("PARTIAL RESULT")
     return "; ".join(parts)
+
+
+def _warmup(curve: Curve) -> str:
+    shortest, longest = curve.result.warmups_s(curve.point)
+    if shortest == longest:
+        return str(curve.result.scenarios[curve.point]["warmup"].rpartition(" ")[2])
+    return f"{shortest:g} to {longest:g} s"

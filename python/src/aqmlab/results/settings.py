@@ -46,6 +46,9 @@ def settings(result: Result) -> list[Setting]:
                 Setting(name, given if "$" in given else f"{every[0]} to {every[-1]}", "differs over the sweep")
             )
             continue
+        if option.name == "warmup" and "warmup_s" in result.runs.columns:
+            shortest, longest = result.warmups_s()
+            note = f"the runs are measured from {shortest:g} s to {longest:g} s on"
         found.append(Setting(name, every[0], note))
         if option.name == "link_trace":
             found.append(Setting("mean rate of the trace", scenario["link_trace_mean_rate"], ""))

@@ -152,6 +152,7 @@ class Scenario:
         access_rate_bps: rate of access links; ``None`` means ten times the bottleneck's.
         duration_ns: simulated time.
         warmup_ns: time at the start that is not measured.
+        mser5: whether the warm-up of a run lasts longer where MSER-5 says so, of its goodput or queue delay.
         sample_ns: spacing of the time series.
         flow_series: whether each flow has a time series.
         flow_monitor: whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
@@ -172,6 +173,7 @@ class Scenario:
     access_rate_bps: int | None
     duration_ns: int
     warmup_ns: int
+    mser5: bool
     sample_ns: int
     flow_series: bool
     flow_monitor: bool
@@ -203,7 +205,14 @@ class Scenario:
         }
         topology = self.topology.data() if self.topology else {}
         lists = {"flows": [group.data() for group in self.flows], "captures": list(self.captures)}
-        given = _given({"flow_monitor": self.flow_monitor, "measure": list(self.measure), "topology": topology})
+        given = _given(
+            {
+                "mser5": self.mser5,
+                "flow_monitor": self.flow_monitor,
+                "measure": list(self.measure),
+                "topology": topology,
+            }
+        )
         return fixed | given | lists
 
     @functools.cached_property

@@ -51,7 +51,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%", form="share"),
     Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue", form="quantity"),
     Option("duration", "30s", "simulated time", form="quantity"),
-    Option("warmup", "auto", "time at the start that is not measured, or auto", form="auto|quantity"),
+    Option(
+        "warmup",
+        "auto",
+        "time at the start that is not measured; auto, or mser5: longer where a run is not steady",
+        form="auto|mser5|quantity",
+    ),
     Option(
         "series",
         "flows",

@@ -36,6 +36,7 @@ from aqmlab.units import (
 FULL_IP_PACKET_BYTES = 1500
 SMALLEST_BUFFER_PACKETS = 20
 SHORTEST_WARMUP_NS = 5_000_000_000
+MSER5 = "mser5"
 WARMUP_RTTS = 20
 MILLISECOND_NS = 1_000_000
 SHORTEST_SAMPLE_NS = 10 * MILLISECOND_NS
@@ -107,6 +108,7 @@ def resolve(options: Options) -> Plan:
     duration_ns = _read(options, "duration", parse_span, lambda n: n > 0, "a time above zero")
     longest_rtt_ns = max([rtt_ns, *(group.rtt_ns or 0 for group in groups)])
     warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
+    mser5 = options.text("warmup") == MSER5
     buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, FULL_IP_PACKET_BYTES + overhead)
     contestants, warnings = _contestants(options, buffer, link)
     layout = _layout(options, link, rtt_ns)
@@ -132,6 +134,7 @@ def resolve(options: Options) -> Plan:
         access_rate_bps=access_rate,
         duration_ns=duration_ns,
         warmup_ns=warmup_ns,
+        mser5=mser5,
         sample_ns=sample_ns,
         flow_series=_choice(options, "series", ("flows", "groups")) == "flows",
         flow_monitor=_choice(options, "flow_monitor", ("off", "on")) == "on",
@@ -161,7 +164,7 @@ def resolve(options: Options) -> Plan:
         "loss": f"{loss * 100:g}%",
         "jitter": format_span(jitter_ns),
         "duration": format_span(duration_ns),
-        "warmup": format_span(warmup_ns),
+        "warmup": f"{MSER5} from {format_span(warmup_ns)}" if mser5 else format_span(warmup_ns),
         "sample": format_span(sample_ns),
         "series": options.text("series"),
         "flow_monitor": options.text("flow_monitor"),
@@ -367,8 +370,8 @@ def _file(options: Options, name: str, path: str, read: Callable[[str], InputFil
 
 
 def _warmup(options: Options, duration_ns: int, rtt_ns: int, groups: tuple[flows.Group, ...]) -> tuple[int, str]:
-    if options.text("warmup") != "auto":
-        allowed = f"a time below the duration ({format_span(duration_ns)}), or auto"
+    if options.text("warmup") not in ("auto", MSER5):
+        allowed = f"a time below the duration ({format_span(duration_ns)}), auto or {MSER5}"
         return _read(options, "warmup", parse_span, lambda n: n < duration_ns, allowed), "as given"
     if not any(group.reacts for group in groups):
         return 0, "auto: none, since nothing reacts to the network"

@@ -96,6 +96,7 @@ def scenario() -> Schema:
         "access_rate_bps": {"anyOf": [positive, {"type": "null"}]},
         "flow_series": {"type": "boolean"},
         "flow_monitor": {"type": "boolean"},
+        "mser5": {"type": "boolean"},
         "loss": share,
         "jitter_ns": time,
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},

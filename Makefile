@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -63,6 +63,9 @@ many-runs: .venv/native ## a hundred thousand small runs in one process, whose m
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
+
+coverage: .venv/native ## simulate how often the intervals hold the truth (three minutes)
+	$(BIN)/python scripts/coverage.py
 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py

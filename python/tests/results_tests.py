@@ -55,7 +55,7 @@ def percentiles_come_from_all_runs_together(result: Result) -> None:
     merged = result.histograms.filter((pl.col("aqm") == "fifo") & (pl.col("name") == "qdelay")).sort("value_ns")
     share = merged["count"].cum_sum() / merged["count"].sum()
     assert row["mean"] == pytest.approx(merged.filter(share >= 0.99)["value_ns"][0] / 1e6)
-    assert row["method"] == "percentile of all runs, bootstrap"
+    assert row["method"] == "percentile of all runs, Woodruff"
 
 
 def the_histogram_of_one_run_has_the_percentile_of_the_simulator(result: Result) -> None:

@@ -39,4 +39,4 @@ def a_run_that_is_not_steady_says_so() -> None:
     flows = ["1*cbr:rate=1mbit", "3*cbr:rate=2mbit:name=late:start=6s..6s"]
     result = aqmlab.compare(**{**OPTIONS, "duration": "8s", "flows": flows}, warmup="mser5")
     assert "MSER-5 finds no steady state in the first half of some run: make it longer" in result.warnings
-    assert result.runs["warmup_s"].to_list() == [4.0, 4.0]
+    assert result.runs["warmup_s"].to_list() == pytest.approx([4.0, 4.0], abs=0.05)

@@ -131,6 +131,8 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
         parts += [_table(rows, tables, width), ""]
         if comparisons:
             parts += [*_differences(comparisons), ""]
+        if len(shown.aqms) > 2:
+            parts += _rankings([one.words for one in shown.rankings if one.point == number])
     parts.append(_settings(shown))
     parts += [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
     page = folder / publishing.REPORT
@@ -223,7 +225,8 @@ def _table_of(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> 
 
 
 def _cell(cell: Cell) -> Text:
-    return Text.assemble(cell.value, (f" ± {cell.half}", "dim")) if cell.half else Text(cell.value)
+    notes = [f" ± {cell.half}" if cell.half else "", f" ({cell.runs})" if cell.runs else ""]
+    return Text.assemble(cell.value, *((note, "dim") for note in notes if note))
 
 
 def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
@@ -239,6 +242,13 @@ def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
     reference = comparisons[0].reference
     note = f" (paired over the seeds, Holm-corrected; 95 % interval, share of {reference}'s value)"
     return [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
+
+
+def _rankings(words: Sequence[str]) -> list[RenderableType]:
+    if not words:
+        return []
+    head = Text.assemble(("Ranking", "bold"), (" (all pairs, paired over the seeds, Holm-corrected by metric)", "dim"))
+    return [head, Text("\n".join(words)), ""]
 
 
 def _settings(shown: Result) -> RenderableType:

@@ -158,6 +158,7 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "answer": sentences(result, number),
         "comparisons": [one for one in result.comparisons if one.point == number],
         "verdicts": _verdicts([one for one in result.comparisons if one.point == number]),
+        "rankings": [one.words for one in result.rankings if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
     }
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.frames import RUN, Frames, metric_names
+from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
+from aqmlab.statistics import Difference
 from aqmlab.units import parse_span
 
 if TYPE_CHECKING:
@@ -50,8 +53,17 @@ class Result:
         return [point["point"] for point in self.manifest["points"]]
 
     def warmup_s(self, point: int = 0) -> float:
-        """The warm-up of a scenario, in seconds."""
-        return parse_span(self.scenarios[point]["warmup"]) / 1e9
+        """The warm-up of a scenario, in seconds; with `mser5` the longest of its runs'."""
+        return self.warmups_s(point)[1]
+
+    def warmups_s(self, point: int = 0) -> tuple[float, float]:
+        """The shortest and the longest warm-up of the runs of a scenario, in seconds."""
+        if "warmup_s" in self.runs.columns:
+            cuts = self.runs.filter(pl.col("point") == point)["warmup_s"].drop_nulls().to_list()
+            if cuts:
+                return min(cuts), max(cuts)
+        fixed = parse_span(self.scenarios[point]["warmup"].rpartition(" ")[2]) / 1e9
+        return fixed, fixed
 
     @property
     def aqms(self) -> list[str]:
@@ -109,6 +121,11 @@ class Result:
         return _summary.compare(self.frames, range(len(self.points)), self.aqms)
 
     @functools.cached_property
+    def rankings(self) -> list[Ranking]:
+        """The order of the AQMs by each metric, all pairs compared; nothing with one AQM or one seed."""
+        return ranking.rankings(self.frames, self.rows, range(len(self.points)), self.aqms)
+
+    @functools.cached_property
     def summary(self) -> pl.DataFrame:
         """Every metric of every AQM with its 95 % interval over the seeds."""
         return _summary.table(self.rows, self.points)
@@ -117,7 +134,7 @@ class Result:
     def differences(self) -> pl.DataFrame:
         """Paired differences against the first AQM, with Holm's correction, in numbers and in words."""
         return pl.DataFrame(
-            [{**self.points[one.point], **_difference(one)} for one in self.comparisons],
+            [{**self.points[one.point], **_row(one)} for one in self.comparisons],
             infer_schema_length=None,
         )
 
@@ -131,7 +148,9 @@ class Result:
     def with_manifest(self, manifest: dict[str, Any]) -> Result:
         """Return the same runs under another manifest; what was summarised of them is kept."""
         other = replace(self, manifest=manifest)
-        vars(other).update({name: vars(self)[name] for name in ("rows", "comparisons") if name in vars(self)})
+        vars(other).update(
+            {name: vars(self)[name] for name in ("rows", "comparisons", "rankings") if name in vars(self)}
+        )
         return other
 
     def document(self) -> dict[str, Any]:
@@ -150,6 +169,7 @@ class Result:
             "runs": self._runs(),
             "summary": [self._tagged(row.point, _estimate(row)) for row in self.rows],
             "differences": [self._tagged(one.point, _difference(one)) for one in self.comparisons],
+            "rankings": [self._tagged(one.point, _ranking(one)) for one in self.rankings],
         }
 
     def to_json(self) -> str:
@@ -209,23 +229,36 @@ def _present(entries: Mapping[str, Any]) -> dict[str, Any]:
 def _estimate(row: Row) -> dict[str, Any]:
     ends = {"ci95_low": row.estimate.low, "ci95_high": row.estimate.high}
     entry = {"aqm": row.aqm, "metric": row.metric, "mean": row.estimate.value, **ends, "n": row.estimate.n}
-    return {**_present(entry), "method": row.method}
+    resolution = {"resolution": row.estimate.resolution} if row.estimate.resolution else {}
+    return {**_present(entry), "runs": row.runs, **resolution, "method": row.method}
 
 
 def _difference(one: Comparison) -> dict[str, Any]:
-    estimate = one.difference.estimate
+    outlier = one.outlier and {"outlier_seed": one.outlier.seed, "without_it": _paired(one.outlier.without)}
+    between = {"aqm": one.aqm, "reference": one.reference, "metric": one.metric}
+    return {**between, **_paired(one.difference), **(outlier or {}), "words": one.words}
+
+
+def _row(one: Comparison) -> dict[str, Any]:
+    return {name: value for name, value in _difference(one).items() if not isinstance(value, dict)}
+
+
+def _ranking(one: Ranking) -> dict[str, Any]:
+    steps = [{"ahead": step.ahead, "behind": step.behind, **_paired(step.difference)} for step in one.steps]
+    groups = [list(group) for group in one.groups]
+    return {"metric": one.metric, "aqms": list(one.aqms), "groups": groups, "steps": steps, "words": one.words}
+
+
+def _paired(difference: Difference) -> dict[str, Any]:
+    estimate = difference.estimate
     return _present(
         {
-            "aqm": one.aqm,
-            "reference": one.reference,
-            "metric": one.metric,
             "difference": estimate.value,
             "ci95_low": estimate.low,
             "ci95_high": estimate.high,
             "n": estimate.n,
-            "p": one.difference.p_value,
-            "p_holm": one.difference.p_holm,
-            "distinguishable": one.difference.is_distinguishable,
-            "words": one.words,
+            "p": difference.p_value,
+            "p_holm": difference.p_holm,
+            "distinguishable": difference.is_distinguishable,
         }
     )

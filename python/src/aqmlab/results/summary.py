@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from aqmlab import metrics, statistics
+from aqmlab._native import bucket_width_ns
 from aqmlab.metrics import Metric
 from aqmlab.results.frames import Frames, metric_names
 from aqmlab.statistics import Difference, Estimate, Reals
@@ -29,18 +30,19 @@ SHARES = ("utilization", "loss_ratio", "path_loss_ratio", "undelivered_ratio")
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the summary."""
+    """One line of the summary; ``runs`` is how many runs there are, of which some may have no value."""
 
     point: int
     aqm: str
     metric: str
     method: str
     estimate: Estimate
+    runs: int = 0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One difference against the first AQM."""
+    """One difference between two AQMs; ``outlier`` is the seed that alone decides its verdict, if one does."""
 
     point: int
     aqm: str
@@ -48,11 +50,20 @@ class Comparison:
     metric: str
     reference_value: float
     difference: Difference
+    outlier: Outlier | None = None
 
     @property
     def words(self) -> str:
         """The difference in words."""
         return _words(metrics.find(self.metric), self)
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """The seed that moves a difference most, where the verdict without it is another: the difference without it."""
+
+    seed: int
+    without: Difference
 
 
 def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> list[Row]:
@@ -70,7 +81,7 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
             for name, metric in known:
                 values = runs[name].drop_nulls().to_list()
                 if values:
-                    rows.append(_row(point, aqm, metric, values, pooled))
+                    rows.append(replace(_row(point, aqm, metric, values, pooled), runs=len(runs)))
     return rows
 
 
@@ -86,32 +97,59 @@ def compare(
 
     Holm's correction covers all differences of a scenario; in a sweep, all differences of a metric over the scenarios.
     """
-    found: list[Comparison] = []
+    pairs = [(aqms[0], aqm) for aqm in aqms[1:]]
+    return differences(frames, points, pairs, names, lambda one: one.metric if len(points) > 1 else "")
+
+
+def differences(
+    frames: Frames,
+    points: Sequence[int],
+    pairs: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    family: Callable[[Comparison], str],
+) -> list[Comparison]:
+    """Return paired differences between AQMs (the reference first), Holm-corrected within each family."""
+    found: list[tuple[Comparison, Outlier | None]] = []
     parts = _parts(frames.runs)
     names = [name for name in names if name in frames.runs.columns]
     for point in points:
-        first = parts.get((point, aqms[0]))
-        for aqm in aqms[1:]:
-            other = parts.get((point, aqm))
+        for reference, aqm in pairs:
+            first, other = parts.get((point, reference)), parts.get((point, aqm))
             if first is None or other is None:
                 continue
             for name in names:
-                pairs = first.select("seed", name).join(other.select("seed", name), on="seed", suffix="_other")
-                pairs = pairs.drop_nulls().sort("seed")
-                if pairs.is_empty():
+                both = first.select("seed", name).join(other.select("seed", name), on="seed", suffix="_other")
+                both = both.drop_nulls().sort("seed")
+                if both.is_empty():
                     continue
-                reference, values = pairs[name].to_list(), pairs[f"{name}_other"].to_list()
-                difference = statistics.paired(values, reference)
-                base = sum(reference) / len(reference)
-                found.append(Comparison(point, aqm, aqms[0], name, base, difference))
-    families: dict[str, list[Comparison]] = {}
-    for one in found:
-        families.setdefault(one.metric if len(points) > 1 else "", []).append(one)
-    corrected: dict[int, Difference] = {}
-    for family in families.values():
-        differences = statistics.holm([one.difference for one in family])
-        corrected.update(zip(map(id, family), differences, strict=True))
-    return [replace(one, difference=corrected[id(one)]) for one in found]
+                base, values = both[name].to_list(), both[f"{name}_other"].to_list()
+                difference = statistics.paired(values, base)
+                most = statistics.influence(values, base)
+                outlier = Outlier(both["seed"][most.place], most.without) if most else None
+                found.append((Comparison(point, aqm, reference, name, sum(base) / len(base), difference), outlier))
+    families: dict[str, list[tuple[Comparison, Outlier | None]]] = {}
+    for one, outlier in found:
+        families.setdefault(family(one), []).append((one, outlier))
+    corrected: dict[int, Comparison] = {}
+    for members in families.values():
+        holm = statistics.holm([one.difference for one, _ in members])
+        for place, ((one, outlier), difference) in enumerate(zip(members, holm, strict=True)):
+            decides = outlier and _deciding(outlier, [other.difference for other, _ in members], place, difference)
+            corrected[id(one)] = replace(one, difference=difference, outlier=decides)
+    return [corrected[id(one)] for one, _ in found]
+
+
+def _deciding(outlier: Outlier, family: Sequence[Difference], place: int, difference: Difference) -> Outlier | None:
+    """Return the outlier, corrected like the others of its family, if the verdict without it is another."""
+    p_value = outlier.without.p_value
+    if p_value is None or difference.p_value is None:
+        return None
+    # A smaller p-value in the same family stays significant, a larger one stays without significance.
+    if difference.is_distinguishable == (p_value < difference.p_value):
+        return None
+    without = statistics.holm([*family[:place], outlier.without, *family[place + 1 :]])[place]
+    is_same = without.is_distinguishable == difference.is_distinguishable
+    return None if is_same else replace(outlier, without=without)
 
 
 class _Pool:
@@ -162,37 +200,58 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
         merged = pool.get(metric.histogram)
         if merged is not None:
             counts, values_ms = merged
-            buckets = values_ms / MS_PER_SECOND if metric.unit == "s" else values_ms
-            estimate = statistics.percentile(counts, buckets, metric.quantile)
-            return Row(point, aqm, metric.name, "percentile of all runs, bootstrap", estimate)
+            ms = MS_PER_SECOND if metric.unit == "s" else 1.0
+            is_exact = metrics.split(metric.histogram)[1] in OF_FLOWS
+
+            def half_bucket(value: float) -> float:
+                return 0.0 if is_exact else bucket_width_ns(round(value * ms * NANOS_PER_MS)) / 2 / NANOS_PER_MS / ms
+
+            estimate = statistics.percentile(counts, values_ms / ms, metric.quantile, half_bucket)
+            return Row(point, aqm, metric.name, "percentile of all runs, Woodruff", estimate)
     return Row(point, aqm, metric.name, "mean of the runs, Student-t", statistics.mean(values))
+
+
+def in_unit(metric: Metric) -> Callable[..., str]:
+    """Return what writes a value of a metric as text with its unit; shares are in percentage points.
+
+    >>> in_unit(metrics.find("loss_ratio"))(0.0123, "+"), in_unit(metrics.find("qdelay_mean_ms"))(3.1)
+    ('+1.23 points', '3.10 ms')
+
+    """
+    scale, unit, decimals = (100.0, "points", 2) if metric.name in SHARES else (1.0, metric.unit, metric.decimals)
+
+    def text(value: float, sign: str = "", *, bare: bool = False) -> str:
+        return f"{value * scale:{sign}.{decimals}f}{'' if bare else f' {unit}'}".rstrip()
+
+    return text
 
 
 def _words(metric: Metric, comparison: Comparison) -> str:
     difference, estimate = comparison.difference, comparison.difference.estimate
-    # Shares are shown in percent, so their differences are in percentage points.
-    scale, unit, decimals = (
-        (100.0, " points", 2) if metric.name in SHARES else (1.0, f" {metric.unit}", metric.decimals)
-    )
-    unit = unit.rstrip()
-
-    def number(value: float, sign: str = "") -> str:
-        return f"{value * scale:{sign}.{decimals}f}"
-
+    text = in_unit(metric)
     if estimate.low is None or estimate.high is None:
-        return f"{metric.phrase} differs by {number(estimate.value, '+')}{unit}; one run says nothing about chance"
+        return f"{metric.phrase} differs by {text(estimate.value, '+')}; one run says nothing about chance"
     if estimate.value == 0.0 and estimate.low == estimate.high:
         return f"{metric.phrase} is equal in every run"
     low, high = estimate.low, estimate.high
+    outlier = _outlier_words(comparison.outlier)
     if not difference.is_distinguishable:
         corrected = f", p {difference.p_holm:.2f} after correction" if low * high > 0 else ""
-        return f"{metric.phrase} is not distinguishable ({number(low, '+')} to {number(high, '+')}{unit}{corrected})"
+        between = f"{text(low, '+', bare=True)} to {text(high, '+')}"
+        return f"{metric.phrase} is not distinguishable ({between}{corrected}{outlier})"
     direction = "higher" if estimate.value > 0 else "lower"
     nearer, farther = sorted((abs(low), abs(high)))
     relative = abs(estimate.value / comparison.reference_value) if comparison.reference_value else 0.0
     share = f", {relative:.{0 if relative >= 0.01 else 1}%}" if relative else ""
-    spread = "in every run" if low == high else f"{number(nearer)} to {number(farther)}"
-    return f"{metric.phrase} is {number(abs(estimate.value))}{unit} {direction} ({spread}{share})"
+    spread = "in every run" if low == high else f"{text(nearer, bare=True)} to {text(farther, bare=True)}"
+    return f"{metric.phrase} is {text(abs(estimate.value))} {direction} ({spread}{share}{outlier})"
+
+
+def _outlier_words(outlier: Outlier | None) -> str:
+    if outlier is None:
+        return ""
+    verdict = "distinguishable" if outlier.without.is_distinguishable else "not distinguishable"
+    return f"; without seed {outlier.seed}, which moves it most, {verdict}"
 
 
 def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:
@@ -208,6 +267,7 @@ def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFr
             "ci95_low": pl.Series([row.estimate.low for row in rows], dtype=pl.Float64),
             "ci95_high": pl.Series([row.estimate.high for row in rows], dtype=pl.Float64),
             "n": pl.Series([row.estimate.n for row in rows], dtype=pl.UInt32),
+            "runs": pl.Series([row.runs for row in rows], dtype=pl.UInt32),
             "method": pl.Series([row.method for row in rows], dtype=pl.String),
         }
     )

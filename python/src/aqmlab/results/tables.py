@@ -6,6 +6,7 @@ same title together). The metrics themselves keep theirs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -28,10 +29,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as text, with half its 95 % interval if there is one."""
+    """A value as text, with half its 95 % interval if there is one, and which runs have a value if not all do."""
 
     value: str
     half: str
+    runs: str = ""
 
 
 COLUMNS = (
@@ -49,6 +51,8 @@ GROUP_COLUMNS = (
     COLUMNS[0],
     *COLUMNS[2:3],
     *COLUMNS[4:6],
+    Column("completed_flows", "Flows", "completed", 1.0, 1),
+    Column("started_flows", "Flows", "started", 1.0, 1),
     Column("fct_mean_s", "Completion", "mean, s", 1.0, 2),
     Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
     COLUMNS[-1],
@@ -63,6 +67,7 @@ PORT_COLUMNS = (
 # Columns of finite flows, if there are any.
 FLOW_COLUMNS = (
     Column("completed_flows", "Flows", "completed", 1.0, 1),
+    Column("started_flows", "Flows", "started", 1.0, 1),
     Column("fct_mean_s", "Completion", "mean, s", 1.0, 2),
     Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
     Column("slowdown_mean", "Slowdown", "mean", 1.0, 2),
@@ -157,6 +162,23 @@ def line(rows: Sequence[Row], prefix: str, columns: Sequence[Column]) -> dict[st
 def _cell(row: Row | None, column: Column) -> Cell:
     if row is None:
         return ABSENT
-    value, half = row.estimate.value * column.scale, row.estimate.half_width
-    shown = f"{value:.{column.decimals}f}"
-    return Cell(shown, "" if half is None else f"{half * column.scale:.{column.decimals}f}")
+    estimate = row.estimate
+    decimals = _decimals(column, estimate.resolution * column.scale)
+    half = estimate.half_width
+    value = _rounded(estimate.value * column.scale, decimals)
+    runs = f"{estimate.n}/{row.runs} runs" if estimate.n < row.runs else ""
+    return Cell(value, "" if half is None else _rounded(half * column.scale, decimals), runs)
+
+
+def _decimals(column: Column, resolution: float) -> int:
+    """Return how many decimals of a value are true; it may be off by ``resolution``. Negative: whole tens or hundreds.
+
+    >>> _decimals(COLUMNS[4], 0.05), _decimals(COLUMNS[4], 16.8)
+    (1, -1)
+
+    """
+    return column.decimals if resolution <= 0.0 else min(column.decimals, -math.floor(math.log10(2.0 * resolution)))
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"

@@ -1,0 +1,110 @@
+"""The order of AQMs by a metric, in words: who is ahead of whom, by how much, and who cannot be told apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aqmlab import metrics
+from aqmlab.results.frames import Frames
+from aqmlab.results.summary import Row, differences, in_unit
+from aqmlab.statistics import Difference
+
+
+@dataclass(frozen=True)
+class Step:
+    """A difference between two AQMs that separates a group from the next."""
+
+    ahead: str
+    behind: str
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The AQMs of a scenario by a metric, the best (or else the lowest) first.
+
+    ``groups`` are the largest groups of neighbours of which no two are distinguishable: an AQM alone is one, and
+    groups may overlap. Each of ``steps`` separates a group from the next.
+    """
+
+    point: int
+    metric: str
+    aqms: Sequence[str]
+    groups: Sequence[Sequence[str]]
+    steps: Sequence[Step]
+
+    @property
+    def words(self) -> str:
+        """The order in words."""
+        metric = metrics.find(self.metric)
+        text = in_unit(metric)
+        alike = [f"{_listed(group)} are not distinguishable" for group in self.groups if len(group) > 1]
+        apart = []
+        for step in self.steps:
+            estimate = step.difference.estimate
+            ends = sorted(abs(end) for end in (estimate.low, estimate.high) if end is not None)
+            interval = ", ".join(text(end, bare=True) for end in ends)
+            how = "higher" if metric.better == "higher" else "lower"
+            apart.append(f"{step.ahead} is {how} than {step.behind} by {text(abs(estimate.value))} [{interval}]")
+        return f"{metric.phrase}: {'; '.join([*alike, *apart])}"
+
+
+def rankings(
+    frames: Frames,
+    rows: Sequence[Row],
+    points: Sequence[int],
+    aqms: Sequence[str],
+    names: Sequence[str] = metrics.COMPARED,
+) -> list[Ranking]:
+    """Return the order of the AQMs of each scenario by each metric.
+
+    All pairs are compared; Holm's correction covers those of a metric, in a sweep over all scenarios.
+    """
+    pairs = list(itertools.combinations(aqms, 2))
+    found = differences(frames, points, pairs, names, lambda one: one.metric)
+    compared = {(one.point, one.metric, one.reference, one.aqm): one.difference for one in found}
+    means = {(row.point, row.metric, row.aqm): row.estimate.value for row in rows if row.estimate.n > 1}
+
+    def ranking(point: int, name: str) -> Ranking | None:
+        values = {aqm: means[point, name, aqm] for aqm in aqms if (point, name, aqm) in means}
+        order = sorted(values, key=lambda aqm: values[aqm], reverse=metrics.find(name).better == "higher")
+
+        def between(one: str, other: str) -> Difference | None:
+            return compared.get((point, name, one, other)) or compared.get((point, name, other, one))
+
+        return _ranking(point, name, order, between) if len(order) > 1 else None
+
+    return [one for point in points for name in names if (one := ranking(point, name)) is not None]
+
+
+def _ranking(
+    point: int, metric: str, order: Sequence[str], between: Callable[[str, str], Difference | None]
+) -> Ranking:
+    def differ(one: int, other: int) -> bool:
+        difference = between(order[one], order[other])
+        return difference is not None and difference.is_distinguishable
+
+    spans: list[tuple[int, int]] = []
+    for end in range(len(order)):
+        start = max((one + 1 for one in range(end) if differ(one, end)), default=0)
+        start = max(start, spans[-1][0] if spans else 0)
+        if spans and spans[-1][0] == start:
+            spans.pop()
+        spans.append((start, end))
+    steps = []
+    for (_, last), (first, end) in itertools.pairwise(spans):
+        # The last of a group that the next one lacks differs from somebody in what the next one adds.
+        behind = next(one for one in range(last + 1, end + 1) if differ(first - 1, one))
+        difference = between(order[first - 1], order[behind])
+        assert difference is not None
+        steps.append(Step(order[first - 1], order[behind], difference))
+    return Ranking(point, metric, order, [order[start : end + 1] for start, end in spans], steps)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+__all__ = ["Ranking", "Step", "rankings"]

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import os
 import platform
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from aqmlab import _native, publishing, runner, scenario, shipped, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError, InputError
+from aqmlab.precision import Precision
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Experiment, Plan, cost
+from aqmlab.scenario.keywords import Keywords
 from aqmlab.store import growth
+from aqmlab.units import parse_whole
 from aqmlab.workers import Elsewhere, Threads, Workers
 
 if TYPE_CHECKING:
@@ -54,7 +58,8 @@ def compare(
     title: str = "",
     engine: str = engines.DEFAULT,
     yes: bool = False,
-    **options: Any,
+    until_ci: str | None = None,
+    **options: Unpack[Keywords],
 ) -> Result:
     """Compare queue disciplines on one bottleneck, over seeds.
 
@@ -72,8 +77,9 @@ def compare(
         title: title of the report; lists the AQMs unless given.
         engine: ``native``, the simulator.
         yes: run it however many runs, events and bytes of memory it is estimated to take.
-        options: ``rate``, ``rtt``, ``buffer``, ``flows``, ``topology``, ``measure``, ``link_trace``, ``capture``,
-            ``overhead``, ``device_ring``, ``access_rate``, ``loss``, ``jitter``, ``duration``, ``warmup``, ``seeds``.
+        until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
+            (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
+        options: those of `Keywords`, as ``rate="10mbit"``; ``aqmlab compare --help`` explains each.
 
     Raises:
         InputError: naming the option, its value and what is allowed.
@@ -84,13 +90,13 @@ def compare(
     (['fifo', 'codel'], 4)
 
     """
-    values = {"aqm": _named(aqm), **options}
+    values: dict[str, Any] = {"aqm": _named(aqm), **options}
     chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
     experiment = Experiment(title, (chosen,))
     folder = None if out is None else Path(out)
-    return _checked(
-        conduct(experiment, "compare", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard)
-    )
+    until = None if until_ci is None else Precision.parse(until_ci)
+    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
+    return _checked(conduct(experiment, "compare", jobs, folder, until=until, **settings))
 
 
 def sweep(
@@ -105,7 +111,8 @@ def sweep(
     allow_unequal_buffers: bool = False,
     engine: str = engines.DEFAULT,
     yes: bool = False,
-    **options: Any,
+    until_ci: str | None = None,
+    **options: Unpack[Keywords],
 ) -> Result:
     """Compare queue disciplines over a space of settings.
 
@@ -122,6 +129,7 @@ def sweep(
         allow_unequal_buffers: compare although the AQMs' limits differ.
         engine: ``native``, the simulator.
         yes: run it however many runs, events and bytes of memory it is estimated to take.
+        until_ci: that of `compare`, for every scenario.
         options: those of `compare` that are not swept.
 
     Raises:
@@ -133,10 +141,12 @@ def sweep(
     [10.0, 10.0, 40.0, 40.0]
 
     """
-    options = {"aqm": _named(aqm), **options}
-    experiment = scenario.swept(options, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
+    values: dict[str, Any] = {"aqm": _named(aqm), **options}
+    experiment = scenario.swept(values, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
-    return _checked(conduct(experiment, "sweep", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
+    until = None if until_ci is None else Precision.parse(until_ci)
+    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
+    return _checked(conduct(experiment, "sweep", jobs, folder, until=until, **settings))
 
 
 def run(
@@ -237,11 +247,14 @@ def conduct(
     yes: bool = False,
     executor: Executor | None = None,
     shard: str | None = None,
+    until: Precision | None = None,
+    stop: Mapping[str, Any] | None = None,
 ) -> Result:
     """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
     Other seeds, AQMs and points in the folder belong to the result too. The result is partial if the user interrupted
-    or a run failed its checks; its manifest says which.
+    or a run failed its checks; its manifest says which. With ``until`` the seeds are a pilot, to which others
+    are added.
 
     Raises:
         InputError: if the scenario is wrong, not supported by the engine, not that of the folder, or (without ``yes``)
@@ -252,6 +265,11 @@ def conduct(
 
     """
     watcher = watcher or Watcher()
+    if until is not None:
+        if shard is not None:
+            raise InputError("shard: contradicts until_ci, which needs every run of the pilot: give one of them")
+        settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor}
+        return _two_stages(until, experiment, command, jobs, folder, watcher, with_report, settings)
     if jobs is not None and executor is not None:
         raise InputError("jobs: contradicts an executor, which has workers of its own: give one of them")
     # Elsewhere, runs take no memory here.
@@ -269,16 +287,44 @@ def conduct(
     if not yes:
         cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
-        return _conduct(experiment, plans, command, workers, chosen, watcher)
+        return _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
     with store.opened(folder) as place:
         if place.kept is not None:
             wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
-        result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part)
+        result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part, stop)
         if with_report and not part and not publishing.is_published(result):
             result = publishing.publish(result, place)
         return result
+
+
+def _two_stages(
+    until: Precision,
+    experiment: Experiment,
+    command: str,
+    jobs: int | None,
+    folder: Path | None,
+    watcher: Watcher,
+    with_report: bool,
+    settings: Mapping[str, Any],
+) -> Result:
+    """Make the pilot, and then as many seeds as it asks for."""
+    seeds = parse_whole(experiment.points[0].text("seeds"))
+    until.check(seeds)
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary, "result") if folder is None else folder
+        pilot = conduct(experiment, command, jobs, place, watcher, with_report=False, **settings)
+        if pilot.is_partial:
+            return pilot
+        stop = until.stop(pilot, seeds)
+        given = {"seeds": (str(stop["seeds"]),)}
+        points = tuple(replace(one, given={**one.given, **given}) for one in experiment.points)
+        wider = replace(experiment, points=points)
+        whole = conduct(
+            wider, command, jobs, place, watcher, with_report=with_report and folder is not None, stop=stop, **settings
+        )
+        return whole if folder is not None else replace(whole, folder=None)
 
 
 def _conduct(
@@ -290,12 +336,13 @@ def _conduct(
     watcher: Watcher,
     place: store.Folder | None = None,
     shard: store.Shard | None = None,
+    stop: Mapping[str, Any] | None = None,
 ) -> Result:
     tasks = _tasks(plans, engine.version)
     if shard:
         tasks = shard.tasks(tasks)
     labels = [contestant.label for contestant in plans[0].contestants]
-    manifest = _manifest(experiment, command, plans, engine, len(tasks))
+    manifest = {**_manifest(experiment, command, plans, engine, len(tasks)), "stop": stop}
     if shard:
         manifest["shard"] = str(shard)
     kept = place.kept if place else None
@@ -312,6 +359,7 @@ def _conduct(
     if place and kept:
         manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
         is_same = earlier is kept.frames and manifest.get("shard") == kept.manifest.get("shard")
+        is_same = is_same and stop in (None, kept.manifest.get("stop"))
         if is_same and not missing and not kept.records and kept.manifest["failures"] == []:
             return Result(kept.manifest, kept.frames, place.path)
     if place:

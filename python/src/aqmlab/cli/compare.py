@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -18,6 +18,9 @@ from aqmlab.errors import CheckError, InputError, Interrupted
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME
 from aqmlab.units import parse_whole
+
+if TYPE_CHECKING:
+    from aqmlab.precision import Precision
 
 
 def _option(name: str, metavar: str) -> typer.models.OptionInfo:
@@ -63,6 +66,14 @@ Report = Annotated[
 Yes = Annotated[
     bool, typer.Option("--yes", help="Run it however many runs, events and bytes of memory it is estimated to take.")
 ]
+Until = Annotated[
+    One,
+    typer.Option(
+        "--until-ci",
+        metavar="P",
+        help="More seeds until half the interval is within this share of the mean: 5% or 5%:metric=NAME:most=N.",
+    ),
+]
 Unequal = Annotated[bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
@@ -103,6 +114,7 @@ class How:
     force: Force = False
     quiet: Quiet = False
     yes: Yes = False
+    until_ci: Until = None
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -235,6 +247,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab.experiment import Watcher
     from aqmlab.experiment import conduct as _conduct
 
+    until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
     bar = None if how.quiet or not sys.stderr.isatty() else show.Bar()
     try:
@@ -250,6 +263,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
                 yes=how.yes,
                 executor=executor,
                 shard=how.shard,
+                until=until,
             )
     except KeyboardInterrupt:
         if store.is_result(folder):
@@ -272,6 +286,15 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
         raise CheckError("; ".join(failures))
     if result.is_partial:
         raise Interrupted(f"interrupted: {folder} holds the finished runs")
+
+
+def _until(text: str) -> Precision:
+    from aqmlab.precision import Precision
+
+    try:
+        return Precision.parse(text)
+    except InputError as error:
+        raise InputError(f"--until-ci: {error}") from None
 
 
 def check_count(option: str, text: str | None, least: int = 1) -> int | None:

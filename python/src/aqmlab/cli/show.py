@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab import experiment, publishing, runner
+from aqmlab import experiment, precision, publishing, runner
 from aqmlab.names import swept_names
 from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
@@ -133,6 +133,8 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
             parts += [*_differences(comparisons), ""]
         if len(shown.aqms) > 2:
             parts += _rankings([one.words for one in shown.rankings if one.point == number])
+    stopped = precision.words(shown)
+    parts += [Text(stopped), ""] if stopped else []
     parts.append(_settings(shown))
     parts += [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
     page = folder / publishing.REPORT

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from aqmlab import precision
 from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.frames import RUN, Frames, metric_names
@@ -79,6 +80,11 @@ class Result:
     def is_partial(self) -> bool:
         """Whether runs are missing, because of an interrupt or a failed check."""
         return bool(self.manifest["partial"])
+
+    @property
+    def stop(self) -> dict[str, Any] | None:
+        """The rule by which seeds were added (``until_ci``), if there was one: metric, share, pilot, seeds."""
+        return self.manifest.get("stop")
 
     @property
     def warnings(self) -> list[str]:
@@ -169,6 +175,7 @@ class Result:
             "runs": self._runs(),
             "summary": [self._tagged(row.point, _estimate(row)) for row in self.rows],
             "differences": [self._tagged(one.point, _difference(one)) for one in self.comparisons],
+            **_stop(self),
             "rankings": [self._tagged(one.point, _ranking(one)) for one in self.rankings],
         }
 
@@ -237,6 +244,16 @@ def _difference(one: Comparison) -> dict[str, Any]:
     outlier = one.outlier and {"outlier_seed": one.outlier.seed, "without_it": _paired(one.outlier.without)}
     between = {"aqm": one.aqm, "reference": one.reference, "metric": one.metric}
     return {**between, **_paired(one.difference), **(outlier or {}), "words": one.words}
+
+
+def _stop(result: Result) -> dict[str, Any]:
+    if result.stop is None:
+        return {}
+    reached = [
+        result._tagged(one.point, {"aqm": one.aqm, "mean": one.estimate.value, "half_width": one.estimate.half_width})
+        for one in precision.reached(result)
+    ]
+    return {"stop": {**result.stop, "reached": reached, "words": precision.words(result)}}
 
 
 def _row(one: Comparison) -> dict[str, Any]:

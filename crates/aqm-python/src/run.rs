@@ -153,6 +153,12 @@ impl Run {
         Ok(columns)
     }
 
+    /// The recorded packets as pcapng; empty unless the scenario wants them recorded.
+    #[getter]
+    fn packets<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.packets)
+    }
+
     /// Warnings for the user about this run.
     #[getter]
     fn warnings(&self) -> Vec<String> {

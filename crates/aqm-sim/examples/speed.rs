@@ -51,6 +51,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         flow_series: true,
         flow_monitor: false,
         mser5: false,
+        record: None,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

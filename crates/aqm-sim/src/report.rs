@@ -17,6 +17,8 @@ pub struct Report {
     pub series: Series,
     /// Delay histograms by name (`qdelay`, `owd`, `pdv`, and `class.<name>.` the same).
     pub histograms: BTreeMap<String, Histogram>,
+    /// Every packet at one end of the flows as pcapng, if the scenario wants it recorded.
+    pub packets: Vec<u8>,
     /// Counters of every queue of the graph.
     pub queues: Vec<QueueRow>,
     /// Warnings for the user about this run.

@@ -37,6 +37,9 @@ pub struct Scenario {
     /// Whether a run's warm-up lasts longer where MSER-5 says so, of its goodput or queue delay. Such a run is made twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mser5: bool,
+    /// Where every packet is recorded, if anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Tap>,
     /// Spacing of time-series samples, nanoseconds.
     pub sample_ns: u64,
     /// Whether every flow gets a time series of its own, up to 100 flows.
@@ -64,6 +67,16 @@ pub struct Scenario {
     /// Captures, by their names among the inputs, whose traffic is replayed through the bottleneck.
     #[serde(default)]
     pub captures: Vec<String>,
+}
+
+/// Where packets are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tap {
+    /// At the flows' senders: data as they are sent, acknowledgments as they arrive.
+    Senders,
+    /// At their receivers: data as they arrive, marked or not, acknowledgments as they are sent.
+    Receivers,
 }
 
 impl Scenario {

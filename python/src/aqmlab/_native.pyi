@@ -326,6 +326,9 @@ class Run:
     def queues(self) -> dict[str, list[Any]]:
         """Columns of the queues, one entry per queue."""
     @property
+    def packets(self) -> bytes:
+        """The recorded packets as pcapng; empty unless the scenario wants them recorded."""
+    @property
     def warnings(self) -> list[str]:
         """What the user should know about this run."""
     @property

@@ -6,12 +6,13 @@
 //!
 //! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
 //! packet in a frame, `decode` reads its headers, `clock` makes times for replay, `flow` numbers flows, `reader`
-//! combines them; `packets` is the result, `summary` describes it to the user. `writer` writes captures.
+//! combines them; `packets` is the result, `summary` describes it to the user. `writer` writes captures, and `headers` the packets of a simulation.
 
 mod clock;
 mod container;
 mod decode;
 mod flow;
+mod headers;
 mod link;
 mod oddities;
 mod packets;
@@ -23,6 +24,7 @@ mod summary;
 mod writer;
 
 pub use flow::{CapturedFlow, FiveTuple};
+pub use headers::{Headers, Transport};
 pub use link::LinkType;
 pub use oddities::Oddities;
 pub use packets::{Capture, CapturedPacket};

@@ -17,6 +17,9 @@ impl Simulation {
             Role::Pause => return self.on_pause(id),
             Role::Data | Role::Ack | Role::Datagram => {}
         }
+        if self.shared.metrics.recorder.is_some() {
+            self.record(id, false);
+        }
         let packet = self.shared.slab[id];
         if packet.record.is_some() {
             self.read_telemetry(id);

@@ -5,6 +5,7 @@ use super::classified::Confusion;
 use super::flow_monitor::FlowMonitor;
 use super::losses::{Cause, Losses};
 use super::port::Sample;
+use super::recorder::Recorder;
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
 use crate::switch::pipeline::Hops;
@@ -26,6 +27,8 @@ pub(crate) struct Metrics {
     pub(crate) series: Series,
     /// Another way to measure, if the scenario asks for it.
     pub(crate) flow_monitor: Option<Box<FlowMonitor>>,
+    /// Every packet at one end of the flows, if the scenario asks for it.
+    pub(crate) recorder: Option<Box<Recorder>>,
     each_flow: bool,
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
     sampled_rtt: (Span, u64),
@@ -142,6 +145,7 @@ impl Metrics {
             losses: Losses::default(),
             series: Series::default(),
             flow_monitor: None,
+            recorder: None,
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
             since: Time::ZERO,

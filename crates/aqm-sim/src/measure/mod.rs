@@ -5,5 +5,6 @@ pub(crate) mod flow_monitor;
 pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod port;
+pub(crate) mod recorder;
 pub(crate) mod results;
 pub(crate) mod warmup;

@@ -93,6 +93,13 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
     check(&simulation, end)?;
+    if let Some(recorder) = simulation.shared.metrics.recorder {
+        let (packets, is_complete) = recorder.finish();
+        report.packets = packets;
+        if !is_complete {
+            report.warnings.push("there are more packets than are recorded".to_owned());
+        }
+    }
     report.series = simulation.shared.metrics.series;
     Ok(report)
 }

@@ -49,6 +49,9 @@ impl Simulation {
                 monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
             }
         }
+        if self.shared.metrics.recorder.is_some() {
+            self.record(id, true);
+        }
         if self.shared.faults.strike(Fault::LostAtSender) {
             return self.shared.slab.remove(id);
         }
@@ -59,6 +62,16 @@ impl Simulation {
         }
         let (next, length) = self.next_hop(id);
         self.hand_over(id, next, length);
+    }
+
+    /// Records a packet that is sent, or has arrived.
+    #[cold]
+    pub(crate) fn record(&mut self, id: PacketId, sent: bool) {
+        let packet = &self.shared.slab[id];
+        let identity = &self.flows[packet.flow as usize].identity;
+        if let Some(recorder) = &mut self.shared.metrics.recorder {
+            recorder.on_packet(packet, sent, (identity.protocol, identity.dscp), self.shared.now);
+        }
     }
 
     /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.

@@ -6,6 +6,7 @@ use crate::endpoint::flow::Label;
 use crate::engine::Target;
 use crate::inputs::Inputs;
 use crate::measure::metrics::Metrics;
+use crate::measure::recorder::Recorder;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
@@ -52,6 +53,7 @@ impl Setup {
         }
         let mut metrics = Metrics::new(groups, scenario.flow_series);
         metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
+        metrics.recorder = scenario.record.map(|tap| Box::new(Recorder::new(tap)));
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,

@@ -34,6 +34,7 @@ pub(crate) fn bottleneck(aqm: &str) -> Scenario {
         flow_series: true,
         flow_monitor: false,
         mser5: false,
+        record: None,
         measure: Vec::new(),
         loss: 0.0,
         jitter_ns: 0,

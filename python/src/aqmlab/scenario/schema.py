@@ -97,6 +97,7 @@ def scenario() -> Schema:
         "flow_series": {"type": "boolean"},
         "flow_monitor": {"type": "boolean"},
         "mser5": {"type": "boolean"},
+        "record": {"enum": ["senders", "receivers"], "description": "where every packet is recorded"},
         "loss": share,
         "jitter_ns": time,
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},

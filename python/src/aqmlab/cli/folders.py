@@ -11,6 +11,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Quiet
 from aqmlab.errors import CheckError, InputError, unknown
+from aqmlab.units import parse_whole
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
@@ -102,28 +103,52 @@ def plot(
 
 def export(
     folder: Folder,
-    csv: Annotated[bool, typer.Option("--csv", help="One CSV file per frame.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv unless given.")] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="A table for each frame; the two longest compressed.")] = False,
+    flent: Annotated[bool, typer.Option("--flent", help="A .flent.gz for each run, which flent opens.")] = False,
+    pcapng: Annotated[bool, typer.Option("--pcapng", help="Each run's packets; the run is made once more.")] = False,
+    aqm: Annotated[
+        str | None, typer.Option("--aqm", metavar="LABEL", help="Of single runs, those of this AQM.")
+    ] = None,
+    seed: Annotated[str | None, typer.Option("--seed", metavar="N", help="Of single runs, those of this seed.")] = None,
+    point: Annotated[
+        str | None,
+        typer.Option("--point", metavar="N", help="Of single runs, those of this scenario of a sweep, from 0."),
+    ] = None,
+    at: Annotated[
+        str, typer.Option("--at", metavar="WHERE", help="Where packets are recorded: senders or receivers.")
+    ] = "senders",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv, DIR/flent or DIR/pcapng unless given.")
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Write a result's frames in another format."""
-    import polars as pl
+    """Write a result's frames, or its runs, in another format.
 
-    from aqmlab import store
+    For example:
+
+    aqmlab export results/mine --csv
+
+    aqmlab export results/mine --pcapng --aqm pie --seed 1
+    """
+    from aqmlab import exports, store
+    from aqmlab.cli.compare import check_count
     from aqmlab.experiment import load
-    from aqmlab.results.frames import FRAMES
     from aqmlab.store import files
 
-    if not csv:
-        raise InputError("export: name the format: --csv")
+    formats = [name for name, wanted in (("csv", csv), ("flent", flent), ("pcapng", pcapng)) if wanted]
+    if len(formats) != 1:
+        raise InputError("export: name one format: --csv, --flent or --pcapng")
+    number = None if point is None else parse_whole(point)
+    chosen = (aqm, check_count("--seed", seed), number)
     result = load(folder)
-    target = folder / "csv" if out is None else out
+    target = folder / formats[0] if out is None else out
     store.check_writable(target)
-    files.check_free((target / f"{name}.csv" for name in FRAMES), force=force)
-    contents = {}
-    for name in FRAMES:
-        frame: pl.DataFrame = getattr(result.frames, name)
-        lists = [column for column, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
-        contents[f"{name}.csv"] = frame.with_columns(pl.col(lists).list.join("; ")).write_csv().encode()
+    if csv:
+        contents = exports.csv(result)
+    elif flent:
+        contents = exports.flent(result, *chosen)
+    else:
+        contents = exports.pcapng(result, *chosen, tap=at)
+    files.check_free((target / name for name in contents), force=force)
     for path in files.put_all(target, contents):
         typer.echo(str(path))

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from aqmlab import precision
+from aqmlab.errors import unknown
 from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
-from aqmlab.results.frames import RUN, Frames, metric_names
+from aqmlab.results.frames import FRAMES, RUN, Frames, metric_names
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.statistics import Difference
 from aqmlab.units import parse_span
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
     from aqmlab.plots import Plotter
 
 FORMAT_VERSION = 1
@@ -150,6 +154,34 @@ class Result:
         from aqmlab.plots import Plotter
 
         return Plotter(self)
+
+    def to_pandas(self, frame: str = "runs") -> pandas.DataFrame:
+        """Return a frame (`runs`, `flows`, `series`, `queues`, `histograms`) as one of pandas, with units in `attrs`.
+
+        Raises:
+            InputError: for another name, or if pandas is not installed.
+
+        """
+        from aqmlab import exports
+
+        return exports.to_pandas(self._frame(frame))
+
+    def to_arrow(self, frame: str = "runs") -> pyarrow.Table:
+        """Return a frame as a table of Arrow, whose fields know their units.
+
+        Raises:
+            InputError: for another name, or if pyarrow is not installed.
+
+        """
+        from aqmlab import exports
+
+        return exports.to_arrow(self._frame(frame))
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        if name not in FRAMES:
+            raise unknown("frame", name, FRAMES)
+        frame: pl.DataFrame = getattr(self.frames, name)
+        return frame
 
     def with_manifest(self, manifest: dict[str, Any]) -> Result:
         """Return the same runs under another manifest; what was summarised of them is kept."""

@@ -8,6 +8,7 @@ the frames with their runs are committed.
 from __future__ import annotations
 
 import io
+import json
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from aqmlab import system
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
 from aqmlab.results import swept
+from aqmlab.results.columns import units
 from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
 from aqmlab.runner import Done
 from aqmlab.store import files, lock, manifest, record
@@ -275,7 +277,7 @@ def _recover(folder: Path) -> None:
 def _parquet(frame: pl.DataFrame) -> bytes:
     # In memory first: polars loses the system's message about a full disk.
     content = io.BytesIO()
-    frame.rechunk().write_parquet(content, compression="zstd")
+    frame.rechunk().write_parquet(content, compression="zstd", metadata={"units": json.dumps(units(frame.columns))})
     return content.getvalue()
 
 

@@ -56,7 +56,7 @@ def grown(
     if places == list(here) and labels == _labels(plans[0]) and seeds == len(plans[0].seeds):
         return experiment
     given = {_place(one.point): one for one in experiment.points}
-    points = [given[place] if place in given else _options(there[place], experiment.points[0]) for place in places]
+    points = [given[place] if place in given else options(there[place], experiment.points[0]) for place in places]
     wider = {"aqm": tuple(labels), "seeds": (str(seeds),)}
     return replace(experiment, points=tuple(replace(one, given={**one.given, **wider}) for one in points))
 
@@ -115,7 +115,8 @@ def _other(folder: Path, why: str) -> InputError:
     return InputError(f"{folder}: holds another experiment: {why}; results are never overwritten: name another folder")
 
 
-def _options(one: Mapping[str, Any], like: Options) -> Options:
+def options(one: Mapping[str, Any], like: Options) -> Options:
+    """Return the options of a manifest's point; what the manifest does not say is as in ``like``."""
     asked = one["options"]
     return replace(
         like,

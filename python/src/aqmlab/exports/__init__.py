@@ -1,0 +1,11 @@
+"""Results in the formats of other programs: CSV, flent's, packet captures, and other libraries' tables.
+
+Each function returns the content of files by their names; the caller writes them.
+"""
+
+from aqmlab.exports.csv import csv
+from aqmlab.exports.flent import flent
+from aqmlab.exports.packets import pcapng
+from aqmlab.exports.tables import to_arrow, to_pandas
+
+__all__ = ["csv", "flent", "pcapng", "to_arrow", "to_pandas"]

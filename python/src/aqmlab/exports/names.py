@@ -1,0 +1,48 @@
+"""Names of files for single runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from aqmlab.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+
+class Chosen(NamedTuple):
+    """A run of a result, and the name of its file without an ending."""
+
+    point: int
+    aqm: str
+    seed: int
+    file: str
+
+
+def runs(result: Result, aqm: str | None = None, seed: int | None = None, point: int | None = None) -> Iterator[Chosen]:
+    """Return the finished runs with this AQM, seed and number of the scenario; all of what is not given.
+
+    Raises:
+        InputError: naming what the result does not have.
+
+    """
+    if aqm is not None and aqm not in result.aqms:
+        raise unknown("aqm", aqm, result.aqms)
+    found = []
+    for number, label, one in result.runs.select("point", "aqm", "seed").iter_rows():
+        if (aqm in (None, label)) and (seed in (None, one)) and (point in (None, number)):
+            place = f"{number}-" if len(result.points) > 1 else ""
+            short = re.sub(r"[^A-Za-z0-9.]+", "-", label).strip("-")
+            # Labels that differ by other letters alone.
+            alike = [other for other in result.aqms if re.sub(r"[^A-Za-z0-9.]+", "-", other).strip("-") == short]
+            twin = f"-{alike.index(label) + 1}" if len(alike) > 1 else ""
+            found.append(Chosen(number, label, one, f"{place}{short}{twin}-{one}"))
+    if not found:
+        asked = (("seed", seed), ("point", point))
+        raise InputError(f"{', '.join(f'{name} {value}' for name, value in asked if value is not None)}: no such run")
+    yield from found
+
+
+__all__ = ["Chosen", "runs"]

@@ -1,0 +1,72 @@
+"""The packets of runs as pcapng.
+
+A result does not hold them: the run is made once more, which gives the same packets, and these are recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from aqmlab import _native, scenario
+from aqmlab import engine as engines
+from aqmlab.errors import CheckError, InputError, unknown
+from aqmlab.exports import names
+from aqmlab.results.frames import RUN, metric_names
+from aqmlab.scenario.options import Options
+from aqmlab.store import growth
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+TAPS = ("senders", "receivers")
+
+
+def pcapng(
+    result: Result,
+    aqm: str | None = None,
+    seed: int | None = None,
+    point: int | None = None,
+    tap: str = "senders",
+) -> dict[str, bytes]:
+    """Return a capture for each run with this AQM, seed and number of the scenario.
+
+    Args:
+        result: of the simulator, by this version of aqmlab.
+        aqm: a label of the result; all of them unless given.
+        seed: all of them unless given.
+        point: number of the scenario in a sweep; all of them unless given.
+        tap: ``senders`` (round-trip times) or ``receivers`` (where CE marks arrive).
+
+    Raises:
+        InputError: naming what the result does not have, or why the run cannot be made again.
+        CheckError: if the run made again is another.
+
+    """
+    if tap not in TAPS:
+        raise unknown("place", tap, TAPS)
+    engine = engines.find(engines.DEFAULT)
+    if result.manifest["engine"] != engine.name or result.manifest["code"] != engine.version:
+        made = f"{result.manifest['engine']}, {result.manifest['code']}"
+        raise InputError(f"packets are those of a run made again, which takes the engine that made it ({made})")
+    chosen = list(names.runs(result, aqm, seed, point))
+    plans = {}
+    for number in {one.point for one in chosen}:
+        held = result.manifest["points"][number]
+        plans[number] = scenario.resolve(growth.options(held, Options(given={})))
+        if plans[number].files != held["files"]:
+            raise InputError("packets: a recording that the scenario names has changed since the run")
+    return {f"{one.file}.pcapng": _recorded(result, one, plans[one.point], tap) for one in chosen}
+
+
+def _recorded(result: Result, one: names.Chosen, plan: scenario.Plan, tap: str) -> bytes:
+    recorded = {**plan.scenarios[one.aqm].data(), "record": tap}
+    run = _native.run(json.dumps(recorded), plan.inputs, one.seed, _native.Monitor())
+    (before,) = result.runs.filter(**dict(zip(RUN, one[:3], strict=True))).iter_rows(named=True)
+    changed = [name for name in metric_names(result.runs) if before[name] != run.metrics.get(name)]
+    if changed:
+        raise CheckError(f"packets: the run made again is another: {changed[0]} differs")
+    return run.packets
+
+
+__all__ = ["TAPS", "pcapng"]

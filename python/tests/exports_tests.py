@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from conftest import ROOT
+
+import aqmlab
+from aqmlab import InputError, Result, exports
+
+OPTIONS: dict[str, Any] = {
+    "rate": "10mbit",
+    "rtt": "40ms",
+    "flows": ["2*cubic:ecn=classic", "1*cbr:rate=1mbit"],
+    "aqm": ["codel ecn", "fifo"],
+    "duration": "4s",
+    "warmup": "1s",
+    "seeds": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return aqmlab.compare(**OPTIONS, out=tmp_path_factory.mktemp("exports") / "r")
+
+
+# --- CSV -------------------------------------------------------------------------------------------------------------
+
+
+def csv_is_at_most_three_times_as_large_as_parquet(made: Result) -> None:
+    assert made.folder is not None
+    parquet = sum(path.stat().st_size for path in made.folder.glob("*.parquet"))
+    assert sum(map(len, exports.csv(made).values())) <= 3 * parquet
+
+
+def csv_has_every_number(made: Result) -> None:
+    contents = exports.csv(made)
+    assert contents == exports.csv(made)
+    runs = pl.read_csv(io.BytesIO(contents["runs.csv"]))
+    assert runs["goodput_mbit"].to_list() == made.runs["goodput_mbit"].to_list()
+    wide = pl.read_csv(io.BytesIO(gzip.decompress(contents["series.csv.gz"])), infer_schema_length=None)
+    assert len(wide) == made.series.select("aqm", "seed", "time_s").n_unique()
+    one = made.series.filter(aqm="fifo", seed=2, name="queue_packets")
+    assert wide.filter(aqm="fifo", seed=2)["queue_packets"].to_list() == one["value"].to_list()
+
+
+# --- flent -----------------------------------------------------------------------------------------------------------
+
+
+def flent_opens_its_files_and_computes_what_the_runs_measured(made: Result, tmp_path: Path) -> None:
+    from flent.resultset import ResultSet
+
+    contents = exports.flent(made, aqm="fifo", seed=1)
+    assert list(contents) == ["fifo-1.flent.gz"]
+    path = tmp_path / "fifo-1.flent.gz"
+    path.write_bytes(contents["fifo-1.flent.gz"])
+    opened = ResultSet.load_file(str(path))
+    assert opened.meta("NAME") == "tcp_nup"
+    assert opened.meta("TITLE") == "fifo, seed 1"
+    series = made.series.filter(aqm="fifo", seed=1)
+    assert len(opened.x_values) == series["time_s"].n_unique()
+    late = [x > 1.0 for x in opened.x_values]
+    total = np.array(opened["TCP upload sum"])[late].mean()
+    assert total == pytest.approx(made.runs.filter(aqm="fifo", seed=1)["goodput_mbit"].item(), rel=0.02)
+    ping = np.array(opened["Ping (ms) ICMP"])[late]
+    delays = series.filter(name="qdelay_ms").filter(pl.col("time_s") > 1.0)["value"].fill_null(0.0)
+    assert ping == pytest.approx(delays.to_numpy() + 40.0)
+
+
+def flent_itself_prints_a_summary_of_a_file(made: Result, tmp_path: Path) -> None:
+    flent = ROOT / ".venv/bin/flent"
+    if not flent.exists():
+        pytest.skip("flent is not installed")
+    path = tmp_path / "fifo-1.flent.gz"
+    path.write_bytes(exports.flent(made, aqm="fifo", seed=1)["fifo-1.flent.gz"])
+    run = subprocess.run([flent, "-f", "summary", "-i", path], capture_output=True, text=True, check=True, timeout=60)
+    assert "Ping (ms) ICMP" in run.stdout
+    assert "TCP upload sum" in run.stdout
+
+
+def flent_has_a_file_for_each_run(made: Result) -> None:
+    assert list(exports.flent(made)) == [f"{aqm}-{seed}.flent.gz" for aqm in ("codel-ecn", "fifo") for seed in (1, 2)]
+    with pytest.raises(InputError, match="unknown aqm 'fif', did you mean 'fifo'"):
+        exports.flent(made, aqm="fif")
+    with pytest.raises(InputError, match="seed 9: no such run"):
+        exports.flent(made, seed=9)
+
+
+# --- packets ---------------------------------------------------------------------------------------------------------
+
+
+def _tshark(path: Path, fields: list[str], keep: str) -> list[list[str]]:
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not installed (apt-get install tshark)")
+    named = [part for field in fields for part in ("-e", field)]
+    command = [tshark, "-n", "-r", str(path), "-Y", keep, "-T", "fields", *named]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return [line.split("\t") for line in run.stdout.splitlines()]
+
+
+def tshark_finds_the_round_trip_times_that_the_sender_measured(tmp_path: Path) -> None:
+    # Nothing is lost, so that every acknowledgment is of data that was sent once.
+    options = {**OPTIONS, "flows": "1*cubic", "aqm": "fifo", "buffer": "2000p", "seeds": 1}
+    result = aqmlab.compare(**options)
+    path = tmp_path / "packets.pcapng"
+    path.write_bytes(exports.pcapng(result)["fifo-1.pcapng"])
+    rows = _tshark(path, ["frame.time_epoch", "tcp.analysis.ack_rtt"], "tcp.analysis.ack_rtt")
+    # Of the first pair the second: 40 ms, two of 1514 bytes at 10 Mbit/s and one at 100 on both access links; and an
+    # acknowledgment of 66 bytes.
+    assert min(float(rtt) * 1e3 for _, rtt in rows) == pytest.approx(42.728, abs=1e-3)
+    late = [float(rtt) * 1e3 for time, rtt in rows if float(time) > 1.0]
+    # The sender's samples are of the first segment that an acknowledgment answers (RFC 7323), tshark's of the last.
+    assert np.mean(late) == pytest.approx(result.flows["rtt_mean_ms"].item(), rel=0.02)
+    assert _tshark(path, ["frame.number"], "tcp.analysis.flags && !tcp.analysis.window_full") == []
+
+
+def tshark_finds_no_oddity_and_the_payload_that_was_delivered(made: Result, tmp_path: Path) -> None:
+    path = tmp_path / "packets.pcapng"
+    path.write_bytes(exports.pcapng(made, aqm="codel ecn", seed=1, tap="receivers")["codel-ecn-1.pcapng"])
+    assert (
+        _tshark(path, ["frame.number"], "_ws.malformed || ip.checksum.status == 0 || tcp.options.sack.count > 3") == []
+    )
+    rows = _tshark(path, ["frame.time_epoch", "ip.dsfield.ecn", "tcp.len", "tcp.seq_raw", "tcp.stream"], "tcp.len > 0")
+    flows = made.flows.filter(aqm="codel ecn", seed=1, kind="cubic")
+    for stream in {row[4] for row in rows}:
+        # Every byte has arrived, as far as the last that did: sequence numbers from 1 in steps of a segment.
+        arrived = {int(row[3]) for row in rows if row[4] == stream}
+        assert len(arrived) == pytest.approx((max(arrived) - 1) / 1448 + 1, abs=60)
+        assert {(number - 1) % 1448 for number in arrived} == {0}
+    late = [row for row in rows if float(row[0]) > 1.0]
+    delivered = flows["packets_delivered"].sum()
+    assert len(late) == pytest.approx(delivered, abs=3)
+    assert {int(row[2]) for row in rows} == {1448}
+    marks = sum(int(row[1]) == 3 for row in late)
+    assert marks > 0
+    assert marks == pytest.approx(flows["marks"].sum(), abs=2)
+
+
+def datagrams_are_udp(made: Result, tmp_path: Path) -> None:
+    path = tmp_path / "packets.pcapng"
+    path.write_bytes(exports.pcapng(made, aqm="fifo", seed=2, tap="receivers")["fifo-2.pcapng"])
+    rows = _tshark(path, ["frame.time_epoch", "udp.length"], "udp")
+    mbit = sum(int(length) - 8 for time, length in rows if float(time) > 1.0) * 8 / 3.0 / 1e6
+    assert mbit == pytest.approx(made.flows.filter(aqm="fifo", seed=2, kind="udp")["goodput_mbit"].item(), rel=0.01)
+
+
+def packets_are_refused_where_the_run_cannot_be_made_again(made: Result) -> None:
+    other = made.with_manifest({**made.manifest, "code": "0.0.1+deadbeef"})
+    with pytest.raises(InputError, match=r"takes the engine that made it \(native, 0.0.1\+deadbeef\)"):
+        exports.pcapng(other, aqm="fifo", seed=1)
+    with pytest.raises(InputError, match="unknown place 'sender', did you mean 'senders'"):
+        exports.pcapng(made, tap="sender")
+
+
+# --- tables of other libraries ---------------------------------------------------------------------------------------
+
+
+def pandas_gets_every_number_and_the_units(made: Result) -> None:
+    table = made.to_pandas("flows")
+    assert table["goodput_mbit"].tolist() == made.flows["goodput_mbit"].to_list()
+    assert table.attrs["units"]["goodput_mbit"] == "Mbit/s"
+    with pytest.raises(InputError, match="unknown frame 'flow', did you mean 'flows'"):
+        made.to_pandas("flow")
+
+
+def arrow_fields_know_their_units(made: Result) -> None:
+    table = made.to_arrow()
+    assert table.schema.field("qdelay_mean_ms").metadata == {b"unit": b"ms"}
+    assert table.schema.field("seed").metadata is None
+    assert table.column("goodput_mbit").to_pylist() == made.runs["goodput_mbit"].to_list()
+
+
+def parquet_files_know_the_units_of_their_columns(made: Result) -> None:
+    assert made.folder is not None
+    units = json.loads(pl.read_parquet_metadata(made.folder / "runs.parquet")["units"])
+    assert units["qdelay_p99_ms"] == "ms"
+    assert "utilization" not in units
+
+
+# --- the page about data ---------------------------------------------------------------------------------------------
+
+
+def the_queries_of_the_page_about_data_run_over_many_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {**OPTIONS, "duration": "2s", "warmup": "500ms"}
+    for rate in ("5mbit", "10mbit"):
+        aqmlab.compare(**{**small, "rate": rate}, out=tmp_path / "results" / rate)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/data.md").read_text(encoding="utf-8")
+    queries = [part.split("```")[0] for part in page.split("```sql\n")[1:]]
+    assert len(queries) >= 3
+    for query in queries:
+        assert duckdb.sql(query).fetchall(), query
+    code = [part.split("```")[0] for part in page.split("```python\n")[1:]]
+    assert code
+    for text in code:
+        exec(compile(text, "docs/data.md", "exec"), {})
+
+
+def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:
+    aqmlab_command = ROOT / ".venv/bin/aqmlab"
+    for option, count in (("--csv", 5), ("--flent", 4), ("--pcapng", 4)):
+        command = [aqmlab_command, "export", made.folder, option, "--out", tmp_path / option]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        assert len(run.stdout.splitlines()) == count
+    run = subprocess.run([aqmlab_command, "export", made.folder], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent or --pcapng\n")

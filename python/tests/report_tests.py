@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -74,7 +75,11 @@ def a_notebook_gets_figures_and_a_table(result: Result) -> None:
     assert isinstance(result.plot.cdf("owd_ms"), Figure)
     assert isinstance(result.plot.timeseries(), Figure)
     assert isinstance(result.plot.tradeoff(), Figure)
-    assert "<table" in result._repr_html_()
+    shown = result._repr_html_()
+    assert ".aqmlab table {" in shown
+    assert "<table" in shown
+    assert f"over {len(result.seeds)} seeds" in shown
+    assert all(one.words in html.unescape(shown) for one in result.rankings)
     with pytest.raises(InputError, match="point: '1' is out of range: allowed is 0 to 0"):
         result.plot.cdf(point=1)
 

@@ -31,7 +31,7 @@ from aqmlab.results.tables import COLUMNS, filled, in_units, line
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["environment", "inline", "render", "summary_table"]
+__all__ = ["environment", "inline", "notebook", "render"]
 
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
@@ -142,10 +142,15 @@ def _verdict(one: Comparison) -> Verdict:
     return Verdict(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")
 
 
-def summary_table(result: Result, point: int = 0) -> str:
-    """Return the summary of one scenario as an HTML table."""
-    table = ENVIRONMENT.get_template("table.html")
-    return table.render(table=sheets(result)[point].summary, looks=looks(result.aqms))
+def notebook(result: Result) -> str:
+    """Return what a notebook shows of a result: the summary of the first scenario, and the order of the AQMs."""
+    return ENVIRONMENT.get_template("notebook.html").render(
+        result=result,
+        table=sheets(result)[0].summary,
+        looks=looks(result.aqms),
+        rankings=[one.words for one in result.rankings if one.point == 0],
+        n=max((row.estimate.n for row in result.rows if row.point == 0), default=0),
+    )
 
 
 def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:

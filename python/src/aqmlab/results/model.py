@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -245,9 +244,9 @@ class Result:
         return f"<aqmlab result '{self.title}': {', '.join(self.aqms)}; {len(self.runs)} runs{state}>"
 
     def _repr_html_(self) -> str:
-        from aqmlab.report import summary_table
+        from aqmlab.report import notebook
 
-        return f"<p><b>{html.escape(self.title)}</b></p>{summary_table(self)}"
+        return notebook(self)
 
 
 def _run(run: Mapping[str, Any], names: Sequence[str], flows: Mapping[tuple[Any, ...], pl.DataFrame]) -> dict[str, Any]:

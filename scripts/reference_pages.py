@@ -105,7 +105,8 @@ def _shown_default(param: Any) -> str:
 
 
 def _one_line(text: str | None) -> str:
-    return " ".join((text or "").split())
+    # An asterisk is itself: '10*newreno' has no emphasis.
+    return " ".join((text or "").split()).replace("*", "\\*")
 
 
 def experiment_files() -> str:
@@ -122,7 +123,9 @@ def experiment_files() -> str:
     lines += ["scenario, with every default filled in, has a [schema](schema/scenario.schema.json) too.", ""]
     lines += ["```toml", *EXAMPLE.read_text().rstrip().splitlines(), "```", ""]
     described = schema.experiment()["properties"].items()
-    rows = ((f"`{key}`", str(one.get("default", "")), _one_line(one["description"])) for key, one in described)
+    rows = (
+        (f"`{key}`", _one_line(str(one.get("default", ""))), _one_line(one["description"])) for key, one in described
+    )
     lines += _table(("Key", "Default", "What it is"), rows)
     return "\n".join(lines) + "\n"
 

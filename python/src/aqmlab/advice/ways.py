@@ -81,7 +81,7 @@ def target(rate_bps: int) -> str:
     """CoDel's target and interval as sqm-scripts set them on slow lines: 1.5 packets, and as much more interval.
 
     >>> target(950_000), target(15_200_000)
-    ('target 19453us interval 114453us', 'target 5ms interval 100ms')
+    ('target 19452us interval 114452us', 'target 5ms interval 100ms')
 
     """
     packet_us = FULL_PACKET_BYTES * 8 * 1_000_000 * 3 // 2 // rate_bps

@@ -192,7 +192,7 @@ function showUntil() {
 function showNumbers(look) {
   const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const head = document.createElement("tr");
-  head.append(cell("th", ""), ...SIDES.map((side) => cell("th", look[side].label)));
+  head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
   $("numbers").tHead.replaceChildren(head);
   const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(results[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit }) => {

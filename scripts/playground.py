@@ -24,6 +24,7 @@ from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMP
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "playground"
+LIBRARY = ROOT / "python/src/aqmlab/report/vendor"
 TARGET = "wasm32-unknown-unknown"
 START = {
     "rate": "20mbit", "rtt": "40ms", "buffer": "270p", "duration": "10s", "seed": "1",
@@ -74,14 +75,14 @@ def built(wasm: bytes) -> str:
     """Return the page with everything in it."""
     parts = {
         "about": f"aqmlab {__version__}. One file, no server: nothing leaves this page.",
-        "style": _text("uPlot.min.css") + _text("style.css"),
-        "library": _text("uPlot.iife.min.js"),
+        "style": (LIBRARY / "uPlot.min.css").read_text() + (FOLDER / "style.css").read_text(),
+        "library": (LIBRARY / "uPlot.iife.min.js").read_text(),
         "module": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
         # What ends a script element must not stand in one.
         "setup": json.dumps(setup()).replace("</", "<\\/"),
-        **{name: _text(f"{name}.js") for name in ("worker", "setting", "charts", "page")},
+        **{name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "charts", "page")},
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("index.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
 
 
 def setup() -> dict[str, Any]:
@@ -123,10 +124,6 @@ def _looks(name: str) -> list[dict[str, Any]]:
 def _lighter(colour: str) -> str:
     """Half way to white, for dark paper."""
     return "#" + "".join(f"{(int(colour[at : at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))
-
-
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text()
 
 
 if __name__ == "__main__":

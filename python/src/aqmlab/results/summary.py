@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -77,9 +78,11 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
             if runs is None:
                 continue
             histograms, flows = every["histograms"].get((point, aqm)), every["flows"].get((point, aqm))
-            pooled = _Pool(histograms, flows, runs["seed"].to_list())
+            # Lists: a frame asked for each of a hundred metrics takes longer than all statistics.
+            columns = runs.to_dict(as_series=False)
+            pooled = _Pool(histograms, flows, columns["seed"])
             for name, metric in known:
-                values = runs[name].drop_nulls().to_list()
+                values = [value for value in columns[name] if value is not None]
                 if values:
                     rows.append(replace(_row(point, aqm, metric, values, pooled), runs=len(runs)))
     return rows
@@ -110,22 +113,23 @@ def differences(
 ) -> list[Comparison]:
     """Return paired differences between AQMs (the reference first), Holm-corrected within each family."""
     found: list[tuple[Comparison, Outlier | None]] = []
-    parts = _parts(frames.runs)
     names = [name for name in names if name in frames.runs.columns]
+    parts = {
+        key: part.sort("seed").to_dict(as_series=False)
+        for key, part in _parts(frames.runs.select("point", "aqm", "seed", *names)).items()
+    }
     for point in points:
         for reference, aqm in pairs:
             first, other = parts.get((point, reference)), parts.get((point, aqm))
             if first is None or other is None:
                 continue
             for name in names:
-                both = first.select("seed", name).join(other.select("seed", name), on="seed", suffix="_other")
-                both = both.drop_nulls().sort("seed")
-                if both.is_empty():
+                seeds, base, values = _paired(first, other, name)
+                if not seeds:
                     continue
-                base, values = both[name].to_list(), both[f"{name}_other"].to_list()
                 difference = statistics.paired(values, base)
                 most = statistics.influence(values, base)
-                outlier = Outlier(both["seed"][most.place], most.without) if most else None
+                outlier = Outlier(seeds[most.place], most.without) if most else None
                 found.append((Comparison(point, aqm, reference, name, sum(base) / len(base), difference), outlier))
     families: dict[str, list[tuple[Comparison, Outlier | None]]] = {}
     for one, outlier in found:
@@ -137,6 +141,19 @@ def differences(
             decides = outlier and _deciding(outlier, [other.difference for other, _ in members], place, difference)
             corrected[id(one)] = replace(one, difference=difference, outlier=decides)
     return [corrected[id(one)] for one, _ in found]
+
+
+def _paired(
+    first: Mapping[str, list[Any]], other: Mapping[str, list[Any]], name: str
+) -> tuple[list[int], list[float], list[float]]:
+    """Return the seeds for which two AQMs have a metric, and its values with each."""
+    values = dict(zip(other["seed"], other[name], strict=True))
+    pairs = [
+        (seed, base, values[seed])
+        for seed, base in zip(first["seed"], first[name], strict=True)
+        if base is not None and values.get(seed) is not None
+    ]
+    return [seed for seed, _, _ in pairs], [base for _, base, _ in pairs], [value for _, _, value in pairs]
 
 
 def _deciding(outlier: Outlier, family: Sequence[Difference], place: int, difference: Difference) -> Outlier | None:

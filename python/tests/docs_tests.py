@@ -84,12 +84,10 @@ def _shortened(words: list[str]) -> list[str]:
         if {"--beyond", "--search", "--preset"} & set(words):
             return [*words, "--help"]
         return ["reproduce", "large-network", "--quick", "--seeds", "1", "--quiet"]
-    if words[0] == "suite":
+    if words[0] in ("advise", "suite"):
         return [*words, "--help"]
-    if words[0] in ("advise", "compare", "sweep", "run", "tune"):
+    if words[0] in ("compare", "sweep", "run", "tune"):
         words = [*words, "--seeds", "1", "--quiet"]
-    if words[0] == "advise":
-        words += ["--quick"]
     if words[0] == "compare":
         words += ["--duration", "3s"]
     return [*words, *LITTLE] if words[0] == "tune" else words
@@ -99,7 +97,7 @@ def _shortened(words: list[str]) -> list[str]:
 @pytest.mark.parametrize("command", _told())
 def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = shlex.split(command)
-    if words[0] in ("advise", "compare", "sweep", "run", "reproduce", "tune") and "--help" not in words:
+    if words[0] in ("compare", "sweep", "run", "reproduce", "tune") and "--help" not in words:
         words = [*words, "--out", str(Path.cwd() / "out")]
     # What makes files here makes them in an empty folder.
     if words[0] != "new":

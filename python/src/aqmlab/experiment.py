@@ -20,31 +20,16 @@ from aqmlab.errors import CheckError, InputError
 from aqmlab.precision import Precision
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
-from aqmlab.runner import Done, Progress
+from aqmlab.runner import Done
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.scenario.keywords import Keywords
 from aqmlab.store import growth
 from aqmlab.units import parse_whole
+from aqmlab.watcher import Watcher, default
 from aqmlab.workers import Elsewhere, Threads, Workers
 
 if TYPE_CHECKING:
     from aqmlab.python_aqm import AQM
-
-
-class Watcher:
-    """Receives the progress of an experiment; does nothing by itself."""
-
-    def on_begin(self, what: str) -> None:
-        """One of several experiments starts."""
-
-    def on_plan(self, tasks: int, found: int) -> None:
-        """Everything is resolved; ``tasks`` runs are to be made, ``found`` were already finished."""
-
-    def on_notice(self, text: str) -> None:
-        """Something is worth saying, and no error."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """Some time has passed or a run has finished."""
 
 
 def compare(
@@ -264,7 +249,7 @@ def conduct(
         KeyboardInterrupt: if the user interrupted before a run was finished, or after all were.
 
     """
-    watcher = watcher or Watcher()
+    watcher = watcher or default()
     if until is not None:
         if shard is not None:
             raise InputError("shard: contradicts until_ci, which needs every run of the pilot: give one of them")
@@ -479,4 +464,4 @@ def _checked(result: Result) -> Result:
     return result
 
 
-__all__ = ["Watcher", "compare", "conduct", "load", "merge", "report", "run", "sweep"]
+__all__ = ["compare", "conduct", "load", "merge", "report", "run", "sweep"]

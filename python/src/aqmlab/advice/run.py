@@ -11,9 +11,9 @@ from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
 from aqmlab.advice.verdict import Verdict, judge
 from aqmlab.advice.ways import Way, ways
-from aqmlab.experiment import Watcher
 from aqmlab.results import Result
 from aqmlab.units import format_rate, parse_span
+from aqmlab.watcher import Watcher
 
 TOPOLOGY = "household/graphs/line.toml"
 # Far above any line: a router that does not shape.

@@ -244,8 +244,8 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab import store, workers
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
-    from aqmlab.experiment import Watcher
     from aqmlab.experiment import conduct as _conduct
+    from aqmlab.watcher import Watcher
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out

@@ -48,12 +48,13 @@ def merge(
     """
     from aqmlab import experiment
     from aqmlab.cli import show
+    from aqmlab.watcher import Watcher
 
-    class Watcher(experiment.Watcher):
+    class Notices(Watcher):
         def on_notice(self, text: str) -> None:
             print(f"aqmlab: {text}", file=sys.stderr)
 
-    result = experiment.merge(parts, out, Watcher())
+    result = experiment.merge(parts, out, Notices())
     if quiet:
         typer.echo(str(out))
     else:

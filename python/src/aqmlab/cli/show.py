@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab import experiment, precision, publishing, runner
+from aqmlab import precision, publishing, runner
 from aqmlab.names import swept_names
 from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
@@ -20,6 +20,7 @@ from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.tables import line as line_of
+from aqmlab.watcher import Watcher
 
 WIDTH_ELSEWHERE = 130
 PADDING = 2
@@ -47,7 +48,7 @@ def pace(simulated_s: float, elapsed_s: float) -> str:
     return f"{speed:.0f} simulated s per s" if speed >= 10.0 else f"{speed:.2g} simulated s per s"
 
 
-class Bar(experiment.Watcher):
+class Bar(Watcher):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
     def __init__(self, what: str = "simulating") -> None:
@@ -91,7 +92,7 @@ class Bar(experiment.Watcher):
         self._progress.stop()
 
 
-class Bars(experiment.Watcher):
+class Bars(Watcher):
     """A progress bar for each of several experiments in turn."""
 
     def __init__(self) -> None:

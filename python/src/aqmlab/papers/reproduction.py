@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import experiment, measures, scenario
-from aqmlab.experiment import Watcher
 from aqmlab.papers import preflight, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
@@ -17,6 +16,7 @@ from aqmlab.papers.verdicts import Judgement, family, judge
 from aqmlab.results import Result
 from aqmlab.search import Outcome
 from aqmlab.statistics import Estimate
+from aqmlab.watcher import Watcher
 
 
 @dataclass(frozen=True)

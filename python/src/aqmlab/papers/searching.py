@@ -8,13 +8,13 @@ from pathlib import Path
 
 from aqmlab import scenario, search
 from aqmlab.errors import InputError, unknown
-from aqmlab.experiment import Watcher
 from aqmlab.names import plain
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.verdicts import HOLDS, Verdict, judge
 from aqmlab.search import Grade, Outcome, Quantity, Search, Target
+from aqmlab.watcher import Watcher
 
 FILE = "search.toml"
 FOLDER = "search"

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import runner
-from aqmlab.experiment import Watcher
 from aqmlab.measures import Measure
 from aqmlab.search import design, sensitivity
 from aqmlab.search.plan import Search, Setting
@@ -22,6 +21,7 @@ from aqmlab.search.runs import Runs
 from aqmlab.search.scores import Score, score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.targets import Target
+from aqmlab.watcher import Watcher
 
 # Figures of a score whose best setting is reported.
 RECORDS = ("near", "holding", "reproduced")

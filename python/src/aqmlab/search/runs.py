@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aqmlab import measures, scenario
 from aqmlab.engine import Task
-from aqmlab.experiment import Watcher, code_version
+from aqmlab.experiment import code_version
 from aqmlab.measures import Measure
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
@@ -20,6 +20,7 @@ from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.targets import Target
+from aqmlab.watcher import Watcher
 
 
 @dataclass(frozen=True)

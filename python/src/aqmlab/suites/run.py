@@ -9,9 +9,9 @@ from typing import Any
 
 from aqmlab import __version__, experiment, registry, scenario
 from aqmlab.errors import InputError
-from aqmlab.experiment import Watcher
 from aqmlab.results import Result
 from aqmlab.suites.plan import Entry, Suite
+from aqmlab.watcher import Watcher
 
 TAIL_DROP = "fifo"
 FORMAT_VERSION = 1

@@ -9,12 +9,13 @@ from pathlib import Path
 from aqmlab import scenario
 from aqmlab.engine import Task
 from aqmlab.errors import InputError
-from aqmlab.experiment import Watcher, code_version
+from aqmlab.experiment import code_version
 from aqmlab.runner import Done, Progress
 from aqmlab.scenario import Options, cost
 from aqmlab.search.ledger import Ledger, Values
 from aqmlab.tuning.goal import DEFAULT, Goal
 from aqmlab.tuning.scenarios import FIRST_TRAINING_SEED, under
+from aqmlab.watcher import Watcher
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any
 
 from aqmlab import experiment, runner, scenario, store, system
 from aqmlab.errors import CheckError, InputError
-from aqmlab.experiment import Watcher
 from aqmlab.scenario import Experiment
 from aqmlab.store import files, lock
 from aqmlab.tuning import page, scenarios, sensitivity
@@ -23,6 +22,7 @@ from aqmlab.tuning.search import front, optuna, search, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
 from aqmlab.tuning.verdict import judge, kept
+from aqmlab.watcher import Watcher
 
 # Most settings of a front that are judged.
 MOST_JUDGED = 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -293,8 +294,8 @@ def _hidden(name: str, number: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    # Somebody else's folder: reading a pipe would block, and a device may have no end.
-    if path.exists() and not path.is_file():
+    # In somebody else's folder a pipe would block, and a device may have no end. One look: a writer renames files.
+    if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(f"{path}: is not a file")
     return path.read_bytes()
 

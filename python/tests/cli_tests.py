@@ -249,7 +249,7 @@ def bytes_that_are_no_text_are_one_line(aqmlab: Command) -> None:
         (["report", "none"], "none: is not a result folder"),
         (["plot", "cfd", "none"], "unknown kind of figure 'cfd', did you mean 'cdf'?"),
         (["plot", "cdf", "none"], "none: is not a result folder"),
-        (["export", "none"], "export: name one format: --csv, --flent or --pcapng"),
+        (["export", "none"], "export: name one format: --csv"),
         (["compair"], "No such command 'compair'"),
         (["compare", *BASE, "--out", ""], "Invalid value for '--out': it is empty: name a folder, or . for this one"),
         (["classify", "--flows", "many", "x.pcap"], "Invalid value for '--flows': it is not a whole number"),
@@ -357,7 +357,7 @@ def plot_and_export_write_through_links_and_keep_the_mode(aqmlab: Command, tmp_p
     ("arguments", "file"),
     [
         (["plot", "cdf", "out"], "cdf.csv"),
-        (["export", "out", "--csv"], "out/csv/runs.csv"),
+        (["export", "out", "--csv"], "out/csv/queues.csv"),
         (["compare", *BASE, "--aqm", "fifo", "--out", "out", "--json", "r.json"], "r.json"),
         (["run", "first-comparison", "--json", "r.json"], "r.json"),
         (["sweep", "--sweep", "rtt=1ms,2ms", "--rate", "1mbit", "--aqm", "fifo", "--json", "r.json"], "r.json"),

@@ -192,7 +192,10 @@ def _wait_for_handlers(pid: int) -> None:
 def _interrupted(told: signal.Signals, after_s: float, *arguments: object) -> tuple[int, str, float]:
     """Return status, standard error, and the seconds until a command ended after a signal."""
     command = [sys.executable, "-m", "aqmlab", *map(str, arguments)]
+    # Under nohup a command rightly ignores SIGHUP, and so would this one.
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    signal.signal(signal.SIGHUP, inherited)
     _wait_for_handlers(process.pid)
     time.sleep(after_s)
     assert process.poll() is None

@@ -214,3 +214,17 @@ def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:
         assert len(run.stdout.splitlines()) == count
     run = subprocess.run([aqmlab_command, "export", made.folder], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent or --pcapng\n")
+
+
+def packets_of_a_result_run_no_code_that_was_not_named(tmp_path: Path) -> None:
+    code, ran = tmp_path / "mine.py", tmp_path / "ran"
+    text = "import aqmlab\nclass Mine(aqmlab.AQM):\n    pass\n"
+    code.write_text(text)
+    name = f"python:{code}:Mine"
+    made = aqmlab.compare(aqm=["fifo", name], rate="5mbit", rtt="20ms", duration="1s", seeds=1)
+    code.write_text(f"open({str(ran)!r}, 'w').close()\n{text}")
+    for aqm in ("fifo", None):
+        with pytest.raises(InputError, match="which is code: name it as the aqm"):
+            exports.pcapng(made, aqm=aqm)
+    assert not ran.exists()
+    assert len(exports.pcapng(made, aqm=name)) == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from aqmlab import _native, scenario
+from aqmlab import _native, python_aqm, scenario
 from aqmlab import engine as engines
 from aqmlab.errors import CheckError, InputError, unknown
 from aqmlab.exports import names
@@ -50,6 +50,9 @@ def pcapng(
         made = f"{result.manifest['engine']}, {result.manifest['code']}"
         raise InputError(f"packets are those of a run made again, which takes the engine that made it ({made})")
     chosen = list(names.runs(result, aqm, seed, point))
+    # The folder may come from somebody else.
+    for name in sorted(python_aqm.named(json.dumps(result.manifest["points"])) - python_aqm.named(aqm or "")):
+        raise InputError(f"packets: the result has runs of {name}, which is code: name it as the aqm")
     plans = {}
     for number in {one.point for one in chosen}:
         held = result.manifest["points"][number]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,34 @@ def the_source_is_part_of_the_key(tmp_path: Path) -> None:
     assert changed.runs["loss_ratio"].min() > 0.1 > first.runs["loss_ratio"].max()
     assert first.scenarios[0]["aqm"][0]["source"] == before
     assert not set(keys) & set(changed.runs["key"].to_list() if keys else [])
+
+
+def _short(most: int) -> type[aqmlab.AQM]:
+    class Short(aqmlab.AQM):
+        def enqueue(self, packet: _native.Packet, now: int) -> None:  # noqa: ARG002
+            if len(self.queue) < most:
+                self.queue.append(packet)
+            else:
+                self.drop(packet)
+
+    return Short
+
+
+def _below(base: type[aqmlab.AQM]) -> type[aqmlab.AQM]:
+    class Below(base):  # type: ignore[misc, valid-type]
+        pass
+
+    return Below
+
+
+@pytest.mark.parametrize("made", [_short, lambda most: _below(_short(most))])
+def what_the_methods_of_a_registered_class_name_is_part_of_the_key(
+    made: Callable[[int], type[aqmlab.AQM]], tmp_path: Path
+) -> None:
+    # The same lines, with another number around them, in the same folder.
+    first, other, again = (aqmlab.compare(aqm=made(most), out=tmp_path, **SCENARIO).runs for most in (3, 15, 3))
+    assert first["key"].to_list() == again["key"].to_list()
+    assert first["qdelay_mean_ms"].max() < other["qdelay_mean_ms"].min()
 
 
 def an_interrupt_ends_a_slow_discipline_soon(tmp_path: Path) -> None:

@@ -18,11 +18,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import json
 import re
 import threading
 import traceback
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
@@ -37,6 +39,8 @@ TRAITS = ("ecn", "drops_queued", "reorders_flows", "reorders_within_flow", "quie
 # The digest of the source of what is declared, by name.
 _DIGESTS: dict[str, str] = {}
 _LOCK = threading.Lock()
+# What every class has, and what does not change what it does.
+_OF_PYTHON = ("__doc__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__")
 
 
 class AQM(_native.Signals):
@@ -104,7 +108,7 @@ def register_aqm(discipline: type[AQM], name: str | None = None) -> str:
     """
     called = f"{PYTHON}{name or getattr(discipline, '__name__', discipline)}"
     try:
-        source = inspect.getsource(discipline)
+        source = _source(discipline)
     except (OSError, TypeError):
         raise InputError(f"{called}: its source cannot be read, and decides which runs are the same") from None
     _declare(called, discipline, source)
@@ -146,6 +150,29 @@ def ensure(text: str) -> None:
     """
     if text.split()[0].removesuffix(":class") not in _DIGESTS:
         load(text)
+
+
+def _source(discipline: type[AQM]) -> str:
+    """Return the source of a class and of those it inherits from, with what its methods name outside of it.
+
+    The same lines are another discipline where a constant, or the argument of the function around them, is another.
+    """
+    parts = []
+    for one in discipline.__mro__:
+        if one in AQM.__mro__:
+            continue
+        parts.append(inspect.getsource(one))
+        named = dict(vars(one))
+        for method in filter(inspect.isfunction, vars(one).values()):
+            outside = inspect.getclosurevars(method)
+            named |= {**outside.globals, **outside.nonlocals}
+        for name, value in sorted(named.items()):
+            if name in _OF_PYTHON:
+                continue
+            # What is neither plain data nor written anywhere (a module, what a decorator made) is not looked into.
+            with suppress(OSError, TypeError, ValueError):
+                parts.append(inspect.getsource(value) if inspect.isfunction(value) else f"{name} = {json.dumps(value)}")
+    return "\n".join(parts)
 
 
 def _digest(source: str) -> str:

@@ -336,3 +336,24 @@ def a_run_that_differs_between_parts_is_refused(aqmlab: Command, parts: list[Pat
     assert ended.status == 2
     assert ended.line == f"{other}: its runs differ from the same runs in another part (queues): one is damaged"
     assert not Path("out").exists()
+
+
+def a_worker_reads_an_edited_discipline_again_and_checks_it(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    options: dict[str, Any] = {"rate": "5mbit", "rtt": "20ms", "duration": "2s", "seeds": 1}
+
+    def delay(most: int, executor: Any) -> float:
+        path.write_text(
+            "import aqmlab\nclass Mine(aqmlab.AQM):\n    def enqueue(self, packet, now):\n"
+            f"        self.queue.append(packet) if len(self.queue) < {most} else self.drop(packet)\n"
+        )
+        made = package.compare(aqm=f"python:{path}:Mine", executor=executor, **options)
+        return float(made.runs["qdelay_mean_ms"][0])
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        assert 2.0 * delay(3, executor) < delay(15, executor)
+    with (
+        Changed(lambda order: replace(order, law="another")) as executor,
+        pytest.raises(InputError, match="Mine: has another content than where"),
+    ):
+        delay(9, executor)

@@ -152,6 +152,11 @@ def ensure(text: str) -> None:
         load(text)
 
 
+def declared(text: str) -> str:
+    """Return the hash of the source that this process has of the discipline; empty if it is not in Python."""
+    return _DIGESTS.get(text.split()[0].removesuffix(":class"), "")
+
+
 def _source(discipline: type[AQM]) -> str:
     """Return the source of a class and of those it inherits from, with what its methods name outside of it.
 

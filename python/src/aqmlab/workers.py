@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aqmlab import engine as engines
+from aqmlab import python_aqm
 from aqmlab._native import Inputs
 from aqmlab.engine import Engine, Monitor, Report, Run, Task
 from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
@@ -130,12 +131,14 @@ class Order:
     run: Run
     scenario: Scenario
     files: Mapping[str, tuple[str, str]]
+    # The hash of a discipline that is written in Python.
+    law: str = ""
 
 
 def _order(engine: Engine, task: Task) -> Order:
     run = Run(task.point, task.aqm, task.seed, task.key)
     files = {name: (os.path.abspath(name), digest) for name, digest in task.files.items()}
-    return Order(engine.name, engine.version, run, task.scenario, files)
+    return Order(engine.name, engine.version, run, task.scenario, files, python_aqm.declared(task.scenario.aqm))
 
 
 def make(order: Order) -> Report:
@@ -143,7 +146,8 @@ def make(order: Order) -> Report:
 
     Raises:
         MachineError: if this is not the version of aqmlab that ordered it.
-        InputError: naming the capture or link trace that is missing here or has another content.
+        InputError: naming the capture, the link trace or the discipline in Python that is missing here or has another
+            content.
         CheckError: if the run broke one of its own checks.
 
     """
@@ -152,6 +156,12 @@ def make(order: Order) -> Report:
         raise MachineError(
             f"worker {socket.gethostname()} has aqmlab {engine.version}, and the experiment was started by "
             f"{order.version}: install the same version on every worker"
+        )
+    # A worker lives longer than an experiment: what it has of a file may be of an earlier one.
+    if order.law and python_aqm.load(order.scenario.aqm) != order.law:
+        name = order.scenario.aqm.split()[0].removesuffix(":class")
+        raise InputError(
+            f"worker {socket.gethostname()}: {name}: has another content than where the experiment was started"
         )
     capacity = order.scenario.capacity
     traces = {capacity.trace} if isinstance(capacity, Trace) else set()

@@ -205,5 +205,18 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
     assert (document["verdicts"][0]["n"], document["verdicts"][0]["unit"]) == (3, "seeds")
     assert "the scenarios of other.toml judge" in document["words"][-1]
     assert document["sensitivity"] == []
+    seen = aqmlab("tune", "one.toml", "--judge", "one.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
+    assert "judge: one.toml has a scenario that is tuned on, too" in seen.line
     clash = aqmlab("tune", "one.toml", "--sweep", "rtt=1ms,2ms", "--aqm", SPACE, "--minimise", "loss_ratio")
     assert "--sweep: an experiment file has a sweep of its own" in clash.line
+
+
+def an_unseen_run_without_the_metric_is_named(tmp_path: Path, aqmlab: Command) -> None:
+    pytest.importorskip("optuna")
+    text = 'aqm = ["codel"]\nrate = "5mbit"\nrtt = "20ms"\nduration = "2s"\nseeds = 2\n'
+    text += 'flows = "1*cubic:size=600kB:start={}"\n'
+    for name, start in (("done", "0s"), ("cut", "1.9s")):
+        (tmp_path / f"{name}.toml").write_text(text.format(start))
+    few = ["--trials", 1, "--sensitivity", 0, "--training-seeds", 1, "--jobs", 1]
+    ended = aqmlab("tune", "done.toml", "--judge", "cut.toml", "--aqm", SPACE, "--minimise", "fct_mean_s", *few)
+    assert (ended.status, "with seed 1 has no 'fct_mean_s'" in ended.line) == (2, True), ended.err

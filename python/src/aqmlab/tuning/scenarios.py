@@ -42,7 +42,7 @@ def from_files(
     """Return the scenarios of experiment files; without files that judge, half of the others' scenarios do.
 
     Raises:
-        InputError: if a file is wrong.
+        InputError: if a file is wrong, or a scenario would judge what it chose.
 
     """
 
@@ -54,7 +54,10 @@ def from_files(
     if not judging:
         return _halved(points(training), seed)
     named = ", ".join(os.fspath(path) for path in judging)
-    return Split(points(training), points(judging), f"the scenarios of {named} judge, and chose nothing")
+    chosen, unseen = points(training), points(judging)
+    if any(_asked(one) == _asked(other) for one in unseen for other in chosen):
+        raise InputError(f"judge: {named} has a scenario that is tuned on, too: name others")
+    return Split(chosen, unseen, f"the scenarios of {named} judge, and chose nothing")
 
 
 def from_options(
@@ -90,6 +93,10 @@ def _halved(points: tuple[Options, ...], seed: int) -> Split:
     judging, training = sorted(order[:half]), sorted(order[half:])
     words = f"{half} of {len(points)} scenarios, drawn with seed {seed}, judge, and chose nothing"
     return Split(tuple(points[one] for one in training), tuple(points[one] for one in judging), words)
+
+
+def _asked(point: Options) -> dict[str, Any]:
+    return {name: value for name, value in {**point.given, **point.named}.items() if name not in ("aqm", "seeds")}
 
 
 def under(point: Options, aqms: Sequence[str], seeds: int | None = None) -> Options:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from aqmlab import metrics, statistics
+from aqmlab.errors import InputError
 from aqmlab.results import Result
 from aqmlab.statistics import Difference
 from aqmlab.tuning.goal import DEFAULT, Bound, Goal
@@ -74,7 +75,12 @@ class Kept:
 
 
 def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Verdict]:
-    """Return the verdicts on all metrics of the goal; Holm's correction covers them."""
+    """Return the verdicts on all metrics of the goal; Holm's correction covers them.
+
+    Raises:
+        InputError: if a run has no value of one.
+
+    """
     means = _means(result, goal.metrics)
     found: list[Verdict] = []
     for aqm in chosen:
@@ -110,6 +116,10 @@ def kept(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> lis
 
 def _means(result: Result, names: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     """Return the mean over seeds of each metric in each scenario, by AQM."""
+    for name in names:
+        none = result.runs.filter(pl.col(name).is_null()) if name in result.runs.columns else result.runs
+        for aqm, seed in none.select("aqm", "seed").iter_rows():
+            raise InputError(f"judge: the run of '{aqm}' with seed {seed} has no '{name}': make the runs longer")
     means = result.runs.group_by("aqm", "point").agg(pl.col(*names).mean()).sort("point")
     return {aqm: {name: means.filter(pl.col("aqm") == aqm)[name].to_list() for name in names} for aqm in result.aqms}
 

@@ -79,3 +79,10 @@ def a_wrong_precision_is_refused(text: str, problem: str) -> None:
 def a_pilot_of_two_seeds_is_refused_before_it_is_made() -> None:
     with pytest.raises(InputError, match="seeds: '2' is no pilot: allowed is 3 to 200"):
         aqmlab.compare(**OPTIONS, seeds=2, until_ci="5%")
+
+
+def a_run_of_the_pilot_without_the_metric_is_named() -> None:
+    # One of the three flows starts early enough to complete.
+    options = {**OPTIONS, "flows": "1*cubic:size=600kB:start=0s..3s", "duration": "2s"}
+    with pytest.raises(InputError, match="the run of 'pie' with seed 1 has no 'fct_mean_s'"):
+        aqmlab.compare(**options, seeds=3, until_ci="5%:metric=fct_mean_s")

@@ -80,12 +80,18 @@ class Precision:
         """Return where to stop, for the manifest, given a result whose first ``seeds`` seeds are the pilot.
 
         Raises:
-            InputError: if no run has this metric.
+            InputError: if a run of the pilot has no value of this metric.
 
         """
-        found = _values(pilot, self.metric)
-        if not found:
+        if self.metric not in pilot.runs.columns:
             raise InputError(f"metric: no run has '{self.metric}'")
+        without = pilot.runs.filter((pl.col("seed") <= seeds) & pl.col(self.metric).is_null())
+        for aqm, seed in without.select("aqm", "seed").iter_rows():
+            raise InputError(
+                f"metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one of every "
+                f"run of the pilot: name another metric, or make the runs longer"
+            )
+        found = _values(pilot, self.metric)
         needed = [statistics.runs_needed(list(values.values())[:seeds], self.share) for values in found.values()]
         # A mean of zero has no relative precision.
         most = max(math.inf if one is None else one for one in needed)

@@ -91,7 +91,8 @@ def a_wrong_class_is_caught_by_them(body: str, test: str, why: str, tmp_path: Pa
         ("def __init__(self):\n    raise ValueError('no')", "@, line 4, in __init__)"),
         ("params = {'target': 'soon'}", "params: target: 'soon' is no value"),
         ("params = {'target': '5ms 10ms..20ms'}", "out of range"),
-        ("params = {'drop': '5ms'}", "'drop' is a method of every discipline"),
+        ("params = {'drop': '5ms'}", "'drop' is an attribute of every discipline"),
+        ("params = {'queue': '5ms'}", "'queue' is an attribute of every discipline"),
         ("params = {'target': 5}", "must be a table of text"),
         ("oops(", "SyntaxError"),
         ("oops", "NameError: name 'oops' is not defined (@, line 2, line 3)"),
@@ -104,6 +105,12 @@ def a_mistake_is_one_line_with_its_place(body: str, says: str, tmp_path: Path, a
     assert ended.status == 2
     assert says.replace("@", str(tmp_path / "mine.py")) in ended.line
     assert not [path for path in tmp_path.iterdir() if path.name not in ("mine.py", "results")]
+
+
+def a_file_may_have_dataclasses(tmp_path: Path) -> None:
+    head = "from __future__ import annotations\nfrom dataclasses import dataclass\nimport aqmlab\n"
+    state = "@dataclass\nclass State:\n    count: int = 0\n"
+    Spec.parse(_file(tmp_path, "state = State()", f"{head}{state}class Mine(aqmlab.AQM):\n"))
 
 
 def a_class_that_is_not_there_is_one_line(tmp_path: Path) -> None:

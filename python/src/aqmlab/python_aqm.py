@@ -20,6 +20,7 @@ import importlib.util
 import inspect
 import json
 import re
+import sys
 import threading
 import traceback
 from collections import deque
@@ -187,6 +188,8 @@ def _digest(source: str) -> str:
 def _class(name: str, path: Path, wanted: str, source: str) -> type[AQM]:
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(f"aqmlab_{path.stem}", None))  # type: ignore[arg-type]
     module.__file__ = str(path)
+    # Dataclasses look for the module of a class there.
+    sys.modules[module.__name__] = module
     try:
         exec(compile(source, str(path), "exec"), vars(module))
     except Exception as error:
@@ -218,9 +221,10 @@ def _declare(name: str, discipline: type[AQM], source: str) -> None:
         given = getattr(discipline, key)
         if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
             raise InputError(f"{name}: {key}: must be a table of text, as {{'target': '5ms'}}")
-    taken = [key for key in discipline.params if key != "limit" and hasattr(AQM, key) and key not in TRAITS]
+    own = {*dir(AQM), "queue", "random", "link_rate", "mtu"} - {"limit", *TRAITS}
+    taken = [key for key in discipline.params if key in own]
     if taken:
-        raise InputError(f"{name}: params: '{taken[0]}' is a method of every discipline: choose another name")
+        raise InputError(f"{name}: params: '{taken[0]}' is an attribute of every discipline: choose another name")
     _native.declare_discipline(
         name,
         summary,

@@ -24,6 +24,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The shortest time after which a discipline is asked again: far below that of a packet.
+const SHORTEST_WAIT_NS: u64 = 1_000;
+
 /// What every name of such a discipline begins with.
 pub(crate) const PREFIX: &str = "python:";
 /// The only preset: the values in the class.
@@ -392,8 +395,9 @@ impl Foreign {
                 if self.info.traits.wakes {
                     let due = self.object.call_method0(py, intern!(py, "next_wakeup"))?;
                     let due = due.extract::<Option<u64>>(py)?;
-                    // A time that has passed would be asked for again and again.
-                    self.wakeup = due.map(|due| Time::from_nanos(due.max(cx.now.as_nanos() + 1)));
+                    // A time that has passed would be asked for again and again, and time would stand still.
+                    self.wakeup =
+                        due.map(|due| Time::from_nanos(due.max(cx.now.as_nanos() + SHORTEST_WAIT_NS)));
                 }
                 Ok(result)
             });

@@ -168,6 +168,11 @@ def caption(figure: Figure, text: str) -> None:
 def svg(figure: Figure, salt: str, layout: Layout = SCREEN) -> str:
     """Return a figure as SVG that depends only on its contents."""
     with in_style(layout), mpl.rc_context({"svg.hashsalt": salt}):
+        # Saving would lay it out, draw it without output, and lay it out and draw it once more.
+        engine = figure.get_layout_engine()
+        if engine:
+            engine.execute(figure)
+            figure.set_layout_engine("none")
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
     # A hundredth of a point is finer than any print; the file is half as large.

@@ -10,7 +10,7 @@ import pytest
 
 from aqmlab import InputError
 
-pytest.importorskip("gymnasium")
+pytest.importorskip("gymnasium", reason="gymnasium is not installed: the extra gym")
 
 from gymnasium.utils.env_checker import check_env
 

@@ -125,7 +125,7 @@ def the_front_is_what_nothing_beats_among_what_keeps_the_bounds() -> None:
 
 
 def indices_agree_with_a_function_whose_are_known() -> None:
-    pytest.importorskip("SALib")
+    pytest.importorskip("SALib", reason="SALib is not installed: the extra tune")
     # Of 3 x + y, uniform: variances 9/12 and 1/12, so shares 0.9 and 0.1; a constant has none.
     space = Space.parse("pie target 1ms..2ms tupdate 1ms..2ms")
     places = sensitivity.sample(space, 256, 1)
@@ -156,7 +156,7 @@ def better_worse_and_chance_are_told_alike() -> None:
 
 
 def the_same_question_has_the_same_answer_with_any_jobs_and_after_a_kill(tmp_path: Path) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     out = tmp_path / "out"
     first = tune(SPACE, keep="goodput_mbit >= 0.9*fifo", out=out, **QUICK)
     assert len(first.tried) <= 9  # 2 * 3 of the sample, 3 proposed
@@ -175,7 +175,7 @@ def the_same_question_has_the_same_answer_with_any_jobs_and_after_a_kill(tmp_pat
 
 
 def a_tuning_is_a_folder_with_a_page_and_the_judged_runs(tmp_path: Path, aqmlab: Command) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     goal = ["--minimise", "qdelay_p95_ms", "--minimise", "loss_ratio"]
     ended = aqmlab("tune", "--aqm", SPACE, *goal, *COMMAND, *FEW, "--out", "out", "--json", "out.json")
     assert ended.status == 0, ended.err
@@ -195,7 +195,7 @@ def a_tuning_is_a_folder_with_a_page_and_the_judged_runs(tmp_path: Path, aqmlab:
 
 
 def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqmlab: Command) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     text = 'aqm = ["codel"]\nrate = "10mbit"\nrtt = "{}"\nflows = "4*cubic"\nduration = "3s"\nseeds = 3\n'
     for name, rtt in (("one", "10ms"), ("other", "40ms")):
         (tmp_path / f"{name}.toml").write_text(text.format(rtt))
@@ -212,7 +212,7 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
 
 
 def an_unseen_run_without_the_metric_is_named(tmp_path: Path, aqmlab: Command) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     text = 'aqm = ["codel"]\nrate = "5mbit"\nrtt = "20ms"\nduration = "2s"\nseeds = 2\n'
     text += 'flows = "1*cubic:size=600kB:start={}"\n'
     for name, start in (("done", "0s"), ("cut", "1.9s")):

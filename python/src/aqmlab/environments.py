@@ -12,6 +12,7 @@ It needs gymnasium: ``pip install 'aqmlab[gym]'``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -68,7 +69,7 @@ def reward(step: Step) -> float:
     return min(step.utilization, 1.0) - step.sojourn_s / COST_S
 
 
-class _QueueEnv(gymnasium.Env[Seen, Any]):
+class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
     """A run whose discipline is told something before each step.
 
     What is seen: backlog and sojourn time (in units of 20 ms), utilization, and arrivals, signals and overflows per
@@ -106,8 +107,9 @@ class _QueueEnv(gymnasium.Env[Seen, Any]):
         self._before = after
         return self._seen(step), self._pay(step), False, self._stepper.is_over, {"step": step}
 
+    @abstractmethod
     def _settings(self, action: Any) -> list[tuple[str, str]]:
-        raise NotImplementedError
+        """Return what an action tells the discipline: names and values."""
 
     def _happened(self, after: tuple[int, ...]) -> Step:
         now, _, waiting, arrived, left, left_bytes, signals, overflows, marked, sojourn_ns = after

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
-from aqmlab.errors import CheckError, InputError, Interrupted
+from aqmlab.errors import CheckError, InputError
 from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span
 
 if TYPE_CHECKING:
@@ -65,17 +64,9 @@ def advise(
     check_target(as_json, force=force)
     line = _line(down, up, linklayer, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
-    bar = None if quiet or not sys.stderr.isatty() else show.Bar()
-    try:
+    with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
         shown = page.write(found, folder, interface)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
-    finally:
-        if bar:
-            bar.close()
-        if out is None:
-            store.discard_if_empty(folder, folder.parent)
     text = json.dumps(document.document(found, interface), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_json(text, as_json)
     if not quiet:

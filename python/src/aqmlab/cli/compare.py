@@ -249,31 +249,23 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
-    bar = None if how.quiet or not sys.stderr.isatty() else show.Bar()
-    try:
-        with nullcontext() if how.on is None else workers.connected(how.on) as executor:
-            result = _conduct(
-                experiment,
-                command,
-                jobs,
-                folder,
-                bar or Watcher(),
-                with_report=how.report,
-                engine=how.engine or DEFAULT,
-                yes=how.yes,
-                executor=executor,
-                shard=how.shard,
-                until=until,
-            )
-    except KeyboardInterrupt:
-        if store.is_result(folder):
-            raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
-        raise
-    finally:
-        if bar:
-            bar.close()
-        if how.out is None:
-            store.discard_if_empty(folder, folder.parent)
+    with (
+        show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
+        nullcontext() if how.on is None else workers.connected(how.on) as executor,
+    ):
+        result = _conduct(
+            experiment,
+            command,
+            jobs,
+            folder,
+            bar or Watcher(),
+            with_report=how.report,
+            engine=how.engine or DEFAULT,
+            yes=how.yes,
+            executor=executor,
+            shard=how.shard,
+            until=until,
+        )
     if how.as_json is not None:
         write_json(result.to_json(), how.as_json)
     if not how.quiet:

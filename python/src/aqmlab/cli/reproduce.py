@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aqmlab import __version__
 from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
-from aqmlab.errors import CheckError, Interrupted, unknown
+from aqmlab.errors import CheckError, unknown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -64,33 +63,24 @@ def reproduce(
         searching.load(one)
     folder = store.dated("reproduce") if out is None else out
     workspace.check(folder, {one.name: [preset] if preset else list(one.presets) for one in chosen})
-    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
     found: list[Reproduction] = []
-    try:
-        with workspace.held(folder):
-            for one in chosen:
-                wanted = list(one.presets) if preset is None else [preset]
-                found.append(
-                    papers.conduct(
-                        one,
-                        wanted,
-                        folder=folder,
-                        seeds=seeds,
-                        jobs=number,
-                        quick=quick,
-                        beyond=beyond,
-                        search=one in searched,
-                        watcher=bar,
-                    )
+    with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar, workspace.held(folder):
+        for one in chosen:
+            wanted = list(one.presets) if preset is None else [preset]
+            found.append(
+                papers.conduct(
+                    one,
+                    wanted,
+                    folder=folder,
+                    seeds=seeds,
+                    jobs=number,
+                    quick=quick,
+                    beyond=beyond,
+                    search=one in searched,
+                    watcher=bar,
                 )
-                pages.write(found, folder)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
-    finally:
-        if bar:
-            bar.close()
-        if out is None:
-            store.discard_if_empty(folder, folder.parent)
+            )
+            pages.write(found, folder)
     write_json(_document(found), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -12,7 +13,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from aqmlab import precision, publishing, runner
+from aqmlab import precision, publishing, runner, store
+from aqmlab.errors import Interrupted
 from aqmlab.names import swept_names
 from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
@@ -114,6 +116,30 @@ class Bars(Watcher):
     def close(self) -> None:
         """Remove the bar."""
         self._bar.close()
+
+
+@contextmanager
+def watching(bar: type[Bar] | type[Bars], folder: Path, *, dated: bool, quiet: bool) -> Iterator[Bar | Bars | None]:
+    """Show bars at a terminal while runs are made into a folder, and say what an interrupt left in it.
+
+    A ``dated`` folder that stays empty is removed.
+
+    Raises:
+        Interrupted: if the folder holds finished runs.
+
+    """
+    shown = None if quiet or not sys.stderr.isatty() else bar()
+    try:
+        yield shown
+    except KeyboardInterrupt:
+        if any(path.is_file() for path in folder.rglob("*")):
+            raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
+        raise
+    finally:
+        if shown:
+            shown.close()
+        if dated:
+            store.discard_if_empty(folder, folder.parent)
 
 
 def result(shown: Result, folder: Path, width: int) -> RenderableType:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +20,7 @@ from aqmlab.cli.compare import (
     check_target,
     write_json,
 )
-from aqmlab.errors import CheckError, Interrupted
+from aqmlab.errors import CheckError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,8 +61,7 @@ def suite(
     check_target(as_json, force=force)
     chosen = suites.find(name)
     folder = store.dated("suite") if out is None else out
-    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
-    try:
+    with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
         outcome = suites.conduct(
             chosen,
             [spec for text in aqm or [] for spec in scenario.split_specs(text)],
@@ -76,13 +74,6 @@ def suite(
             watcher=bar,
         )
         shown = page.write(outcome, folder)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
-    finally:
-        if bar:
-            bar.close()
-        if out is None:
-            store.discard_if_empty(folder, folder.parent)
     write_json(json.dumps(outcome.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")

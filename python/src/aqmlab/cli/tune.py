@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +22,7 @@ from aqmlab.cli.compare import (
     with_options,
     write_json,
 )
-from aqmlab.errors import InputError, Interrupted
+from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,18 +112,8 @@ def tune(
     )
     asked = Asked(space, goal, split, proposals, base, runs, first)
     folder = store.dated("tune") if out is None else out
-    bar = None if quiet or not sys.stderr.isatty() else show.Bars()
-    try:
+    with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
         found = conduct(asked, folder, processes, bar, yes=yes)
-    except KeyboardInterrupt:
-        if folder.exists() and any(folder.iterdir()):
-            raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
-        raise
-    finally:
-        if bar:
-            bar.close()
-        if out is None:
-            store.discard_if_empty(folder, folder.parent)
     write_json(found.to_json(), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import codel
 from workload import Log, Oracle, Packet
@@ -189,6 +190,15 @@ class FairQueueing(Classful):
         self.v = self.tags.pop(packet.number)
 
 
+@cache
+def slot_size(max_packet: int, weight: int) -> int:
+    """The smallest power of two that the virtual time of a largest packet fits into."""
+    sigma = 1
+    while sigma < Fraction(max_packet << 20, weight):
+        sigma *= 2
+    return sigma
+
+
 class QuickFair(Classful):
     """Checconi, Rizzo and Valente 2013 by their definitions: eligible and ready groups are computed again each time.
 
@@ -207,10 +217,7 @@ class QuickFair(Classful):
         self.active: list[int] = []  # within a slot in order of arrival
 
     def sigma(self, number: int) -> int:
-        sigma = 1
-        while sigma < Fraction(self.max_packets[number] << 20, self.weights[number]):
-            sigma *= 2
-        return sigma
+        return slot_size(self.max_packets[number], self.weights[number])
 
     def slot(self, number: int, time: int) -> int:
         return time - time % self.sigma(number)

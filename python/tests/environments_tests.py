@@ -75,13 +75,26 @@ def the_reward_is_as_it_says() -> None:
     assert reward(Step(0.1, 0.0, 0.01, 0.9, 0, 0, 0)) == pytest.approx(0.8)
 
 
+def _started(env: Any) -> Any:
+    env.reset(seed=1)
+    return env
+
+
+def _over(env: Any) -> Any:
+    assert _started(env).step([0.0])[3]
+    return env
+
+
 def wrong_arguments_are_refused_in_one_line() -> None:
     for make, says in [
         (lambda: ParametersEnv("pie", **LINK), "has no range"),
         (lambda: ParametersEnv("pie target 1ms..9ms", interval="0s", **LINK), "interval: '0s' is out of range"),
         (lambda: ParametersEnv("drr child [codel target 1ms..9ms]", **LINK), "parameters of children"),
         (lambda: DropsEnv(rate="fast", rtt="1ms"), "rate: "),
+        (lambda: DropsEnv(**LINK, seeds=3), "seeds: not an option of an environment"),
         (lambda: DropsEnv(**LINK).step([0.0]), "call reset first"),
+        (lambda: _started(DropsEnv(**LINK)).step([float("nan")]), "the action [nan] is not finite"),
+        (lambda: _over(DropsEnv("5s", **LINK)).step([0.0]), "the episode is over"),
     ]:
         with pytest.raises(InputError) as refused:
             make()

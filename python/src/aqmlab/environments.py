@@ -82,6 +82,9 @@ class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
         self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
         self._pay = pay
         self._interval_ns = None if interval is None else _interval(interval)
+        for name in ("aqm", "seeds"):
+            if name in options:
+                raise InputError(f"{name}: not an option of an environment (reset has the seed)")
         plan = scenario.resolve(scenario.from_values({**options, "aqm": aqm, "seeds": 1}))
         (self._scenario,) = (one.json for one in plan.scenarios.values())
         self._inputs, self._rate_bps = plan.inputs, plan.rate_bps
@@ -102,6 +105,10 @@ class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
         """Tell the discipline, and go on to the end of the interval or to the next arrival."""
         if self._stepper is None:
             raise InputError("step: call reset first")
+        if self._stepper.is_over:
+            raise InputError("step: the episode is over: call reset")
+        if not np.isfinite(action).all():
+            raise InputError(f"step: the action {action} is not finite")
         after = self._stepper.step(self._settings(action), self._interval_ns)
         step = self._happened(after)
         self._before = after

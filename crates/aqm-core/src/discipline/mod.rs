@@ -18,6 +18,9 @@ pub mod drr;
 pub mod dualpi2;
 mod early;
 pub mod ecn_ramp;
+#[cfg(test)]
+#[path = "../../tests/example/coin.rs"]
+pub mod example;
 pub mod feng_ared;
 pub mod fifo;
 mod fq;

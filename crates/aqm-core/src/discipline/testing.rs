@@ -44,19 +44,18 @@ pub(super) const fn ms(millis: u64) -> Time {
 impl Host {
     /// Builds `spec` for a link of 10 Mbit/s with a fixed stream of random numbers.
     pub(super) fn new(spec: &str) -> Host {
-        Host::with_random(spec, Random::seeded(1))
+        Host::of(&Spec::parse(spec).unwrap(), Random::seeded(1))
     }
 
     /// Builds `spec` with `uniforms` as random numbers, repeated.
     pub(super) fn scripted(spec: &str, uniforms: &[f64]) -> Host {
         let numbers = uniforms.iter().map(|u| ((u * 9_007_199_254_740_992.0) as u64) << 11).collect();
-        Host::with_random(spec, Random::script(numbers))
+        Host::of(&Spec::parse(spec).unwrap(), Random::script(numbers))
     }
 
-    fn with_random(spec: &str, random: Random) -> Host {
+    fn of(spec: &Spec, random: Random) -> Host {
         let link = Link::new(Rate::from_bits_per_sec(10_000_000));
-        let qdisc = Spec::parse(spec).unwrap().build(link, random).unwrap();
-        Host { qdisc, log: Log::default() }
+        Host { qdisc: spec.build(link, random).unwrap(), log: Log::default() }
     }
 
     /// Enqueues a plain packet of flow `flow`.
@@ -122,4 +121,16 @@ pub(super) fn put_class(host: &mut Host, cookie: u64, class: u16, length: u32) {
 /// The cookies of all queued packets, in the order in which they leave.
 pub(super) fn rest(host: &mut Host) -> Vec<u64> {
     core::iter::from_fn(|| host.get(ms(1))).collect()
+}
+
+/// What CONTRIBUTING.md shows is this file: `docs_tests.py` compares them.
+#[test]
+fn the_example_of_a_discipline_signals_to_packets_that_find_others() {
+    let info = &super::example::INFO;
+    let spec = Spec::parse_as(info, &info.presets[0], "probability 1").unwrap();
+    let mut host = Host::of(&spec, Random::seeded(1));
+    host.put_ect(ms(0), 0, 0, 1000);
+    host.put_ect(ms(0), 1, 0, 1000);
+    host.put(ms(0), 2, 0, 1000);
+    assert_eq!((host.marked(), host.dropped()), (alloc::vec![1], alloc::vec![2]));
 }

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 import sysconfig
-import textwrap
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from documents import blocks
 
-RECIPE = "## Add an AQM"
 # Two builds, of the core's tests and of the extension.
 pytestmark = pytest.mark.timeout(1800)
 
 
-def _recipe() -> str:
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    return text.split(RECIPE)[1].split("\n## ")[0]
-
-
-def _blocks(language: str) -> list[str]:
-    found = re.findall(rf"^ *```{language}\n(.*?)^ *```$", _recipe(), flags=re.M | re.S)
-    return [textwrap.dedent(block) for block in found]
+def _blocks(kind: str) -> list[str]:
+    return [block.text for block in blocks(ROOT / "CONTRIBUTING.md") if block.kind == kind]
 
 
 def _copy(folder: Path) -> None:

@@ -1,30 +1,31 @@
+"""Documents: what is public has one, every block of code runs, and what a page shows is what happens.
+
+On each page the blocks are run from top to bottom, in a folder of its own: `console` and `sh` by the shell (our own
+commands in this process), `python`, `pycon` and `sql` as what they are, `toml` by the command that reads it; `rust` is
+a file that `cargo test` compiles; `text` is no code. A comment before a block makes an exception, and says why:
+
+    <!-- run with --seeds 1: ten take minutes -->   our commands get these options
+    <!-- not run: it needs two machines -->         our commands only check their options, and end before the first run
+
+Notebooks are run when the site is built (site_tests.py).
+"""
+
 from __future__ import annotations
 
 import doctest
 import importlib
 import pkgutil
 import re
-import shlex
-import tomllib
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from conftest import ROOT, Command
+from documents import NOT_RUN, PAGES, SMALL, Reader, blocks
 
 import aqmlab
 
-PAGES = [
-    *ROOT.glob("*.md"),
-    *(path for path in sorted(ROOT.glob("docs/**/*.md")) if path.parent.name != "disciplines"),
-    *sorted(ROOT.glob("experiments/*/README.md")),
-]
-# Languages of blocks. Those of `docs/python.md` are the docstrings, which are run above; the recipe of CONTRIBUTING.md
-# (contributing_tests.py) and the queries of `docs/data.md` have tests of their own; "text" is no code.
-LANGUAGES = {"console", "python", "toml", "pycon", "rust", "sh", "sql", "text"}
-# A tuning in little: two scenarios, and hardly a setting.
-LITTLE = ["--design", "latin*2", "--trials", "1", "--sensitivity", "2", "--training-seeds", "1", "--duration", "2s"]
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(aqmlab.__path__, "aqmlab.")
@@ -44,90 +45,23 @@ def everything_public_is_documented() -> None:
             assert getattr(aqmlab, name).__doc__
 
 
-def _blocks(page: Path) -> list[tuple[str, str]]:
-    """The blocks of a page: language and text."""
-    return re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.M | re.S)
-
-
-def _commands(block: str) -> Iterator[tuple[str, str]]:
-    """The commands of a block, each with what it prints (nothing, where the page does not show it)."""
-    for said in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.M)[1:]:
-        command, _, printed = said.partition("\n")
-        yield re.sub(r"(^|\s)#.*", "", command).strip(), printed
-
-
-def _is_ours(command: str) -> bool:
-    return command.startswith(("aqmlab ", ".venv/bin/aqmlab "))
-
-
-def _told() -> list[str]:
-    """The commands whose output no page shows, in a form that takes seconds."""
-    told = (
-        command
-        for page in PAGES
-        for language, block in _blocks(page)
-        if language == "console"
-        for command, printed in _commands(block)
-        if _is_ours(command) and not printed
-    )
-    return list(dict.fromkeys(shlex.join(_shortened(shlex.split(command)[1:])) for command in told))
-
-
-def _shortened(words: list[str]) -> list[str]:
-    if "--help" in words:
-        return words
-    if any(word == "..." or re.search(r"\b(FILE|DIR|HOST|PAPER)\b", word) for word in words):
-        # A form to fill in, not a command: its options are checked.
-        return [*(word for word in words if word != "..."), "--help"]
-    if words[0] == "reproduce":
-        # Every paper takes minutes: one stands for all, and of what takes longer only the options are checked.
-        if {"--beyond", "--search", "--preset"} & set(words):
-            return [*words, "--help"]
-        return ["reproduce", "large-network", "--quick", "--seeds", "1", "--quiet"]
-    if words[0] in ("advise", "suite"):
-        return [*words, "--help"]
-    if words[0] in ("compare", "sweep", "run", "tune"):
-        words = [*words, "--seeds", "1", "--quiet"]
-    if words[0] == "compare":
-        words += ["--duration", "3s"]
-    return [*words, *LITTLE] if words[0] == "tune" else words
-
-
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("command", _told())
-def commands_in_the_documents_work(aqmlab: Command, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = shlex.split(command)
-    if words[0] in ("compare", "sweep", "run", "reproduce", "tune") and "--help" not in words:
-        words = [*words, "--out", str(Path.cwd() / "out")]
-    # What makes files here makes them in an empty folder.
-    if words[0] != "new":
-        monkeypatch.chdir(ROOT)
-    ended = aqmlab(*words)
-    assert ended.status == 0, ended.err
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def every_block_of_a_page_runs(page: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reader = Reader(tmp_path, aqmlab, monkeypatch)
+    for block in blocks(page):
+        reader.follow(block)
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def what_a_page_shows_is_what_happens(aqmlab: Command, page: Path) -> None:
-    names: dict[str, object] = {}
-    for language, block in _blocks(page) if page.name != "data.md" else ():
-        assert language in LANGUAGES, f"a block of '{language}': say what it is, so that it is run"
-        if language == "python":
-            exec(compile(block, page.name, "exec"), names)
-        elif language == "toml":
-            tomllib.loads(block)
-        elif language == "console":
-            for command, printed in _commands(block):
-                if _is_ours(command) and printed:
-                    ended = aqmlab(*shlex.split(command)[1:])
-                    assert ended.status == 0, ended.err
-                    assert _agrees(printed, ended.out), ended.out
-
-
-def _agrees(shown: str, printed: str) -> bool:
-    """Whether a command printed what the page shows; ``...`` stands for anything, spaces are as one."""
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    return doctest.OutputChecker().check_output(shown, printed, flags)
+def few_blocks_are_not_run_as_they_stand() -> None:
+    every = [block for page in PAGES for block in blocks(page)]
+    exceptions = [block for block in every if block.note.startswith((SMALL, NOT_RUN))]
+    for block in exceptions:
+        print(f"{block.page.relative_to(ROOT)}: {block.kind}, {block.note}")
+    kinds = Counter(block.kind for block in every)
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+    counts = Counter("small" if block.note.startswith(SMALL) else "not run" for block in exceptions)
+    assert counts == {"small": 3, "not run": 16}, "one more or one less: is its reason good?"
 
 
 def targets_of_make_in_the_documents_exist() -> None:

@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -185,25 +184,6 @@ def parquet_files_know_the_units_of_their_columns(made: Result) -> None:
     units = json.loads(pl.read_parquet_metadata(made.folder / "runs.parquet")["units"])
     assert units["qdelay_p99_ms"] == "ms"
     assert "utilization" not in units
-
-
-# --- the page about data ---------------------------------------------------------------------------------------------
-
-
-def the_queries_of_the_page_about_data_run_over_many_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = {**OPTIONS, "duration": "2s", "warmup": "500ms"}
-    for rate in ("5mbit", "10mbit"):
-        aqmlab.compare(**{**small, "rate": rate}, out=tmp_path / "results" / rate)
-    monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs/data.md").read_text(encoding="utf-8")
-    queries = [part.split("```")[0] for part in page.split("```sql\n")[1:]]
-    assert len(queries) >= 3
-    for query in queries:
-        assert duckdb.sql(query).fetchall(), query
-    code = [part.split("```")[0] for part in page.split("```python\n")[1:]]
-    assert code
-    for text in code:
-        exec(compile(text, "docs/data.md", "exec"), {})
 
 
 def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:

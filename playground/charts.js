@@ -1,64 +1,80 @@
 // The charts: time series of both sides up to the moment shown.
 
 const LABELS = { a: "first", b: "second" };
+const HEIGHT = 190;
 
 class Chart {
   // `lines` are [side, name of the column, scale]; a column that a run does not have is left out. What is `rare` is shown
-  // only where there is some.
-  constructor(parent, title, unit, lines, { rare = false } = {}) {
+  // only where there is some. What leaps is drawn as the mean of the last `over` points.
+  constructor(parent, title, unit, lines, { rare = false, over = 1 } = {}) {
     this.lines = lines;
     this.rare = rare;
+    this.over = over;
     this.figure = document.createElement("figure");
+    this.figure.hidden = true;
     this.caption = document.createElement("figcaption");
     this.caption.textContent = unit ? `${title} (${unit})` : title;
     this.box = document.createElement("div");
     this.figure.append(this.caption, this.box);
     parent.append(this.figure);
     this.plot = null;
+    new ResizeObserver(() => this.plot?.setSize({ width: this.width(), height: HEIGHT })).observe(this.box);
   }
 
-  // Draws it anew for results, with an axis for the whole run.
-  show(results, looks, seconds) {
+  // Draws what a run has of it so far, up to `until`; the axis is as long as the whole run.
+  draw(run, looks, until) {
+    const column = ([side, name]) => run.series[side]?.columns[name];
+    const kept = this.lines.filter(column);
+    // It does not go away before the run has none to its end.
+    const isMissed = this.rare && (run.isOver || this.figure.hidden);
+    this.figure.hidden = kept.length === 0 || (isMissed && !kept.some((line) => column(line).some((value) => value > 0)));
+    if (this.figure.hidden) return;
+    const scaled = (line) => column(line).map((value) => (value === null ? null : value * (line[2] ?? 1)));
+    const values = kept.map((line) => smoothed(scaled(line), this.over));
+    const known = values.flat().filter(Number.isFinite);
+    this.range = [known.reduce((a, b) => Math.min(a, b), 0) * 1.05, known.reduce((a, b) => Math.max(a, b), 0) * 1.05 || 1];
+    const seconds = run.durationNs / 1e9;
+    const key = JSON.stringify([kept, looks, seconds]);
+    if (key !== this.key || !this.plot) this.build(kept, looks, seconds);
+    this.key = key;
+    const times = (run.series.a ?? run.series.b).time_s;
+    const shown = times.findLastIndex((time) => time <= until) + 1;
+    this.plot.setData([times, ...values].map((column) => column.slice(0, shown)));
+  }
+
+  build(lines, looks, seconds) {
     this.plot?.destroy();
-    const column = ([side, name]) => results[side]?.series.columns[name];
-    const kept = this.lines.filter((line) => column(line) && (!this.rare || column(line).some((value) => value > 0)));
-    this.figure.hidden = kept.length === 0;
-    if (this.figure.hidden) {
-      this.plot = null;
-      return;
-    }
-    this.times = (results.a ?? results.b).series.time_s;
-    this.values = kept.map((line) => column(line).map((value) => (value === null ? null : value * (line[2] ?? 1))));
-    const largest = Math.max(0, ...this.values.flat().filter(Number.isFinite));
-    const ink = getComputedStyle(document.body).getPropertyValue("--ink");
-    const grid = { stroke: getComputedStyle(document.body).getPropertyValue("--line"), width: 1 };
-    const axis = { stroke: ink, grid, ticks: grid, font: "12px sans-serif" };
-    const series = kept.map(([side]) => ({
+    const style = getComputedStyle(document.body);
+    const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
+    const axis = { stroke: style.getPropertyValue("--ink"), grid, ticks: grid, font: "12px sans-serif" };
+    const series = lines.map(([side]) => ({
       label: looks[side].label, stroke: looks[side].colour, dash: looks[side].dash, width: 2, points: { show: false },
     }));
     this.plot = new uPlot({
-      width: Math.max(this.box.clientWidth, 200),
-      height: 190,
+      width: this.width(),
+      height: HEIGHT,
       legend: { live: true },
       cursor: { sync: { key: "time" }, drag: { x: true, y: false } },
-      scales: { x: { time: false, range: [0, seconds] }, y: { range: [0, largest > 0 ? largest * 1.05 : 1] } },
-      axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 58 }],
+      scales: { x: { time: false, range: [0, seconds] }, y: { range: () => this.range } },
+      axes: [{ ...axis, size: 32, values: (_, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 58 }],
       series: [{ label: "time", value: (_, at) => (at === null ? "" : `${at.toFixed(2)} s`) }, ...series],
-    }, [this.times, ...this.values], this.box);
+    }, null, this.box);
   }
 
-  // Shows what is known at a moment.
-  until(seconds) {
-    if (!this.plot) return;
-    const shown = this.times.filter((time) => time <= seconds).length;
-    this.plot.setData([this.times.slice(0, shown), ...this.values.map((values) => values.slice(0, shown))], false);
-    this.plot.redraw();
-  }
-
-  fit() {
-    this.plot?.setSize({ width: Math.max(this.box.clientWidth, 200), height: 190 });
+  width() {
+    return Math.max(this.box.clientWidth, 200);
   }
 }
+
+// Means of the last `over` values.
+function smoothed(values, over) {
+  if (over === 1) return values;
+  let sum = 0;
+  return values.map((value, at) => (sum += value - (values[at - over] ?? 0)) / Math.min(at + 1, over));
+}
+
+// Units of probes that are too large or too small to read, and what is shown instead.
+const READABLE = { s: ["ms", 1e3], "bit/s": ["Mbit/s", 1e-6], fraction: ["%", 100] };
 
 // A chart of one of a discipline's own variables, to choose from.
 class OwnChart extends Chart {
@@ -67,24 +83,24 @@ class OwnChart extends Chart {
     this.side = side;
     this.select = document.createElement("select");
     this.select.setAttribute("aria-label", `Variable of the ${LABELS[side]} discipline`);
-    this.select.addEventListener("change", () => this.redraw());
+    this.select.addEventListener("change", () => this.draw(...this.last));
+    this.help = document.createElement("p");
+    this.help.className = "summary";
     this.caption.append(" ", this.select);
+    this.caption.after(this.help);
   }
 
-  show(results, looks, seconds) {
-    this.last = [results, looks, seconds];
-    const probes = results[this.side] ? looks[this.side].probes : [];
-    if (this.select.dataset.of !== looks[this.side].name) {
-      this.select.replaceChildren(...probes.map((probe) => new Option(probe.unit ? `${probe.name} (${probe.unit})` : probe.name, probe.name)));
-      this.select.dataset.of = looks[this.side].name;
+  draw(run, looks, until) {
+    this.last = [run, looks, until];
+    const { name, probes } = looks[this.side];
+    const readable = ({ unit }) => READABLE[unit] ?? [unit, 1];
+    if (this.select.dataset.of !== name) {
+      this.select.replaceChildren(...probes.map((probe) => new Option(`${probe.name} (${readable(probe)[0]})`, probe.name)));
+      this.select.dataset.of = name;
     }
-    this.select.title = probes.find((probe) => probe.name === this.select.value)?.help ?? "";
-    this.lines = [[this.side, `probe.${this.select.value}`]];
-    super.show(results, looks, seconds);
-  }
-
-  redraw() {
-    this.show(...this.last);
-    this.until(shownUntil());
+    const probe = probes.find((probe) => probe.name === this.select.value);
+    this.help.textContent = probe?.help ?? "";
+    this.lines = probe ? [[this.side, `probe.${probe.name}`, readable(probe)[1]]] : [];
+    super.draw(run, looks, until);
   }
 }

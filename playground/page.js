@@ -1,6 +1,5 @@
 // The page: controls change the setting, the setting is run for both sides, the results are drawn.
 
-const SIDES = ["a", "b"];
 const $ = (id) => document.getElementById(id);
 // What the ends of a slider mean; between them it is logarithmic.
 const SLIDERS = {
@@ -11,14 +10,12 @@ const SLIDERS = {
 
 let setting = fromLink(location.hash);
 let module = null;
-let workers = [];
-let results = {};
-let playing = null;
+let run = null;
 
 const charts = [
   new Chart($("charts"), "Queueing delay", "ms, mean of the period", [["a", "qdelay_ms"], ["b", "qdelay_ms"]]),
   new Chart($("charts"), "Queue", "packets", [["a", "queue_packets"], ["b", "queue_packets"]]),
-  new Chart($("charts"), "Goodput", "Mbit/s; it leaps where a lost packet arrives at last", [["a", "goodput_mbit"], ["b", "goodput_mbit"]]),
+  new Chart($("charts"), "Goodput", "Mbit/s, mean of ten periods", [["a", "goodput_mbit"], ["b", "goodput_mbit"]], { over: 10 }),
   new Chart($("charts"), "Drops", "packets in the period", [["a", "drops"], ["b", "drops"]]),
   new Chart($("charts"), "Marks", "packets in the period", [["a", "marks"], ["b", "marks"]], { rare: true }),
   new Chart($("charts"), "Congestion window of the first flow", "kB", [["a", "flow.0.cwnd_bytes", 1e-3], ["b", "flow.0.cwnd_bytes", 1e-3]]),
@@ -26,13 +23,9 @@ const charts = [
   new OwnChart($("charts"), "b"),
 ];
 
-// Simulated time on show.
+// Simulated time on show, seconds.
 function shownUntil() {
-  return (Number($("time").value) / 1000) * seconds();
-}
-
-function seconds() {
-  return parsed(setting.duration, UNITS.time) / 1e9;
+  return (Number($("time").value) / 1000) * (run.durationNs / 1e9);
 }
 
 // Colours and dashes of disciplines are those of all figures; two of the same discipline differ by their dash.
@@ -49,10 +42,14 @@ function looks() {
 }
 
 function change(part) {
+  put(part);
+  simulate();
+}
+
+function put(part) {
   setting = checked({ ...setting, ...part });
   history.replaceState(null, "", toLink(setting));
   showSetting();
-  simulate();
 }
 
 function showSetting() {
@@ -64,6 +61,7 @@ function showSetting() {
   }
   $("buffer-value").value += ` = ${written(bufferNs(), UNITS.time)}`;
   $("duration").value = setting.duration;
+  $("speed").value = setting.speed;
   if (document.activeElement !== $("seed")) $("seed").value = setting.seed;
   showFlows();
   for (const side of SIDES) showDiscipline(side);
@@ -143,91 +141,84 @@ function later(action) {
   waiting = setTimeout(action, 80);
 }
 
+// Runs the setting from its beginning.
 function simulate() {
   if (!module) return;
-  for (const worker of workers) worker.terminate();
-  results = {};
-  const took = {};
-  $("status").textContent = "simulating …";
-  $("status").className = "";
-  workers = SIDES.map((side) => {
-    const worker = new Worker(workerUrl);
-    worker.onmessage = ({ data }) => {
-      worker.terminate();
-      took[side] = data.tookMs ?? 0;
-      results[side] = data.report ?? null;
-      if (data.error) fail(`${LABELS[side]} discipline: ${data.error}`);
-      if (SIDES.every((each) => each in results)) finish(took);
-    };
-    worker.postMessage({ module, scenario: scenario(setting, side), seed: Number(setting.seed) });
-    return worker;
-  });
+  run?.stop();
+  const scenarios = Object.fromEntries(SIDES.map((side) => [side, scenario(setting, side)]));
+  run = new Run({ module, scenarios, seed: Number(setting.seed), speed: setup.speeds[setting.speed], onFrame: showFrame });
+  for (const cell of $("numbers").querySelectorAll("td.value")) cell.textContent = "…";
+  showPlayer();
+  say(`Simulating twice ${setting.duration} …`);
 }
 
-function fail(text) {
-  $("status").textContent = text;
-  $("status").className = "problem";
-}
-
-function finish(took) {
-  const look = looks();
-  for (const chart of charts) chart.show(results, look, seconds());
+// Draws how far the run has come.
+function showFrame() {
+  $("time").value = (1000 * run.reachedNs) / run.durationNs;
   showUntil();
-  showNumbers(look);
-  if (SIDES.every((side) => results[side])) {
-    const events = SIDES.reduce((sum, side) => sum + results[side].events, 0);
-    const longest = Math.round(Math.max(took.a, took.b));
-    const problems = setting.problems.length ? ` ${setting.problems.join("; ")}.` : "";
-    $("status").textContent = `Twice ${setting.duration} simulated in ${longest} ms: ${events.toLocaleString("en")} events.${problems}`;
-    $("status").className = setting.problems.length ? "problem" : "";
-  }
-  dispatchEvent(new CustomEvent("simulated", { detail: results }));
+  showPlayer();
+  if (!run.isOver) return;
+  showNumbers();
+  const events = SIDES.reduce((sum, side) => sum + (run.reports[side]?.events ?? 0), 0);
+  say(`Twice ${setting.duration} simulated in ${Math.round(run.tookMs)} ms: ${events.toLocaleString("en")} events.`);
+  dispatchEvent(new CustomEvent("simulated", { detail: run }));
 }
 
+// Says how it is, and what is wrong.
+function say(text) {
+  const failed = SIDES.filter((side) => run?.errors[side]).map((side) => `${LABELS[side]} discipline: ${run.errors[side]}`);
+  const wrong = [...setting.problems, ...failed];
+  $("status").textContent = wrong.length ? `${wrong.join("; ")}. ${text}` : text;
+  $("status").className = wrong.length ? "problem" : "";
+}
+
+// Draws the run up to the time on show.
 function showUntil() {
-  for (const chart of charts) chart.until(shownUntil());
-  $("time-value").value = `${shownUntil().toFixed(1)} s`;
+  const look = looks();
+  const until = Math.min(shownUntil(), run.reachedNs / 1e9);
+  for (const chart of charts) chart.draw(run, look, until);
+  $("time-value").value = `${until.toFixed(1)} s`;
 }
 
-function showNumbers(look) {
+function showPlayer() {
+  $("play").textContent = run.isOver ? "Again" : run.isPaused ? "Go on" : "Pause";
+}
+
+function showNumbers() {
+  const look = looks();
   const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const head = document.createElement("tr");
   head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
   $("numbers").tHead.replaceChildren(head);
-  const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(results[side]?.metrics[name])));
+  const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit }) => {
     const row = document.createElement("tr");
     const label = cell("th", unit ? `${title} (${unit})` : title);
     label.scope = "row";
-    const values = SIDES.map((side) => results[side]?.metrics[name]);
-    row.append(label, ...values.map((value) => cell("td", Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "–")));
+    const values = SIDES.map((side) => run.reports[side]?.metrics[name]);
+    row.append(label, ...values.map((value) => Object.assign(cell("td", readable(value)), { className: "value" })));
     return row;
   }));
 }
 
-// Plays the run in five seconds, from its start or from where it was stopped.
-function play() {
-  if (playing !== null) return stop();
-  const whole = 5000;
-  if (Number($("time").value) >= 1000) $("time").value = 0;
-  let last = performance.now();
-  let place = Number($("time").value);
-  $("play").textContent = "Pause";
-  const step = (now) => {
-    place += ((now - last) / whole) * 1000;
-    last = now;
-    $("time").value = place;
-    showUntil();
-    playing = place < 1000 ? requestAnimationFrame(step) : stop();
-  };
-  playing = requestAnimationFrame(step);
+function readable(value) {
+  return Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "–";
 }
 
-function stop() {
-  if (playing !== null) cancelAnimationFrame(playing);
-  $("play").textContent = "Play";
-  playing = null;
-  return null;
+function play() {
+  if (run.isOver) return simulate();
+  if (run.isPaused) run.goOn();
+  else run.pause();
+  showPlayer();
+}
+
+// Shows an earlier time of the run, which waits.
+function lookBack() {
+  if (!run) return;
+  if (!run.isOver) run.pause();
+  $("time").value = Math.min($("time").value, (1000 * run.reachedNs) / run.durationNs);
+  showUntil();
+  showPlayer();
 }
 
 function fillChoices() {
@@ -240,7 +231,7 @@ function fillChoices() {
     }));
     $(`${side}-name`).addEventListener("change", (event) => change({ [side]: event.target.value }));
   }
-  $("duration").append(...setup.durations.map((duration) => new Option(duration, duration)));
+  for (const name of ["duration", "speed"]) $(name).append(...setup.choices[name].map((choice) => new Option(choice, choice)));
 }
 
 function listen() {
@@ -251,20 +242,22 @@ function listen() {
       later(() => change({ [name]: slider.write(value) }));
     });
   }
-  $("duration").addEventListener("change", (event) => change({ duration: event.target.value }));
-  $("seed").addEventListener("change", (event) => change({ seed: event.target.value }));
+  for (const name of ["duration", "seed"]) $(name).addEventListener("change", (event) => change({ [name]: event.target.value }));
   $("add").addEventListener("change", (event) => change({ flows: [...setting.flows, `1*${event.target.value}`] }));
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("play").addEventListener("click", play);
-  $("time").addEventListener("input", () => { stop(); showUntil(); });
+  $("speed").addEventListener("change", (event) => {
+    put({ speed: event.target.value });
+    if (run) run.speed = setup.speeds[setting.speed];
+  });
+  $("time").addEventListener("input", lookBack);
   $("copy").addEventListener("click", async () => {
     // A page from a disk may have no clipboard: the address bar has the link too.
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     $("copied").textContent = copied ? "copied" : "copy it from the address bar";
   });
-  addEventListener("resize", () => later(() => charts.forEach((chart) => chart.fit())));
   addEventListener("hashchange", () => { setting = fromLink(location.hash); showSetting(); simulate(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { showSetting(); simulate(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { showSetting(); if (run) showUntil(); });
 }
 
 // The module is in the page: compressed, as text.
@@ -278,4 +271,4 @@ const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type
 fillChoices();
 listen();
 showSetting();
-unpacked().then((compiled) => { module = compiled; simulate(); }, (error) => fail(`this browser cannot run the simulator: ${error.message}`));
+unpacked().then((compiled) => { module = compiled; simulate(); }, (error) => say(`This browser cannot run the simulator: ${error.message}`));

@@ -9,6 +9,12 @@ const UNITS = {
   time: { us: 1e3, ms: 1e6, s: 1e9 },
 };
 
+// What a setting has one value of, besides the disciplines.
+const NAMES = ["rate", "rtt", "buffer", "duration", "speed", "seed"];
+// Of a wrong text, so much is shown; a longer discipline is none.
+const SHOWN = 40;
+const LONGEST_SPEC = 1000;
+
 // A quantity in base units (bit/s, ns), or NaN.
 function parsed(text, units) {
   const match = /^([0-9]+(?:\.[0-9]+)?)([a-z]+)$/.exec(text);
@@ -24,7 +30,7 @@ function written(value, units) {
 function fromLink(link) {
   const given = new URLSearchParams(link.replace(/^#/, ""));
   const wanted = { ...setup.start };
-  for (const name of ["rate", "rtt", "buffer", "duration", "seed"]) {
+  for (const name of NAMES) {
     if (given.has(name)) wanted[name] = given.get(name);
   }
   if (given.has("flow")) wanted.flows = given.getAll("flow");
@@ -37,20 +43,25 @@ function checked(texts) {
   const setting = { problems: [] };
   const take = (name, fine) => {
     setting[name] = fine(texts[name]) ? texts[name] : setup.start[name];
-    if (setting[name] !== texts[name]) setting.problems.push(`${name} '${texts[name]}' cannot be used: ${setting[name]} is`);
+    if (setting[name] !== texts[name]) setting.problems.push(`${name} '${shortened(`${texts[name]}`)}' cannot be used: ${setting[name]} is`);
   };
   const within = (value, low, high) => value >= low && value <= high;
   take("rate", (text) => within(parsed(text, UNITS.rate), 1e5, 1e9));
   take("rtt", (text) => within(parsed(text, UNITS.time), 1e5, 2e9));
   take("buffer", (text) => /^[0-9]{1,6}p$/.test(text) && parseInt(text) > 0);
-  take("duration", (text) => setup.durations.includes(text));
+  for (const name of ["duration", "speed"]) take(name, (text) => setup.choices[name].includes(text));
   take("seed", (text) => /^[0-9]{1,4}$/.test(text) && within(Number(text), 1, 1000));
-  const known = (text) => /^[0-9]{1,3}\*/.test(text) && Number(text.split("*")[0]) <= setup.mostFlows && kindOf(text) in setup.flows;
-  take("flows", (flows) => flows.length > 0 && flows.every(known));
-  const named = (text) => disciplines.has(text.split(" ")[0]);
+  const known = (text) => /^[0-9]{1,3}\*/.test(text) && within(countOf(text), 1, setup.mostFlows) && Object.hasOwn(setup.flows, kindOf(text));
+  const differ = (flows) => new Set(flows.map(kindOf)).size === flows.length;
+  take("flows", (flows) => flows.length > 0 && flows.every(known) && differ(flows));
+  const named = (text) => text.length <= LONGEST_SPEC && disciplines.has(text.split(" ")[0]);
   take("a", named);
   take("b", named);
   return setting;
+}
+
+function shortened(text) {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
 function kindOf(flow) {
@@ -62,7 +73,7 @@ function countOf(flow) {
 }
 
 function toLink(setting) {
-  const pairs = ["rate", "rtt", "buffer", "duration", "seed", "a", "b"].map((name) => [name, setting[name]]);
+  const pairs = [...NAMES, "a", "b"].map((name) => [name, setting[name]]);
   return `#${new URLSearchParams([...pairs, ...setting.flows.map((flow) => ["flow", flow])])}`;
 }
 

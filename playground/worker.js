@@ -1,18 +1,37 @@
-// Runs scenarios in a module of its own, so that the page stays alive: gets {module, scenario, seed}, answers with what
-// the module says, or with why it stopped.
+// Holds the run of one side, so that the page stays alive. Each message asks for the simulation until a time; the first
+// brings {module, scenario, seed} too. Each answer has the new points of the series, the last one the report; or {error}.
 
-onmessage = async ({ data: { module, scenario, seed } }) => {
-  const started = performance.now();
+let simulator = null;
+let durationNs;
+
+onmessage = ({ data }) => {
+  const began = performance.now();
   try {
-    const simulator = (await WebAssembly.instantiate(module, {})).exports;
-    const bytes = new TextEncoder().encode(JSON.stringify(scenario));
-    // The memory may move when it grows: look at it only once there is room.
-    const at = simulator.room(bytes.length);
-    new Uint8Array(simulator.memory.buffer).set(bytes, at);
-    const length = simulator.run(BigInt(seed));
-    const answer = new Uint8Array(simulator.memory.buffer, simulator.answer(), length);
-    postMessage({ ...JSON.parse(new TextDecoder().decode(answer)), tookMs: performance.now() - started });
+    if (!simulator) start(data);
+    const { series } = answered(simulator.step(BigInt(data.untilNs)));
+    const { report } = data.untilNs < durationNs ? {} : answered(simulator.report());
+    postMessage({ series, report, tookMs: performance.now() - began });
   } catch (error) {
-    postMessage({ error: `the simulator stopped: ${error.message}` });
+    postMessage({ error: error instanceof Refusal ? error.message : `the simulator stopped: ${error.message}` });
   }
 };
+
+// What the simulator says is wrong.
+class Refusal extends Error {}
+
+function start({ module, scenario, seed }) {
+  simulator = new WebAssembly.Instance(module, {}).exports;
+  durationNs = scenario.duration_ns;
+  const bytes = new TextEncoder().encode(JSON.stringify(scenario));
+  // The memory may move when it grows: look at it only once there is room.
+  const at = simulator.room(bytes.length);
+  new Uint8Array(simulator.memory.buffer).set(bytes, at);
+  answered(simulator.start(BigInt(seed)));
+}
+
+function answered(length) {
+  const bytes = new Uint8Array(simulator.memory.buffer, simulator.answer(), length);
+  const said = JSON.parse(new TextDecoder().decode(bytes));
+  if (said.error) throw new Refusal(said.error);
+  return said;
+}

@@ -27,10 +27,12 @@ FOLDER = ROOT / "playground"
 LIBRARY = ROOT / "python/src/aqmlab/report/vendor"
 TARGET = "wasm32-unknown-unknown"
 START = {
-    "rate": "20mbit", "rtt": "40ms", "buffer": "270p", "duration": "10s", "seed": "1",
-    "flows": ["4*cubic", "1*voip"], "a": "fifo", "b": "fq_codel",
+    "rate": "20mbit", "rtt": "40ms", "buffer": "270p", "duration": "10s", "speed": "full",
+    "seed": "1", "flows": ["4*cubic", "1*voip"], "a": "fifo", "b": "fq_codel",
 }  # fmt: skip
 DURATIONS = ["5s", "10s", "30s", "60s"]
+# Simulated time over real time; none is as fast as it goes.
+SPEEDS = {"full": None, "10x": 10, "1x": 1, "0.1x": 0.1}
 FLOWS = [
     "cubic", "newreno", "bbr3", "prague", "dctcp", "ledbat", "cubic:ecn=classic", "cubic:rtt=200ms", "web", "video",
     "voip", "gaming", "cbr:rate=1mbit", "cbr:rate=10mbit",
@@ -80,7 +82,7 @@ def built(wasm: bytes) -> str:
         "module": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
         # What ends a script element must not stand in one.
         "setup": json.dumps(setup()).replace("</", "<\\/"),
-        **{name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "charts", "page")},
+        **{name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "run", "charts", "page")},
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
 
@@ -91,7 +93,8 @@ def setup() -> dict[str, Any]:
     base = json.loads(plans["cubic"].base.json)
     return {
         "start": START,
-        "durations": DURATIONS,
+        "choices": {"duration": DURATIONS, "speed": list(SPEEDS)},
+        "speeds": SPEEDS,
         "mostFlows": MOST_FLOWS,
         "samples": SAMPLES,
         "shortestSampleNs": SHORTEST_SAMPLE_NS,

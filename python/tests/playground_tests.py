@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -48,17 +49,51 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+# Runs as a link has them, where a test does not say otherwise: little to simulate.
+LITTLE = {
+    "rate": "5mbit",
+    "rtt": "20ms",
+    "buffer": "40p",
+    "duration": "5s",
+    "flow": ["2*cubic"],
+    "a": "fifo",
+    "b": "codel",
+}
+
+
+@pytest.fixture(scope="module")
+def tab(page: Path) -> Iterator[Any]:
+    """The page in a browser, which all tests share: each follows a link of its own."""
+    with opened(page, link=_link(**LITTLE)) as tab:
+        _wait(tab, "null")
+        yield tab
+
+
 def _link(**setting: Any) -> str:
     return f"#{urlencode(setting, doseq=True)}"
 
 
-def _results(tab: Any) -> dict[str, Any]:
-    """Wait until both sides have run."""
+def _ran(tab: Any, link: str = "", **setting: Any) -> dict[str, Any]:
+    """Follow a link, and wait until both sides have run."""
+    _follow(tab, link or _link(**{**LITTLE, **setting}))
+    return _wait(tab, "before")
+
+
+def _follow(tab: Any, link: str) -> None:
+    """Follow a link; one that is open already is run again."""
+    tab.evaluate("link => { before = run; location.hash === link ? simulate() : location.hash = link; }", link)
+
+
+def _wait(tab: Any, before: str) -> dict[str, Any]:
+    """Wait until both sides of another run than `before` are over; return what the page has of it."""
     for _ in range(600):
-        if tab.evaluate("Object.keys(results).length") == 2:
-            results: dict[str, Any] = tab.evaluate("results")
-            return results
-        time.sleep(0.05)
+        if tab.evaluate(f"run !== {before} && run.isOver"):
+            seen: dict[str, Any] = tab.evaluate(
+                "({errors: run.errors, took: run.tookMs, status: $('status').textContent,"
+                " metrics: Object.fromEntries(Object.entries(run.reports).map(([side, one]) => [side, one.metrics]))})"
+            )
+            return seen
+        time.sleep(0.02)
     raise AssertionError(tab.text_content("#status"))
 
 
@@ -73,20 +108,19 @@ def _results(tab: Any) -> dict[str, Any]:
         },
     ],
 )  # fmt: skip
-def the_page_gives_the_numbers_of_the_command_that_it_shows(page: Path, setting: dict[str, Any]) -> None:
-    with opened(page, link=_link(duration="5s", seed=2, **setting)) as tab:
-        results = _results(tab)
-        command = tab.text_content("#command").replace("\\\n", " ")
+def the_page_gives_in_steps_the_numbers_of_the_command_that_it_shows(tab: Any, setting: dict[str, Any]) -> None:
+    ran = _ran(tab, seed=2, **setting)
+    command = tab.text_content("#command").replace("\\\n", " ")
     compared = aqmlab.compare(
         rate=setting["rate"], rtt=setting["rtt"], buffer=setting["buffer"], flows=setting["flow"],
         aqm=[setting["a"], setting["b"]], duration="5s", warmup="1666ms", seeds=2, allow_unequal_buffers=True,
     )  # fmt: skip
     for side in ("a", "b"):
         (run,) = compared.runs.filter(aqm=setting[side], seed=2).to_dicts()
-        metrics = results[side]["metrics"]
+        metrics = ran["metrics"][side]
         assert {name: run[name] for name in metrics} == metrics
         series = compared.series.filter(aqm=setting[side], seed=2, name="queue_packets")
-        assert series["value"].to_list() == results[side]["series"]["columns"]["queue_packets"]
+        assert series["value"].to_list() == tab.evaluate(f"run.series.{side}.columns.queue_packets")
         assert f'--aqm "{setting[side]}"' in command
     assert f"aqmlab compare --rate {setting['rate']} --rtt {setting['rtt']} --buffer {setting['buffer']}" in command
     assert "--duration 5s --warmup 1666ms --seeds 2" in command
@@ -97,59 +131,157 @@ def one_file_of_less_than_three_megabytes_is_all(page: Path) -> None:
     assert "{{" not in page.read_text()
 
 
-def a_change_runs_it_again_and_the_link_has_it(page: Path) -> None:
-    with opened(page, link=_link(duration="5s", flow=["2*cubic"])) as tab:
-        before = _results(tab)
-        tab.select_option("#b-name", "pie")
-        tab.click("#b-params >> xpath=../summary")
-        tab.fill("#b-target", "40ms")
-        tab.press("#b-target", "Tab")
-        time.sleep(0.2)
-        after = _results(tab)
-        link = tab.evaluate("location.hash")
-        assert "b=pie+target+40ms" in link
-        assert after["a"]["metrics"] == before["a"]["metrics"]
-        assert after["b"]["metrics"] != before["b"]["metrics"]
-        shown = tab.evaluate("charts.filter(chart => chart.plot).map(chart => chart.plot.data.map(d => d.length))")
-        assert len(shown) >= 6
-        assert all(lengths[0] > 100 and len(set(lengths)) == 1 for lengths in shown)
-        # Half way through the run, half of it is drawn.
-        tab.evaluate("document.getElementById('time').value = 500")
-        tab.dispatch_event("#time", "input")
-        half = tab.evaluate("charts.filter(chart => chart.plot).map(chart => chart.plot.data[0].length)")
-        assert all(abs(2 * short - lengths[0]) <= 2 for short, lengths in zip(half, shown, strict=True))
+DRAWN = "charts.filter(chart => !chart.figure.hidden).map(chart => chart.plot.data.map(d => d.length))"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def it_fits_a_window(page: Path, width: int) -> None:
-    with opened(page, width, link=_link(duration="5s")) as tab:
-        _results(tab)
+def a_run_is_drawn_from_its_first_moment_and_can_wait(tab: Any) -> None:
+    whole, series = _ran(tab), tab.evaluate("JSON.stringify([run.series.a, run.series.b])")
+    _follow(tab, _link(**LITTLE, speed="1x"))
+    while not tab.evaluate("run !== before && run.reachedNs > 0"):
+        time.sleep(0.02)
+    time.sleep(0.1)
+    tab.focus("#play")
+    tab.keyboard.press("Enter")
+    time.sleep(0.1)
+    reached = tab.evaluate("run.reachedNs")
+    assert 0 < reached < 3e9
+    assert tab.text_content("#play") == "Go on"
+    drawn = tab.evaluate(DRAWN)
+    assert len(drawn) >= 5
+    assert all(len(set(lengths)) == 1 and 0 < lengths[0] < 300 for lengths in drawn)
+    assert tab.text_content("#numbers td.value") == "…"
+    time.sleep(0.1)
+    assert tab.evaluate("run.reachedNs") == reached
+    # What is not there yet cannot be looked at.
+    tab.evaluate("$('time').value = 1000")
+    tab.dispatch_event("#time", "input")
+    assert abs(tab.evaluate("$('time').value * run.durationNs / 1000") - reached) < 5e6
+    tab.select_option("#speed", "full")
+    tab.keyboard.press("Enter")
+    assert _wait(tab, "before")["metrics"] == whole["metrics"]
+    assert tab.evaluate("JSON.stringify([run.series.a, run.series.b])") == series
+    assert "speed=full" in tab.evaluate("location.hash")
+
+
+def a_change_runs_it_again_and_the_link_has_it(tab: Any) -> None:
+    before = _ran(tab)
+    tab.evaluate("before = run")
+    tab.select_option("#b-name", "pie")
+    _wait(tab, "before")
+    tab.click("#b-params >> xpath=../summary")
+    tab.evaluate("before = run")
+    tab.fill("#b-target", "40ms")
+    tab.press("#b-target", "Tab")
+    after = _wait(tab, "before")
+    assert "b=pie+target+40ms" in tab.evaluate("location.hash")
+    assert after["metrics"]["a"] == before["metrics"]["a"]
+    assert after["metrics"]["b"] != before["metrics"]["b"]
+    shown = tab.evaluate(DRAWN)
+    assert len(shown) >= 6
+    assert all(lengths[0] > 100 and len(set(lengths)) == 1 for lengths in shown)
+    # Half way through the run, half of it is drawn.
+    tab.evaluate("$('time').value = 500")
+    tab.dispatch_event("#time", "input")
+    half = tab.evaluate(DRAWN)
+    assert all(abs(2 * short[0] - lengths[0]) <= 2 for short, lengths in zip(half, shown, strict=True))
+
+
+def every_discipline_runs_with_its_defaults(tab: Any) -> None:
+    names = [one.name for one in registry.disciplines()]
+    for a, b in zip(names[::2], [*names[1::2], "fifo"], strict=False):
+        ran = _ran(tab, rate="2mbit", a=a, b=b)
+        assert ran["errors"] == {}, (a, b)
+        assert min(ran["metrics"][side]["goodput_mbit"] for side in ("a", "b")) > 1, (a, b)
+
+
+def every_kind_of_flow_runs(tab: Any) -> None:
+    kinds = tab.evaluate("Object.keys(setup.flows)")
+    ran = _ran(tab, rate="50mbit", flow=[f"1*{kind}" for kind in kinds])
+    assert ran["errors"] == {}
+    delivered = tab.evaluate(
+        "Object.entries(run.series.a.columns).filter(([name]) => name.startsWith('class.'))"
+        ".map(([, values]) => values.reduce((a, b) => a + b))"
+    )
+    assert len(delivered) == len(kinds)
+    assert min(delivered) > 0
+
+
+@pytest.mark.parametrize("slider", ["rate", "rtt", "buffer", "flow-0"])
+def a_slider_may_be_at_its_ends(tab: Any, slider: str) -> None:
+    _ran(tab)
+    for key in ("Home", "End"):
+        tab.evaluate("before = run")
+        tab.focus(f"#{slider}")
+        tab.keyboard.press(key)
+        ran = _wait(tab, "before")
+        assert ran["errors"] == {}
+        assert "cannot be used" not in ran["status"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def it_fits_any_window_and_nothing_is_in_the_way_of_anybody(tab: Any, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    _ran(tab, b="pie")
+    tab.emulate_media(color_scheme=scheme)
+    for width in (390, 1280):
+        tab.set_viewport_size({"width": width, "height": 900})
+        time.sleep(0.1)
         assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+        assert tab.evaluate("charts.every(one => one.figure.hidden || one.plot.width <= one.box.clientWidth)")
+        assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
 
 
-def what_a_link_has_wrong_is_said_and_replaced(page: Path) -> None:
+WRONG = {
+    "nothing": "#",
+    "no pairs": "#garbage",
+    "broken escapes": "#rate=%&a=%ff%fe",
+    "huge numbers": "#rate=1e99mbit&rtt=99999999999999999999ms&buffer=99999999p&seed=1e300&flow=999*cubic",
+    "names of the language": "#flow=1*toString&a=constructor&b=__proto__&rate=5constructor&speed=__proto__",
+    "no flow": "#flow=0*cubic",
+    "many flows": "#" + "&".join(["flow=9*cubic"] * 5000),
+    "a long discipline": "#a=pie+target+" + "5" * 100_000,
+    "a long value": "#rate=" + "9" * 100_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def a_link_of_nonsense_runs_what_can_be_understood(tab: Any, wrong: str) -> None:
+    ran = _ran(tab, link=WRONG[wrong])
+    assert ran["errors"] == {}
+    assert ran["metrics"].keys() == {"a", "b"}
+    assert len(ran["status"]) < 600
+    assert "\n" not in ran["status"]
+
+
+def what_a_link_has_wrong_is_said_and_replaced(tab: Any) -> None:
     wrong = _link(
         rate="fast", rtt="40ms", buffer="-1p", flow=["1*warp"], a="nosuch", b="pie target sometimes", seed="x"
     )
-    with opened(page, link=f"{wrong}&duration=5s") as tab:
-        results = _results(tab)
-        status = tab.text_content("#status")
-        assert results["a"] is not None
-        assert results["b"] is None
-        assert "second discipline" in status
-        assert "sometimes" in status
-        setting = tab.evaluate("setting")
-        assert (setting["rate"], setting["buffer"], setting["a"], setting["seed"]) == ("20mbit", "270p", "fifo", "1")
-        assert setting["problems"][0] == "rate 'fast' cannot be used: 20mbit is"
-        assert len(setting["problems"]) == 5
+    ran = _ran(tab, link=f"{wrong}&duration=5s")
+    assert ran["metrics"].keys() == {"a"}
+    assert ran["errors"].keys() == {"b"}
+    assert "second discipline" in ran["status"]
+    assert "sometimes" in ran["status"]
+    setting = tab.evaluate("setting")
+    assert (setting["rate"], setting["buffer"], setting["a"], setting["seed"]) == ("20mbit", "270p", "fifo", "1")
+    assert setting["problems"][0] == "rate 'fast' cannot be used: 20mbit is"
+    assert len(setting["problems"]) == 5
 
 
-def scripts_in_a_link_are_shown_and_not_run(page: Path) -> None:
+def scripts_in_a_link_are_shown_and_not_run(tab: Any) -> None:
     script = "<img src=x onerror=\"document.title='taken'\">"
-    with opened(page, link=_link(duration="5s", b=f"pie target {script}", rate=script)) as tab:
-        _results(tab)
-        assert tab.title() == "aqmlab playground"
-        assert script in tab.text_content("#command")
+    _ran(tab, b=f"pie target {script}", rate=script)
+    assert tab.title() == "aqmlab playground"
+    assert script in tab.text_content("#command")
+
+
+def ten_seconds_of_eight_flows_take_less_than_half_a_second(tab: Any) -> None:
+    took = []
+    for seed in range(1, 4):
+        setting = {"rate": "20mbit", "buffer": "67p", "flow": ["8*cubic"], "a": "codel", "b": "pie", "duration": "10s"}
+        took.append(_ran(tab, seed=seed, **setting)["took"])
+    assert min(took) < 500
 
 
 def the_page_starts_from_kinds_and_metrics_that_exist(page: Path) -> None:

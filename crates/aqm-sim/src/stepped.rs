@@ -1,7 +1,9 @@
-//! A run in steps: its caller looks at the queue now and then, and changes the discipline's parameters.
+//! A run in steps: its caller looks at the queue or at the series now and then, and may change the discipline's
+//! parameters. Without changes its report is that of [`run`](crate::run).
 
 use crate::inputs::Inputs;
-use crate::report::{Monitor, RunError};
+use crate::measure;
+use crate::report::{Monitor, Report, RunError, Series};
 use crate::scenario::Scenario;
 use crate::simulation::setup::Setup;
 use crate::simulation::state::Simulation;
@@ -14,7 +16,7 @@ use aqm_core::units::{Span, Time};
 
 /// A run whose first measured port has the discipline under test.
 pub struct Stepped {
-    simulation: Simulation,
+    setup: Setup,
     monitor: Monitor,
     end: Time,
 }
@@ -23,13 +25,16 @@ impl Stepped {
     /// A run at its beginning.
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// As [`run`](crate::run). A run in steps is not run twice, so its warm-up cannot be left to MSER-5.
     pub fn new(aqm: &Spec, scenario: &Scenario, inputs: &Inputs, seed: u64) -> Result<Stepped, RunError> {
         scenario.check().map_err(RunError::Input)?;
+        if scenario.mser5 {
+            return Err(RunError::Input("warmup: a run in steps needs a time, not mser5".to_owned()));
+        }
         let monitor = Monitor::default();
-        let mut simulation = Setup::build(scenario, aqm, inputs, seed, &monitor)?.simulation;
-        simulation.begin(Time::ZERO, Span::from_nanos(scenario.sample_ns));
-        Ok(Stepped { simulation, monitor, end: Time::from_nanos(scenario.duration_ns) })
+        let mut setup = Setup::build(scenario, aqm, inputs, seed, &monitor)?;
+        setup.simulation.begin(Time::from_nanos(scenario.warmup_ns), Span::from_nanos(scenario.sample_ns));
+        Ok(Stepped { setup, monitor, end: Time::from_nanos(scenario.duration_ns) })
     }
 
     /// Goes on for some time, but not beyond the end.
@@ -38,7 +43,7 @@ impl Stepped {
     /// [`RunError::Check`] for a defect of this program.
     pub fn advance(&mut self, span: Span) -> Result<(), RunError> {
         let until = (self.now() + span).min(self.end);
-        self.simulation.advance(until, &self.monitor, |_| false)
+        self.setup.simulation.advance(until, &self.monitor, |_| false)
     }
 
     /// Goes on until a packet has come to the discipline, or to the end.
@@ -48,7 +53,7 @@ impl Stepped {
     pub fn advance_to_arrival(&mut self) -> Result<(), RunError> {
         let before = self.counters().arrived;
         let arrived = |simulation: &Simulation| qdisc(simulation).counters().arrived > before;
-        self.simulation.advance(self.end, &self.monitor, arrived)
+        self.setup.simulation.advance(self.end, &self.monitor, arrived)
     }
 
     /// Changes parameters of the discipline.
@@ -56,12 +61,12 @@ impl Stepped {
     /// # Errors
     /// If a value is not allowed; nothing has changed then.
     pub fn change(&mut self, settings: &[(&str, &str)]) -> Result<(), ParamError> {
-        self.simulation.change(settings)
+        self.setup.simulation.change(settings)
     }
 
     /// The time that was reached.
     pub fn now(&self) -> Time {
-        self.simulation.shared.now
+        self.setup.simulation.shared.now
     }
 
     /// Whether the end was reached.
@@ -69,14 +74,29 @@ impl Stepped {
         self.now() >= self.end
     }
 
+    /// What was sampled since the start.
+    pub fn series(&self) -> &Series {
+        &self.setup.simulation.shared.metrics.series
+    }
+
+    /// Goes on to the end, and reports.
+    ///
+    /// # Errors
+    /// [`RunError::Check`] for a defect of this program.
+    pub fn report(mut self) -> Result<Report, RunError> {
+        self.setup.simulation.advance(self.end, &self.monitor, |_| false)?;
+        self.setup.simulation.end(self.end)?;
+        measure::results::report(self.setup, self.end)
+    }
+
     /// What the discipline has counted since the start.
     pub fn counters(&self) -> &Counters {
-        qdisc(&self.simulation).counters()
+        qdisc(&self.setup.simulation).counters()
     }
 
     /// What waits in the discipline.
     pub fn backlog(&self) -> Backlog {
-        qdisc(&self.simulation).backlog()
+        qdisc(&self.setup.simulation).backlog()
     }
 }
 

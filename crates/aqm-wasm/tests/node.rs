@@ -96,7 +96,7 @@ fn module() -> Result<PathBuf, String> {
     Ok(target.join(TARGET).join("wasm/aqm_wasm.wasm"))
 }
 
-/// The answer of the module to a scenario with seed 7.
+/// The last answer of the module to a scenario with seed 7, taken in steps.
 fn run(module: &Path, inputs: &[&Path; 2], scenario: &Value) -> String {
     let ran = Command::new("node")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run.mjs"))
@@ -110,7 +110,7 @@ fn run(module: &Path, inputs: &[&Path; 2], scenario: &Value) -> String {
 }
 
 #[test]
-fn a_webassembly_module_gives_the_results_of_the_native_simulator_to_the_last_bit() {
+fn a_webassembly_module_gives_in_steps_the_results_of_the_native_simulator_to_the_last_bit() {
     let module = match module() {
         Ok(module) => module,
         Err(reason) => return println!("skipped: {reason}"),

@@ -30,9 +30,8 @@ impl Simulation {
     ) -> Result<(), RunError> {
         self.begin(warmup, sample);
         self.advance(end, monitor, |_| false)?;
-        self.end(end);
         monitor.report(end.as_nanos());
-        self.check()
+        self.end(end)
     }
 
     /// Makes the first events.
@@ -107,8 +106,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Ends the measurement.
-    fn end(&mut self, end: Time) {
+    /// Ends the measurement, and checks the run.
+    pub(crate) fn end(&mut self, end: Time) -> Result<(), RunError> {
         self.shared.now = end;
         for number in 0..self.measured.len() {
             let held = self.held(&self.ports[self.measured[number]]);
@@ -116,6 +115,7 @@ impl Simulation {
                 metrics.end(queued, held, end);
             }
         }
+        self.check()
     }
 
     /// Whether memory was meant to hold all the packets that were on their way at once.

@@ -1,7 +1,11 @@
 //! Same scenario and seed: same bytes. Another AQM: same traffic.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use aqm_core::spec::Spec;
+use aqm_core::units::Span;
+use aqm_sim::inputs::Inputs;
 use aqm_sim::scenario::{Distribution, FlowGroup, Scenario, Source};
+use aqm_sim::stepped::Stepped;
 
 fn mixed(aqm: &str) -> Scenario {
     let mut scenario = bottleneck(aqm);
@@ -31,6 +35,25 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
     let text = |seed| format!("{:?}", run(&scenario, seed));
     assert_eq!(text(1), text(1));
     assert_ne!(text(1), text(2));
+}
+
+#[test]
+fn a_run_in_steps_of_any_length_gives_the_report_of_the_whole_run() {
+    let scenario = mixed("pie");
+    let spec = Spec::parse(&scenario.aqm).unwrap();
+    let mut stepped = Stepped::new(&spec, &scenario, &Inputs::default(), 3).unwrap();
+    let (mut seen, mut columns) = (0, Vec::new());
+    for micros in [1, 700_003, 0, 49_999, 2_500_000, 20_000_000] {
+        stepped.advance(Span::from_micros(micros)).unwrap();
+        let new = stepped.series().after(seen);
+        seen += new.time_s.len();
+        columns.extend(new.columns.get("queue_packets").cloned().unwrap_or_default());
+    }
+    assert!(stepped.is_over());
+    let stepped = stepped.report().unwrap();
+    assert_eq!(columns, stepped.series.columns["queue_packets"]);
+    // Not compared as they are: not a number is not equal to itself.
+    assert_eq!(format!("{stepped:?}"), format!("{:?}", run(&scenario, 3)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import aqmlab
-from aqmlab import InputError, Result, plots
+from aqmlab import InputError, Result, metrics, plots
 from aqmlab.plots.model import Axis
 
 
@@ -44,11 +44,12 @@ def flows_are_compared_by_their_round_trip_time(household: Result) -> None:
     flows = household.flows.filter(aqm="pie", group="near")
     row = figure.table.filter((pl.col("aqm") == "pie") & (pl.col("rtt_base_ms") == 10.0))
     assert row["mean"].item() == pytest.approx(flows["goodput_mbit"].mean())
-    assert len(figure.table) == 3 * figure.table["rtt_base_ms"].n_unique()
+    # Calls and pages have a round-trip time of 20 ms; they take what they ask for.
+    assert figure.table["rtt_base_ms"].unique().to_list() == [10.0, 80.0]
 
 
 def flows_of_one_round_trip_time_cannot_be_compared_by_it(result: Result) -> None:
-    with pytest.raises(InputError, match="fairness: all flows without an end have the same base round-trip time"):
+    with pytest.raises(InputError, match="fairness: all bulk flows have the same base round-trip time"):
         plots.figures("fairness", [result])
 
 
@@ -89,6 +90,36 @@ def no_application_is_an_error_of_one_line(result: Result) -> None:
         plots.figures("applications", [result])
 
 
+def a_legend_and_the_names_of_many_disciplines_are_whole() -> None:
+    names = ["fifo", "codel", "pie", "red", "fq_codel", "cake", "pi2", "dualpi2", "cobalt", "s_pie", "fq_pie", "sfq"]
+    table = pl.DataFrame(
+        {"aqm": names, "x": [1.0] * 12, "y": [1.0] * 12, "ci95_low": [0.9] * 12, "ci95_high": [1.1] * 12}
+    )
+    for layout in (plots.SCREEN, plots.PAPER):
+        panel = plots.Panel("line", "x", "y", Axis("X"), Axis("Y"), labels=tuple(names))
+        canvas = plots.Figure("f", "F", "", table, [panel], 4.0).draw(layout)
+        box = canvas.legends[0].get_window_extent()
+        assert 0.0 <= box.x0 < box.x1 <= canvas.bbox.x1
+        assert [text.get_text() for text in canvas.legends[0].get_texts()] == names
+        places = {name: float(place) for place, name in enumerate(names)}
+        panel = plots.Panel("bars", "aqm", "y", Axis(places=places), Axis("Y", 0.0), labels=tuple(names))
+        (axes,) = plots.Figure("f", "F", "", table, [panel], 4.0).draw(layout).axes
+        assert [text.get_text() for text in axes.get_xticklabels()] == names
+
+
+def values_of_a_sweep_are_spread_where_they_lie_most_evenly() -> None:
+    from aqmlab.plots.painter import _are_even_by_ratio
+
+    assert _are_even_by_ratio([10.0, 40.0, 160.0])
+    assert not _are_even_by_ratio([1.0, 5.75, 10.5, 15.25, 20.0])
+    assert not _are_even_by_ratio([0.0, 1.0, 10.0])
+
+
+def shares_are_shown_in_percent() -> None:
+    assert metrics.find("class.web.loss_ratio").title == "Loss of web (share)"
+    assert Axis(metrics.find("loss_ratio").aim).readable(0.02) == ("Loss, lower is better (%)", 100.0)
+
+
 def units_suit_the_size() -> None:
     assert Axis("Queue delay (ms)").readable(0.2) == ("Queue delay (us)", 1000.0)
     assert Axis("Size of the flow (bytes)").readable(3e9) == ("Size of the flow (GB)", 1e-9)
@@ -102,6 +133,9 @@ def a_figure_for_a_paper_is_as_wide_as_a_column_and_carries_its_fonts(household:
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
     assert box is not None
     assert float(box[1]) == 3.5 * 72
+    # Two panels side by side are no wider.
+    (beside,) = plots.figures("applications", [household])
+    assert beside.draw(plots.PAPER).get_figwidth() == 3.5
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf
     assert b"base RTT" not in figure.content("svg", plots.PAPER)

@@ -116,6 +116,11 @@ def lines_with_the_same_dash_differ_most_in_grey() -> None:
             assert abs(_lab(_linear(one.colour))[0] - _lab(_linear(other.colour))[0]) >= 12.0
 
 
+def lines_with_markers_differ_without_colour() -> None:
+    known = looks(ORDER[:30]).values()
+    assert len({(look.dash, look.marker) for look in known}) == 30
+
+
 def every_discipline_has_a_look_of_its_own_and_keeps_it_in_all_figures() -> None:
     names = [one.name for one in aqmlab.disciplines()]
     every = looks(names)

@@ -24,7 +24,7 @@ PLAIN: dict[str, Any] = {"aqm": ["codel target $target", "fifo"], "rate": "10mbi
     ("text", "values"),
     [
         ("1ms..4ms*4", ["1ms", "2ms", "3ms", "4ms"]),
-        ("1ms..20ms*8", ["1ms", "3714us", "6429us", "9143us", "11860us", "14570us", "17290us", "20ms"]),
+        ("1ms..20ms*8", ["1ms", "3.714ms", "6.429ms", "9.143ms", "11.86ms", "14.57ms", "17.29ms", "20ms"]),
         ("100kbit..100mbit*4log", ["100kbit", "1mbit", "10mbit", "100mbit"]),
         ("1%..10%*4", ["1%", "4%", "7%", "10%"]),
         ("10p..20p*3", ["10p", "15p", "20p"]),

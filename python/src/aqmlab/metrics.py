@@ -24,14 +24,15 @@ class Metric:
 
     @property
     def title(self) -> str:
-        """The label with its unit."""
-        return f"{self.label} ({self.unit})" if self.unit else self.label
+        """The label with its unit; that of a share is ``share``, which figures show in percent."""
+        unit = "share" if self.is_share else self.unit
+        return f"{self.label} ({unit})" if unit else self.label
 
     @property
     def aim(self) -> str:
         """The title, and which way is better."""
-        unit = f" ({self.unit})" if self.unit else ""
-        return f"{self.label}, {self.better} is better{unit}" if self.better else self.title
+        aim = f"{self.label}, {self.better} is better" if self.better else self.label
+        return replace(self, label=aim).title
 
     @property
     def phrase(self) -> str:
@@ -39,10 +40,17 @@ class Metric:
         return self.label if self.label.split()[0] in ("CE", "Jain") else f"{self.label[0].lower()}{self.label[1:]}"
 
     @property
+    def is_share(self) -> bool:
+        """Whether it is a share of the whole, shown in percent."""
+        return split(self.name)[1] in SHARES
+
+    @property
     def is_percentile(self) -> bool:
         """Whether the metric is a percentile, which is never averaged."""
         return bool(self.histogram)
 
+
+SHARES = ("utilization", "loss_ratio", "path_loss_ratio", "undelivered_ratio")
 
 # fmt: off
 METRICS: tuple[Metric, ...] = (

@@ -49,12 +49,19 @@ def _number(text: str) -> float:
     return float(text)
 
 
+def _span(value: float) -> str:
+    """Write a time in the largest unit of which there is one, as people say it: 4.8ms, not 4800us."""
+    text = next((f"{value / size:.10g}{unit}" for unit, size in _TIMES if value >= size), "")
+    return text if text and parse_span(text) == value else format_span(round(value))
+
+
+_TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
 KINDS: tuple[Kind, ...] = (
     Kind("", "", 1.0, _number, lambda value: f"{value:.10g}", is_whole=False),
     Kind("_packets", "packets", 1.0, _packets, lambda value: f"{value:.0f}p"),
     Kind("_percent", "%", 0.01, _percent, lambda value: f"{value * 100:.10g}%", is_whole=False),
     Kind("_mbit", "Mbit/s", 1e6, parse_rate, lambda value: format_rate(round(value))),
-    Kind("_ms", "ms", 1e6, parse_span, lambda value: format_span(round(value))),
+    Kind("_ms", "ms", 1e6, parse_span, lambda value: _span(round(value))),
     Kind("_bytes", "bytes", 1.0, parse_bytes, lambda value: format_bytes(round(value))),
 )
 

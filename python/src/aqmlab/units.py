@@ -53,20 +53,23 @@ _SCALES = (
     (("Mbit/s", 1.0, 2), ("Gbit/s", 1e3, 3)),
     (("bytes", 1.0, 0), ("kB", 1e3, 1), ("MB", 1e6, 2), ("GB", 1e9, 2)),
 )
+PERCENT = 100.0
 
 
 def readable(unit: str, largest: float) -> tuple[str, float, int]:
     """Return the unit for values of up to ``largest``, the factor to it, and the digits to show.
 
     It is the largest unit in which that value is at least 1. Prefixes are decimal: a kB has 1000 bytes. Nothing is
-    shown in a larger unit of time than its own.
+    shown in a larger unit of time than its own, and shares are shown in percent.
 
     >>> readable("ms", 0.25), readable("Mbit/s", 94_000.0), readable("bytes", 2.5e9), readable("s", 0.003)
     (('us', 1000.0, 1), ('Gbit/s', 0.001, 3), ('GB', 1e-09, 2), ('ms', 1000.0, 2))
-    >>> readable("ms", 40_000.0), readable("packets", 1e6)
-    (('ms', 1.0, 2), ('packets', 1.0, 2))
+    >>> readable("ms", 40_000.0), readable("packets", 1e6), readable("share", 0.01)
+    (('ms', 1.0, 2), ('packets', 1.0, 2), ('%', 100.0, 2))
 
     """
+    if unit == "share":
+        return ("%", PERCENT, 2)
     for scale in _SCALES:
         own = next((factor for name, factor, _ in scale if name == unit), None)
         if own is None:

@@ -72,7 +72,12 @@ def plot(
         Path, typer.Option("--out", metavar="FILE|DIR", help="File (.svg, .pdf or .png) or folder; its CSV is beside.")
     ] = Path("."),
     paper: Annotated[
-        bool, typer.Option("--paper", help="As wide as a column of a paper (3.5 in), letters of 8 pt, no caption.")
+        bool,
+        typer.Option(
+            "--paper",
+            help="For a column of a paper: 3.5 in wide (7 with more than two panels side by side), letters of 8 pt, no "
+            "caption.",
+        ),
     ] = False,
     force: Force = False,
 ) -> None:

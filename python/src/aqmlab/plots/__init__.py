@@ -73,6 +73,8 @@ KINDS: dict[str, Kind] = {
     )
 }
 
+# Height of a figure of one panel, at least.
+LEAST_IN = 3.6
 # A larger sweep has no figures of its scenarios one by one; `aqmlab plot` draws any.
 MOST_POINTS = 6
 
@@ -215,7 +217,9 @@ def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) 
         caption=f"{caption(drawn)}{kind.note}",
         table=table,
         panels=panels,
-        height_in=kind.height_in if len(panels) == 1 else kind.height_in * -(-len(panels) // columns) + 1.0,
+        height_in=max(kind.height_in, LEAST_IN)
+        if len(panels) == 1
+        else kind.height_in * -(-len(panels) // columns) + 1.0,
         columns=columns,
     )
 

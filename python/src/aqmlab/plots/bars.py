@@ -11,10 +11,13 @@ from aqmlab import metrics
 from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.statistics import Reals
 
 ALL = "all"
 WHOLE = ("qdelay_mean_ms", "qdelay_p99_ms", "goodput_mbit", "loss_ratio")
 APPLICATIONS = ("mos_mean", "page_load_mean_s", "video_stall_s", "video_bitrate_mbit", "rpc_latency_mean_ms")
+# The axis of groups is logarithmic where the largest mean is this many times the smallest.
+WIDE = 20.0
 # Letters of a line beside an axis.
 LINE = 20
 GROUPS = ("goodput_mbit", "qdelay_mean_ms")
@@ -78,7 +81,8 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
 def _wrapped(name: str) -> str:
     """Return the title of a metric in short lines, its unit on a line of its own."""
     metric = metrics.find(name)
-    return "\n".join([*textwrap.wrap(metric.label, LINE), *([f"({metric.unit})"] if metric.unit else [])])
+    unit = metric.title.removeprefix(metric.label).strip()
+    return "\n".join([*textwrap.wrap(metric.label, LINE), *([unit] if unit else [])])
 
 
 def columns(table: pl.DataFrame) -> int:
@@ -119,17 +123,22 @@ def _group_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmu
     places = {group: float(place) for place, group in enumerate(table["group"].unique().sort())}
     return [
         Panel(
-            "stacks",
+            "beside",
             "group",
             "mean",
             Axis("Group of flows", places=places),
-            Axis(_wrapped(name), 0.0),
+            _group_axis(name, rows["mean"].to_numpy()),
             rows={"metric": name},
             labels=tuple(labels),
-            group="metric",
         )
-        for name in table["metric"].unique(maintain_order=True)
+        for (name,), rows in table.group_by("metric", maintain_order=True)
     ]
+
+
+def _group_axis(name: object, means: Reals) -> Axis:
+    """Return an axis, logarithmic where a group would otherwise lie on its end, as calls beside downloads do."""
+    is_wide = means.min() > 0.0 and means.max() / means.min() > WIDE
+    return Axis(_wrapped(str(name)), None if is_wide else 0.0, is_log=bool(is_wide))
 
 
 _NOTE = "; error bars: 95 % interval over the seeds"

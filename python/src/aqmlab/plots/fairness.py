@@ -25,7 +25,9 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
             raise InputError(f"fairness: there is no '{column}'{hint}; known are {', '.join(known)}")
         if RTT not in flows.columns:
             raise InputError(f"fairness: there is no '{RTT}': the result is of a version that did not write it")
-        # What a flow with an end gets is decided by its size.
+        # What a call, a page or a video gets is decided by what it asks for; a flow with an end, by its size.
+        asks = pl.col("kind").str.contains("^udp|-back$").any().over("group", "seed")
+        flows = flows.filter(~asks)
         if SIZE in flows.columns:
             flows = flows.filter(pl.col(SIZE).is_null())
         known_rtt = flows.select("seed", pl.col(RTT).round_sig_figs(3), column).drop_nulls()
@@ -37,9 +39,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     reals = dict.fromkeys((RTT, "mean", "ci95_low", "ci95_high"), pl.Float64)
     table = pl.DataFrame(rows, {"aqm": pl.String, **reals}, orient="row")
     if table[RTT].n_unique() < 2:
-        raise InputError(
-            "fairness: all flows without an end have the same base round-trip time; rtt= gives some another"
-        )
+        raise InputError("fairness: all bulk flows have the same base round-trip time; rtt= gives some another")
     return table
 
 
@@ -56,7 +56,7 @@ KIND = Kind(
     "fairness",
     "Goodput by round-trip time",
     "goodput_mbit",
-    "; mean of the flows of a round-trip time, error bars: 95 % interval over the seeds",
+    "; mean of the bulk flows of a round-trip time, error bars: 95 % interval over the seeds",
     _table,
     _panels,
     height_in=3.6,

@@ -1,7 +1,8 @@
 """The look of each discipline: one colour, one dash and one marker, the same in every figure.
 
 Ten colours times five dashes are fifty looks. Those of disciplines are given by the place of their name in `ORDER`; any
-other name has one by its checksum. Only two of the first ten share a dash with another, and those differ most in grey.
+other name has one by its checksum. Of the first ten, those that share a dash differ most in grey. Markers and hatches
+take turns apart from dashes, so that lines with markers also differ without colour.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ COLOURS = (
 )  # fmt: skip
 # Lengths of strokes and gaps, in line widths.
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
-MARKERS = ("o", "s", "^", "D", "v")
-HATCHES = ("", "///", "\\\\\\", "xxx", "...")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "\\\\\\", "xxx", "...", "---", "ooo")
 # The most used first. A new discipline needs no place: appending one keeps all others.
 ORDER = (
     "fifo", "codel", "pie", "red", "fq-codel", "cake", "pi2", "ared", "s-pie", "dualpi2",
@@ -44,8 +45,9 @@ class Look:
 
 
 def _look(place: int) -> Look:
-    style = (place + place // len(COLOURS)) % len(DASHES)
-    return Look(COLOURS[place % len(COLOURS)], DASHES[style], MARKERS[style], HATCHES[style])
+    turn = place + place // len(COLOURS)
+    marker = turn % len(MARKERS)
+    return Look(COLOURS[place % len(COLOURS)], DASHES[turn % len(DASHES)], MARKERS[marker], HATCHES[marker])
 
 
 ALL = tuple(_look(place) for place in range(len(COLOURS) * len(DASHES)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib.colors import LogNorm, Normalize
@@ -45,7 +46,7 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
                 "linestyle": style.dash(look) if rank == 0 else (0, (2, 1)),
                 "label": label if rank == 0 else None,
                 "marker": look.marker if panel.has_points else None,
-                "markersize": 4,
+                "markersize": _size(0.7),
             }
             if panel.interval == "whiskers":
                 ends = part.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
@@ -89,7 +90,7 @@ def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
             outline = _ellipse(x, y)
             axes.plot(*outline, color=colour, linestyle=style.dash(look), linewidth=1.4)
             axes.fill(*outline, color=colour, alpha=0.12, linewidth=0)
-        ring: Any = {"markersize": 7, "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
+        ring: Any = {"markersize": _size(1.2), "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
         axes.plot(np.median(x), np.median(y), marker=look.marker, color=colour, label=label, **ring)
     axes.margins(0.08)
     low, high = axes.get_ylim()
@@ -118,7 +119,7 @@ def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         axes.scatter(x, y, s=14, color=look.colour, marker=look.marker, alpha=0.45, linewidths=0)
         best = y > np.concatenate([[-np.inf], np.maximum.accumulate(y)[:-1]])
         line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
-        axes.plot(x[best], y[best], marker=look.marker, markersize=5, **line)
+        axes.plot(x[best], y[best], marker=look.marker, markersize=_size(0.8), **line)
     axes.margins(0.06)
 
 
@@ -133,7 +134,7 @@ def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None
             point: dict[str, Any] = {"color": looks[label].colour, "marker": looks[label].marker, "label": label}
             axes.errorbar(
                 x, y, [[y - low], [high - y]], [[x - left], [right - x]],
-                linestyle="none", elinewidth=1.0, capsize=2, markersize=6, **point,
+                linestyle="none", elinewidth=1.0, capsize=2, markersize=_size(1.0), **point,
             )  # fmt: skip
     axes.margins(0.08)
 
@@ -153,7 +154,7 @@ def _box(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         )  # fmt: skip
         # Side by side, so that equal values stay apart; the same in every drawing.
         beside = place + 0.36 + 0.05 * (np.arange(len(own)) % 3 - 1)
-        axes.plot(beside, own, look.marker, color=look.colour, markersize=3, alpha=0.7)
+        axes.plot(beside, own, look.marker, color=look.colour, markersize=_size(0.5), alpha=0.7)
     axes.grid(visible=False, axis="x")
 
 
@@ -178,7 +179,7 @@ def _points(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         if rank == 0:
             axes.scatter(x, y, s=12, color=style.FAINT, alpha=0.4, linewidths=0, label=label)
             continue
-        line: Any = {"linestyle": style.dash(look), "markersize": 6} if rank == 1 else {"linestyle": "none"}
+        line: Any = {"linestyle": style.dash(look), "markersize": _size(1.0)} if rank == 1 else {"linestyle": "none"}
         axes.plot(x, y, marker=look.marker, color=look.colour, label=label, **line)
     axes.margins(0.06)
 
@@ -196,7 +197,7 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
             bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
-            axes.bar(place, mean, 0.66, label=label, yerr=ends, ecolor=style.INK, capsize=3, **bar)
+            axes.bar(place, mean, 0.66, yerr=ends, ecolor=style.INK, capsize=3, **bar)
             if not is_narrow:
                 note: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
                 axes.annotate(texts[label], (place, high), (0, 3), **note)
@@ -223,6 +224,22 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
             # The interval of a part, at its upper end.
             half = part["ci95_high"].to_numpy() - y
             axes.errorbar(x, bottom, half, linestyle="none", ecolor=style.INK, elinewidth=0.9, capsize=width * 8)
+    axes.grid(visible=False, axis="x")
+
+
+def _beside(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+    """Paint a point with its interval for each label, side by side at each place."""
+    step = 0.84 / len(panel.labels)
+    for rank, label in enumerate(panel.labels):
+        own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
+        x = _places(own, panel) + (rank - (len(panel.labels) - 1) / 2) * step
+        y = own[panel.y].to_numpy()
+        ends = own.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
+        point: dict[str, Any] = {"color": looks[label].colour, "marker": looks[label].marker, "label": label}
+        axes.errorbar(x, y, np.abs(ends.T - y), linestyle="none", elinewidth=0.9, markersize=_size(0.8), **point)
+    for place in panel.x_axis.places.values():
+        axes.axvline(place + 0.5, color="#d8dee4", linewidth=0.6)
+    axes.set_xlim(min(panel.x_axis.places.values()) - 0.5, max(panel.x_axis.places.values()) + 0.5)
     axes.grid(visible=False, axis="x")
 
 
@@ -272,7 +289,9 @@ def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     places = np.arange(len(rows))
     for label, column in zip(panel.labels, panel.columns, strict=True):
         colour = looks[label].colour
-        axes.plot(rows[column].to_numpy(), places, looks[label].marker, color=colour, markersize=5, label=label)
+        axes.plot(
+            rows[column].to_numpy(), places, looks[label].marker, color=colour, markersize=_size(0.8), label=label
+        )
         if label in panel.numbers:
             axes.axvline(panel.numbers[label], color=colour, linestyle=(0, (5, 2)), linewidth=1.0)
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -301,6 +320,11 @@ def _percent(share: float) -> str:
     return f"{share * 100:.0f}" if share < 9.995 else f"{share:.0f}x"
 
 
+def _size(share: float) -> float:
+    """Return a share of the layout's size of markers, in points."""
+    return share * float(mpl.rcParams["lines.markersize"])
+
+
 def _places(rows: pl.DataFrame, panel: Panel) -> Reals:
     """Return the horizontal positions of rows: texts have places."""
     named = panel.x_axis.places
@@ -319,6 +343,7 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
     "points": _points,
     "bars": _bars,
     "stacks": _stacks,
+    "beside": _beside,
     "ticks": _ticks,
     "heat": _heat,
     "map": _map,

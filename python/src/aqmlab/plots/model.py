@@ -13,7 +13,20 @@ from aqmlab import units
 
 # The marks: see `marks`.
 Mark: TypeAlias = Literal[
-    "line", "step", "cloud", "front", "crosses", "box", "points", "bars", "stacks", "ticks", "heat", "map", "dots"
+    "line",
+    "step",
+    "cloud",
+    "front",
+    "crosses",
+    "box",
+    "points",
+    "bars",
+    "stacks",
+    "beside",
+    "ticks",
+    "heat",
+    "map",
+    "dots",
 ]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+import matplotlib as mpl
 import polars as pl
-from matplotlib.ticker import LogFormatter, NullFormatter
+from matplotlib.ticker import LogFormatter
 
 from aqmlab.plots import marks, style
 from aqmlab.plots.looks import looks
@@ -18,15 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 # Marks whose axes are numbers of a quantity, so that they can be shown in another unit.
-NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "dots")
+NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "beside", "dots")
 # A linear axis ends this much above the data.
 HEADROOM = 1.06
-# Texts on an axis are rotated if their total length exceeds this.
-MOST_LETTERS = 40
+# Texts on an axis are rotated if they fill more than this share of it, and upright if each has room for fewer letters.
+MOST_FILLED = 0.7
 LETTERS_EACH = 4
-LEAST_NAMES = 6
-# From this ratio on, texts that are quantities are spread over an axis by their size.
-WIDE = 10.0
+LEAST_VALUES = 6
+# What legend and texts below take of a figure's height, and the texts beside it of a panel's width.
+AROUND_IN = 1.0
+BESIDE_IN = 0.8
 
 
 def paint(
@@ -47,15 +51,24 @@ def paint(
         )
         for left in axes[len(panels) :]:
             left.set_axis_off()
-    last_row = len(panels) - columns
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
     known = looks(labels)
     with style.in_style(layout):
+        rows = -(-len(panels) // columns)
+        tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
+        wide = style.letters(
+            canvas.get_figwidth() / columns - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"]
+        )
         for place, (panel, own) in enumerate(zip(panels, axes, strict=False)):
             marks.MARKS[panel.mark](own, panel.of(table), panel, known)
-            _finish(own, panel, MOST_LETTERS if columns in (1, len(panels)) else MOST_LETTERS // columns)
-            if place < last_row:
+            _finish(own, panel, int(wide * MOST_FILLED))
+            own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
+            if panel.shaded is not None:
+                _shade(own, *panel.shaded, is_named=place < columns)
+            if place + columns < len(panels):
                 own.set_xlabel("")
+            else:
+                own.tick_params(axis="x", labelbottom=True)
             if 1 < columns < len(panels) and place % columns and panel.y_axis == panels[place - 1].y_axis:
                 own.set_ylabel("")
             if panel.colours is not None and place % columns == columns - 1:
@@ -80,13 +93,15 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     if panel.title:
         axes.set_title(panel.title, loc="left")
     if panel.x_axis.places:
-        _name_places(axes, panel.x_axis.places, letters)
+        _name_places(axes, panel.x_axis.places, letters, all_named=panel.x == panel.by)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
         factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
         _scale(axes, axis, which, factor)
-    if panel.shaded is not None:
-        end, why = panel.shaded
-        axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
+
+
+def _shade(axes: Axes, end: float, why: str, *, is_named: bool) -> None:
+    axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
+    if is_named:
         note: Any = {"ha": "right", "va": "top", "fontsize": "small", "color": style.FAINT}
         axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **note)
 
@@ -108,8 +123,7 @@ def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
         getattr(axes, f"set_{which}scale")("log")
         ruler = getattr(axes, f"{which}axis")
         ruler.set_major_formatter(lambda value, position: f"{value * factor:g}")
-        # Minor ticks have labels only if the axis spans hardly a power of ten.
-        ruler.set_minor_formatter(LogFormatter() if factor == 1.0 else NullFormatter())
+        ruler.set_minor_formatter(_Minor(factor))
     elif factor != 1.0:
         getattr(axes, f"{which}axis").set_major_formatter(lambda value, position: f"{value * factor:g}")
     if not axis.is_log and which == "y" and axis.low is not None and axis.high is None:
@@ -120,14 +134,35 @@ def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
         getattr(axes, f"set_{which}lim")(**given)
 
 
-def _name_places(axes: Axes, places: Mapping[str, float], letters: int) -> None:
-    stands = sorted(places.values())
-    if len(stands) > 2 and stands[0] > 0 and stands[-1] / stands[0] >= WIDE:
+class _Minor(LogFormatter):
+    """Labels of minor ticks: only if the axis spans hardly a power of ten."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self._factor = factor
+
+    def __call__(self, value: float, position: int | None = None) -> str:
+        return f"{value * self._factor:g}" if super().__call__(value, position) else ""
+
+
+def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_named: bool) -> None:
+    """Write texts below an axis; of many values each second, third ... is enough."""
+    if _are_even_by_ratio(sorted(places.values())):
         axes.set_xscale("log")
         axes.minorticks_off()
-    # Of many names each second, third ... is written.
-    step = -(-len(places) // max(letters // LETTERS_EACH, LEAST_NAMES))
+    room = letters // LETTERS_EACH
+    step = 1 if all_named else -(-len(places) // max(room, LEAST_VALUES))
     places = dict(list(places.items())[::step])
-    crowded = sum(map(len, places)) > letters
-    turned: Any = {"rotation": 30, "ha": "right"} if crowded else {}
+    turned: Any = {"rotation": 30, "ha": "right"} if sum(map(len, places)) > letters else {}
+    if len(places) > room and turned:
+        turned = {"rotation": 90, "fontsize": "small"}
     axes.set_xticks(list(places.values()), list(places), **turned)
+
+
+def _are_even_by_ratio(stands: Sequence[float]) -> bool:
+    """Whether values are spread more evenly over an axis by their ratios than by their differences."""
+    if len(stands) < 3 or stands[0] <= 0.0:
+        return False
+    gaps = [(high - low) / (stands[-1] - stands[0]) for low, high in pairwise(stands)]
+    ratios = [math.log(high / low) / math.log(stands[-1] / stands[0]) for low, high in pairwise(stands)]
+    return min(ratios) > min(gaps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aqmlab.units import parse_rate, parse_size, parse_span
+from aqmlab import quantities
 
 
 def of(texts: Iterable[str]) -> dict[str, float]:
@@ -15,15 +15,6 @@ def of(texts: Iterable[str]) -> dict[str, float]:
 
     """
     names = list(dict.fromkeys(texts))
-    sizes = {name: _size(name) for name in names}
-    known = {name: size for name, size in sizes.items() if size is not None and size > 0}
-    return known if len(known) == len(names) else {name: float(place) for place, name in enumerate(names)}
-
-
-def _size(text: str) -> float | None:
-    for read in (float, parse_rate, parse_span, lambda text: parse_size(text)[0]):
-        try:
-            return float(read(text))
-        except ValueError:
-            continue
-    return None
+    found = quantities.read(names)
+    sizes = found[1] if found and min(found[1]) > 0.0 else range(len(names))
+    return {name: float(size) for name, size in zip(names, sizes, strict=True)}

@@ -23,7 +23,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     parts = [_binned(curve, column).select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve in curves]
     table = pl.concat(parts)
     if table.is_empty():
-        raise InputError(f"slowdown: no flow of a size has completed, so none has a '{column}'")
+        raise InputError(f"{_kind(column)}: no flow of a size has completed, so none has a '{column}'")
     return table
 
 
@@ -31,7 +31,7 @@ def _binned(curve: Curve, column: str) -> pl.DataFrame:
     flows = curve.of(curve.result.flows)
     if column not in flows.columns or SIZE not in flows.columns:
         hint = did_you_mean(column, flows.columns)
-        raise InputError(f"slowdown: there is no '{column}'{hint}; known are {', '.join(flows.columns)}")
+        raise InputError(f"{_kind(column)}: there is no '{column}'{hint}; known are {', '.join(flows.columns)}")
     flows = flows.select(SIZE, column).drop_nulls()
     place = np.searchsorted(ENDS, flows[SIZE].to_numpy())
     binned = (
@@ -47,6 +47,10 @@ def _binned(curve: Curve, column: str) -> pl.DataFrame:
         )
     )
     return binned.sort("bin").drop("bin")
+
+
+def _kind(column: str) -> str:
+    return "fct" if column == "fct_s" else "slowdown"
 
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -49,6 +51,7 @@ _RC: Any = {
     "text.parse_math": False,
     "text.color": INK,
     "xtick.color": FAINT,
+    "xtick.labelsize": 10,
     "xtick.labelcolor": INK,
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
@@ -57,13 +60,13 @@ _RC: Any = {
 
 @dataclass(frozen=True)
 class Layout:
-    """The size of a figure: its width unless its panels need more, its heights, and the letters of its legend's line.
+    """The size of a figure: its width unless its panels need more, and its heights.
 
     Attributes:
         width_in: width.
         beside_in: width of each panel where several are side by side.
+        widest_in: width that no figure exceeds.
         scale: share of the height that a figure is given.
-        letters: how many letters a line of the legend has.
         has_caption: whether the caption is part of the figure.
         rc: what differs from the style.
 
@@ -71,19 +74,20 @@ class Layout:
 
     width_in: float
     beside_in: float
+    widest_in: float
     scale: float
-    letters: int
     has_caption: bool
     rc: dict[str, Any] = field(default_factory=dict)
 
 
-SCREEN = Layout(6.0, 4.6, 1.0, 80, has_caption=True)
-# A column of a paper in two columns, where the text beside it is of 8 pt; the paper has its own caption.
+SCREEN = Layout(6.0, 4.6, math.inf, 1.0, has_caption=True)
+# A column of a paper in two columns, or both where it has more than two panels side by side; the text beside it is of
+# 8 pt, and the paper has its own caption.
 PAPER = Layout(
     3.5,
-    3.5,
+    1.75,
+    7.0,
     0.68,
-    58,
     has_caption=False,
     rc={
         "axes.labelsize": 8,
@@ -95,6 +99,8 @@ PAPER = Layout(
         "ytick.labelsize": 7.5,
     },
 )
+# Of a legend's line, in heights of its letters: the mean width of a letter, a stroke with its gap, the gap to the next.
+_LETTER, _STROKE, _GAP = 0.62, 3.2, 1.4
 _CAPTION_WIDTH = 108
 _CAPTION_PT = 7
 _LINE_PT = 9.0
@@ -122,7 +128,7 @@ def below(
 def beside(count: int, height_in: float = 3.9, layout: Layout = SCREEN) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes side by side, as in papers."""
     with in_style(layout):
-        width_in = layout.width_in if count == 1 else layout.beside_in * count
+        width_in = layout.width_in if count == 1 else min(layout.beside_in * count, layout.widest_in)
         figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
         return figure, list(figure.subplots(1, count, squeeze=False)[0])
@@ -134,6 +140,7 @@ def grid(
     """Return an empty figure with rows of axes that share the horizontal axis, and the vertical one as given."""
     with in_style(layout):
         width_in = max(layout.width_in, (2.6 * columns + 0.8) * layout.width_in / SCREEN.width_in)
+        width_in = min(width_in, layout.widest_in)
         figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.subplots(rows, columns, sharex=True, sharey=share, squeeze=False)
@@ -151,12 +158,26 @@ def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> Non
     for own in axes:
         for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
             called.setdefault(label, handle)
-    handles, labels = list(called.values()), list(called)
-    longest = max(map(len, labels), default=1)
-    columns = max(1, min(len(labels), layout.letters // (longest + 5)))
     with in_style(layout):
+        own = mpl.rcParams["legend.fontsize"]
+        # The width of a line, in heights of its letters.
+        width = 72.0 * figure.get_figwidth() / (own if isinstance(own, float | int) else mpl.rcParams["font.size"])
+        labels = [textwrap.fill(label, int((width - _STROKE) / _LETTER)) for label in called]
+        columns = next(count for count in range(len(labels), 0, -1) if count == 1 or _width(labels, count) <= width)
         # A stroke is long enough to show its dash.
-        figure.legend(handles, labels, loc="outside upper left", ncols=columns, handlelength=2.4, columnspacing=1.4)
+        spaces: Any = {"handlelength": 2.4, "handletextpad": _STROKE - 2.4, "columnspacing": _GAP}
+        figure.legend(list(called.values()), labels, loc="outside upper left", ncols=columns, **spaces)
+
+
+def _width(labels: Sequence[str], columns: int) -> float:
+    """Return how wide a legend is, in heights of its letters."""
+    longest = [max(map(len, part)) for part in np.array_split(labels, columns)]
+    return sum(longest) * _LETTER + columns * _STROKE + (columns - 1) * _GAP
+
+
+def letters(length_in: float, size_pt: float) -> int:
+    """Return how many letters of a size fit into a length."""
+    return int(72.0 * length_in / (_LETTER * size_pt))
 
 
 def caption(figure: Figure, text: str) -> None:

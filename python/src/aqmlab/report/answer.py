@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab import metrics
 from aqmlab.names import swept_names
 from aqmlab.results import swept
-from aqmlab.results.summary import SHARES, compare
+from aqmlab.results.summary import compare
 from aqmlab.units import readable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _leaders(result: Result, point: int, name: str, order: Sequence[str]) -> lis
 
 def _writer(name: str, largest: float) -> Callable[[float], str]:
     metric = metrics.find(name)
-    if name in SHARES:
+    if metric.is_share:
         return lambda value: f"{value * 100:.2g} %"
     unit, factor, _ = readable(metric.unit, largest)
     return lambda value: f"{metrics.number(value * factor)} {unit}".rstrip()

@@ -26,7 +26,6 @@ OF_FLOWS = {
     "slowdown_medium": ("slowdown", 1e5, 1e7),
     "slowdown_large": ("slowdown", 1e7, math.inf),
 }
-SHARES = ("utilization", "loss_ratio", "path_loss_ratio", "undelivered_ratio")
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ def in_unit(metric: Metric) -> Callable[..., str]:
     ('+1.23 points', '3.10 ms')
 
     """
-    scale, unit, decimals = (100.0, "points", 2) if metric.name in SHARES else (1.0, metric.unit, metric.decimals)
+    scale, unit, decimals = (100.0, "points", 2) if metric.is_share else (1.0, metric.unit, metric.decimals)
 
     def text(value: float, sign: str = "", *, bare: bool = False) -> str:
         return f"{value * scale:{sign}.{decimals}f}{'' if bare else f' {unit}'}".rstrip()

@@ -9,7 +9,6 @@ import polars as pl
 from aqmlab import metrics, statistics
 from aqmlab.measures import Measure, values
 from aqmlab.results import Result
-from aqmlab.results.summary import SHARES
 from aqmlab.statistics import Estimate
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Part
@@ -100,12 +99,12 @@ def _head(column: str) -> tuple[str, str]:
         over, under = (prefix.partition(".")[2].removesuffix(".") or "all" for prefix, _ in names)
         return f"{metrics.find(names[0][1]).label}, {over} / {under}", ""
     metric = metrics.find(column)
-    return metric.label, "%" if metrics.split(column)[1] in SHARES else metric.unit
+    return metric.label, "%" if metric.is_share else metric.unit
 
 
 def _format(column: str) -> tuple[float, int]:
     if OVER in column:
         return 1.0, 2
-    if metrics.split(column)[1] in SHARES:
+    if metrics.find(column).is_share:
         return 100.0, 2
     return 1.0, min(metrics.find(column).decimals, 2)

@@ -35,7 +35,7 @@ def a_space_is_a_spec_with_ranges() -> None:
     # More than a decade: the middle of 1 and 50 ms is their geometric mean, 7.071 ms.
     assert space.at([0.5, 1.0]).split()[2] == "7.071ms"
     # Less: the middle of 5 and 40 ms is 22.5 ms.
-    assert Space.parse("pie target 5ms..40ms").at([0.5]) == "pie target 22500us"
+    assert Space.parse("pie target 5ms..40ms").at([0.5]) == "pie target 22.5ms"
 
 
 def a_choice_and_a_child_may_vary() -> None:

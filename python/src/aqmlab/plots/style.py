@@ -189,11 +189,7 @@ def caption(figure: Figure, text: str) -> None:
 def svg(figure: Figure, salt: str, layout: Layout = SCREEN) -> str:
     """Return a figure as SVG that depends only on its contents."""
     with in_style(layout), mpl.rc_context({"svg.hashsalt": salt}):
-        # Saving would lay it out, draw it without output, and lay it out and draw it once more.
-        engine = figure.get_layout_engine()
-        if engine:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
+        _lay_out(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
     # A hundredth of a point is finer than any print; the file is half as large.
@@ -205,8 +201,17 @@ def as_bytes(figure: Figure, ending: Ending, layout: Layout = SCREEN) -> bytes:
     buffer = io.BytesIO()
     metadata = {"CreationDate": None, "Creator": "aqmlab"} if ending == "pdf" else {}
     with in_style(layout):
+        _lay_out(figure)
         figure.savefig(buffer, format=ending, metadata=metadata)
     return buffer.getvalue()
+
+
+def _lay_out(figure: Figure) -> None:
+    """Lay a figure out; saving would do it, draw the figure without output, and lay it out and draw it once more."""
+    engine = figure.get_layout_engine()
+    if engine:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def captioned(drawn: str, text: str) -> str:

@@ -158,7 +158,7 @@ def _places(text: str) -> list[str]:
     """Return the places on an axis that an entry stands for.
 
     >>> _places("0s..2s*5")
-    ['0s', '500ms', '1s', '1500ms', '2s']
+    ['0s', '500ms', '1s', '1.5s', '2s']
 
     """
     found = Range.parse(text)

@@ -79,9 +79,11 @@ playground: .venv/native ## build the simulator into a page for browsers: .build
 	rustup target add wasm32-unknown-unknown
 	$(BIN)/python scripts/playground.py .build/playground/index.html
 
-docs: .venv/native ## write the reference pages of docs and the schemas (two minutes: every RFC 7567 card is measured)
+docs: .venv/native ## write the reference pages of docs, the schemas and README's picture (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs
 	$(BIN)/python scripts/discipline_pages.py docs/disciplines
+	@sh scripts/demo.sh --out .build/demo --quiet
+	$(BIN)/aqmlab plot tradeoff .build/demo --out docs/demo.svg --force
 
 pages: playground .venv/docs ## build the site of the documentation: .build/site/index.html
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -d .build/doctrees . .build/site

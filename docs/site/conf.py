@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
+import aqmlab
+
 ROOT = Path(__file__).resolve().parents[2]
 PLAYGROUND = ".build/playground"
+
+
+def _package() -> str:
+    """A name for what the lessons compute with: the hash of the package and its simulator."""
+    name = hashlib.sha256()
+    for path in sorted(Path(aqmlab.__file__).parent.rglob("*")):
+        if path.suffix in (".py", ".so", ".pyd"):
+            name.update(path.read_bytes())
+    return name.hexdigest()[:16]
+
 
 project = "aqmlab"
 extensions = ["myst_nb", "sphinx_external_toc"]
@@ -18,13 +31,11 @@ include_patterns = ["*.md", "docs/**.md", "docs/**.ipynb", "experiments/*/README
 exclude_patterns = [".*", "target", "crates", "fuzz", "python", "results", "tests", "validate"]
 external_toc_path = "docs/site/toc.yml"
 
-# A page that the contents do not list yet is found by the search and by links.
-suppress_warnings = ["toc.not_included"]
 # A heading is a target as on a code host.
 myst_heading_anchors = 4
-# Lessons run when they have changed since the last build, and an error in one is an error of the build.
+# Lessons run when they or the package have changed since the last build, and an error in one is an error of the build.
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(ROOT / ".build/lessons")
+nb_execution_cache_path = str(ROOT / ".build/lessons" / _package())
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 

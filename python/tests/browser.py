@@ -46,7 +46,9 @@ def opened(
     home = (within or page).resolve().as_uri()
     said: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # A page within a folder may look into its other pages.
+        more = ["--allow-file-access-from-files"] if within else []
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *more])
         try:
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             tab.on("console", lambda message: said.append(f"console: {message.text}"))

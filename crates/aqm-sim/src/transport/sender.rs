@@ -85,6 +85,8 @@ pub(crate) struct Sender {
     /// Whether spurious retransmissions are undone (RFC 3522), and the state to restore.
     eifel: bool,
     undo: Option<Undo>,
+    /// Retransmissions that may still be under way: when the first was sent, and where the highest ends.
+    resent: (Time, u64),
     /// For controls that follow a model of the path.
     sampler: Option<Box<Sampler>>,
     /// The receiver's last note.
@@ -100,7 +102,7 @@ pub(crate) struct Sender {
 /// State before a retransmission.
 #[derive(Clone, Copy, Debug)]
 struct Undo {
-    /// When the retransmission was decided.
+    /// When the first retransmission that may be under way was decided.
     at: Time,
     /// RFC 4015 section 3.2: pipe_prev.
     pipe: u64,
@@ -150,6 +152,7 @@ impl Sender {
             halves_pipe: tcp.is("ssthresh", "pipe"),
             eifel: tcp.flag("eifel"),
             undo: None,
+            resent: (Time::ZERO, 0),
             sampler,
             note: 0,
             window_limited: false,
@@ -351,10 +354,18 @@ impl Sender {
         self.retransmit_now = false;
     }
 
-    /// Saves the state to restore if the retransmission at `now` is spurious.
+    /// Saves the state to restore if the retransmission at `now` is spurious. What was sent again before may still be
+    /// under way, and its arrival does not show that an original arrived: the first retransmission counts (RFC 3522
+    /// section 3.2: RetransmitTS is not overwritten).
     fn save_undo(&mut self, flight: u64, now: Time) {
         let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
-        self.undo = self.eifel.then_some(Undo { at: now, pipe });
+        self.undo = self.eifel.then_some(Undo { at: self.first_resent(now), pipe });
+    }
+
+    /// When the first of the retransmissions that may still be under way was sent; `now` if there are none.
+    fn first_resent(&self, now: Time) -> Time {
+        let (first, end) = self.resent;
+        if self.una < end { first } else { now }
     }
 
     /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe.
@@ -502,6 +513,7 @@ impl Sender {
         {
             self.retransmit_now = false;
             self.losses.retransmissions += 1;
+            self.resent = (self.first_resent(now), self.resent.1.max(seq + u64::from(payload)));
             return Some(self.sent(seq, payload, true, now));
         }
         let waiting = self.written - self.next;

@@ -108,11 +108,11 @@ def a_legend_and_the_names_of_many_disciplines_are_whole() -> None:
 
 
 def values_of_a_sweep_are_spread_where_they_lie_most_evenly() -> None:
-    from aqmlab.plots.painter import _are_even_by_ratio
+    from aqmlab.plots.places import are_even_by_ratio
 
-    assert _are_even_by_ratio([10.0, 40.0, 160.0])
-    assert not _are_even_by_ratio([1.0, 5.75, 10.5, 15.25, 20.0])
-    assert not _are_even_by_ratio([0.0, 1.0, 10.0])
+    assert are_even_by_ratio([10.0, 160.0, 40.0])
+    assert not are_even_by_ratio([1.0, 5.75, 10.5, 15.25, 20.0])
+    assert not are_even_by_ratio([0.0, 1.0, 10.0])
 
 
 def shares_are_shown_in_percent() -> None:

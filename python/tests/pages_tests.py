@@ -43,11 +43,33 @@ def the_answer_comes_first_in_three_sentences(result: Result) -> None:
 
     told = sentences(result)
     assert len(told) == 3
-    assert re.fullmatch(r"Mean queue delay is best under codel, [\d.]+ ms; worst under fifo, [\d.]+ ms\.", told[0])
+    assert re.fullmatch(r"Mean queue delay is lower under codel \([\d.]+ ms\) than under fifo \([\d.]+ ms\)\.", told[0])
     text = result.report()
     assert text.index(told[0]) < text.index("<table")
-    alone = aqmlab.compare(rate="10mbit", rtt="20ms", aqm="fifo", duration="1s", seeds=1)
-    assert sentences(alone) == []
+
+
+def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
+    from aqmlab.report.answer import over_scenarios, sentences
+
+    options: dict[str, Any] = {"rate": "10mbit", "duration": "1s", "warmup": "0s"}
+    assert sentences(aqmlab.compare(rtt="20ms", aqm="fifo", seeds=1, **options)) == []
+    once = sentences(aqmlab.compare(rtt="20ms", aqm=["fifo", "codel"], seeds=1, **options))
+    assert len(once) == 1
+    assert once[0].startswith("In one run, which says nothing about chance, mean queue delay is from ")
+    same = aqmlab.compare(rtt="20ms", aqm=["fifo", "fifo:head"], seeds=2, flows=["1*cbr:rate=1mbit"], **options)
+    assert sentences(same)[0].startswith("fifo and fifo:head cannot be told apart by mean queue delay (")
+    swept = aqmlab.sweep(
+        sweep={"rtt": "10ms..70ms*7"}, aqm=["fifo", "fifo:head"], seeds=2, flows=["1*cbr:rate=1mbit"], **options
+    )
+    assert over_scenarios(swept)[0].endswith(" in any of 7 scenarios.")
+
+
+def the_answer_names_the_leaders_of_a_ranking(page: Path) -> None:
+    from aqmlab.report.answer import sentences
+
+    result = aqmlab.load(page.parent)
+    leaders = next(one.groups[0] for one in result.rankings if one.metric == "qdelay_mean_ms")
+    assert all(aqm in sentences(result)[0].partition(", worst under")[0] for aqm in leaders)
 
 
 def the_command_that_makes_it_again_makes_the_same(result: Result) -> None:
@@ -95,6 +117,27 @@ def the_charts_have_their_data_and_follow_the_choice(page: Path, scheme: Any) ->
         whole = tab.evaluate(ends)
         assert whole[0] < 0.1
         assert whole[1] > 4.9
+
+
+@needs_browser
+def a_sweep_is_chosen_metric_by_metric_and_name_by_name(tmp_path: Path) -> None:
+    sweep = {"target": "1ms..20ms*4", "rtt": ["10ms", "40ms"]}
+    options: dict[str, Any] = {"rate": "10mbit", "duration": "1s", "warmup": "0s", "seeds": 2}
+    result = aqmlab.sweep(sweep=sweep, aqm=["codel target $target", "fifo"], **options)
+    page = result.save(tmp_path / "out") / "report.html"
+    with opened(page, 800) as tab:
+        (chart,) = tab.evaluate(CHARTS)
+        assert (chart["title"], chart["points"], chart["lines"]) == ("Mean queue delay (ms)", 4, 2)
+        rows = {(row.point, row.aqm): row.estimate for row in result.rows if row.metric == "goodput_mbit"}
+        menus = tab.locator("[data-chart=sweep] select")
+        menus.nth(0).select_option(label="Goodput (Mbit/s)")
+        menus.nth(1).select_option(label="rtt")
+        menus.nth(2).select_option(label="20ms")
+        x, codel, fifo = tab.evaluate("charts[0].chart.plot.data")
+        assert x == [10, 40]
+        for line, aqm in ((codel, result.aqms[0]), (fifo, "fifo")):
+            assert line == pytest.approx([rows[point, aqm].value for point in (6, 7)], rel=1e-3)
+        assert tab.locator("[data-chart=sweep] label:visible").count() == 3
 
 
 @needs_browser

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -13,6 +12,7 @@ import polars as pl
 from matplotlib.ticker import LogFormatter
 
 from aqmlab.plots import marks, style
+from aqmlab.plots import places as spots
 from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis, Panel
 
@@ -147,7 +147,7 @@ class _Minor(LogFormatter):
 
 def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_named: bool) -> None:
     """Write texts below an axis; of many values each second, third ... is enough."""
-    if _are_even_by_ratio(sorted(places.values())):
+    if spots.are_even_by_ratio(places.values()):
         axes.set_xscale("log")
         axes.minorticks_off()
     room = letters // LETTERS_EACH
@@ -157,12 +157,3 @@ def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_n
     if len(places) > room and turned:
         turned = {"rotation": 90, "fontsize": "small"}
     axes.set_xticks(list(places.values()), list(places), **turned)
-
-
-def _are_even_by_ratio(stands: Sequence[float]) -> bool:
-    """Whether values are spread more evenly over an axis by their ratios than by their differences."""
-    if len(stands) < 3 or stands[0] <= 0.0:
-        return False
-    gaps = [(high - low) / (stands[-1] - stands[0]) for low, high in pairwise(stands)]
-    ratios = [math.log(high / low) / math.log(stands[-1] / stands[0]) for low, high in pairwise(stands)]
-    return min(ratios) > min(gaps)

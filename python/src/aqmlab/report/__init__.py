@@ -35,7 +35,7 @@ __all__ = ["environment", "inline", "notebook", "render"]
 
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
-CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs"}
+CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs", "fairness": "fairness", "sweep": "sweep"}
 
 
 def environment(*folders: Path) -> Environment:
@@ -64,7 +64,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
     drawn = drawable(result)[0] if figures is None else figures
     is_large = len(result.points) > swept.MOST_TABLES
-    numbers = None if is_large else charts.data(result)
+    numbers = charts.data(result)
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
@@ -74,18 +74,17 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         short=swept_names(result),
         scenario=result.scenarios[0],
         settings=settings(result),
-        figures=[
-            (
-                figure,
-                inline(figure.bare_svg, figure.title),
-                CHARTS.get(figure.name.removesuffix("-1"), "") if numbers else "",
-            )
-            for figure in drawn
-        ],
+        figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
         disciplines={one.name: one for one in registry.disciplines()},
         again=_again(result),
-        data=_script(numbers) if numbers else "",
+        data=_script(numbers),
     )
+
+
+def _chart(name: str) -> tuple[str, bool]:
+    """Return the chart that takes the place of a figure, and whether the figure is the one that it stands in."""
+    kind, _, point = name.partition("-")
+    return CHARTS.get(kind, ""), point in ("", "1")
 
 
 def _script(numbers: object) -> Markup:

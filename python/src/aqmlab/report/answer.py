@@ -1,41 +1,117 @@
-"""The answer of a comparison in three sentences: who is best by what matters most, and by how much."""
+"""The answer of a comparison in three sentences: who is best by what matters most, and what that costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab import metrics
 from aqmlab.names import swept_names
-from aqmlab.results import swept
-from aqmlab.results.summary import compare
+from aqmlab.results import ranking, swept
 from aqmlab.units import readable
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
+    from aqmlab.results.ranking import Ranking
 
-# What is asked first. Of the last, the first that differs is told: what users notice, or how fair it is.
+# What is asked first; then what users notice, and else how much is lost, or how fair it is.
 ASKED = ("qdelay_mean_ms", "goodput_mbit")
-LAST = ("mos_mean", "page_load_mean_s", "video_stall_s", "fct_mean_s", "loss_ratio", "jain_index")
+NOTICED = ("mos_mean", "page_load_mean_s", "video_stall_s", "fct_mean_s")
+ELSE = ("loss_ratio", "jain_index")
+# More names are counted.
+MOST_NAMED = 4
 
 
 def sentences(result: Result, point: int = 0) -> list[str]:
     """Return up to three sentences about a scenario; none if there is nothing to compare."""
     if len(result.aqms) < 2:
         return []
-    found = [text for name in ASKED if (text := _sentence(result, point, name))]
-    different = (name for name in LAST if len({*_values(result, point, name).values()}) > 1)
-    last = next(different, "")
-    return [*found, _sentence(result, point, last)] if last else found
+    found = _told(result, point)
+    if not found:
+        return _of_one_run(result, point)
+    short = swept_names(result)
+    if all(len(one.groups) == 1 for one in found):
+        parts = [f"{metrics.find(one.metric).phrase} ({_ends(result, one)})" for one in found]
+        names = _listed([short[aqm] for aqm in result.aqms])
+        return [f"{names} cannot be told apart by {_listed(parts)}, with {len(result.seeds)} seeds."]
+    return [_sentence(result, one, short) for one in found]
+
+
+def _told(result: Result, point: int) -> list[Ranking]:
+    """Return the rankings that are told: delay, goodput, and what users notice most, where something differs in it."""
+    noticed = ranking.rankings(result.frames, result.rows, [point], result.aqms, NOTICED)
+    known = {one.metric: one for one in (*result.rankings, *noticed) if one.point == point}
+    found = [known[name] for name in ASKED if name in known]
+    rest = [known[name] for name in (*NOTICED, *ELSE) if name in known]
+    apart = [one for one in rest if len(one.groups) > 1]
+    most = max((one for one in apart if one.metric in NOTICED), key=lambda one: _ratio(result, one), default=None)
+    last = most or next(iter((*apart, *rest)), None)
+    return [*found, last] if last else found
+
+
+def _of_one_run(result: Result, point: int) -> list[str]:
+    """Return what one run says; that is nothing about chance."""
+    short = swept_names(result)
+    parts = []
+    for name in (*ASKED, ELSE[0]):
+        values = _values(result, point, name)
+        number = _number(name, values)
+        order = sorted(values, key=lambda aqm: values[aqm])
+        if order and number(values[order[0]]) != number(values[order[-1]]):
+            low, high = (f"{number(values[aqm])} under {short[aqm]}" for aqm in (order[0], order[-1]))
+            parts.append(f"{metrics.find(name).phrase} is from {low} to {high}")
+    return [f"In one run, which says nothing about chance, {_listed(parts)}."] if parts else []
 
 
 def over_scenarios(result: Result) -> list[str]:
-    """Return up to three sentences about a large sweep: how an AQM, or how each of several, compares with the first."""
-    orders = swept.orders(result)
-    if len(result.aqms) > 2:
-        orders = [one for one in orders if one.metric == ASKED[0]]
+    """Return up to three sentences about a large sweep: who leads how often, or how one AQM compares with the other."""
     short = swept_names(result)
-    return [f"{short[one.aqm]} against {short[one.reference]}: {one.words(result.points)}." for one in orders[:3]]
+    points = result.points
+    if len(result.aqms) > 2:
+        found = [_leads(name, [one for one in result.rankings if one.metric == name], short) for name in swept.SHOWN]
+        return [text for text in found if text][:3]
+    orders = swept.orders(result)
+    reference, aqm = (short[one] for one in result.aqms)
+    apart = [one for one in orders if one.sides["lower"] or one.sides["higher"]]
+    if not apart:
+        by = _listed([metrics.find(one.metric).phrase for one in orders])
+        return [f"{reference} and {aqm} cannot be told apart by {by} in any of {len(points)} scenarios."]
+    return [f"Against {reference}, {aqm}'s {one.words(points)}." for one in apart[:3]]
+
+
+def _leads(name: str, found: Sequence[Ranking], short: Mapping[str, str]) -> str:
+    """Return how often each AQM is best, or cannot be told from the best; nothing where none can be told apart."""
+    apart = [one for one in found if len(one.groups) > 1]
+    if not apart:
+        return ""
+    counts = {aqm: sum(aqm in one.groups[0] for one in apart) for aqm in found[0].aqms}
+    order = sorted((aqm for aqm in counts if counts[aqm]), key=lambda aqm: -counts[aqm])
+    told = [f"{short[aqm]} in {counts[aqm]}" for aqm in order[:MOST_NAMED]]
+    where = f"where AQMs can be told apart ({len(apart)} of {len(found)} scenarios)"
+    return f"Best by {metrics.find(name).phrase}, alone or with others, {where}: {_listed(told)}."
+
+
+def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
+    metric = metrics.find(one.metric)
+    values = _values(result, one.point, one.metric)
+    number = _number(one.metric, values)
+    what = f"{metric.phrase[0].upper()}{metric.phrase[1:]}"
+    if len(one.groups) == 1:
+        return f"{what} is not distinguishable: {_ends(result, one)}."
+    if len(one.aqms) == 2:
+        first, second = (f"{short[aqm]} ({number(values[aqm])})" for aqm in one.aqms)
+        return f"{what} is {'higher' if metric.better == 'higher' else 'lower'} under {first} than under {second}."
+
+    def told(aqms: Sequence[str]) -> str:
+        names = [short[aqm] for aqm in aqms]
+        if len(names) > MOST_NAMED:
+            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
+        span = _span([values[aqm] for aqm in aqms], number)
+        return f"{_listed(names)} ({span}{', not distinguishable' if len(aqms) > 1 else ''})"
+
+    best = one.groups[0]
+    worst = [aqm for aqm in one.groups[-1] if aqm not in best]
+    return f"{what} is best under {told(best)}, worst under {told(worst)}."
 
 
 def _values(result: Result, point: int, name: str) -> dict[str, float]:
@@ -43,50 +119,27 @@ def _values(result: Result, point: int, name: str) -> dict[str, float]:
     return {aqm: rows[aqm] for aqm in result.aqms if aqm in rows}
 
 
-def _sentence(result: Result, point: int, name: str) -> str:
+def _ratio(result: Result, one: Ranking) -> float:
+    """Return how many times the smallest value the largest is."""
+    values = _values(result, one.point, one.metric).values()
+    return max(values) / min(values) if min(values) > 0.0 else float("inf")
+
+
+def _ends(result: Result, one: Ranking) -> str:
+    values = _values(result, one.point, one.metric)
+    return _span(list(values.values()), _number(one.metric, values))
+
+
+def _span(values: Sequence[float], number: Callable[[float], str]) -> str:
+    """Return the smallest and the largest of some values, with their unit once."""
+    low, high = number(min(values)), number(max(values))
+    return high if low == high else f"{low.partition(' ')[0]} to {high}"
+
+
+def _number(name: str, values: Mapping[str, float]) -> Callable[[float], str]:
     metric = metrics.find(name)
-    values = _values(result, point, name)
-    if len(values) < 2:
-        return ""
-    is_higher_better = metric.better == "higher"
-    order = sorted(values, key=lambda aqm: values[aqm], reverse=is_higher_better)
-    number = _writer(name, max(values.values()))
-    leaders = _leaders(result, point, name, order)
-    what = f"{metric.phrase[0].upper()}{metric.phrase[1:]}"
-    if len(leaders) == len(order):
-        ends = sorted((values[order[0]], values[order[-1]]))
-        return f"{what} is not distinguishable: {number(ends[0])} to {number(ends[1])}."
-    best = f"{_listed(leaders)}, {_spread([values[aqm] for aqm in leaders], number)}"
-    together = ", not distinguishable" if len(leaders) > 1 else ""
-    worst = order[-1]
-    if worst in leaders:
-        behind = [aqm for aqm in order if aqm not in leaders]
-        first = f"{what} is best under {order[0]}, {number(values[order[0]])}"
-        told = f"{_listed(behind)}, {_spread([values[aqm] for aqm in behind], number)},"
-        return f"{first}; of the others only {told} {'is' if len(behind) == 1 else 'are'} distinguishably worse."
-    return f"{what} is best under {best}{together}; worst under {worst}, {number(values[worst])}."
-
-
-def _leaders(result: Result, point: int, name: str, order: Sequence[str]) -> list[str]:
-    """Return the best, and those that it cannot be told from; paired over the seeds, with Holm's correction."""
-    found = compare(result.frames, [point], order, (name,))
-    if not found or found[0].difference.estimate.n < 2:
-        return list(order[:1])
-    alike = {one.aqm for one in found if not one.difference.is_distinguishable}
-    return [aqm for aqm in order if aqm == order[0] or aqm in alike]
-
-
-def _writer(name: str, largest: float) -> Callable[[float], str]:
-    metric = metrics.find(name)
-    if metric.is_share:
-        return lambda value: f"{value * 100:.2g} %"
-    unit, factor, _ = readable(metric.unit, largest)
+    unit, factor, _ = readable("share" if metric.is_share else metric.unit, max(values.values()))
     return lambda value: f"{metrics.number(value * factor)} {unit}".rstrip()
-
-
-def _spread(values: Sequence[float], number: Callable[[float], str]) -> str:
-    ends = list(dict.fromkeys(map(number, (min(values), max(values)))))
-    return " to ".join(ends)
 
 
 def _listed(names: Sequence[str]) -> str:

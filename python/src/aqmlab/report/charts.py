@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics
+from aqmlab import metrics, plots
+from aqmlab.errors import InputError
 from aqmlab.names import swept_names
 from aqmlab.plots.looks import looks
+from aqmlab.plots.model import Axis
+from aqmlab.report import sweep
+from aqmlab.report.rounding import short
+from aqmlab.results import swept
 from aqmlab.results.frames import metric_names
 
 if TYPE_CHECKING:
@@ -34,12 +38,14 @@ TITLES = {
 
 
 def data(result: Result) -> dict[str, Any]:
-    """Return the AQMs with their looks, and for each scenario its distributions, series and runs."""
-    short = swept_names(result)
+    """Return the AQMs with their looks, the sweep, and for each of few scenarios its distributions, series and runs."""
+    names = swept_names(result)
     known = looks(result.aqms)
+    points = [] if len(result.points) > swept.MOST_TABLES else list(enumerate(result.points))
+    fairness = _fairness(result) if points else []
     return {
         "aqms": [
-            {"label": aqm, "name": short[aqm], "colour": known[aqm].colour, "dash": known[aqm].dash}
+            {"label": aqm, "name": names[aqm], "colour": known[aqm].colour, "dash": known[aqm].dash}
             for aqm in result.aqms
         ],
         "points": [
@@ -49,9 +55,11 @@ def data(result: Result) -> dict[str, Any]:
                 "delays": _delays(result, point),
                 "series": _series(result, point),
                 "runs": _runs(result, point),
+                "fairness": fairness[point : point + 1],
             }
-            for point, values in enumerate(result.points)
+            for point, values in points
         ],
+        "sweep": sweep.data(result) if len(result.points) > 1 else None,
     }
 
 
@@ -70,11 +78,12 @@ def _delays(result: Result, point: int) -> list[dict[str, Any]]:
             continue
         least = min(_early(part) for part in own.values()) / 1e6
         at = np.geomspace(min(max(least, largest / 1e4), largest / 2), largest, DELAYS)
+        title, factor = Axis(_delay_title(name)).readable(largest)
         found.append(
             {
                 "name": name,
-                "title": _delay_title(name),
-                "x": _short(at),
+                "title": title,
+                "x": short(at * factor),
                 "y": [_below(own.get(aqm), at) for aqm in result.aqms],
             }
         )
@@ -98,7 +107,7 @@ def _below(part: pl.DataFrame | None, at: Any) -> list[float | None] | None:
         return None
     counts = np.concatenate([[0], np.cumsum(part["count"].to_numpy())])
     places = np.searchsorted(part["value_ns"].to_numpy() / 1e6, at, side="right")
-    return _short(counts[places] / counts[-1], 5)
+    return short(counts[places] / counts[-1], 5)
 
 
 def _delay_title(name: str) -> str:
@@ -123,6 +132,9 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
     rank = {name: place for place, name in enumerate(SERIES)}
     found = []
     for name in sorted(names, key=lambda name: (rank.get(name, len(rank)), name)):
+        known = [part["value"].fill_nan(None).drop_nulls().to_numpy() for (of, _), part in parts.items() if of == name]
+        largest = max(float(values.max(initial=0.0)) for values in known)
+        title, factor = Axis(_series_title(name)).readable(largest)
         lines: list[list[float | None] | None] = []
         for aqm in result.aqms:
             part = parts.get((name, aqm))
@@ -130,11 +142,9 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
                 lines.append(None)
                 continue
             values = np.full(TIMES, np.nan)
-            values[part["bin"].to_numpy()] = part["value"].fill_null(np.nan).to_numpy()
-            lines.append(_short(values))
-        found.append(
-            {"name": name, "title": _series_title(name), "x": _short((np.arange(TIMES) + 0.5) * step), "y": lines}
-        )
+            values[part["bin"].to_numpy()] = part["value"].fill_null(np.nan).to_numpy() * factor
+            lines.append(short(values))
+        found.append({"name": name, "title": title, "x": short((np.arange(TIMES) + 0.5) * step), "y": lines})
     return found
 
 
@@ -152,17 +162,27 @@ def _runs(result: Result, point: int) -> list[dict[str, Any]]:
     for name in metric_names(runs):
         if runs[name].drop_nulls().is_empty():
             continue
-        values = [_short(parts[aqm,][name].to_numpy()) if (aqm,) in parts else [] for aqm in result.aqms]
         metric = metrics.find(name)
-        found.append({"name": name, "title": metric.title, "better": metric.better, "y": values})
+        title, factor = Axis(metric.title).readable(float(np.nanmax(runs[name].cast(pl.Float64).to_numpy())))
+        values = [short(parts[aqm,][name].to_numpy() * factor) if (aqm,) in parts else [] for aqm in result.aqms]
+        found.append({"name": name, "title": title, "better": metric.better, "y": values})
     return found
 
 
-def _short(values: Any, digits: int = 4) -> list[float | None]:
-    """Return numbers with as many digits as one sees."""
-    return [
-        float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in np.asarray(values, float).tolist()
-    ]
-
-
-__all__: Sequence[str] = ["data"]
+def _fairness(result: Result) -> list[dict[str, Any]]:
+    """Return for each scenario what flows get by their round-trip time, as it is drawn; nothing if that is not."""
+    try:
+        figures = plots.figures("fairness", [result])
+    except InputError:
+        return []
+    found = []
+    for figure in figures:
+        x = figure.table.select(pl.col("rtt_base_ms").unique().sort())
+        own = [
+            x.join(figure.table.filter(aqm=name), on="rtt_base_ms", how="left", maintain_order="left")
+            for name in swept_names(result).values()
+        ]
+        ends = (("y", "mean"), ("low", "ci95_low"), ("high", "ci95_high"))
+        lines = {end: [short(part[column].to_numpy()) for part in own] for end, column in ends}
+        found.append({"title": figure.panels[0].y_axis.label, "x": short(x["rtt_base_ms"].to_numpy()), **lines})
+    return found

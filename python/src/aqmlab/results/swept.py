@@ -66,16 +66,18 @@ class Order:
 
     def words(self, points: Sequence[Mapping[str, str]]) -> str:
         """Return the order in words; what the scenarios of a side have in common is named."""
-        parts = []
-        for side, places in self.sides.items():
-            if not places:
-                continue
-            shared = common([points[place] for place in places], points)
-            parts.append(f"{side} in {len(places)}" + (f" ({shared})" if shared else ""))
         phrase = metrics.find(self.metric).phrase
-        if len(parts) == 1:
-            side = next(side for side, places in self.sides.items() if places)
-            return f"{phrase} is {side} in all scenarios"
+        known = {side: places for side, places in self.sides.items() if places}
+        if len(known) == 1:
+            (side,) = known
+            of_all = "any scenario" if side == "not distinguishable" else "all scenarios"
+            return f"{phrase} is {side} in {of_all}"
+        total = sum(map(len, known.values()))
+        parts: list[str] = []
+        for side, places in known.items():
+            shared = common([points[place] for place in places], points)
+            of_all = "" if parts else f" of {total} scenarios"
+            parts.append(f"{side} in {len(places)}{of_all}" + (f" ({shared})" if shared else ""))
         return f"{phrase} is {', '.join(parts)}"
 
 

@@ -203,6 +203,14 @@ def a_late_flow_is_warned_about() -> None:
     assert "flows 'cubic' may start as late as 40s" in _plan(flows="1*cubic:start=40s").warnings[0]
 
 
+def a_threshold_that_a_queue_cannot_reach_is_warned_about() -> None:
+    flows = "1*dctcp:start=0s"
+    (said,) = _plan(aqm="ecn_ramp kmin 400kb kmax 1600kb", flows=flows, buffer="100p").warnings
+    assert "does nothing below kmin 400kb, and its queue is full at 100p: give a larger buffer" in said
+    for fine in ("ecn_ramp kmin 100kb kmax 200kb", "tcn threshold 10s", "red ecn"):
+        assert _plan(aqm=fine, flows=flows, buffer="100p").warnings == ()
+
+
 def the_key_of_a_run_changes_with_what_decides_it(tmp_path: Path) -> None:
     plan, trace = _plan(), tmp_path / "a.down"
     one = plan.contestants[0]

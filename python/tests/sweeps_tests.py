@@ -253,3 +253,30 @@ def two_names_of_many_values_are_heat_maps(rtts: int, mark: str) -> None:
         assert [panel.rows["metric"] for panel in figure.panels] == ["qdelay_mean_ms"] * 2 + ["goodput_mbit"] * 2
         assert figure.panels[0].colours == figure.panels[1].colours
     assert figure.content("svg")
+
+
+@pytest.mark.usefixtures("made_up")
+def a_setting_is_named_in_the_figure_of_its_sweep() -> None:
+    wide = package.sweep(
+        **PLAIN, sweep={"target": "1ms,2ms,4ms,8ms,16ms", "rtt": "10ms..50ms*5"}, duration="3s", seeds=1
+    )
+    (figure,) = plots.figures("sweep", [wide])
+    # Between 2 and 4 ms, at the middle of their ratio; at the third of five round trips.
+    spots = plots.with_spots(figure, ["a rule: target=2828us rtt=30ms"])
+    assert {(spot.name, round(spot.x, 3), spot.y) for panel in spots.panels for spot in panel.spots} == {
+        ("a rule", 1.5, 2.0)
+    }
+    assert b"a rule" in spots.content("svg")
+    (lines,) = plots.figures(
+        "sweep", [package.sweep(**PLAIN, sweep={"target": "2ms,8ms"}, rtt="20ms", duration="3s", seeds=1)]
+    )
+    assert {spot.x for panel in plots.with_spots(lines, ["x: target=4ms"]).panels for spot in panel.spots} == {4e6}
+    for wrong, said in {
+        "rtt": "not of the form",
+        "a: rtt=20ms": "no value of 'target'",
+        "a: rt=20ms target=2ms": "unknown swept name of --mark 'rt', did you mean",
+        "a: rtt=60ms target=2ms": "outside of what was swept",
+        "a: rtt=20mbit target=2ms": "has no place between",
+    }.items():
+        with pytest.raises(package.InputError, match=said):
+            plots.with_spots(figure, [wrong])

@@ -383,7 +383,7 @@ def _conduct(
 
 
 def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:
-    plans = [scenario.resolve(options) for options in experiment.points]
+    plans = [_plan(options) for options in experiment.points]
     for plan in plans:
         kinds = [flow.split("*", 1)[1].split(":")[0] for flow in plan.echo["flows"]]
         files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
@@ -392,6 +392,17 @@ def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:
         if refusal:
             raise InputError(f"engine {engine.name}: {refusal}")
     return plans
+
+
+def _plan(options: scenario.Options) -> Plan:
+    """Resolve one scenario; an error says for which swept values."""
+    try:
+        return scenario.resolve(options)
+    except InputError as error:
+        if not options.point:
+            raise
+        setting = ", ".join(f"{name}={value}" for name, value in options.point.items())
+        raise InputError(f"{error} (at {setting})") from None
 
 
 def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:

@@ -101,6 +101,10 @@ class Size:
         """
         return cls(*_native.parse_size(text))
 
+    def in_bytes(self, packet_bytes: int) -> int:
+        """Return it in bytes, where packets have so many."""
+        return self.count * packet_bytes if self.in_packets else self.count
+
     def __str__(self) -> str:
         return f"{self.count}p" if self.in_packets else format_bytes(self.count)
 

@@ -68,6 +68,10 @@ def plot(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS)],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option("--mark", metavar="TEXT", help="In a sweep, a setting to name: 'NAME: SWEPT=VALUE ...'."),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE|DIR", help="File (.svg, .pdf or .png) or folder; its CSV is beside.")
     ] = Path("."),
@@ -97,6 +101,7 @@ def plot(
     target = out.parent if ending else out
     store.check_writable(target)
     drawn = plots.figures(kind, [load(folder) for folder in folders], column)
+    drawn = [plots.with_spots(figure, mark or ()) for figure in drawn]
     if ending:
         if len(drawn) > 1:
             raise InputError(f"--out: '{out}' is one file, and there are {len(drawn)} figures: name a folder")

@@ -29,6 +29,7 @@ from aqmlab.plots import (
 from aqmlab.plots.curves import Curve, Kind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
+from aqmlab.plots.spots import with_spots
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ __all__ = [
     "contents",
     "drawable",
     "figures",
+    "with_spots",
 ]
 
 KINDS: dict[str, Kind] = {

@@ -86,7 +86,7 @@ def caption(curves: Sequence[Curve]) -> str:
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     parts = [
         f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
-        f"{scenario['duration']} the first {_warmup(first)} not measured, "
+        f"{scenario['duration']}, the first {_warmup(first)} not measured, "
         f"{seeds} seed{'' if seeds == '1' else 's'}"
     ]
     results = len({id(curve.result) for curve in curves})

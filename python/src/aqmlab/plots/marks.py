@@ -15,6 +15,7 @@ from aqmlab import metrics
 from aqmlab.plots import style
 from aqmlab.plots.looks import Look
 from aqmlab.plots.model import Mark, Panel
+from aqmlab.plots.places import names
 from aqmlab.statistics import Reals
 
 if TYPE_CHECKING:
@@ -269,17 +270,19 @@ def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     """Paint a cell for each pair of values; the panels of a figure share their colours, and few cells have numbers."""
     del looks
     assert panel.colours is not None
+    low, high = panel.colours.low or 0.0, panel.colours.high or 0.0
+    _, factor = panel.colours.readable(high)
     across, up = list(panel.x_axis.places), list(panel.y_axis.places)
     cells = np.full((len(up), len(across)), np.nan)
     for x, y, value in rows.select(panel.x, panel.y, panel.value).iter_rows():
-        cells[up.index(y), across.index(x)] = value
-    scale = (LogNorm if panel.colours.is_log else Normalize)(panel.colours.low, panel.colours.high)
+        cells[up.index(y), across.index(x)] = value * factor
+    scale = (LogNorm if panel.colours.is_log else Normalize)(low * factor, high * factor)
     axes.imshow(cells, cmap="cividis", norm=scale, aspect="auto", origin="lower", interpolation="nearest")
     if len(across) <= MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(cells):
             colour = "white" if scale(value) < 0.5 else "black"
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize="x-small", color=colour)
-    axes.set_yticks(range(len(up)), up)
+    axes.set_yticks(range(len(up)), list(names(up).values()))
     axes.grid(visible=False)
     axes.tick_params(length=0)
 

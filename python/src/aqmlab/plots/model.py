@@ -64,6 +64,15 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A named place in a panel; without a height it is a line from top to bottom."""
+
+    name: str
+    x: float
+    y: float | None = None
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes.
 
@@ -85,6 +94,7 @@ class Panel:
         strong: a column that says which of its cells are emphasised.
         height: height beside that of other panels below or above.
         colours: the numbers that the colours of a map stand for.
+        spots: places that have names.
 
     """
 
@@ -108,6 +118,7 @@ class Panel:
     strong: str = ""
     height: float = 1.0
     colours: Axis | None = None
+    spots: tuple[Spot, ...] = ()
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that it shows."""

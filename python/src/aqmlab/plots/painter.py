@@ -14,7 +14,8 @@ from matplotlib.ticker import LogFormatter
 from aqmlab.plots import marks, style
 from aqmlab.plots import places as spots
 from aqmlab.plots.looks import looks
-from aqmlab.plots.model import Axis, Panel
+from aqmlab.plots.model import Axis, Panel, Spot
+from aqmlab.plots.places import names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +66,8 @@ def paint(
             own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
             if panel.shaded is not None:
                 _shade(own, *panel.shaded, is_named=place < columns)
+            for spot in panel.spots:
+                _point_at(own, spot, is_named=place < columns)
             if place + columns < len(panels):
                 own.set_xlabel("")
             else:
@@ -73,7 +76,8 @@ def paint(
                 own.set_ylabel("")
             if panel.colours is not None and place % columns == columns - 1:
                 row = axes[place - columns + 1 : place + 1]
-                canvas.colorbar(own.images[0], ax=list(row), label=panel.colours.label)
+                label, _ = panel.colours.readable(panel.colours.high or 0.0)
+                canvas.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
     if labels and any(own.get_legend_handles_labels()[0] for own in axes):
         style.legend(canvas, axes, layout)
     return canvas
@@ -97,6 +101,21 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
         factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
         _scale(axes, axis, which, factor)
+
+
+def _point_at(axes: Axes, spot: Spot, *, is_named: bool) -> None:
+    """Show a place; its name is where there is room, and that of a line above the first panel."""
+    note: Any = {"fontsize": "small", "color": style.INK}
+    if spot.y is None:
+        axes.axvline(spot.x, color=style.INK, linewidth=1.0, linestyle=(0, (1, 2)))
+        if is_named:
+            axes.text(spot.x, 1.01, spot.name, transform=axes.get_xaxis_transform(), ha="center", va="bottom", **note)
+        return
+    axes.plot(spot.x, spot.y, "o", markersize=6, markerfacecolor="white", markeredgecolor=style.INK, clip_on=False)
+    is_right = spot.x > sum(axes.get_xlim()) / 2
+    note["xytext"], note["ha"] = ((-8, 0), "right") if is_right else ((8, 0), "left")
+    paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    axes.annotate(spot.name, (spot.x, spot.y), textcoords="offset points", va="center", bbox=paper, **note)
 
 
 def _shade(axes: Axes, end: float, why: str, *, is_named: bool) -> None:
@@ -152,7 +171,8 @@ def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_n
         axes.minorticks_off()
     room = letters // LETTERS_EACH
     step = 1 if all_named else -(-len(places) // max(room, LEAST_VALUES))
-    places = dict(list(places.items())[::step])
+    written = names(places)
+    places = {written[text]: place for text, place in list(places.items())[::step]}
     turned: Any = {"rotation": 30, "ha": "right"} if sum(map(len, places)) > letters else {}
     if len(places) > room and turned:
         turned = {"rotation": 90, "fontsize": "small"}

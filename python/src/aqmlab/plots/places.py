@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from aqmlab import quantities
+from aqmlab import quantities, units
 
 
 def of(texts: Iterable[str]) -> dict[str, float]:
@@ -35,3 +36,24 @@ def are_even_by_ratio(places: Iterable[float]) -> bool:
     gaps = [(high - low) / (ranked[-1] - ranked[0]) for low, high in pairwise(ranked)]
     ratios = [math.log(high / low) / math.log(ranked[-1] / ranked[0]) for low, high in pairwise(ranked)]
     return min(ratios) > min(gaps)
+
+
+def names(texts: Iterable[str]) -> dict[str, str]:
+    """Return how a figure writes each text.
+
+    tc's kb has 1024 bytes: where some are no round number of them, all are written in decimal units.
+
+    >>> names(["12500b", "3125kb"]), names(["64kb", "128kb"])
+    ({'12500b': '12.5 kB', '3125kb': '3.2 MB'}, {'64kb': '64kb', '128kb': '128kb'})
+
+    """
+    known = list(texts)
+    found = quantities.read(known)
+    if found is None or found[0].axis != "bytes" or not any(re.fullmatch("[0-9]{4,}b", text) for text in known):
+        return {text: text for text in known}
+    return {text: _bytes(size) for text, size in zip(known, found[1], strict=True)}
+
+
+def _bytes(size: float) -> str:
+    unit, factor, _ = units.readable("bytes", size)
+    return f"{size * factor:.3g} {unit}"

@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -34,6 +35,8 @@ from aqmlab.units import (
 )
 
 FULL_IP_PACKET_BYTES = 1500
+# Parameters below which a discipline does nothing, where they are sizes.
+THRESHOLDS = ("kmin", "min", "threshold")
 SMALLEST_BUFFER_PACKETS = 20
 SHORTEST_WARMUP_NS = 5_000_000_000
 MSER5 = "mser5"
@@ -124,6 +127,7 @@ def resolve(options: Options) -> Plan:
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
     warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
     warnings += [] if captures else _idle_ecn(contestants, groups)
+    warnings += _unreached(contestants, FULL_IP_PACKET_BYTES + overhead)
 
     base = Scenario(
         aqm="",
@@ -506,10 +510,27 @@ def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ..
     ]
 
 
+def _unreached(contestants: tuple[Contestant, ...], packet_bytes: int) -> list[str]:
+    """Return warnings about thresholds that a queue cannot reach before it is full."""
+    warnings = []
+    for contestant in contestants:
+        params = contestant.spec.params
+        for name in (name for name in THRESHOLDS if name in params and "limit" in params):
+            # Of other disciplines a parameter of this name is a time, a number or found by the law itself.
+            with suppress(ValueError):
+                lowest, limit = Size.parse(params[name]), Size.parse(params["limit"])
+                if lowest.in_bytes(packet_bytes) >= limit.in_bytes(packet_bytes) > 0:
+                    warnings.append(
+                        f"'{contestant.label}' does nothing below {name} {lowest}, and its queue is full at {limit}: "
+                        f"give a larger buffer, or a limit"
+                    )
+    return warnings
+
+
 def _late_starts(groups: tuple[flows.Group, ...], duration_ns: int) -> list[str]:
     return [
         f"flows '{group.name}' may start as late as {format_span(group.latest_start_ns)}, "
-        f"when the run of {format_span(duration_ns)} is over"
+        f"when the run of {format_span(duration_ns)} is over: give them an earlier start, as start=0s"
         for group in groups
         if group.latest_start_ns >= duration_ns
     ]

@@ -1,0 +1,60 @@
+"""Spots: settings that are named in the figure of a sweep, such as a rule's threshold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from aqmlab import quantities
+from aqmlab.errors import InputError, unknown
+from aqmlab.plots.figure import Figure
+from aqmlab.plots.model import Axis, Panel, Spot
+
+
+def with_spots(figure: Figure, texts: Sequence[str]) -> Figure:
+    """Return the figure of a sweep with spots, each as ``NAME: SWEPT=VALUE ...``.
+
+    Raises:
+        InputError: if a text is not of this form, or its values are not within those that were swept.
+
+    """
+    return replace(figure, panels=[_with(panel, texts) for panel in figure.panels]) if texts else figure
+
+
+def _with(panel: Panel, texts: Sequence[str]) -> Panel:
+    return replace(panel, spots=tuple(_spot(panel, text) for text in texts))
+
+
+def _spot(panel: Panel, text: str) -> Spot:
+    read = re.fullmatch(r"([^:]+):\s*(\S+=\S+(?:\s+\S+=\S+)*)\s*", text)
+    if read is None:
+        raise InputError(
+            f"--mark: '{text}' is not of the form 'NAME: SWEPT=VALUE ...', as 'rule: kmin=400kb kmax=1600kb'"
+        )
+    values = dict(pair.split("=", 1) for pair in read[2].split())
+    axes = {panel.x: panel.x_axis, panel.y: panel.y_axis} if panel.mark == "map" else {panel.x: panel.x_axis}
+    if panel.mark not in ("map", "line"):
+        raise InputError("--mark: this sweep is drawn without an axis for each swept name")
+    for name in values.keys() - axes.keys():
+        raise unknown("swept name of --mark", name, list(axes))
+    for name in axes.keys() - values.keys():
+        raise InputError(f"--mark: '{text}' has no value of '{name}'")
+    across, *up = (_place(name, values[name], axis) for name, axis in axes.items())
+    return Spot(read[1].strip(), across, up[0] if up else None)
+
+
+def _place(name: str, value: str, axis: Axis) -> float:
+    """Return where a value is on an axis, between the swept ones by its ratio to them."""
+    found = quantities.read([value, *axis.places])
+    if found is None or min(found[1]) <= 0.0:
+        raise InputError(f"--mark: {name}={value} has no place between {', '.join(axis.places)}")
+    (size, *sizes), places = found[1], list(axis.places.values())
+    if not min(sizes) <= size <= max(sizes):
+        raise InputError(f"--mark: {name}={value} is outside of what was swept: {', '.join(axis.places)}")
+    if places == sizes:
+        return size
+    order = np.argsort(sizes)
+    return float(np.interp(np.log(size), np.log(np.array(sizes)[order]), np.array(places)[order]))

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT, Command
 
 import aqmlab
-from aqmlab import InputError, _native
+from aqmlab import InputError, _native, python_aqm, scenario
 from aqmlab.registry import Spec
 
 CODEL = f"python:{ROOT}/docs/examples/codel.py:CoDel"
@@ -22,6 +22,7 @@ HEAD = "import aqmlab\nclass Mine(aqmlab.AQM):\n"
 
 
 def _file(folder: Path, body: str, head: str = HEAD) -> str:
+    folder.mkdir(exist_ok=True)
     path = folder / "mine.py"
     path.write_text(head + "".join(f"    {line}\n" for line in body.splitlines()))
     return f"python:{path}:Mine"
@@ -94,7 +95,9 @@ def a_wrong_class_is_caught_by_them(body: str, test: str, why: str, tmp_path: Pa
         ("params = {'drop': '5ms'}", "'drop' is an attribute of every discipline"),
         ("params = {'queue': '5ms'}", "'queue' is an attribute of every discipline"),
         ("params = {'target': 5}", "must be a table of text"),
-        ("oops(", "SyntaxError"),
+        ("oops(", "SyntaxError: '(' was never closed (@, line 3)"),
+        ("def __init__(self, target): pass", "__init__ takes 'target': it gets nothing"),
+        ("def enqueue(self, packet, now):\n    self.enqueue(packet, now)", "@, line 4, in enqueue; ...; @, line 4"),
         ("oops", "NameError: name 'oops' is not defined (@, line 2, line 3)"),
     ],
 )
@@ -121,6 +124,7 @@ def a_class_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         (f"{name}d", "unknown class 'Mined', did you mean 'Mine'?"),
         ("python:nowhere.py:Mine", "nowhere.py: No such file or directory"),
         ("python:Mine", "nothing is registered by this name"),
+        ("python:my work/mine.py:Mine", "a space ends a name in tc's notation: go to the file's folder"),
         (f"{name} target 5ms", "parameter 'target' is unknown; known are limit"),
     ]:
         with pytest.raises(InputError, match="python:") as refused:
@@ -200,6 +204,32 @@ def the_source_is_part_of_the_key(tmp_path: Path) -> None:
     assert not set(keys) & set(changed.runs["key"].to_list() if keys else [])
 
 
+def what_a_file_imports_from_its_folder_is_part_of_it(tmp_path: Path) -> None:
+    names, digests = [], []
+    for folder, most in (("one", 7), ("other", 8)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(f"MOST = '{most}'\n")
+        names.append(_file(tmp_path / folder, "params = {'most': helper.MOST}", f"import helper\n{HEAD}"))
+    # Modules of one name in two folders are two, whichever comes first.
+    assert [Spec.parse(name).params["most"] for name in names] == ["7", "8"]
+    digests = [Spec.parse(name).source for name in names]
+    assert "helper" not in sys.modules
+    (tmp_path / "one" / "helper.py").write_text("MOST = '9'\n")
+    assert [Spec.parse(name).params["most"] for name in names] == ["9", "8"]
+    assert [Spec.parse(name).source == digest for name, digest in zip(names, digests, strict=True)] == [False, True]
+
+
+def a_relative_path_begins_where_the_experiment_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _file(tmp_path, "pass")
+    monkeypatch.chdir(tmp_path)
+    digest = python_aqm.load("python:mine.py:Mine")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert python_aqm.load("python:mine.py:Mine", tmp_path) == digest
+    with pytest.raises(InputError, match="No such file"):
+        python_aqm.load("python:mine.py:Mine")
+
+
 def _short(most: int) -> type[aqmlab.AQM]:
     class Short(aqmlab.AQM):
         def enqueue(self, packet: _native.Packet, now: int) -> None:  # noqa: ARG002
@@ -255,6 +285,11 @@ def no_file_and_no_folder_names_code_to_run(tmp_path: Path, aqmlab: Command) -> 
         (tmp_path / f"{number}.toml").write_text(f"{table}{aqm}\n")
         ended = aqmlab("run", f"{number}.toml")
         assert (ended.status, "is code, and a file names none" in ended.line) == (2, True)
+    # Beside what a file names, the user may name code for its scenario.
+    loaded = scenario.load(tmp_path / "0.toml", {"aqm": [good := _file(tmp_path / "good", "pass")]})
+    assert scenario.resolve(loaded.points[0]).contestants[0].label == good
+    with pytest.raises(InputError, match="is code, and a file names none"):
+        scenario.resolve(scenario.load(tmp_path / "1.toml", {"aqm": ["$x"]}).points[0])
     options = ["--rate", "10mbit", "--rtt", "10ms", "--duration", "2s", "--out", "out", "--quiet"]
     assert aqmlab("compare", *options, "--aqm", "fifo", "--seeds", 1).status == 0
     manifest = tmp_path / "out" / "manifest.json"

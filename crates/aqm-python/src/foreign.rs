@@ -31,6 +31,8 @@ const SHORTEST_WAIT_NS: u64 = 1_000;
 pub(crate) const PREFIX: &str = "python:";
 /// The only preset: the values in the class.
 const PRESET: &str = "class";
+/// So many places in the user's file are named in an error.
+const MOST_PLACES: usize = 6;
 
 /// A declared class.
 struct Declared {
@@ -64,7 +66,12 @@ pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
         };
         frames.try_iter()?.map(|frame| place(frame?)).collect()
     };
-    let places = places().unwrap_or_default().join("; ");
+    let mut places = places().unwrap_or_default();
+    if places.len() > MOST_PLACES {
+        // Recursion: the first calls, and the last.
+        places.splice(MOST_PLACES - 2..places.len() - 1, ["...".to_owned()]);
+    }
+    let places = places.join("; ");
     let at = if places.is_empty() { String::new() } else { format!(" ({places})") };
     let explained = InputError::new_err(format!("{name}: {error}{at}"));
     explained.set_cause(py, Some(error.clone_ref(py)));

@@ -16,13 +16,10 @@ It is used by its place, ``python:newest.py:Newest``, or registered: ``aqmlab.re
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import json
 import re
-import sys
 import threading
-import traceback
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,15 +27,17 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from aqmlab import _native
+from aqmlab import _native, python_files
 from aqmlab._native import Packet
 from aqmlab.errors import InputError, unknown
+from aqmlab.python_files import Executed
 
 # What the names of such disciplines begin with.
 PYTHON = "python:"
 TRAITS = ("ecn", "drops_queued", "reorders_flows", "reorders_within_flow", "quiet_packets")
-# The digest of the source of what is declared, by name.
+# The digest of the source of what is declared, and the executed files, by name.
 _DIGESTS: dict[str, str] = {}
+_FILES: dict[str, Executed] = {}
 _LOCK = threading.Lock()
 # What every class has, and what does not change what it does.
 _OF_PYTHON = ("__doc__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__")
@@ -112,34 +111,38 @@ def register_aqm(discipline: type[AQM], name: str | None = None) -> str:
         source = _source(discipline)
     except (OSError, TypeError):
         raise InputError(f"{called}: its source cannot be read, and decides which runs are the same") from None
-    _declare(called, discipline, source)
+    _declare(called, discipline, _digest(source))
     return called
 
 
-def load(text: str) -> str:
+def load(text: str, folder: Path | None = None) -> str:
     """Declare the class that a discipline in tc's notation names, as ``python:codel.py:CoDel target 5ms``.
 
+    Args:
+        text: the discipline.
+        folder: where a relative path begins; the working directory unless given.
+
     Returns:
-        The hash of its source, which is part of the key of every run with it.
+        The hash of its source and of the modules beside it that it imports: part of the key of every run with it.
 
     Raises:
         InputError: naming the file, and what is wrong with it.
 
     """
     name = text.split()[0].removesuffix(":class")
-    path, colon, wanted = name.removeprefix(PYTHON).rpartition(":")
+    place, colon, wanted = name.removeprefix(PYTHON).rpartition(":")
     with _LOCK:
         if not colon:
             if name not in _DIGESTS:
-                raise InputError(f"{name}: nothing is registered by this name; a file is python:FILE.py:CLASS")
+                raise InputError(f"{name}: {_unknown(text)}")
             return _DIGESTS[name]
-        try:
-            source = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{name}: {path}: {getattr(error, 'strerror', None) or 'is not text in UTF-8'}") from None
-        if _DIGESTS.get(name) != _digest(source):
-            _declare(name, _class(name, Path(path), wanted, source), source)
-        return _DIGESTS[name]
+        path = Path(place) if folder is None else folder / place
+        held = _FILES.get(name)
+        if held is None or not held.is_of(path):
+            held = python_files.execute(name, path)
+            _declare(name, _class(name, path, wanted, held.defined), held.digest)
+            _FILES[name] = held
+        return held.digest
 
 
 def ensure(text: str) -> None:
@@ -185,28 +188,33 @@ def _digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def _class(name: str, path: Path, wanted: str, source: str) -> type[AQM]:
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(f"aqmlab_{path.stem}", None))  # type: ignore[arg-type]
-    module.__file__ = str(path)
-    # Dataclasses look for the module of a class there.
-    sys.modules[module.__name__] = module
-    try:
-        exec(compile(source, str(path), "exec"), vars(module))
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [error.lineno] if isinstance(error, SyntaxError) else [one.lineno for one in frames[1:]]
-        at = ", ".join(f"line {line}" for line in lines)
-        raise InputError(f"{name}: {type(error).__name__}: {error} ({path}, {at})") from error
-    found = vars(module).get(wanted)
+def _unknown(text: str) -> str:
+    if re.search(r"\.py:\w", text):
+        return "a space ends a name in tc's notation: go to the file's folder, or register the class from Python"
+    return "nothing is registered by this name; a file is python:FILE.py:CLASS"
+
+
+def _class(name: str, path: Path, wanted: str, defined: Mapping[str, Any]) -> type[AQM]:
+    found = defined.get(wanted)
     if found is None:
-        classes = [key for key, value in vars(module).items() if isinstance(value, type) and value is not AQM]
+        classes = [key for key, value in defined.items() if isinstance(value, type) and value is not AQM]
         raise InputError(f"{name}: {path}: {unknown('class', wanted, classes)}")
     return found  # type: ignore[no-any-return]
 
 
-def _declare(name: str, discipline: type[AQM], source: str) -> None:
+def _declare(name: str, discipline: type[AQM], digest: str) -> None:
     if not (isinstance(discipline, type) and issubclass(discipline, AQM)):
         raise InputError(f"{name}: is no subclass of aqmlab.AQM")
+
+    needed = [
+        one.name
+        for one in list(inspect.signature(discipline.__init__).parameters.values())[1:]
+        if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    if needed:
+        raise InputError(
+            f"{name}: __init__ takes '{needed[0]}': it gets nothing, since parameters are attributes already"
+        )
 
     def made(values: Mapping[str, Any], link_rate: int, mtu: int) -> AQM:
         one = discipline.__new__(discipline)
@@ -234,4 +242,4 @@ def _declare(name: str, discipline: type[AQM], source: str) -> None:
         discipline.next_wakeup is not AQM.next_wakeup,
         made,
     )
-    _DIGESTS[name] = _digest(source)
+    _DIGESTS[name] = digest

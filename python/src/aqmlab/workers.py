@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from aqmlab import engine as engines
@@ -131,14 +132,16 @@ class Order:
     run: Run
     scenario: Scenario
     files: Mapping[str, tuple[str, str]]
-    # The hash of a discipline that is written in Python.
+    # Of a discipline that is written in Python: the hash of its source, and where its path begins.
     law: str = ""
+    folder: str = ""
 
 
 def _order(engine: Engine, task: Task) -> Order:
     run = Run(task.point, task.aqm, task.seed, task.key)
     files = {name: (os.path.abspath(name), digest) for name, digest in task.files.items()}
-    return Order(engine.name, engine.version, run, task.scenario, files, python_aqm.declared(task.scenario.aqm))
+    law = python_aqm.declared(task.scenario.aqm)
+    return Order(engine.name, engine.version, run, task.scenario, files, law, os.getcwd() if law else "")
 
 
 def make(order: Order) -> Report:
@@ -158,7 +161,7 @@ def make(order: Order) -> Report:
             f"{order.version}: install the same version on every worker"
         )
     # A worker lives longer than an experiment: what it has of a file may be of an earlier one.
-    if order.law and python_aqm.load(order.scenario.aqm) != order.law:
+    if order.law and python_aqm.load(order.scenario.aqm, Path(order.folder)) != order.law:
         name = order.scenario.aqm.split()[0].removesuffix(":class")
         raise InputError(
             f"worker {socket.gethostname()}: {name}: has another content than where the experiment was started"

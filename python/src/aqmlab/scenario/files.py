@@ -37,7 +37,7 @@ class Experiment:
 
 def load(
     path: str | os.PathLike[str],
-    overrides: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str | Sequence[str]] | None = None,
     *,
     values: Mapping[str, str] | None = None,
     quick: bool = False,
@@ -83,7 +83,9 @@ def load(
     def check(key: str, value: object) -> object:
         return _value(key, value, place, folder)
 
-    rest: dict[str, Any] = {"folder": folder, "allow_unequal_buffers": unequal}
+    named_here = (overrides or {}).get("aqm", ())
+    asked = (named_here,) if isinstance(named_here, str) else tuple(named_here)
+    rest: dict[str, Any] = {"folder": folder, "allow_unequal_buffers": unequal, "asked": asked}
     return Experiment(title, _points(table, named, sweep, design, place, check, rest))
 
 

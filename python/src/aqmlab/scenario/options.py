@@ -81,7 +81,8 @@ class Options:
     """The user's options, as text; missing ones have their defaults.
 
     ``place`` starts every message; ``point`` says what each swept value is called; ``named`` holds the values of
-    ``$names``, and ``varied`` those names that differ over a sweep; files of flows are looked for in ``folder``.
+    ``$names``, and ``varied`` those names that differ over a sweep; files of flows are looked for in ``folder``;
+    ``asked`` holds the disciplines that the user names beside the file, and which may be code.
     """
 
     given: Mapping[str, tuple[str, ...]]
@@ -91,6 +92,7 @@ class Options:
     named: Mapping[str, str] = field(default_factory=dict)
     varied: tuple[str, ...] = ()
     folder: Path | None = None
+    asked: tuple[str, ...] = ()
 
     def text(self, name: str) -> str:
         """Return the value of an option that is given at most once."""

@@ -428,7 +428,7 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
     for label, text in zip(labels, texts, strict=True):
         if any(label == other.label for other in contestants):
             raise options.error("aqm", f"'{label}' is given twice")
-        if text.startswith(PYTHON) and options.place not in ("", "--"):
+        if text.startswith(PYTHON) and options.place not in ("", "--") and text not in options.asked:
             raise options.error("aqm", f"'{text}' is code, and a file names none: give it with --aqm, or from Python")
         try:
             spec = Spec.parse(text)

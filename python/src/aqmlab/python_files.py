@@ -1,0 +1,112 @@
+"""The file of a discipline in Python: executed, with the modules that it imports from its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import aqmlab
+from aqmlab.errors import InputError
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What a file defines, and the sources that it is made of: its own, and those of its folder that it imports."""
+
+    path: Path
+    defined: Mapping[str, Any]
+    sources: Mapping[Path, str]
+
+    @property
+    def digest(self) -> str:
+        """The hash of all its sources; of a file that imports none beside it, that of its text."""
+        return hashlib.sha256("".join(self.sources.values()).encode()).hexdigest()
+
+    def is_of(self, path: Path) -> bool:
+        """Whether it is what this file, and those that it imports, say now."""
+        try:
+            return path.absolute() == self.path and all(
+                path.read_text(encoding="utf-8") == source for path, source in self.sources.items()
+            )
+        except (OSError, UnicodeDecodeError):
+            return False
+
+
+def execute(name: str, path: Path) -> Executed:
+    """Execute a file, which may import from its folder.
+
+    Its modules are its own: another file beside another module of the same name gets that one, and an edited module is
+    read again.
+
+    Raises:
+        InputError: naming the discipline, the file, and the lines where it fails.
+
+    """
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{name}: {path}: {getattr(error, 'strerror', None) or 'is not text in UTF-8'}") from None
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(f"aqmlab_{path.stem}", None))  # type: ignore[arg-type]
+    module.__file__ = str(path)
+    # Dataclasses look for the module of a class there.
+    sys.modules[module.__name__] = module
+    with _imports_from(path.parent.absolute()) as imported:
+        try:
+            exec(compile(source, str(path), "exec"), vars(module))
+        except Exception as error:
+            raise InputError(f"{name}: {_explained(error, path)}") from error
+        beside = {file: file.read_text(encoding="utf-8") for file in imported()}
+    return Executed(path.absolute(), vars(module), {path.absolute(): source, **dict(sorted(beside.items()))})
+
+
+@contextmanager
+def _imports_from(folder: Path) -> Iterator[Any]:
+    """Let imports find what is in a folder, afresh; yields what tells the files that were imported from there."""
+
+    def own() -> dict[str, ModuleType]:
+        return {key: module for key, module in list(sys.modules.items()) if _file(module, folder, key)}
+
+    held, writes = own(), sys.dont_write_bytecode
+    for key in held:
+        del sys.modules[key]
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    # Bytecode is told from its source by second and size: an edit within a second would be missed.
+    sys.dont_write_bytecode = True
+    try:
+        yield lambda: [file for key, module in own().items() if (file := _file(module, folder, key))]
+    finally:
+        sys.dont_write_bytecode = writes
+        sys.path.remove(str(folder))
+        for key in own():
+            del sys.modules[key]
+        sys.modules.update(held)
+
+
+def _file(module: ModuleType, folder: Path, key: str) -> Path | None:
+    """Return the file of a module that was found in a folder, or in a package there."""
+    file = getattr(module, "__file__", None)
+    top = folder / key.partition(".")[0]
+    if not file or not str(file).endswith(".py") or top.name == aqmlab.__name__:
+        return None
+    is_own = Path(file) == top.with_suffix(".py") or Path(file).is_relative_to(top)
+    return Path(file) if is_own else None
+
+
+def _explained(error: Exception, path: Path) -> str:
+    """What went wrong and where, in the file and in those beside it, in one line."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno})"
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).parent == path.parent]
+    lines = list(dict.fromkeys(f"line {one.lineno}" for one in frames))
+    shown = lines if len(lines) <= 3 else [*lines[:2], "...", lines[-1]]
+    return f"{type(error).__name__}: {error} ({path}, {', '.join(shown)})"

@@ -6,10 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import CHROMIUM, opened
 from conftest import Command
 
 from aqmlab import InputError, scenario, suites
 from aqmlab.scenario.inputs import steps
+from aqmlab.statistics import Estimate
+from aqmlab.suites import overview
 
 TINY = """
 title = "Tiny"
@@ -90,13 +94,30 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     page = (Path("out") / "index.html").read_text()
     for text in ("1.1 One flow", "second", "newreno / all", "What is to be stated", "tiny/one.toml"):
         assert text in page
+    glance = page[page.index('id="glance"') : page.index("</nav>")]
+    assert [glance.count(one) for one in ("Mean queue delay, ms", "Goodput, Mbit/s", "#one", "#two")] == [2, 2, 1, 1]
     document = json.loads(Path("all.json").read_text())
     assert [one["section"] for one in document["scenarios"]] == ["1.1", "1.2"]
     assert {row["aqm"] for row in document["scenarios"][1]["summary"]} == {"pie ecn", "codel target 5ms ecn"}
     assert (Path("out") / "figures" / "one-cdf.csv").is_file()
+    for width in (390,) if CHROMIUM else ():
+        with opened(Path("out") / "index.html", width) as tab:
+            found = Axe().run(tab).response["violations"]
+            assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+            assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
     again = aqmlab("suite", str(tiny), "--only", "1.1", "--quiet", "--out", "part")
     assert again.status == 0
     assert not (Path("part") / "two").exists()
+
+
+def at_a_glance_what_is_not_told_from_the_best_is_best_too() -> None:
+    def one(value: float, half: float) -> Estimate:
+        return Estimate(value, value - half, value + half, 3)
+
+    values = {"a": one(10.0, 1.0), "b": one(11.5, 1.0), "c": one(20.0, 1.0)}
+    assert overview._best(values, "lower") == {"a", "b"}
+    assert overview._best(values, "higher") == {"c"}
+    assert overview._best(values, "") == overview._best({"a": one(1.0, 9.0), "b": one(2.0, 9.0)}, "lower") == set()
 
 
 def what_is_wrong_with_a_suite_is_named(aqmlab: Command, tiny: Path) -> None:
@@ -104,6 +125,9 @@ def what_is_wrong_with_a_suite_is_named(aqmlab: Command, tiny: Path) -> None:
     assert "only: '3' is no section" in aqmlab("suite", "rfc7928", "--only", "3").line
     (tiny / "suite.toml").write_text(TINY.replace('"goodput_mbit", "qdelay', '"goodput", "qdelay'))
     with pytest.raises(InputError, match="columns: unknown metric 'goodput'"):
+        suites.find(str(tiny))
+    (tiny / "suite.toml").write_text(TINY.replace('figures = ["cdf"]', 'matters = ["goodput_mbi"]'))
+    with pytest.raises(InputError, match="matters: unknown column 'goodput_mbi', did you mean 'goodput_mbit'"):
         suites.find(str(tiny))
     (tiny / "suite.toml").write_text(TINY.replace("[2, 3]", "[3, 2]"))
     with pytest.raises(InputError, match="phases: second: must end after it begins"):

@@ -13,6 +13,7 @@ from aqmlab.plots.looks import looks
 from aqmlab.report import environment, inline
 from aqmlab.store import files
 from aqmlab.suites import table
+from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
         .render(
             outcome=outcome,
             suite=outcome.suite,
+            overview=overview(outcome),
+            looks=looks(list(outcome.aqms)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
             disciplines=[_facts(text) for text in outcome.aqms],
             warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),

@@ -14,6 +14,8 @@ PLAN = "suite.toml"
 # RFC 7928 sections 2.5 to 2.7 and 4.2: the usual figures of a scenario.
 COLUMNS = ("goodput_mbit", "utilization", "loss_ratio", "qdelay_mean_ms", "qdelay_p99_ms", "jain_index")
 FIGURES = ("tradeoff", "cdf")
+# What of them is shown at a glance.
+MATTERS = ("qdelay_mean_ms", "goodput_mbit")
 REQUIREMENTS = ("must", "recommended", "may")
 # Between two metrics of a column: their ratio, run by run.
 OVER = " / "
@@ -23,8 +25,9 @@ OVER = " / "
 class Entry:
     """A scenario of a suite: its file, where it is asked for, and what is shown of it.
 
-    ``columns`` are metrics, or two with `` / `` between; ``phases`` are names and times in seconds; ``ecn`` switches
-    ECN on, and ``tail_drop`` adds the discipline that is compared with.
+    ``columns`` are metrics, or two with `` / `` between, and ``matters`` those that are shown at a glance; ``phases``
+    are names and times in seconds; ``ecn`` switches ECN on, and ``tail_drop`` adds the discipline that is compared
+    with.
     """
 
     file: Path
@@ -33,6 +36,7 @@ class Entry:
     asks: str
     requirement: str
     columns: tuple[str, ...]
+    matters: tuple[str, ...]
     figures: tuple[str, ...]
     phases: dict[str, tuple[float, float]]
     ecn: bool
@@ -99,13 +103,15 @@ def _entry(folder: Path, table: Table) -> Entry:
     file = folder / f"{table.text('file')}.toml"
     if not file.is_file():
         raise table.error(f"file: there is no '{file}'")
+    columns = table.texts("columns") or COLUMNS
     entry = Entry(
         file=file,
         section=table.text("section"),
         title=table.text("title"),
         asks=table.text("asks"),
         requirement=table.choice("requirement", REQUIREMENTS, "must"),
-        columns=table.texts("columns") or COLUMNS,
+        columns=columns,
+        matters=table.texts("matters") or tuple(one for one in MATTERS if one in columns),
         figures=table.texts("figures") or FIGURES,
         phases=_phases(table),
         ecn=table.flag("ecn"),
@@ -116,6 +122,9 @@ def _entry(folder: Path, table: Table) -> Entry:
         for name in column.split(OVER):
             if not metrics.is_metric(name):
                 raise table.error(f"columns: unknown metric '{name}'")
+    for column in entry.matters:
+        if column not in columns:
+            raise table.error(f"matters: {unknown('column', column, columns)}")
     for figure in entry.figures:
         if figure not in KINDS:
             raise table.error(f"figures: {unknown('figure', figure, KINDS)}")

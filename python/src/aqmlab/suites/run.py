@@ -113,6 +113,11 @@ def conduct(
     return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped))
 
 
+def as_run(entry: Entry, aqm: str) -> str:
+    """Return a discipline as a scenario runs it: with ECN switched on, if it asks for that."""
+    return registry.marking(aqm) if entry.ecn else aqm
+
+
 def _is_in(entry: Entry, wanted: str) -> bool:
     return wanted == entry.name or f"{entry.section}.".startswith(f"{wanted.rstrip('.')}.")
 
@@ -120,7 +125,7 @@ def _is_in(entry: Entry, wanted: str) -> bool:
 def _aqms(entry: Entry, chosen: Sequence[str]) -> list[str]:
     """The disciplines of a scenario: marking, or with tail drop beside them, where it asks for that."""
     if entry.ecn:
-        return [registry.marking(text) for text in chosen if registry.find(text).traits["ecn"]]
+        return [as_run(entry, text) for text in chosen if registry.find(text).traits["ecn"]]
     if entry.tail_drop and all(registry.Spec.parse(text).name != TAIL_DROP for text in chosen):
         return [*chosen, TAIL_DROP]
     return list(chosen)

@@ -113,7 +113,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> dict[Path, str]:
 
 
 def _with_mod(text: str, name: str) -> str:
-    return _before(text, r"pub mod (\w+);\n|#\[cfg\(test\)\]\nmod (\w+);\n|mod (\w+);\n", name, f"pub mod {name};\n")
+    return _before(text, r"(?:#\[.*\]\n)*(?:pub )?mod (\w+);\n", name, f"pub mod {name};\n")
 
 
 def _with_entry(text: str, name: str, root: Path) -> str:

@@ -62,6 +62,8 @@ def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
         sweep={"rtt": "10ms..70ms*7"}, aqm=["fifo", "fifo:head"], seeds=2, flows=["1*cbr:rate=1mbit"], **options
     )
     assert over_scenarios(swept)[0].endswith(" in any of 7 scenarios.")
+    alone = aqmlab.sweep(sweep={"rtt": "10ms..70ms*7"}, aqm="fifo", seeds=1, **options)
+    assert re.fullmatch(r"Mean queue delay is from [\d.]+ m?s \(rtt \d+ms\) to .*\.", over_scenarios(alone)[0])
 
 
 def the_answer_names_the_leaders_of_a_ranking(page: Path) -> None:

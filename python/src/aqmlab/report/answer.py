@@ -64,9 +64,14 @@ def _of_one_run(result: Result, point: int) -> list[str]:
 
 
 def over_scenarios(result: Result) -> list[str]:
-    """Return up to three sentences about a large sweep: who leads how often, or how one AQM compares with the other."""
+    """Return up to three sentences about a large sweep: who leads how often, or how one AQM compares with the other.
+
+    Of a single AQM they say between which ends its numbers are.
+    """
     short = swept_names(result)
     points = result.points
+    if len(result.aqms) == 1:
+        return [_spread(one, points) for one in swept.extremes(result) if one.best.estimate != one.worst.estimate][:3]
     if len(result.aqms) > 2:
         found = [_leads(name, [one for one in result.rankings if one.metric == name], short) for name in swept.SHOWN]
         return [text for text in found if text][:3]
@@ -77,6 +82,15 @@ def over_scenarios(result: Result) -> list[str]:
         by = _listed([metrics.find(one.metric).phrase for one in orders])
         return [f"{reference} and {aqm} cannot be told apart by {by} in any of {len(points)} scenarios."]
     return [f"Against {reference}, {aqm}'s {one.words(points)}." for one in apart[:3]]
+
+
+def _spread(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
+    ends = (one.best, one.worst)
+    number = _number(one.metric, {str(row.point): row.estimate.value for row in ends})
+    places = (" ".join(f"{name} {value}" for name, value in points[row.point].items()) for row in ends)
+    told = [f"{number(row.estimate.value)} ({place})" for row, place in zip(ends, places, strict=True)]
+    phrase = metrics.find(one.metric).phrase
+    return f"{phrase[0].upper()}{phrase[1:]} is from {told[0]} to {told[1]}."
 
 
 def _leads(name: str, found: Sequence[Ranking], short: Mapping[str, str]) -> str:

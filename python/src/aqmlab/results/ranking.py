@@ -39,11 +39,11 @@ class Ranking:
     def words(self) -> str:
         """The order in words."""
         metric = metrics.find(self.metric)
-        text = in_unit(metric)
         alike = [f"{_listed(group)} are not distinguishable" for group in self.groups if len(group) > 1]
         apart = []
         for step in self.steps:
             estimate = step.difference.estimate
+            text = in_unit(metric, estimate.value, estimate.low, estimate.high)
             ends = sorted(abs(end) for end in (estimate.low, estimate.high) if end is not None)
             interval = ", ".join(text(end, bare=True) for end in ends)
             how = "higher" if metric.better == "higher" else "lower"

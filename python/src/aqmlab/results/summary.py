@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics, statistics
+from aqmlab import metrics, statistics, units
 from aqmlab._native import bucket_width_ns
 from aqmlab.metrics import Metric
 from aqmlab.results.frames import Frames, metric_names
@@ -18,6 +18,8 @@ from aqmlab.statistics import Difference, Estimate, Reals
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
+# What is less than this many of the last digit shown is written in a smaller unit.
+LEAST_DIGITS = 10.0
 # Percentiles over flows, and not over packets: the column, and above what and up to what size of flow.
 OF_FLOWS = {
     "fct": ("fct_s", 0.0, 0.0),
@@ -227,14 +229,21 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
     return Row(point, aqm, metric.name, "mean of the runs, Student-t", statistics.mean(values))
 
 
-def in_unit(metric: Metric) -> Callable[..., str]:
+def in_unit(metric: Metric, *values: float | None) -> Callable[..., str]:
     """Return what writes a value of a metric as text with its unit; shares are in percentage points.
+
+    Where the largest of ``values`` has hardly a digit in the unit of the metric, it is a smaller one.
 
     >>> in_unit(metrics.find("loss_ratio"))(0.0123, "+"), in_unit(metrics.find("qdelay_mean_ms"))(3.1)
     ('+1.23 points', '3.10 ms')
+    >>> in_unit(metrics.find("qdelay_mean_ms"), 0.0022)(0.0022)
+    '2.2 us'
 
     """
     scale, unit, decimals = (100.0, "points", 2) if metric.is_share else (1.0, metric.unit, metric.decimals)
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if not metric.is_share and 0.0 < largest * 10**decimals < LEAST_DIGITS:
+        unit, scale, decimals = units.readable(unit, largest)
 
     def text(value: float, sign: str = "", *, bare: bool = False) -> str:
         return f"{value * scale:{sign}.{decimals}f}{'' if bare else f' {unit}'}".rstrip()
@@ -244,7 +253,7 @@ def in_unit(metric: Metric) -> Callable[..., str]:
 
 def _words(metric: Metric, comparison: Comparison) -> str:
     difference, estimate = comparison.difference, comparison.difference.estimate
-    text = in_unit(metric)
+    text = in_unit(metric, estimate.value, estimate.low, estimate.high)
     if estimate.low is None or estimate.high is None:
         return f"{metric.phrase} differs by {text(estimate.value, '+')}; one run says nothing about chance"
     if estimate.value == 0.0 and estimate.low == estimate.high:

@@ -120,11 +120,11 @@ tools:
 	@touch $@
 
 .venv/dev: python/requirements-dev.lock .venv/packages
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/pip install -q --disable-pip-version-check --no-compile --require-hashes -r $<
 	@touch $@
 
 .venv/docs: python/requirements-docs.lock .venv/dev
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/pip install -q --disable-pip-version-check --no-compile --require-hashes -r $<
 	@touch $@
 
 .venv/native: $(RUST_SOURCES) .venv/packages

@@ -19,7 +19,7 @@ class _Display:
     def __init__(self) -> None:
         self.shown: list[str] = []
 
-    Pretty = staticmethod(str)
+    HTML = staticmethod(str)
 
     def display(self, text: str, *, display_id: bool) -> _Display:
         assert display_id

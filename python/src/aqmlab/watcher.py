@@ -59,7 +59,8 @@ class Line(Watcher):
 
     def _show(self, text: str) -> None:
         self._shown_at = time.monotonic()
-        shown = self._display.Pretty(text)
+        # As HTML an empty line leaves nothing; as text it leaves a box.
+        shown = self._display.HTML(text)
         if self._handle is None:
             self._handle = self._display.display(shown, display_id=True)
         else:

@@ -29,6 +29,8 @@ SMALL, NOT_RUN = "run with ", "not run: "
 EXAMPLE = ROOT / "crates/aqm-core/tests/example/coin.rs"
 # The part of a topology's file that a page shows is tried in this one.
 TOPOLOGY = ROOT / "experiments/switches/graphs/victim-lossy.toml"
+# The commands that draw a report unless they are told not to.
+REPORTING = ("compare", "sweep", "run")
 # What commands refer to, relative to the top of a checkout.
 LINKED = ("data", "docs", "experiments")
 COPIED = ("crates/aqm-core/src", "tests/oracles")
@@ -87,8 +89,10 @@ class Reader:
             if words[1:3] == ["new", "aqm"] and "--python" not in words:
                 for name in COPIED:
                     copytree(ROOT / name, self._folder / name, dirs_exist_ok=True)
+            # A report is drawn where the page shows that one is there: reports and figures have tests of their own.
+            brief = ["--no-report"] if words[1] in REPORTING and "report.html" not in printed else []
             with self._up_to_the_first_run() if block.note.startswith(NOT_RUN) else nullcontext():
-                ended = self._aqmlab(*words[1:], *more)
+                ended = self._aqmlab(*words[1:], *more, *brief)
             assert ended.status == 0, f"{command}\n{ended.err}"
             if printed:
                 assert agrees(printed, ended.out), f"{command}\n{ended.out}"

@@ -20,13 +20,14 @@ from aqmlab.statistics import Reals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # A vertical axis spans at least this share of its middle, so that small differences look small.
 LEAST_SPAN = 0.02
 # How many letters of numbers stand above bars.
 LETTERS_PER_INCH = 13
-# A map with more columns has no numbers in its cells.
-MOST_NUMBERS = 8
+# Width of a map's cells that have numbers.
+LEAST_CELL_PT = 21.0
 
 
 Looks = Mapping[str, Look]
@@ -188,11 +189,10 @@ def _points(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
 def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     _, factor = panel.y_axis.readable(panel.y_axis.high or float(rows["ci95_high"].to_numpy().max(initial=0.0)))
     texts = {label: metrics.number(mean * factor) for label, mean in rows.select(panel.by, panel.y).iter_rows()}
-    subplot, canvas = axes.get_subplotspec(), axes.get_figure(root=True)
-    assert canvas is not None
+    subplot = axes.get_subplotspec()
     beside = subplot.get_gridspec().ncols if subplot else 1
     # Numbers that would run into one another are in the table only.
-    is_narrow = sum(len(text) + 2 for text in texts.values()) * beside > LETTERS_PER_INCH * canvas.get_figwidth()
+    is_narrow = sum(len(text) + 2 for text in texts.values()) * beside > LETTERS_PER_INCH * _canvas(axes).get_figwidth()
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
@@ -278,7 +278,7 @@ def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         cells[up.index(y), across.index(x)] = value * factor
     scale = (LogNorm if panel.colours.is_log else Normalize)(low * factor, high * factor)
     axes.imshow(cells, cmap="cividis", norm=scale, aspect="auto", origin="lower", interpolation="nearest")
-    if len(across) <= MOST_NUMBERS:
+    if axes.get_position().width * 72.0 * _canvas(axes).get_figwidth() / len(across) >= LEAST_CELL_PT:
         for (row, column), value in np.ndenumerate(cells):
             colour = "white" if scale(value) < 0.5 else "black"
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize="x-small", color=colour)
@@ -321,6 +321,12 @@ def _divide(axes: Axes, groups: Sequence[str]) -> None:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.0f}" if share < 9.995 else f"{share:.0f}x"
+
+
+def _canvas(axes: Axes) -> Figure:
+    canvas = axes.get_figure(root=True)
+    assert canvas is not None
+    return canvas
 
 
 def _size(share: float) -> float:

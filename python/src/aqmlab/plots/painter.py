@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "beside", "dots")
 # A linear axis ends this much above the data.
 HEADROOM = 1.06
-# Texts on an axis are rotated if they fill more than this share of it, and upright if each has room for fewer letters.
-MOST_FILLED = 0.7
-LETTERS_EACH = 4
-LEAST_VALUES = 6
+# Room of texts below an axis, in letters: the gap between two, and from one to the next if slanted or upright.
+GAP = 1.5
+# Share of an axis beyond its first and last text.
+MARGINS = 0.1
+SLANTED = 4
+UPRIGHT = 2
+# Quantities stand upright if fewer than this share of them have room side by side.
+MOST_LEFT_OUT = 0.6
+# More panels, each with axes of its own, are two rows.
+MOST_BESIDE = 3
 # What legend and texts below take of a figure's height, and the texts beside it of a panel's width.
 AROUND_IN = 1.0
 BESIDE_IN = 0.8
@@ -42,10 +48,12 @@ def paint(
     layout: style.Layout = style.SCREEN,
 ) -> Canvas:
     """Return the figure of some panels. A label has the same look in all of them."""
+    across = columns
     if columns == 1:
         canvas, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
     elif columns == len(panels):
-        canvas, axes = style.beside(columns, height_in, layout)
+        across = columns if columns <= MOST_BESIDE else -(-columns // 2)
+        canvas, axes = style.beside(columns, across, height_in, layout)
     else:
         canvas, axes = style.grid(
             -(-len(panels) // columns), columns, height_in, share=_shared(panels, columns), layout=layout
@@ -57,12 +65,10 @@ def paint(
     with style.in_style(layout):
         rows = -(-len(panels) // columns)
         tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
-        wide = style.letters(
-            canvas.get_figwidth() / columns - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"]
-        )
+        wide = style.letters(canvas.get_figwidth() / across - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"])
         for place, (panel, own) in enumerate(zip(panels, axes, strict=False)):
             marks.MARKS[panel.mark](own, panel.of(table), panel, known)
-            _finish(own, panel, int(wide * MOST_FILLED))
+            _finish(own, panel, wide)
             own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
             if panel.shaded is not None:
                 _shade(own, *panel.shaded, is_named=place < columns)
@@ -165,15 +171,33 @@ class _Minor(LogFormatter):
 
 
 def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_named: bool) -> None:
-    """Write texts below an axis; of many values each second, third ... is enough."""
-    if spots.are_even_by_ratio(places.values()):
+    """Write texts below an axis: names turned where they have no room, of quantities those that have."""
+    shown = names(places)
+    places = {shown[text]: place for text, place in places.items()}
+    by_ratio = spots.are_even_by_ratio(places.values())
+    if by_ratio:
         axes.set_xscale("log")
         axes.minorticks_off()
-    room = letters // LETTERS_EACH
-    step = 1 if all_named else -(-len(places) // max(room, LEAST_VALUES))
-    written = names(places)
-    places = {written[text]: place for text, place in list(places.items())[::step]}
-    turned: Any = {"rotation": 30, "ha": "right"} if sum(map(len, places)) > letters else {}
-    if len(places) > room and turned:
-        turned = {"rotation": 90, "fontsize": "small"}
-    axes.set_xticks(list(places.values()), list(places), **turned)
+    stands = [math.log(place) if by_ratio else place for place in places.values()]
+    span = (max(stands) - min(stands)) or 1.0
+    at = {
+        text: (stand - min(stands)) / span * letters * (1.0 - MARGINS)
+        for text, stand in zip(places, stands, strict=True)
+    }
+    written = _apart(at, lambda one, other: (len(one) + len(other)) / 2 + GAP)
+    turned: Any = {}
+    is_sized = not all_named and stands != list(range(len(stands)))
+    if len(written) < (MOST_LEFT_OUT if is_sized else 1.0) * len(places):
+        written = list(places) if all_named else _apart(at, lambda one, other: UPRIGHT)
+        is_slanted = not is_sized and letters >= SLANTED * (len(places) - 1)
+        turned = {"rotation": 30, "ha": "right"} if is_slanted else {"rotation": 90, "fontsize": "small"}
+    axes.set_xticks([places[text] for text in written], written, **turned)
+
+
+def _apart(at: Mapping[str, float], room: Callable[[str, str], float]) -> list[str]:
+    """Return the texts that keep their distance from the one before."""
+    kept: list[str] = []
+    for text in sorted(at, key=lambda text: at[text]):
+        if not kept or at[text] - at[kept[-1]] >= room(kept[-1], text):
+            kept.append(text)
+    return kept

@@ -125,13 +125,17 @@ def below(
         return figure, [axes[row][0] for row in range(rows)]
 
 
-def beside(count: int, height_in: float = 3.9, layout: Layout = SCREEN) -> tuple[Figure, list[Axes]]:
+def beside(count: int, columns: int, height_in: float, layout: Layout = SCREEN) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes side by side, as in papers."""
     with in_style(layout):
-        width_in = layout.width_in if count == 1 else min(layout.beside_in * count, layout.widest_in)
-        figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
+        width_in = layout.width_in if columns == 1 else min(layout.beside_in * columns, layout.widest_in)
+        rows = -(-count // columns)
+        figure = Figure(figsize=(width_in, rows * height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
-        return figure, list(figure.subplots(1, count, squeeze=False)[0])
+        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for left in axes[count:]:
+            left.set_axis_off()
+        return figure, axes
 
 
 def grid(

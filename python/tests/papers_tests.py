@@ -146,8 +146,12 @@ def the_names_in_every_claim_and_figure_of_a_paper_exist(name: str) -> None:
 
 @pytest.mark.usefixtures("small")
 def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
-    ended = aqmlab("reproduce", "s-pie", "--out", "out", "--json", "out.json")
+    ended = aqmlab("reproduce", "s-pie", "--out", "out", "--json", "out.json", "--paper")
     assert ended.status == 0
+    assert (Path("out") / "s-pie" / "figures" / "figure-1-printed.pdf").read_bytes().startswith(b"%PDF")
+    page = (Path("out") / "s-pie.html").read_text()
+    # Each cell of a reading says what it is, where its head is out of sight.
+    assert page.count('data-label="Our reading"') == page.count('data-label="Open or contradictory"') > 0
     for text in ("A small paper", "small-1", "1000", "reproduced", "there is no sun", "1 reproduced", "of 4 claims"):
         assert text in ended.out
     document = json.loads(Path("out.json").read_text())
@@ -177,6 +181,13 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     # Finished runs are reused.
     assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
     assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
+
+
+@pytest.mark.usefixtures("small")
+def the_papers_are_listed(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "list")
+    assert ended.status == 0
+    assert re.search(r"s-pie +A small paper .* 4 +printed", ended.out)
 
 
 def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Command) -> None:

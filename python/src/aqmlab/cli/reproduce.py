@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aqmlab.papers import Reproduction
+    from aqmlab.papers.paper import Paper
 
 STYLES = {
     "reproduced": "green",
@@ -27,7 +29,7 @@ STYLES = {
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="s-pie, large-network, ..., or all; list names them.")],
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="Only this preset: printed, consistent, ...")
     ] = None,
@@ -36,6 +38,10 @@ def reproduce(
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Also run what goes beyond the paper.")] = False,
     search: Annotated[bool, typer.Option("--search", help="Try the values that the paper leaves open.")] = False,
+    for_papers: Annotated[
+        bool,
+        typer.Option("--paper", help="Write each figure also as PDF for a column of a paper (3.5 in wide, 8 pt)."),
+    ] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -43,11 +49,21 @@ def reproduce(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a paper's scenarios and judge its claims: the paper's numbers, measurements, and a verdict for each."""
+    """Run a paper's scenarios and judge its claims: the paper's numbers, measurements, and a verdict for each.
+
+    For example:
+
+    aqmlab reproduce list
+
+    aqmlab reproduce s-pie --quick --paper --out mine
+    """
     from aqmlab import papers, store
     from aqmlab.cli import show
     from aqmlab.papers import pages, searching, workspace
 
+    if paper == "list":
+        show.console().print(_listed([papers.find(name) for name in papers.built()]))
+        return
     number = check_count("--jobs", jobs)
     check_count("--seeds", seeds)
     check_target(as_json, force=force)
@@ -80,7 +96,7 @@ def reproduce(
                     watcher=bar,
                 )
             )
-            pages.write(found, folder)
+            pages.write(found, folder, for_papers=for_papers)
     write_json(_document(found), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
@@ -92,6 +108,16 @@ def reproduce(
     failures = [failure for one in found for failure in one.failures]
     if failures:
         raise CheckError("; ".join(failures))
+
+
+def _listed(papers: Sequence[Paper]) -> RenderableType:
+    """Return the papers as a table."""
+    table = _table()
+    for head in ("Paper", "Title", "Claims", "Presets"):
+        table.add_column(head, overflow="fold")
+    for one in papers:
+        table.add_row(one.name, f"{one.title} ({one.reference})", str(len(one.claims)), ", ".join(one.presets))
+    return table
 
 
 def _document(found: list[Reproduction]) -> str:
@@ -143,7 +169,10 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         for place, (kind, n) in enumerate(present):
             total.append(f"{n} {kind}", style=STYLES[kind])
             total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
-        parts += [total, Text(by_chance(judgements), style="dim")]
+        parts.append(total)
+    # The same number of claims: the same for every preset.
+    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.judgements.values())
+    parts += [Text(chance, style="dim") for chance in chances]
     if reproduction.search:
         parts += ["", searched(reproduction.search)]
     everything = [*reproduction.results.values(), reproduction.beyond]

@@ -37,20 +37,20 @@ def _templates() -> Environment:
     return environment(Path(__file__).parent)
 
 
-def write(reproductions: Sequence[Reproduction], folder: Path) -> Path:
-    """Write the pages, their figures and the claims into a folder; return the front page."""
-    for reproduction in reproductions:
-        write_page(reproduction, folder)
+def write(reproductions: Sequence[Reproduction], folder: Path, *, for_papers: bool = False) -> Path:
+    """Write the page and the figures of the last of some reproductions, and the front page of all; return that."""
+    write_page(reproductions[-1], folder, for_papers=for_papers)
     workspace.write(folder, [claim for reproduction in reproductions for claim in reproduction.claims])
     [front] = files.put_all(folder, {FRONT: render_front(reproductions).encode()})
     return front
 
 
-def write_page(reproduction: Reproduction, folder: Path) -> Path:
-    """Write the page of a paper and its figures."""
+def write_page(reproduction: Reproduction, folder: Path, *, for_papers: bool = False) -> Path:
+    """Write the page of a paper and its figures; if asked for, also as PDF for a column of a paper."""
     drawn = drawing.draw_all(reproduction)
     for figures in drawn.values():
-        files.put_all(folder / reproduction.paper.name / "figures", plots.contents(figures))
+        beside = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
+        files.put_all(folder / reproduction.paper.name / "figures", {**plots.contents(figures), **beside})
     search = reproduction.search
     section = search_page.write(search, folder / reproduction.paper.name) if search else None
     text = render_page(reproduction, drawn, section)

@@ -101,7 +101,7 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     axes.set_xlabel(panel.x_axis.label)
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
-        axes.set_title(panel.title, loc="left")
+        axes.set_title(textwrap.fill(panel.title, letters), loc="left")
     if panel.x_axis.places:
         _name_places(axes, panel.x_axis.places, letters, all_named=panel.x == panel.by)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):

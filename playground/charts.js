@@ -49,6 +49,7 @@ class Chart {
     const axis = { stroke: style.getPropertyValue("--ink"), grid, ticks: grid, font: "12px sans-serif" };
     const series = lines.map(([side]) => ({
       label: looks[side].label, stroke: looks[side].colour, dash: looks[side].dash, width: 2, points: { show: false },
+      value: (_, value) => readable(value),
     }));
     this.plot = new uPlot({
       width: this.width(),
@@ -56,7 +57,7 @@ class Chart {
       legend: { live: true },
       cursor: { sync: { key: "time" }, drag: { x: true, y: false } },
       scales: { x: { time: false, range: [0, seconds] }, y: { range: () => this.range } },
-      axes: [{ ...axis, size: 32, values: (_, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 58 }],
+      axes: [{ ...axis, size: 32, values: (_, ticks) => ticks.map((tick) => `${tick} s`) }, { ...axis, size: 58, values: (_, ticks) => ticks.map(readable) }],
       series: [{ label: "time", value: (_, at) => (at === null ? "" : `${at.toFixed(2)} s`) }, ...series],
     }, null, this.box);
   }
@@ -64,6 +65,12 @@ class Chart {
   width() {
     return Math.max(this.box.clientWidth, 200);
   }
+}
+
+// A number with three digits; a dash where there is none.
+function readable(value) {
+  if (Number.isFinite(value) && value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(1);
+  return Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }) : "–";
 }
 
 // Means of the last `over` values.
@@ -93,14 +100,14 @@ class OwnChart extends Chart {
   draw(run, looks, until) {
     this.last = [run, looks, until];
     const { name, probes } = looks[this.side];
-    const readable = ({ unit }) => READABLE[unit] ?? [unit, 1];
+    const shown = ({ unit }) => READABLE[unit] ?? [unit, 1];
     if (this.select.dataset.of !== name) {
-      this.select.replaceChildren(...probes.map((probe) => new Option(`${probe.name} (${readable(probe)[0]})`, probe.name)));
+      this.select.replaceChildren(...probes.map((probe) => new Option(`${probe.name} (${shown(probe)[0]})`, probe.name)));
       this.select.dataset.of = name;
     }
     const probe = probes.find((probe) => probe.name === this.select.value);
     this.help.textContent = probe?.help ?? "";
-    this.lines = probe ? [[this.side, `probe.${probe.name}`, readable(probe)[1]]] : [];
+    this.lines = probe ? [[this.side, `probe.${probe.name}`, shown(probe)[1]]] : [];
     super.draw(run, looks, until);
   }
 }

@@ -113,7 +113,8 @@ function showDiscipline(side) {
   box.replaceChildren(...discipline.params.filter((param) => param.name !== "limit").flatMap((param) => {
     const at = given.indexOf(param.name);
     const input = param.words.length ? document.createElement("select") : document.createElement("input");
-    if (param.words.length) input.append(...param.words.map((word) => new Option(word, word)));
+    // The default may be none of the words: what the law finds itself.
+    if (param.words.length) input.append(...[...new Set([param.default, ...param.words])].map((word) => new Option(word, word)));
     else input.placeholder = param.default;
     input.value = at < 0 ? (param.words.length ? param.default : "") : given[at + 1];
     input.id = `${side}-${param.name}`;
@@ -190,19 +191,16 @@ function showNumbers() {
   const head = document.createElement("tr");
   head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
   $("numbers").tHead.replaceChildren(head);
+  $("numbers").hidden = false;
   const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
-  $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit }) => {
+  $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit, scale }) => {
     const row = document.createElement("tr");
     const label = cell("th", unit ? `${title} (${unit})` : title);
     label.scope = "row";
-    const values = SIDES.map((side) => run.reports[side]?.metrics[name]);
+    const values = SIDES.map((side) => run.reports[side]?.metrics[name] * scale);
     row.append(label, ...values.map((value) => Object.assign(cell("td", readable(value)), { className: "value" })));
     return row;
   }));
-}
-
-function readable(value) {
-  return Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "–";
 }
 
 function play() {

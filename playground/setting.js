@@ -41,9 +41,9 @@ function fromLink(link) {
 // A setting from texts, each replaced by that of the start where it cannot be understood.
 function checked(texts) {
   const setting = { problems: [] };
-  const take = (name, fine) => {
+  const take = (name, fine, called = name) => {
     setting[name] = fine(texts[name]) ? texts[name] : setup.start[name];
-    if (setting[name] !== texts[name]) setting.problems.push(`${name} '${shortened(`${texts[name]}`)}' cannot be used: ${setting[name]} is`);
+    if (setting[name] !== texts[name]) setting.problems.push(`${called} '${shortened(`${texts[name]}`)}' cannot be used: ${setting[name]} is`);
   };
   const within = (value, low, high) => value >= low && value <= high;
   take("rate", (text) => within(parsed(text, UNITS.rate), 1e5, 1e9));
@@ -55,8 +55,8 @@ function checked(texts) {
   const differ = (flows) => new Set(flows.map(kindOf)).size === flows.length;
   take("flows", (flows) => flows.length > 0 && flows.every(known) && differ(flows));
   const named = (text) => text.length <= LONGEST_SPEC && disciplines.has(text.split(" ")[0]);
-  take("a", named);
-  take("b", named);
+  take("a", named, "first discipline");
+  take("b", named, "second discipline");
   return setting;
 }
 

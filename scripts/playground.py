@@ -21,6 +21,7 @@ from typing import Any
 from aqmlab import __version__, metrics, registry, scenario
 from aqmlab.plots.looks import looks
 from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
+from aqmlab.units import PERCENT
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "playground"
@@ -113,7 +114,8 @@ def _plan(flow: str) -> scenario.Plan:
 
 def _metric(name: str) -> dict[str, Any]:
     metric = next(metric for metric in metrics.METRICS if metric.name == name)
-    return {"name": name, "title": metric.label, "unit": metric.unit}
+    unit, scale = ("%", PERCENT) if metric.is_share else (metric.unit, 1.0)
+    return {"name": name, "title": metric.label, "unit": unit, "scale": scale}
 
 
 def _looks(name: str) -> list[dict[str, Any]]:

@@ -297,7 +297,11 @@ def defaults() -> str:
     """Return the page with every default: of a comparison, of TCP under each stack, of each scheduler."""
     lines = ["# Defaults", "", "Written by `make docs`: what applies where nothing is given.", ""]
     lines += ["## A comparison", ""]
-    options = ((f"`--{one.name.replace('_', '-')}`", one.default, one.help) for one in OPTIONS if one.default)
+    options = (
+        (f"`--{one.name.replace('_', '-')}`", _one_line(one.default), _one_line(one.help))
+        for one in OPTIONS
+        if one.default
+    )
     lines += _table(("Option", "Default", "What it is"), options)
     lines += [
         "",
@@ -315,7 +319,7 @@ def defaults() -> str:
         for control, stack in columns:
             value, usual = (found[control, of].get(key.name) or "-" for of in (stack, RFC))
             cells.append(value if value == usual else f"**{value}**")
-        rows.append((f"`{key.name}`", *cells, key.help))
+        rows.append((f"`{key.name}`", *cells, _one_line(key.help)))
     lines += _table(("Key", *(f"{control}, {stack}" for control, stack in columns), "What it does"), rows)
     lines += ["", "## Schedulers and flow queueing", "", "By preset; the first is meant when none is named.", ""]
     for one in registry.disciplines():

@@ -46,7 +46,7 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "ipv6": False,
             }
         },
-        "source": {"bulk": {"size_bytes": None}},
+        "source": {"bulk": {"size_bytes": None, "stop_ns": None}},
         "class": 0,
         "dscp": 0,
     }
@@ -61,7 +61,7 @@ def given_keys_replace_defaults() -> None:
     assert group.resolved().data()["start_ns"] == [2_000_000_000, 2_000_000_000]
     assert (tcp["mss_bytes"], tcp["iw"], tcp["sack"], tcp["ecn"]) == (1000, 3, False, "classic")
     assert (tcp["delack_ns"], tcp["minrto_ns"], tcp["window_bytes"]) == (0, 1_000_000_000, 20_000)
-    assert group.resolved().data()["source"] == {"bulk": {"size_bytes": 1 << 20}}
+    assert group.resolved().data()["source"] == {"bulk": {"size_bytes": 1 << 20, "stop_ns": None}}
 
 
 def newreno_can_be_that_of_ns3() -> None:

@@ -64,7 +64,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
             from: Vec::new(),
             to: Vec::new(),
             transport: Transport::Tcp(tcp),
-            source: Source::Bulk { size_bytes: None },
+            source: Source::Bulk { size_bytes: None, stop_ns: None },
             class: 0,
             dscp: 0,
         }],

@@ -51,6 +51,7 @@ pub(crate) fn add(
             source: None,
             piece: 0,
             start: Time::ZERO,
+            stop: Time::MAX,
             size: None,
         });
         simulation.shared.metrics.flows[number as usize].recorded = true;

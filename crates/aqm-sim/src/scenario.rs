@@ -172,9 +172,17 @@ impl FlowGroup {
                 if self.source == Source::Voip {
                     return Err("a call needs udp".to_owned());
                 }
+                if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
+                    && stop < self.start_ns.1
+                {
+                    return Err(format!("stop_ns is {stop}: flows may start as late as {}", self.start_ns.1));
+                }
                 tcp.check()?;
             }
             Transport::Rate(_) => {
+                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
+                    return Err("stop_ns: only tcp flows stop at a time".to_owned());
+                }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
                     return Err("a rate-based sender needs a bulk source or a workload".to_owned());
                 }

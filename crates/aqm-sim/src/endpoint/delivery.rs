@@ -52,10 +52,13 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let Some(source) = &mut flow.session.source else {
             match &mut flow.endpoints {
+                Endpoints::Tcp(connection) if now >= flow.session.stop => connection.sender.stop(),
                 Endpoints::Tcp(connection) => {
+                    let stop = Some(flow.session.stop).filter(|&stop| stop != Time::MAX);
                     connection.sender.write(flow.session.size);
                     connection.sender.close();
                     self.pump(index);
+                    return stop;
                 }
                 Endpoints::Datagrams => self.arm_rated(index),
             }

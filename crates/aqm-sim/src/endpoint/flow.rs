@@ -39,6 +39,8 @@ pub(crate) struct Session {
     /// Payload of a finite flow, [`ENDLESS`] otherwise.
     pub(crate) size: u64,
     pub(crate) start: Time,
+    /// When it stops; [`Time::MAX`] for never.
+    pub(crate) stop: Time,
     pub(crate) finished: Option<Time>,
     /// What its ends have sent and received.
     pub(crate) ledger: Ledger,
@@ -136,6 +138,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,
     pub(crate) start: Time,
+    pub(crate) stop: Time,
     pub(crate) size: Option<u64>,
 }
 

@@ -109,7 +109,7 @@ impl Member<'_> {
                     self.check_gap(gap, capacity)?;
                 }
                 let (size, both_ways) = match group.source {
-                    Source::Bulk { size_bytes } => (size_bytes, false),
+                    Source::Bulk { size_bytes, .. } => (size_bytes, false),
                     Source::Arrivals { both_ways, .. } => (None, both_ways),
                     _ => (None, group.source == Source::Voip),
                 };
@@ -280,6 +280,10 @@ impl Member<'_> {
             source: pipe.source,
             piece: self.piece(),
             start: pipe.start,
+            stop: match group.source {
+                Source::Bulk { stop_ns: Some(at), .. } => Time::from_nanos(at),
+                _ => Time::MAX,
+            },
             size: pipe.size,
         });
         let rtt: Span = pipe.path.rtt;

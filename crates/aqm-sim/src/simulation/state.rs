@@ -157,6 +157,7 @@ impl Simulation {
                 written: 0,
                 size: setup.size.unwrap_or(ENDLESS),
                 start: setup.start,
+                stop: setup.stop,
                 finished: None,
                 ledger: Ledger::default(),
             }),

@@ -159,6 +159,7 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
             source: None,
             piece: 0,
             start: Time::from_nanos(u64::MAX),
+            stop: Time::MAX,
             size: None,
         });
         let packet = |&at: &u64| Recorded {

@@ -141,14 +141,24 @@ pub static COMMON: &[Key] = &[
 ];
 
 /// Keys of a flow that always has data to send.
-pub static BULK: &[Key] = &[Key::new(
-    "size",
-    "size_bytes",
-    Takes::One(Unit::Bytes),
-    "",
-    "payload of a finite flow; without end unless given",
-)
-.within(1.0, 9_007_199_254_740_992.0)];
+pub static BULK: &[Key] = &[
+    Key::new(
+        "size",
+        "size_bytes",
+        Takes::One(Unit::Bytes),
+        "",
+        "payload of a finite flow; without end unless given",
+    )
+    .within(1.0, 9_007_199_254_740_992.0),
+    Key::new(
+        "stop",
+        "stop_ns",
+        Takes::One(Unit::Span),
+        "",
+        "when the flows stop; what they have sent is still repeated if it is lost (TCP)",
+    )
+    .within(1.0, 1e15),
+];
 
 /// The rate of a source that has one.
 pub(super) const RATE: Key = Key::new("rate", "rate_bps", Takes::One(Unit::Rate), "", "rate while sending");

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    /// As much as the transport takes: `size_bytes` of payload, or without end.
+    /// As much as the transport takes: `size_bytes` of payload, or without end; nothing new after `stop_ns`.
     Bulk {
         /// Payload bytes of a finite flow.
         size_bytes: Option<u64>,
+        /// When it stops (TCP), nanoseconds; what is lost is still repeated.
+        #[serde(default)]
+        stop_ns: Option<u64>,
     },
     /// A constant rate of IP bytes (UDP) or payload (TCP), bit/s.
     Cbr {
@@ -133,7 +136,7 @@ impl Source {
             if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
         };
         match self {
-            Source::Bulk { size_bytes } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
+            Source::Bulk { size_bytes, .. } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
             Source::Cbr { rate_bps } | Source::Poisson { rate_bps } => positive("rate_bps", *rate_bps),
             Source::OnOff { rate_bps, on, off } => {
                 positive("rate_bps", *rate_bps)?;

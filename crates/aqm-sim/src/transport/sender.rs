@@ -174,6 +174,13 @@ impl Sender {
         self.closed = true;
     }
 
+    /// The application stops: what was not sent is never sent.
+    pub(crate) fn stop(&mut self) {
+        self.written = self.next;
+        self.closed = true;
+        self.opening = None;
+    }
+
     /// The SYN-ACK arrives; `echo` is when the SYN was sent.
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.opening.take() else { return };

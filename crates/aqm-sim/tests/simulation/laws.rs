@@ -214,7 +214,7 @@ fn a_finite_flow_delivers_exactly_its_size_and_completes() {
         scenario.loss = 0.02;
         scenario.warmup_ns = 0;
         let mut flow = bulk("file", 3, tcp(&format!("newreno sack {sack}")));
-        flow.source = Source::Bulk { size_bytes: Some(500_001) };
+        flow.source = Source::Bulk { size_bytes: Some(500_001), stop_ns: None };
         scenario.flows.push(flow);
         let report = run(&scenario, 3);
         assert_eq!(report.metrics["completed_flows"], 3.0);

@@ -59,7 +59,7 @@ fn dcqcn_flows_share_a_link_without_loss_and_marks_move_them() {
 #[test]
 fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
     let mut group = rated("one", 1, "dcqcn line 100mbit packet 1028b");
-    group.source = Source::Bulk { size_bytes: Some(10_000) };
+    group.source = Source::Bulk { size_bytes: Some(10_000), stop_ns: None };
     let mut scenario = fast("fifo limit 1000p", vec![group]);
     scenario.overhead_bytes = 0;
     scenario.warmup_ns = 0;
@@ -77,7 +77,7 @@ fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
 /// 205.6 us at the bottleneck. Propagation is 20 us either way; an answer takes twice 1.28 us, and 12.8 us at the bottleneck.
 fn small_queue(packets: u64, keys: &str) -> Report {
     let mut group = rated("one", 1, &format!("dcqcn line 100mbit packet 1028b {keys}"));
-    group.source = Source::Bulk { size_bytes: Some(packets * 1000) };
+    group.source = Source::Bulk { size_bytes: Some(packets * 1000), stop_ns: None };
     let mut scenario = fast("fifo limit 1p", vec![group]);
     scenario.capacity = Capacity::RateBps(40_000_000);
     (scenario.overhead_bytes, scenario.warmup_ns, scenario.duration_ns) = (0, 0, 10 * MS);
@@ -125,7 +125,7 @@ fn without_recovery_a_flow_that_loses_a_packet_does_not_complete() {
 fn finite_flows_of_every_rate_control_complete_over_a_link_that_loses_packets() {
     for control in ["dcqcn", "qcn", "pmqecn first 100mbit"] {
         let mut group = rated("all", 3, control);
-        group.source = Source::Bulk { size_bytes: Some(300_000) };
+        group.source = Source::Bulk { size_bytes: Some(300_000), stop_ns: None };
         let mut scenario = fast("ecn_ramp", vec![group]);
         (scenario.loss, scenario.warmup_ns) = (0.02, 0);
         let report = run(&scenario, 1);
@@ -164,7 +164,7 @@ fn notifications_and_answers_can_be_lost_on_links() {
         loss,
     };
     let mut group = rated("all", 4, "dcqcn timeout 1ms");
-    group.source = Source::Bulk { size_bytes: Some(1_000_000) };
+    group.source = Source::Bulk { size_bytes: Some(1_000_000), stop_ns: None };
     (group.from, group.to) = (vec!["a".to_owned(), "b".to_owned()], vec!["r".to_owned()]);
     let mut links =
         vec![TopologyLink { queue: LinkQueue::UnderTest, ..plain("s", "r", 0.0) }, plain("r", "s", 0.5)];
@@ -202,7 +202,7 @@ fn senders_of_one_host_take_turns_at_its_port() {
     let between =
         |group: FlowGroup| FlowGroup { from: vec!["a".to_owned()], to: vec!["r".to_owned()], ..group };
     let mut short = between(rated("short", 1, "dcqcn packet 1028b"));
-    short.source = Source::Bulk { size_bytes: Some(10_000) };
+    short.source = Source::Bulk { size_bytes: Some(10_000), stop_ns: None };
     short.start_ns = (10 * MS, 10 * MS);
     let long = between(rated("long", 2, "dcqcn packet 1028b"));
     let mut scenario = fast("fifo limit 1000p", vec![long, short]);

@@ -60,7 +60,7 @@ pub(crate) fn bulk(name: &str, count: u32, tcp: Tcp) -> FlowGroup {
         from: Vec::new(),
         to: Vec::new(),
         transport: Transport::Tcp(tcp),
-        source: Source::Bulk { size_bytes: None },
+        source: Source::Bulk { size_bytes: None, stop_ns: None },
         class: 0,
         dscp: 0,
     }

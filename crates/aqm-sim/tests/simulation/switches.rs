@@ -335,7 +335,7 @@ fn a_pause_holds_rate_based_senders_back_instead_of_filling_their_hosts() {
     let mut scenario = incast();
     for group in &mut scenario.flows {
         group.transport = Transport::Rate(Rated::parse("dcqcn packet 1000b line 80mbit").unwrap());
-        group.source = Source::Bulk { size_bytes: None };
+        group.source = Source::Bulk { size_bytes: None, stop_ns: None };
     }
     equip(&mut scenario, &["s"], &pfc(10_000, None));
     scenario.measure = vec!["a->s".to_owned()];

@@ -45,6 +45,34 @@ fn a_message_takes_as_many_datagrams_as_it_needs() {
 }
 
 #[test]
+fn flows_that_stop_leave_the_link_to_others_and_repeat_what_was_lost() {
+    let mut scenario = bottleneck("fifo");
+    let mut leaving = bulk("leaving", 4, tcp("newreno handshake on"));
+    leaving.source = Source::Bulk { size_bytes: None, stop_ns: Some(10 * SECOND) };
+    scenario.flows.extend([bulk("staying", 1, tcp("newreno")), leaving]);
+    let report = run(&scenario, 1);
+    let (stays, leaves) =
+        (report.metrics["class.staying.goodput_mbit"], report.metrics["class.leaving.goodput_mbit"]);
+    // Four of five flows send in five of 25 seconds: a share of 16 %.
+    assert!((0.1..0.22).contains(&(leaves / (stays + leaves))), "{leaves} beside {stays}");
+    assert!(stays + leaves > 9.0);
+    // What they sent has arrived, all of it and in order.
+    let series = &report.series;
+    let goodput = series.columns["class.leaving.goodput_mbit"].iter();
+    let late =
+        series.time_s.iter().zip(goodput).filter(|(at, _)| **at > 11.0).map(|(_, value)| value).sum::<f64>();
+    assert!(late == 0.0, "{late}");
+
+    for (text, source, start_ns) in [
+        ("flows may start as late as", Source::Bulk { size_bytes: None, stop_ns: Some(5) }, (0, 6)),
+        ("size_bytes is 0", Source::Bulk { size_bytes: Some(0), stop_ns: None }, (0, 6)),
+    ] {
+        (scenario.flows[1].source, scenario.flows[1].start_ns) = (source, start_ns);
+        assert!(scenario.check().unwrap_err().contains(text));
+    }
+}
+
+#[test]
 fn flows_that_start_apart_start_one_after_another() {
     let mut scenario = bottleneck("fifo");
     let mut clients = cbr("clients", 800_000, 1000);

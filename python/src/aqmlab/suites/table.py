@@ -72,7 +72,9 @@ def phases(part: Part) -> Grid | None:
         for phase, (since_s, until_s) in part.entry.phases.items()
         for aqm in result.aqms
     ]
-    return Grid((("Goodput", "Mbit/s"), ("Queue delay", "mean, ms")), tuple(lines), ((1.0, 2), (1.0, 1)))
+    # The quick form may end before the last of them.
+    shown = tuple(line for line in lines if any(cell is not None for cell in line.cells))
+    return Grid((("Goodput", "Mbit/s"), ("Queue delay", "mean, ms")), shown, ((1.0, 2), (1.0, 1)))
 
 
 def _mean(result: Result, name: str, aqm: str, since_s: float, until_s: float) -> Estimate | None:

@@ -196,6 +196,16 @@ def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent or --pcapng\n")
 
 
+def what_a_format_does_not_use_is_refused(made: Result, tmp_path: Path) -> None:
+    from aqmlab.cli.folders import export
+
+    assert made.folder is not None
+    with pytest.raises(InputError, match="--aqm, --seed and --point choose among single runs"):
+        export(made.folder, csv=True, aqm="fifo", out=tmp_path)
+    with pytest.raises(InputError, match="--at goes with --pcapng"):
+        export(made.folder, flent=True, at="receivers", out=tmp_path)
+
+
 def packets_of_a_result_run_no_code_that_was_not_named(tmp_path: Path) -> None:
     code, ran = tmp_path / "mine.py", tmp_path / "ran"
     text = "import aqmlab\nclass Mine(aqmlab.AQM):\n    pass\n"

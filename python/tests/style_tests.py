@@ -138,6 +138,11 @@ def a_discipline_of_ones_own_has_a_look_too() -> None:
     assert len(looks([*crowd, "one more"])) == len(ALL) + 1
 
 
+def what_has_no_place_has_a_colour_of_its_own_beside_others() -> None:
+    for labels in (["pmqecn", "dcqcn", "p4qcn", "tcn"], ["fifo", "codel", "pie", *(f"mine{one}" for one in range(7))]):
+        assert len({look.colour for look in looks(labels).values()}) == len(labels)
+
+
 def variants_of_a_discipline_share_its_colour_and_never_take_that_of_another() -> None:
     labels = ["pie target 5ms", "pie target 10ms", "pie target 20ms", "pie target 40ms", "codel", "fifo"]
     found = looks(labels)

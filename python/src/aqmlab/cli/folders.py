@@ -126,8 +126,11 @@ def export(
         typer.Option("--point", metavar="N", help="Of single runs, those of this scenario of a sweep, from 0."),
     ] = None,
     at: Annotated[
-        str, typer.Option("--at", metavar="WHERE", help="Where packets are recorded: senders or receivers.")
-    ] = "senders",
+        str | None,
+        typer.Option(
+            "--at", metavar="WHERE", help="Where --pcapng records packets: senders (unless given) or receivers."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv, DIR/flent or DIR/pcapng unless given.")
     ] = None,
@@ -149,6 +152,10 @@ def export(
     formats = [name for name, wanted in (("csv", csv), ("flent", flent), ("pcapng", pcapng)) if wanted]
     if len(formats) != 1:
         raise InputError("export: name one format: --csv, --flent or --pcapng")
+    if csv and (aqm or seed or point):
+        raise InputError("export: --aqm, --seed and --point choose among single runs, with --flent or --pcapng")
+    if at and not pcapng:
+        raise InputError("export: --at goes with --pcapng")
     number = None if point is None else parse_whole(point)
     chosen = (aqm, check_count("--seed", seed), number)
     result = load(folder)
@@ -159,7 +166,7 @@ def export(
     elif flent:
         contents = exports.flent(result, *chosen)
     else:
-        contents = exports.pcapng(result, *chosen, tap=at)
+        contents = exports.pcapng(result, *chosen, tap=at or "senders")
     files.check_free((target / name for name in contents), force=force)
     for path in files.put_all(target, contents):
         typer.echo(str(path))

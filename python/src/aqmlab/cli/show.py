@@ -20,7 +20,7 @@ from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import COLUMNS, Cell, Column, Lines, in_units
+from aqmlab.results.tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.tables import line as line_of
 from aqmlab.watcher import Watcher
 
@@ -179,7 +179,7 @@ def _sweep(shown: Result) -> list[RenderableType]:
     for head in ("Best", "Worst"):
         table.add_column(head, justify="right", no_wrap=True)
         table.add_column("at")
-    columns = {column.metric: column for column in in_units(COLUMNS, shown.rows)}
+    columns = {column.metric: column for column in in_units(SWEEP_COLUMNS, shown.rows)}
     before = ""
     for one in swept.extremes(shown):
         column = columns[one.metric]

@@ -24,13 +24,13 @@ COLOURS = (
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "\\\\\\", "xxx", "...", "---", "ooo")
-# The most used first. A new discipline needs no place: appending one keeps all others.
+# The most used first, the strategies of papers last. A new one needs no place: appending one keeps all others.
 ORDER = (
     "fifo", "codel", "pie", "red", "fq-codel", "cake", "pi2", "ared", "s-pie", "dualpi2",
     "fq-pie", "cobalt", "sqm-lru", "daqm", "dctcp-step", "tcn", "mq-ecn", "lru-red", "l-lru", "sfq",
     "pfifo-fast", "blue", "rem", "pi", "choke", "sfb", "afd", "drr", "wfq", "qfq",
     "feng-ared", "nlred", "wred", "ecn-ramp", "docsis-pie", "fq-cobalt", "pifo", "sp-pifo", "aifo", "sp",
-    "rr", "wrr",
+    "rr", "wrr", "pmqecn", "dcqcn", "p4qcn",
 )  # fmt: skip
 
 
@@ -65,10 +65,14 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     """
     found: dict[str, Look] = {}
     # Disciplines come before variants, so that no variant takes the look of another discipline.
-    ranked = sorted(dict.fromkeys(labels), key=lambda label: _rank(label, labels))
+    ranked = sorted(dict.fromkeys(labels), key=lambda label: (_rank(label, labels), _discipline(label) not in ORDER))
     for label in ranked:
-        wanted = _wanted(_discipline(label))
-        found[label] = next((look for look in wanted if look not in found.values()), ALL[len(found) % len(ALL)])
+        free = [look for look in _wanted(_discipline(label)) if look not in found.values()]
+        if _discipline(label) not in ORDER and not _rank(label, labels):
+            # What has no place takes a colour that no other has.
+            colours = {look.colour for look in found.values()}
+            free.sort(key=lambda look: look.colour in colours)
+        found[label] = free[0] if free else ALL[len(found) % len(ALL)]
     return {label: found[label] for label in labels}
 
 

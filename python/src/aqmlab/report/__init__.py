@@ -26,7 +26,7 @@ from aqmlab.results import swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.results.tables import COLUMNS, filled, in_units, line
+from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -171,7 +171,7 @@ def _sweep(result: Result) -> dict[str, Any]:
     """Return a large sweep: best and worst scenarios, where the order of AQMs flips, and one table of everything."""
     points = result.points
     places = [", ".join(f"{key} {value}" for key, value in point.items()) for point in points]
-    columns = in_units(COLUMNS, result.rows)
+    columns = in_units(SWEEP_COLUMNS, result.rows)
     named = {column.metric: column for column in columns}
     rows: dict[tuple[int, str], list[Row]] = {}
     for row in result.rows:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aqmlab.results.model import Result
 
 # Metrics of the table, in order; those that no run has are left out.
-SHOWN = ("qdelay_mean_ms", "goodput_mbit", "loss_ratio", "jain_index")
+SHOWN = ("qdelay_mean_ms", "goodput_mbit", "loss_ratio", "jain_index", "slowdown_mean", "slowdown_p99")
 # A larger sweep is shown as best and worst scenarios instead of one table for each.
 MOST_TABLES = 6
 

@@ -77,6 +77,8 @@ FLOW_COLUMNS = (
     Column("slowdown_large_mean", "Slowdown", "above, mean", 1.0, 2),
     Column("retransmissions", "Sent again", "packets", 1.0, 0),
 )
+# Columns of a large sweep.
+SWEEP_COLUMNS = (*COLUMNS, *FLOW_COLUMNS[4:6])
 # Columns for the users of applications, if there are any.
 APPLICATION_COLUMNS = (
     Column("mos_mean", "MOS", "there", 1.0, 2),

@@ -22,6 +22,7 @@ class Run {
     for (const side of SIDES) {
       this.workers[side] = new Worker(workerUrl);
       this.workers[side].onmessage = ({ data }) => this.hear(side, data);
+      this.workers[side].onerror = ({ message }) => this.hear(side, { error: `the simulator stopped: ${message}` });
     }
     this.ask((side) => ({ module, scenario: scenarios[side], seed }));
   }

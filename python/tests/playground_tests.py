@@ -86,7 +86,7 @@ def _follow(tab: Any, link: str) -> None:
 
 def _wait(tab: Any, before: str) -> dict[str, Any]:
     """Wait until both sides of another run than `before` are over; return what the page has of it."""
-    for _ in range(600):
+    for _ in range(3000):
         if tab.evaluate(f"run !== {before} && run.isOver"):
             seen: dict[str, Any] = tab.evaluate(
                 "({errors: run.errors, took: run.tookMs, status: $('status').textContent,"

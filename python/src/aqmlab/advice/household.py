@@ -10,7 +10,7 @@ HOUSEHOLD = (
         "a game (50 small packets a second each way)",
     ),
     ("1*arrivals:name=game_up:from=console:to=server:gap=20ms:size=172b", ""),
-    ("2*web:name=pages:from=server:to=laptop:transport=cubic:stack=linux:pause=exp(5s)", "two people who browse"),
+    ("2*web:name=pages:from=server:to=laptop:transport=cubic:stack=linux:pause=2s..6s", "two people who browse"),
     ("1*video:from=server:to=tv:transport=cubic:stack=linux", "a video (adaptive, up to 5.8 Mbit/s)"),
     ("1*cubic:name=download:from=server:to=laptop:stack=linux", "a download"),
     ("1*cubic:name=backup:from=laptop:to=server:stack=linux", "a backup to the cloud"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,22 +20,29 @@ TOPOLOGY = "household/graphs/line.toml"
 # Far above any line: a router that does not shape.
 UNSHAPED_BPS = 10_000_000_000
 PASS = "fifo limit 10000p"
-# Simulated bytes are what takes time: fast lines have shorter runs.
-LONGEST_S, SHORTEST_S, SIMULATED_MBIT = 45, 15, 3_000
-SEEDS, QUICK_SEEDS = 10, 5
-# Fast lines, down and up together, have half of the seeds too.
-FAST_BPS, FAST_SEEDS, FAST_QUICK_SEEDS = 100_000_000, 5, 3
+# Simulated packets are what takes time. Above this rate, down and up together, runs are shorter by its square root, but
+# long enough for pages of everyone.
+LONGEST_S, SHORTEST_S, SHORTEST_QUICK_S, LONGEST_UP_TO_BPS = 45, 12, 10, 50_000_000
 WARMUP_S = 5
+SEEDS, QUICK_SEEDS = 10, 5
+# Fast lines have fewer seeds too.
+FAST_BPS, FAST_SEEDS, FAST_QUICK_SEEDS = 400_000_000, 5, 3
+# Faster ones only have the ways that routers come with.
+VERY_FAST_BPS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found: every way judged, the one to take, and the runs behind it."""
+    """What was found: every way judged, the one to take, and the runs behind it.
+
+    With ``has_only_usual`` only the ways that routers come with were tried.
+    """
 
     line: Line
     ways: tuple[Way, ...]
     verdict: Verdict
     result: Result
+    has_only_usual: bool = False
 
     @property
     def chosen(self) -> Way:
@@ -55,14 +63,17 @@ def advise(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Advice:
-    """Run the household over every way, and judge them; ``quick`` runs half as long, with half of the seeds.
+    """Run the household over every way, and judge them.
+
+    ``quick`` runs half as long, with fewer seeds, and only what routers come with, as very fast lines do always.
 
     Raises:
         InputError: naming what is wrong with the line.
         CheckError: if a run broke one of its own checks.
 
     """
-    chosen = ways(line)
+    only_usual = quick or line.down_bps + line.up_bps > VERY_FAST_BPS
+    chosen = ways(line, only_usual)
     loaded = scenario.swept(
         _options(line, quick, seeds or _seeds(line, quick)),
         {"way": {way.name: _values(way, line) for way in chosen}},
@@ -72,13 +83,13 @@ def advise(
     if result.is_partial and not result.manifest["failures"]:
         raise KeyboardInterrupt
     minutes = (duration_s(line, quick) - WARMUP_S) / 60
-    return Advice(line, tuple(chosen), judge(result, minutes), result)
+    return Advice(line, tuple(chosen), judge(result, minutes), result, only_usual)
 
 
 def duration_s(line: Line, quick: bool) -> int:
     """How long a run is."""
-    whole = int(min(max(SIMULATED_MBIT * 1_000_000 / (line.down_bps + line.up_bps), SHORTEST_S), LONGEST_S))
-    return max(whole // 2, SHORTEST_S) if quick else whole
+    times = math.sqrt(max((line.down_bps + line.up_bps) / LONGEST_UP_TO_BPS, 1.0))
+    return max(int(LONGEST_S / times / 2), SHORTEST_QUICK_S) if quick else max(int(LONGEST_S / times), SHORTEST_S)
 
 
 def _seeds(line: Line, quick: bool) -> int:

@@ -107,8 +107,8 @@ def judge(result: Result, minutes: float) -> Verdict:
     """Judge the ways, which are the points of a result in order of preference.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
-    significant at 5 % after Holm's correction over the ways. The chosen way is worse in the fewest figures, then the
-    first of those.
+    significant at 5 % after Holm's correction over the ways. The chosen way is worse in the fewest figures; of those it
+    has the best grade, and of those it is the first.
 
     Raises:
         InputError: if a way has fewer than two finished runs.
@@ -138,17 +138,26 @@ def judge(result: Result, minutes: float) -> Verdict:
         )
         for name in names
     )
-    fewest = min(len(one.worse) for one in judged)
-    best = [one.name for one in judged if len(one.worse) == fewest]
-    alike = tuple(name for name in best[1:] if set(worse[name]) == set(worse[best[0]]))
-    return Verdict(judged, best[0], alike)
+    chosen = min(judged, key=_merit)
+    alike = tuple(
+        one.name
+        for one in judged
+        if one is not chosen and one.grade == chosen.grade and set(one.worse) == set(chosen.worse)
+    )
+    return Verdict(judged, chosen.name, alike)
+
+
+def _merit(one: Judged) -> tuple[int, int]:
+    """The less, the better."""
+    best_first = [name for _, name in GRADES] + [WORST_GRADE]
+    return len(one.worse), best_first.index(one.grade)
 
 
 def _value(figure: Figure, run: Mapping[str, Any], minutes: float) -> float:
     """A run without a finished page, or a video that never began, has no value: nothing, or the whole run's time."""
     try:
         value = figure.of(run, minutes)
-    except TypeError:
+    except (KeyError, TypeError):
         value = None
     if value is not None and math.isfinite(value):
         return value

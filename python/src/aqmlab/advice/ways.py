@@ -37,12 +37,12 @@ class Way:
         return self.share > 0
 
 
-def ways(line: Line) -> list[Way]:
-    """Return the ways for a line, the best supported first."""
+def ways(line: Line, only_usual: bool = False) -> list[Way]:
+    """Return the ways for a line, the best supported first; ``only_usual`` leaves out what few routers come with."""
     found = [Way(AS_IT_IS, "the modem with a plain queue")]
     for share in MOBILE_SHARES if line.trace else (line.share,):
         note = f" at {share:.0%}" if line.trace else ""
-        found += _shaped(line, share, note)
+        found += _shaped(line, share, note, only_usual or bool(note))
     if line.layer.name == "docsis":
         found.append(
             Way(
@@ -52,7 +52,7 @@ def ways(line: Line) -> list[Way]:
     return found
 
 
-def _shaped(line: Line, share: float, note: str) -> list[Way]:
+def _shaped(line: Line, share: float, note: str, only_usual: bool) -> list[Way]:
     down_bps, up_bps = line.shaped(share)
     down, up = target(down_bps), target(up_bps)
     found = [Way(f"cake{note}", "SQM piece_of_cake.qos", "cake besteffort", "cake besteffort", share)]
@@ -68,7 +68,7 @@ def _shaped(line: Line, share: float, note: str) -> list[Way]:
             )
         )
     found.append(Way(f"fq_codel{note}", "SQM simplest.qos", f"fq_codel {down}", f"fq_codel {up}", share))
-    if not note:
+    if not only_usual:
         found += [
             Way("fq_pie", "HTB with flow queueing and PIE", "fq_pie", "fq_pie", share),
             Way("codel", "HTB with one queue and CoDel", f"codel {down}", f"codel {up}", share),

@@ -24,6 +24,7 @@ def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
         "alike": list(advice.verdict.alike),
         "ways": [_plain(one) for one in advice.verdict.judged],
         "tc": paste.tc(advice.chosen, advice.line, interface),
+        "undo": paste.undo(advice.chosen, interface),
         "sqm": paste.sqm(advice.chosen, advice.line, interface),
         "assumptions": words.assumptions(advice),
         "warnings": advice.result.warnings,

@@ -12,6 +12,8 @@ from aqmlab.advice.ways import Way
 # On an Ethernet interface the kernel's length has the frame's header already, which tc-cake(8) leaves out.
 FRAME_HEADER = 14
 SCRIPTS = {"cake": "piece_of_cake.qos", "fq_codel": "simplest.qos"}
+# The device through which the way down is sent, so that it can be queued.
+MIRROR = "ifb0"
 
 
 def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
@@ -19,15 +21,21 @@ def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     if not way.is_shaped:
         return []
     down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
-    mirror = "ifb0"
     return [
         *_queue(way.up, up_kbit, line, interface),
-        f"ip link add name {mirror} type ifb",
-        f"ip link set dev {mirror} up",
+        f"ip link add name {MIRROR} type ifb",
+        f"ip link set dev {MIRROR} up",
         f"tc qdisc replace dev {interface} handle ffff: ingress",
-        f"tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {mirror}",
-        *_queue(way.down, down_kbit, line, mirror, ingress=True),
+        f"tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {MIRROR}",
+        *_queue(way.down, down_kbit, line, MIRROR, ingress=True),
     ]
+
+
+def undo(way: Way, interface: str = "eth0") -> list[str]:
+    """Return the commands that take tc's back; none without a shaper."""
+    if not way.is_shaped:
+        return []
+    return [f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress", f"ip link del {MIRROR}"]
 
 
 def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
@@ -51,8 +59,10 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
         options["overhead"] = str(line.layer.overhead)
     if line.layer.mpu:
         options |= {"linklayer_advanced": "1", "tcMPU": str(line.layer.mpu)}
-    if "ack-filter" in words:
-        options |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1", "eqdisc_opts": "ack-filter"}
+    if name == "cake":
+        own = " ".join(["nat", *(word for word in words if word == "ack-filter")])
+        options |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1"}
+        options |= {"iqdisc_opts": "nat", "eqdisc_opts": own}
     place = f"sqm.{interface.replace('-', '_').replace('.', '_')}"
     return [
         f"uci set {place}=queue",
@@ -65,7 +75,8 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
 def _queue(spec: str, kbit: int, line: Line, device: str, ingress: bool = False) -> list[str]:
     name, *words = spec.split()
     if name == "cake":
-        more = [*words, line.layer.cake, *(["ingress"] if ingress else [])]
+        # The simulator knows a home's devices apart; behind address translation CAKE does so with nat.
+        more = [*words, "nat", line.layer.cake, *(["ingress"] if ingress else [])]
         return [f"tc qdisc replace dev {device} root cake bandwidth {kbit}kbit {' '.join(more)}"]
     layer = line.layer
     rate = layer.carried(kbit) if layer.name == "vdsl" else kbit

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
+from browser import needs_browser, opened
 from conftest import Command
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, layer, paste, ways
+from aqmlab.advice import LAYERS, Line, advise, layer, page, paste, ways
+from aqmlab.advice.run import duration_s
 from aqmlab.advice.verdict import FIGURES, grade, judge
 from aqmlab.registry import Spec
 
@@ -23,7 +29,7 @@ STAB = r"stab( mpu \d+)? overhead -?\d+ linklayer (atm|adsl|ethernet)"  # tc-sta
 CODEL = rf"(target {TIME} )?(interval {TIME})?"  # tc-codel(8), tc-fq_codel(8)
 QUEUE = rf"((fq_)?codel( {CODEL})?|(fq_)?pie)"
 FRAMING = f"({'|'.join(sorted({one.cake for one in LAYERS.values()}))})"  # tc-cake(8), overhead keywords
-CAKE = rf"cake bandwidth {RATE}( besteffort)?( ack-filter)? {FRAMING}( ingress)?"
+CAKE = rf"cake bandwidth {RATE}( besteffort)?( ack-filter)? nat {FRAMING}( ingress)?"
 TC = re.compile(
     "|".join(
         [
@@ -38,6 +44,10 @@ TC = re.compile(
         ]
     )
 )
+TC_PROGRAM = shutil.which("tc", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+UNSHARED = ("unshare", "--map-root-user", "--net")
+# What the kernel says of a line that the parser has understood: without modules or devices it refuses them all.
+KERNEL = re.compile(r"Error: |RTNETLINK answers: |We have an error talking to the kernel")
 # Options of sqm-scripts' section "queue" that are used, and what they take.
 SQM = {
     "enabled": "1",
@@ -52,8 +62,35 @@ SQM = {
     "tcMPU": r"\d+",
     "qdisc_advanced": "1",
     "qdisc_really_really_advanced": "1",
-    "eqdisc_opts": "ack-filter",
+    "iqdisc_opts": "nat",
+    "eqdisc_opts": "nat( ack-filter)?",
 }
+
+
+@pytest.mark.skipif(TC_PROGRAM is None, reason="no tc here: .ci/run installs it")
+def tc_itself_understands_the_lines_to_paste() -> None:
+    if subprocess.run([*UNSHARED, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no network namespaces for users here: the lines cannot be tried without risk")
+    lines = []
+    for kind in LAYERS:
+        line = Line(40_000_000, 2_000_000, layer(kind), trace="x" if kind == "lte" else "")
+        for way in ways(line):
+            lines += [*paste.tc(way, line, "eth0.7"), *paste.undo(way, "eth0.7")]
+    wrong = ["tc qdisc replace dev eth0.7 root cake bandwdth 5mbit", "tc qdisc add dev eth0.7 root fq_codel target 5x"]
+    assert len(set(lines)) > 30
+    assert list(_not_understood([*dict.fromkeys(lines), *wrong])) == wrong
+
+
+def _not_understood(lines: Sequence[str]) -> list[str]:
+    """Give lines to the programs in a network namespace of its own; return those that they cannot parse."""
+    # Devices of other kinds than lo may need modules.
+    tried = [re.sub(r"\b(eth0\.7|ifb0)\b", "lo", line) for line in lines]
+    script = "".join(f"{line} 2>&1; echo '#' $?\n" for line in tried)
+    path = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+    ran = subprocess.run([*UNSHARED, "sh"], input=script, capture_output=True, text=True, env=path, timeout=60)
+    said = re.split(r"^# (\d+)\n", ran.stdout, flags=re.M)[:-1]
+    answers = zip(lines, said[::2], said[1::2], strict=True)
+    return [line for line, text, status in answers if status != "0" and not KERNEL.match(text)]
 
 
 @pytest.mark.parametrize("kind", LAYERS)
@@ -87,7 +124,7 @@ def overheads_are_those_of_tc_cake() -> None:
 def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_not() -> None:
     cake = next(way for way in ways(ADSL) if way.name == "cake")
     assert paste.tc(cake, ADSL)[0] == (
-        "tc qdisc replace dev eth0 root cake bandwidth 900kbit besteffort pppoe-llcsnap"
+        "tc qdisc replace dev eth0 root cake bandwidth 900kbit besteffort nat pppoe-llcsnap"
     )  # 90 % of 1 Mbit/s
     codel = next(way for way in ways(ADSL) if way.name == "fq_codel")
     # The kernel counts 14 of the 40 bytes. sqm-scripts' target: 1.5 x 1540 x 8 bits at 900 kbit/s.
@@ -160,6 +197,32 @@ def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command) -> Non
     for line in document["tc"]:
         assert line in ended.out
     assert "dslreports.com/faq/17930" in ended.out
+
+
+def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
+    cable, gigabit = Line(250_000_000, 25_000_000, layer("cable")), Line(1_000_000_000, 500_000_000, layer("fibre"))
+    # 45 s up to 50 Mbit/s; 45 s / sqrt(275 / 50) = 19.2 s; and never less than 12 s, 10 s if quick.
+    assert [duration_s(line, False) for line in (ADSL, cable, gigabit)] == [45, 19, 12]
+    assert [duration_s(line, True) for line in (ADSL, cable, gigabit)] == [22, 10, 10]
+    assert [way.name for way in ways(gigabit, only_usual=True)] == ["as it is", "cake", "fq_codel"]
+
+
+@needs_browser
+@pytest.mark.timeout(120)
+def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = advise(Line(2_000_000, 500_000, layer("adsl")), quick=True, seeds=2, jobs=1)
+    shown = page.write(found, tmp_path)
+    with opened(shown) as tab:
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.emulate_media(color_scheme=scheme)
+            assert not Axe().run(tab).response["violations"]
+            assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+            hidden = "[...document.querySelectorAll('td, tbody th, pre')].filter(one => !one.checkVisibility()).length"
+            assert tab.evaluate(hidden) == 0
+            assert tab.locator("tbody tr").count() == len(found.ways)
 
 
 def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:

@@ -44,6 +44,17 @@ def names() -> list[str]:
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in files)
 
 
+def link_trace(trace: str) -> Path | None:
+    """Return the file of a link trace: by its path, or a shipped one by its name; nothing if there is neither.
+
+    >>> link_trace("aqmlab-lte.down").name, link_trace("16mbit")
+    ('aqmlab-lte.down', None)
+
+    """
+    shipped = Path(str(resources.files("aqmlab") / "data" / "link-traces")) / Path(trace).name
+    return next((path for path in (Path(trace), shipped) if path.is_file()), None)
+
+
 def find(experiment: str | os.PathLike[str]) -> Path:
     """Return the file of an experiment: a file by its path, or a shipped one by its name.
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.verdict import FIGURES, PING, TOTAL, Judged
 from aqmlab.advice.ways import AS_IT_IS
-from aqmlab.units import format_bytes, format_rate
+from aqmlab.units import Size
 
 if TYPE_CHECKING:
     from aqmlab.advice.run import Advice
 
+GRADE = (
+    "The grade is that of speed tests: the increase of the round-trip time while the line is full, below 5 ms A+, "
+    "30 ms A, 60 ms B, 200 ms C, 400 ms D, else F"
+)
+LEGEND = "* noticeably worse than the best of its column, and not by chance. The page has all intervals."
+# Goodput that changes by less is as good as kept.
+KEPT = 0.98
 _NAMES = {figure.name: figure.title.lower() for figure in FIGURES}
 
 
@@ -20,7 +28,7 @@ def sentences(advice: Advice) -> list[str]:
     chosen, today = advice.verdict.of(advice.chosen.name), advice.verdict.of(AS_IT_IS)
     found = [_headline(advice, chosen, today)]
     if chosen is not today:
-        found += [_gains(chosen, today), _costs(chosen, today)]
+        found += [_gains(chosen, today), _given_up(chosen, today)]
     else:
         found.append(_state(chosen))
     if chosen.worse:
@@ -32,24 +40,27 @@ def sentences(advice: Advice) -> list[str]:
 
 def assumptions(advice: Advice) -> list[str]:
     """Return what the advice rests on, a sentence each."""
-    line = advice.line
-    down, up = line.buffers
-    seeds, duration = len(advice.result.seeds), advice.result.scenarios[0]["duration"]
+    line, scenario = advice.line, advice.result.scenarios[0]
+    down, up = (_buffer(*one) for one in zip(line.buffers, (line.down_bps, line.up_bps), strict=True))
+    layer = line.layer
+    cells = "" if layer.payload == (1, 1) else " Cells are a share of the rate, without padding of the last."
+    seeds, duration, warmup = len(advice.result.seeds), _spaced(scenario["duration"]), _spaced(scenario["warmup"])
     return [
         f"The household does all of this at once: {', '.join(says for _, says in HOUSEHOLD if says)}.",
         "TCP is CUBIC as in Linux, without ECN.",
-        f"Servers are {line.rtt} away. Rates are those that the modem reports (sync) or the provider enforces.",
-        f"The modem holds {format_bytes(int(down[:-1])) if down[:-1].isdigit() else down} down and "
-        f"{format_bytes(int(up[:-1])) if up[:-1].isdigit() else up} up. 256 KB, and 100 ms of a fast line, is typical "
-        "(Kreibich et al., Netalyzr, IMC 2010); if you know better: --modem-buffer.",
-        f"Link layer: {line.layer.about}; {line.layer.overhead} bytes around each IP packet ({line.layer.source}). "
-        "The simulator takes cells as a share of the rate; padding of the last cell is not counted.",
+        f"The round trip to servers takes {_spaced(line.rtt)}; another one: --rtt. Rates are those that the modem "
+        "reports (sync) or the provider enforces.",
+        f"The modem's queue holds {down} down and {up} up. 256 KB, and 100 ms of a fast line, is typical (Kreibich et "
+        "al., Netalyzr, IMC 2010); if you know better: --modem-buffer.",
+        f"Link layer: {layer.about}; {layer.overhead} bytes around each IP packet ({layer.source}).{cells}",
         *_of_shaper(advice),
-        f"Simulated, {seeds} runs of {duration} for each way, the same traffic in all. A way is worse where the paired "
-        "difference from the best is significant at 5 % (Holm) and large enough to be noticed.",
-        "The grade is that of speed tests: the increase of the round-trip time while the line is full, below 5 ms A+,"
-        " 30 A, 60 B, 200 C, 400 D, else F (dslreports.com/faq/17930). Here both directions are full at once.",
-        "Not simulated: Wi-Fi, other homes on a shared cable, and what the router's processor can shape.",
+        f"Simulated, packet by packet: {seeds} runs of {duration} for each way, without the first {warmup}, the same "
+        "traffic in all. A way is worse where the paired difference from the best is significant at 5 % (Holm) and "
+        "large enough to be noticed.",
+        *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
+        f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
+        "Not simulated: Wi-Fi, other homes on a shared cable, and the router's processor. Shaping is its work, the "
+        "more the faster the line: if top shows a full core while the line is full, it is too slow for this rate.",
     ]
 
 
@@ -60,10 +71,43 @@ def _of_shaper(advice: Advice) -> list[str]:
             "A mobile link varies, so that a fixed shaper is too slow at times and does nothing at others. The way up "
             "has its mean rate throughout. A controller such as cake-autorate is not simulated."
         ]
-    return [
+    found = [
         f"The router shapes to {line.share:.0%} of the rate, so that queues build up where it can manage them, not in "
-        "the modem. On the way down it is behind the modem's queue, so bursts still wait there: a lower --share helps."
+        "the modem; 90 to 95 % is usual. On the way down it is behind the modem's queue, so bursts still wait there: "
+        "a lower --share helps."
     ]
+    if _is_cake(advice):
+        found.append("CAKE's keyword ingress, by which it counts what it drops as sent, is not simulated.")
+    return found
+
+
+def _is_cake(advice: Advice) -> bool:
+    return advice.chosen.down.split()[:1] == ["cake"]
+
+
+def _spaced(value: str) -> str:
+    """A value in tc's notation, to be read.
+
+    >>> _spaced("40ms")
+    '40 ms'
+
+    """
+    return re.sub(r"(?<=\d)(?=[a-z])", " ", value)
+
+
+def _buffer(size: str, rate_bps: int) -> str:
+    """A buffer, with how long it takes to empty."""
+    try:
+        parsed = Size.parse(size)
+    except ValueError:  # a time
+        return _spaced(size)
+    if parsed.in_packets:
+        return f"{parsed.count} packets"
+    return f"{parsed.count / 1024:.0f} KB ({parsed.count * 8000 / rate_bps:.0f} ms)"
+
+
+def _rate(rate_bps: int) -> str:
+    return f"{rate_bps / 1e6:g} Mbit/s"
 
 
 def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
@@ -72,7 +116,7 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
         return f"Leave the line as it is: nothing tried here is noticeably better. Grade {today.grade}."
     if not way.is_shaped:
         return f"Use {way.name} ({way.about}): grade {chosen.grade} instead of {today.grade}."
-    down, up = (format_rate(rate) for rate in advice.line.shaped(way.share))
+    down, up = map(_rate, advice.line.shaped(way.share))
     rates = f"shaped to {down} down and {up} up"
     return f"Use {way.name} ({way.about}), {rates}: grade {chosen.grade} instead of {today.grade}."
 
@@ -88,28 +132,31 @@ def _gains(chosen: Judged, today: Judged) -> str:
         both("video_stall_s", 1),
     )
     return (
-        f"While everything is in use, a call scores {mos[0]} of 4.4 (today {mos[1]}), a page loads in {pages[0]} s "
-        f"(today {pages[1]} s), the game's round trip is below {game[0]} ms for 99 of 100 packets (today {game[1]} "
+        f"While everything is in use, a call scores {mos[0]} of 4.4 (MOS; today {mos[1]}), a page loads in {pages[0]} "
+        f"s (today {pages[1]} s), the game's round trip is below {game[0]} ms for 99 of 100 packets (today {game[1]} "
         f"ms), and the video stalls {stalls[0]} s a minute (today {stalls[1]} s)."
     )
 
 
-def _costs(chosen: Judged, today: Judged) -> str:
-    parts = []
-    for name, what in (
-        (TOTAL, "all goodput together"),
-        ("download_mbit", "the download"),
-        ("backup_mbit", "the backup"),
-    ):
+def _given_up(chosen: Judged, today: Judged) -> str:
+    """What the goodput becomes: first what falls."""
+
+    def change(name: str) -> str:
         now, then = chosen.values[name].value, today.values[name].value
-        change = f"{(now - then) / then:+.0%}" if then else "from nothing"
-        parts.append(f"{what} {then:.2f} to {now:.2f} Mbit/s ({change})")
-    return f"Price in goodput: {'; '.join(parts)}."
+        part = f"{(now - then) / then:+.0%}".replace("%", "\u00a0%") if then else "from nothing"
+        return f"{then:.2f} to {now:.2f} Mbit/s ({part})"
+
+    titles = {"download_mbit": "the download", "backup_mbit": "the backup"}
+    falls = [name for name in titles if chosen.values[name].value < KEPT * today.values[name].value]
+    rest = [name for name in titles if name not in falls]
+    given_up = "; ".join(f"{titles[name]}, {change(name)}" for name in falls) or "no goodput to speak of"
+    others = "".join(f"; {titles[name]}, {change(name)}" for name in rest)
+    return f"Given up: {given_up}. Goodput besides: all together, {change(TOTAL)}{others}."
 
 
 def _state(one: Judged) -> str:
     return (
-        f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of 4.4, a page loads in "
+        f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of 4.4 (MOS), a page loads in "
         f"{one.values['page_load_s'].value:.1f} s, and pings rise by {one.values[PING].value:.0f} ms."
     )
 
@@ -124,7 +171,7 @@ def _best(advice: Advice, name: str) -> str:
 def _alike(advice: Advice) -> str:
     alike = advice.verdict.alike
     if not alike:
-        return "Every other way is noticeably worse in more figures."
+        return "Every other way is noticeably worse in more figures, or has a worse grade."
     return (
         f"A household cannot tell it apart from {', '.join(alike)}; it is named because it is the "
         f"{'least work' if advice.chosen.name == AS_IT_IS else 'best supported'} of them."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +24,7 @@ def advise(
         One,
         typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
     ] = None,
-    rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="How far servers are away.")] = "40ms",
+    rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="Round-trip time to servers.")] = "40ms",
     modem_buffer: Annotated[
         str,
         typer.Option(
@@ -38,7 +37,9 @@ def advise(
     interface: Annotated[
         str, typer.Option("--interface", metavar="NAME", help="The router's interface in the lines to paste.")
     ] = "eth0",
-    quick: Annotated[bool, typer.Option("--quick", help="Half as long, with half of the seeds.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Half as long, with fewer seeds, and only what routers come with.")
+    ] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -71,7 +72,9 @@ def advise(
     write_json(text, as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
-        console.print(_shown(found, interface))
+        for part in _shown(found, interface):
+            # Lines to copy are never wrapped or cut.
+            console.print(part, soft_wrap=isinstance(part, str))
         console.print("\n".join(f"[yellow]warning: {one}[/yellow]" for one in bytes_per_second([down, up])))
         console.print(f"open [bold]{shown}[/bold]")
     elif as_json != "-":
@@ -82,6 +85,7 @@ def advise(
 
 
 def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str, share: str) -> Line:
+    from aqmlab import shipped
     from aqmlab.advice import Line, layer
     from aqmlab.scenario.inputs import STEPS, link_trace
     from aqmlab.units import Size
@@ -89,8 +93,9 @@ def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str
     def rate(option: str, text: str) -> tuple[int, str]:
         """A rate, or the mean rate of a link trace and its name."""
         try:
-            if text.startswith(STEPS) or Path(text).is_file():
-                return int(link_trace(text).summary()["mean_rate_bps"]), text
+            recorded = text if text.startswith(STEPS) else shipped.link_trace(text)
+            if recorded is not None:
+                return int(link_trace(str(recorded)).summary()["mean_rate_bps"]), str(recorded)
             found = parse_rate(text)
         except ValueError as error:
             raise InputError(f"{option}: {error}") from None
@@ -124,26 +129,27 @@ def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str
     return Line(down_bps, up_bps, kind, trace, rtt, modem_buffer, part)
 
 
-def _shown(advice: Advice, interface: str) -> RenderableType:
-    from rich.console import Group
-    from rich.padding import Padding
+def _shown(advice: Advice, interface: str) -> list[RenderableType]:
+    from rich.table import Table
     from rich.text import Text
 
     from aqmlab.advice import paste, words
 
     headline, *others = words.sentences(advice)
-    parts: list[RenderableType] = [Text(headline, style="bold"), *map(Text, others), "", _table(advice), ""]
+    parts: list[RenderableType] = [Text(headline, style="bold"), *map(Text, others), "", _table(advice)]
+    parts += [Text(words.LEGEND, style="dim"), ""]
     for title, lines in (
-        ("Linux", paste.tc(advice.chosen, advice.line, interface)),
-        ("OpenWrt with SQM", paste.sqm(advice.chosen, advice.line, interface)),
+        (f"Linux ({interface} is the interface towards the modem)", paste.tc(advice.chosen, advice.line, interface)),
+        ("To undo it", paste.undo(advice.chosen, interface)),
+        ("OpenWrt with SQM instead", paste.sqm(advice.chosen, advice.line, interface)),
     ):
         if lines:
-            # Never wrapped or indented: they are to be copied.
-            parts += [Text(title, style="bold"), *(Text(line, no_wrap=True, overflow="ignore") for line in lines), ""]
+            parts += [Text(title, style="bold"), *lines, ""]
     parts.append(Text("What this rests on", style="bold"))
-    parts += [Padding(Text(f"- {one}", style="dim"), (0, 0, 0, 0)) for one in words.assumptions(advice)]
-    parts += [Text(f"warning: {one}", style="yellow") for one in advice.result.warnings]
-    return Group(*parts, "")
+    assumptions = Table.grid(padding=(0, 1, 0, 0))
+    for one in words.assumptions(advice):
+        assumptions.add_row(Text("-", style="dim"), Text(one, style="dim"))
+    return [*parts, assumptions, *(Text(f"warning: {one}", style="yellow") for one in advice.result.warnings), ""]
 
 
 def _table(advice: Advice) -> RenderableType:
@@ -152,18 +158,18 @@ def _table(advice: Advice) -> RenderableType:
 
     from aqmlab.advice.verdict import FIGURES, PING
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("Way", no_wrap=True)
+    # Without intervals, which the page has, it fits into 80 columns.
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("Way")
     table.add_column("Grade\n+ms", justify="right", no_wrap=True)
     for figure in FIGURES:
         table.add_column(f"{figure.title}\n{figure.unit}", justify="right")
     for one in advice.verdict.judged:
         cells = [Text(f"{one.grade} {one.values[PING].value:.0f}")]
         for figure in FIGURES:
-            value = one.values[figure.name]
-            style = "red" if figure.name in one.worse else ""
-            half = "" if value.half_width is None else f" ± {value.half_width:.{figure.digits}f}"
-            cells.append(Text.assemble((f"{value.value:.{figure.digits}f}", style), (half, "dim")))
+            is_worse = figure.name in one.worse
+            text = f"{one.values[figure.name].value:.{figure.digits}f}{'*' if is_worse else ' '}"
+            cells.append(Text(text, style="red" if is_worse else ""))
         table.add_row(Text(one.name, style="bold" if one.name == advice.chosen.name else ""), *cells)
     return table
 

@@ -28,13 +28,14 @@ function shownUntil() {
   return (Number($("time").value) / 1000) * (run.durationNs / 1e9);
 }
 
-// Colours and dashes of disciplines are those of all figures; two of the same discipline differ by their dash.
+// Colours and dashes of disciplines are those of all figures, but of two with the same dash the second has another.
 function looks() {
   const names = Object.fromEntries(SIDES.map((side) => [side, setting[side].split(" ")[0]]));
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const isAlike = `${disciplines.get(names.a).looks[0].dash}` === `${disciplines.get(names.b).looks[0].dash}`;
   return Object.fromEntries(SIDES.map((side) => {
     const discipline = disciplines.get(names[side]);
-    const look = discipline.looks[side === "b" && names.a === names.b ? 1 : 0];
+    const look = discipline.looks[side === "b" && isAlike ? 1 : 0];
     const colour = dark ? look.colour_dark : look.colour;
     const label = names.a === names.b ? `${names[side]} (${LABELS[side]})` : names[side];
     return [side, { colour, dash: look.dash.map((part) => 2 * part), label, name: names[side], probes: discipline.probes }];

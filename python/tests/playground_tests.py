@@ -192,6 +192,7 @@ def every_discipline_runs_with_its_defaults(tab: Any) -> None:
         ran = _ran(tab, rate="2mbit", a=a, b=b)
         assert ran["errors"] == {}, (a, b)
         assert min(ran["metrics"][side]["goodput_mbit"] for side in ("a", "b")) > 1, (a, b)
+        assert tab.evaluate("`${looks().a.dash}` !== `${looks().b.dash}`"), (a, b)
 
 
 def every_kind_of_flow_runs(tab: Any) -> None:

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from conftest import ROOT, Command
 
+import aqmlab
 from aqmlab import card, registry
 from aqmlab.card import Row, rfc7567
 from aqmlab.errors import InputError
+from aqmlab.registry import Spec
 
 PAGES = ROOT / "docs" / "disciplines"
 
@@ -92,6 +94,17 @@ class _Windows:
 )
 def synchronisation_is_the_share_of_simultaneous_losses(first: list[float], second: list[float], wanted: float) -> None:
     assert card.synchronisation(_Windows(first, second), "a") == pytest.approx(wanted)  # type: ignore[arg-type]
+
+
+def a_law_that_stops_all_traffic_has_a_card() -> None:
+    class Stops(aqmlab.AQM):
+        def enqueue(self, packet: aqmlab.Packet, now: int) -> None:  # noqa: ARG002
+            self.drop(packet)
+
+    name = aqmlab.register_aqm(Stops)
+    subject = card._Subject(name, Spec.parse(name), registry.find(name))
+    row = card._queue_and_lockout(subject)
+    assert (row.verdict, "a ninth flow gets 0 % of its share" in row.finding) == ("departs", True)
 
 
 def show_prints_the_card(aqmlab: Command) -> None:

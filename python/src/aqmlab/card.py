@@ -140,6 +140,11 @@ def _percent(value: float, decimals: int = 0) -> str:
     return f"{100 * value:.{decimals}f} %"
 
 
+def _over(part: float, whole: float) -> float:
+    """A share; of nothing, nothing: a law may stop all traffic."""
+    return part / whole if whole else 0.0
+
+
 def _verdict(met: bool) -> str:
     return MEETS if met else DEPARTS
 
@@ -148,7 +153,7 @@ def _queue_and_lockout(subject: _Subject) -> Row:
     bulk = subject.beside_tail_drop("8*cubic")
     late = subject.beside_tail_drop(["8*newreno", "1*newreno:name=late:start=5s"], warmup="5s", duration="11s")
     fair = late.mine("goodput_mbit") / 9
-    share = late.mine("class.late.goodput_mbit") / fair
+    share = _over(late.mine("class.late.goodput_mbit"), fair)
     mine, tail = bulk.mine("qdelay_mean_ms"), bulk.tail("qdelay_mean_ms")
     return Row(
         "B1",
@@ -253,7 +258,7 @@ def _frontier(subject: _Subject) -> Row:
 def _unresponsive(subject: _Subject) -> Row:
     pair = subject.beside_tail_drop(["8*newreno", "1*cbr:name=flood:rate=10mbit"])
     fair = 8 / 9
-    mine, tail = (of("class.newreno.goodput_mbit") / of("goodput_mbit") / fair for of in (pair.mine, pair.tail))
+    mine, tail = (_over(of("class.newreno.goodput_mbit"), of("goodput_mbit")) / fair for of in (pair.mine, pair.tail))
     return Row(
         "B7",
         "(research) unresponsive flows",

@@ -181,7 +181,7 @@ def _check(scenario: Scenario) -> None:
     shared = ("iw", "sack", "ecn")
     for group in scenario.flows:
         (carrier, tcp), (form, source) = group.transport, group.source
-        if carrier != "tcp" or form != "bulk" or source["size_bytes"] is not None:
+        if carrier != "tcp" or form != "bulk" or any(one is not None for one in source.values()):
             refuse("flows are TCP and without end")
         if group.rtt_ns is not None or tcp["window_bytes"] is not None or tcp["ipv6"]:
             refuse("flows share one RTT, IPv4, and no window is capped")

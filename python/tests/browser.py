@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,34 +29,47 @@ def shown(page: Path, width: int) -> dict[str, Any]:
 
 
 @contextmanager
+def launched(*options: str) -> Iterator[Any]:
+    """Start a browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *options])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
 def opened(
     page: Path,
     width: int = 1280,
     link: str = "",
     scheme: Literal["light", "dark"] = "light",
     within: Path | None = None,
+    browser: Any = None,
+    has_scripts: bool = True,
 ) -> Iterator[Any]:
     """Open a page from the disk (with ``#link``) and yield its tab, a `playwright.sync_api.Page`.
 
     In the end there may be no errors, nothing in the console, and no request but for the page itself, or for files
-    ``within`` a folder.
+    ``within`` a folder. The ``browser`` may be one that is `launched` for several tests.
     """
-    from playwright.sync_api import sync_playwright
-
     home = (within or page).resolve().as_uri()
     said: list[str] = []
-    with sync_playwright() as playwright:
-        # A page within a folder may look into its other pages.
-        more = ["--allow-file-access-from-files"] if within else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *more])
+    # A page within a folder may look into its other pages.
+    more = ["--allow-file-access-from-files"] if within else []
+    with nullcontext(browser) if browser else launched(*more) as chosen:
+        size = {"width": width, "height": 900}
+        tab = chosen.new_page(viewport=size, color_scheme=scheme, java_script_enabled=has_scripts)
+        tab.on("console", lambda message: said.append(f"console: {message.text}"))
+        tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+        tab.on("request", lambda request: said.append(f"request: {request.url}"))
         try:
-            tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            tab.on("console", lambda message: said.append(f"console: {message.text}"))
-            tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-            tab.on("request", lambda request: said.append(f"request: {request.url}"))
             tab.goto(f"{page.resolve().as_uri()}{link}")
             yield tab
         finally:
-            browser.close()
+            tab.close()
     left = [one for one in said if not one.startswith((f"request: {home}", "request: blob:", "request: data:"))]
     assert not left, left

@@ -151,9 +151,13 @@ def a_figure_is_written_in_the_format_of_its_file(household: Result, ending: plo
 
 
 def the_command_writes_one_file_with_its_numbers_or_a_folder(household: Result, tmp_path: Path) -> None:
+    from aqmlab import store
     from aqmlab.cli.folders import plot
 
-    folder = household.save(tmp_path / "result")
+    # Without a report.
+    folder = tmp_path / "result"
+    with store.opened(folder) as place:
+        place.commit(household.manifest, household.frames)
     plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.pdf", paper=True)
     assert sorted(path.name for path in (tmp_path / "my").iterdir()) == ["figure.csv", "figure.pdf"]
     with pytest.raises(InputError, match=r"figure.pdf: is there already"):

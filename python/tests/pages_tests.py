@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import needs_browser, opened
+from browser import launched, needs_browser, opened
 
 import aqmlab
 from aqmlab import Result, report
@@ -24,6 +25,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = {"rate": "10mbit", "rtt": "20ms", "duration": "5s", "warmup": "1s", "seeds": 3}
     result = aqmlab.compare(aqm=["fifo", "codel", "pie", "fq_codel"], flows=flows, **options)
     return result.save(tmp_path_factory.mktemp("pages") / "out") / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as one:
+        yield one
 
 
 def the_bundled_library_is_the_one_that_its_page_names() -> None:
@@ -87,8 +94,8 @@ def the_command_that_makes_it_again_makes_the_same(result: Result) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def the_charts_have_their_data_and_follow_the_choice(page: Path, scheme: Any) -> None:
-    with opened(page, 1000, scheme=scheme) as tab:
+def the_charts_have_their_data_and_follow_the_choice(browser: Any, page: Path, scheme: Any) -> None:
+    with opened(page, 1000, scheme=scheme, browser=browser) as tab:
         charts = tab.evaluate(CHARTS)
         assert [one["title"] for one in charts][:2] == ["Queue delay (ms)", "Queue delay (ms)"]
         assert [one["lines"] for one in charts] == [4, 4, 4]
@@ -122,12 +129,12 @@ def the_charts_have_their_data_and_follow_the_choice(page: Path, scheme: Any) ->
 
 
 @needs_browser
-def a_sweep_is_chosen_metric_by_metric_and_name_by_name(tmp_path: Path) -> None:
+def a_sweep_is_chosen_metric_by_metric_and_name_by_name(browser: Any, tmp_path: Path) -> None:
     sweep = {"target": "1ms..20ms*4", "rtt": ["10ms", "40ms"]}
     options: dict[str, Any] = {"rate": "10mbit", "duration": "1s", "warmup": "0s", "seeds": 2}
     result = aqmlab.sweep(sweep=sweep, aqm=["codel target $target", "fifo"], **options)
     page = result.save(tmp_path / "out") / "report.html"
-    with opened(page, 800) as tab:
+    with opened(page, 800, browser=browser) as tab:
         (chart,) = tab.evaluate(CHARTS)
         assert (chart["title"], chart["points"], chart["lines"]) == ("Mean queue delay (ms)", 4, 2)
         rows = {(row.point, row.aqm): row.estimate for row in result.rows if row.metric == "goodput_mbit"}
@@ -143,8 +150,8 @@ def a_sweep_is_chosen_metric_by_metric_and_name_by_name(tmp_path: Path) -> None:
 
 
 @needs_browser
-def a_table_sorts_by_the_head_that_is_pressed(page: Path) -> None:
-    with opened(page, 1000) as tab:
+def a_table_sorts_by_the_head_that_is_pressed(browser: Any, page: Path) -> None:
+    with opened(page, 1000, browser=browser) as tab:
         head = tab.locator("table.sortable").first.locator("thead th").nth(3)
         column = tab.locator("table.sortable").first.locator("tbody td:nth-of-type(3)")
         for order, is_reversed in (("ascending", False), ("descending", True)):
@@ -155,29 +162,34 @@ def a_table_sorts_by_the_head_that_is_pressed(page: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark"), (1280, "dark")])
-def nothing_serious_is_in_the_way_of_anybody(page: Path, width: int, scheme: Any) -> None:
+def nothing_serious_is_in_the_way_of_anybody(browser: Any, page: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    with opened(page, width, scheme=scheme) as tab:
-        found = Axe().run(tab).response["violations"]
-        grave = [
-            (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
-        ]
-        assert grave == []
-        assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    with opened(page, browser=browser) as tab:
+        for width in (1280, 390):
+            tab.set_viewport_size({"width": width, "height": 900})
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                found = Axe().run(tab).response["violations"]
+                grave = [
+                    (one["id"], one["nodes"][0]["html"][:120])
+                    for one in found
+                    if one["impact"] in ("serious", "critical")
+                ]
+                assert grave == [], (width, scheme)
+            assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 
 @needs_browser
-def no_cell_is_cut_on_a_phone(page: Path) -> None:
-    with opened(page, 390) as tab:
+def no_cell_is_cut_on_a_phone(browser: Any, page: Path) -> None:
+    with opened(page, 390, browser=browser) as tab:
         right = "[...document.querySelectorAll('td, th, svg, canvas')].map(e => e.getBoundingClientRect().right)"
         assert max(tab.evaluate(right)) <= 390
 
 
 @needs_browser
-def nothing_is_folded_away_or_cut_in_print(page: Path) -> None:
-    with opened(page, 1000) as tab:
+def nothing_is_folded_away_or_cut_in_print(browser: Any, page: Path) -> None:
+    with opened(page, 1000, browser=browser) as tab:
         assert tab.locator("details:not([open])").count() > 0
         tab.emulate_media(media="print")
         tab.set_viewport_size({"width": 720, "height": 1000})
@@ -190,15 +202,8 @@ def nothing_is_folded_away_or_cut_in_print(page: Path) -> None:
 
 
 @needs_browser
-def without_scripts_the_drawn_figures_are_there(page: Path) -> None:
-    from browser import CHROMIUM
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        tab = browser.new_page(java_script_enabled=False)
-        tab.goto(page.as_uri())
+def without_scripts_the_drawn_figures_are_there(browser: Any, page: Path) -> None:
+    with opened(page, browser=browser, has_scripts=False) as tab:
         assert tab.locator("figure svg:visible").count() == tab.locator("figure").count() >= 4
         assert tab.locator("details:not([open])").count() == 0
         assert tab.locator("fieldset:visible").count() == 0
-        browser.close()

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browser import needs_browser, shown
+from browser import LOOKED_AT, needs_browser, opened
 from conftest import Command
 
 from aqmlab import papers, scenario, shipped
@@ -276,13 +276,19 @@ def quick_runs_less_and_says_so(aqmlab: Command) -> None:
 
 @needs_browser
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("width", [390, 1200])
-def a_browser_shows_the_pages_without_errors(aqmlab: Command, width: int) -> None:
+def a_browser_shows_the_pages_without_errors(aqmlab: Command) -> None:
     aqmlab("reproduce", "s-pie", "--out", "out")
-    page = shown(Path("out").resolve() / "s-pie.html", width)
-    assert (page["wide"], page["figures"]) == (0, [True, True])
-    front = shown(Path("out").resolve() / "index.html", width)
-    assert (front["wide"], front["rows"]) == (0, 4)
+    pages = Path("out").resolve()
+    with opened(pages / "s-pie.html", within=pages) as tab:
+        for width in (390, 1200):
+            tab.set_viewport_size({"width": width, "height": 900})
+            page = tab.evaluate(LOOKED_AT)
+            assert (page["wide"], page["figures"]) == (0, [True, True])
+        tab.get_by_role("link", name="all papers").click()
+        for width in (390, 1200):
+            tab.set_viewport_size({"width": width, "height": 900})
+            front = tab.evaluate(LOOKED_AT)
+            assert (front["wide"], front["rows"]) == (0, 4)
 
 
 @pytest.mark.usefixtures("small")

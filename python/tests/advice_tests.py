@@ -223,6 +223,7 @@ def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) 
             hidden = "[...document.querySelectorAll('td, tbody th, pre')].filter(one => !one.checkVisibility()).length"
             assert tab.evaluate(hidden) == 0
             assert tab.locator("tbody tr").count() == len(found.ways)
+            assert tab.locator("figure svg:visible").count() == 3
 
 
 def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__
-from aqmlab.advice import paste, words
+from aqmlab.advice import figures, paste, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.verdict import FIGURES, PING
-from aqmlab.report import environment
+from aqmlab.report import environment, inline
 from aqmlab.store import files
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def render(advice: Advice, interface: str = "eth0") -> str:
             headline=words.sentences(advice)[0],
             sentences=words.sentences(advice)[1:],
             figures=FIGURES,
+            drawn=[(one.caption, inline(figures.drawn(one), one.title)) for one in figures.figures(advice.verdict)],
             ping=PING,
             judged=advice.verdict.judged,
             tc=paste.tc(advice.chosen, advice.line, interface),

@@ -119,6 +119,7 @@ def lines_with_the_same_dash_differ_most_in_grey() -> None:
 def lines_with_markers_differ_without_colour() -> None:
     known = looks(ORDER[:30]).values()
     assert len({(look.dash, look.marker) for look in known}) == 30
+    assert len({look.marker for look in looks(ORDER[:10]).values()}) == 10
 
 
 def every_discipline_has_a_look_of_its_own_and_keeps_it_in_all_figures() -> None:

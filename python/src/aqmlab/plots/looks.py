@@ -22,7 +22,7 @@ COLOURS = (
 )  # fmt: skip
 # Lengths of strokes and gaps, in line widths.
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 HATCHES = ("", "///", "\\\\\\", "xxx", "...", "---", "ooo")
 # The most used first, the strategies of papers last. A new one needs no place: appending one keeps all others.
 ORDER = (
@@ -46,8 +46,12 @@ class Look:
 
 def _look(place: int) -> Look:
     turn = place + place // len(COLOURS)
-    marker = turn % len(MARKERS)
-    return Look(COLOURS[place % len(COLOURS)], DASHES[turn % len(DASHES)], MARKERS[marker], HATCHES[marker])
+    return Look(
+        COLOURS[place % len(COLOURS)],
+        DASHES[turn % len(DASHES)],
+        MARKERS[turn % len(MARKERS)],
+        HATCHES[turn % len(HATCHES)],
+    )
 
 
 ALL = tuple(_look(place) for place in range(len(COLOURS) * len(DASHES)))

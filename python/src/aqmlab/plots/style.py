@@ -168,6 +168,8 @@ def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> Non
         width = 72.0 * figure.get_figwidth() / (own if isinstance(own, float | int) else mpl.rcParams["font.size"])
         labels = [textwrap.fill(label, int((width - _STROKE) / _LETTER)) for label in called]
         columns = next(count for count in range(len(labels), 0, -1) if count == 1 or _width(labels, count) <= width)
+        # No line is nearly empty.
+        columns = -(-len(labels) // -(-len(labels) // columns))
         # A stroke is long enough to show its dash.
         spaces: Any = {"handlelength": 2.4, "handletextpad": _STROKE - 2.4, "columnspacing": _GAP}
         figure.legend(list(called.values()), labels, loc="outside upper left", ncols=columns, **spaces)

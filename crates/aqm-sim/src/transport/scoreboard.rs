@@ -186,14 +186,24 @@ impl Scoreboard {
         mut lost: impl FnMut(&Segment),
     ) -> (bool, Option<Time>) {
         let (mut any, mut again) = (false, None);
-        for segment in &mut self.segments {
+        let mut index = 0;
+        while let Some(segment) = self.segments.get_mut(index) {
+            index += 1;
             if (segment.sent_at, segment.end()) >= overdue.newest {
                 if segment.retransmitted {
                     continue;
                 }
                 break; // later segments were sent later still, or were sent again
             }
-            if segment.sacked || (segment.lost && !segment.retransmitted) {
+            if segment.sacked {
+                // Nothing in its block is missing: with a hole far behind, most of the window is in one.
+                let start = segment.start;
+                if let Some(&(_, end)) = self.seen.iter().find(|seen| seen.0 <= start && start < seen.1) {
+                    index = index.max(self.index_of(end));
+                }
+                continue;
+            }
+            if segment.lost && !segment.retransmitted {
                 continue;
             }
             let lost_at = segment.sent_at + overdue.after;
@@ -333,6 +343,20 @@ mod tests {
         board.detect_losses(|_| ());
         let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again, [(0, 100), (200, 100), (400, 100)]);
+    }
+
+    #[test]
+    fn every_hole_between_blocks_is_overdue() {
+        let mut board = ten_segments();
+        board.on_sack(100, 300, |_| ());
+        board.on_sack(400, 700, |_| ());
+        board.on_sack(400, 900, |_| ()); // grows by what is now known
+        let overdue = Overdue { newest: (Time::ZERO, 900), after: Span::ZERO };
+        let mut lost = Vec::new();
+        let (any, again) = board.detect_overdue(overdue, Time::ZERO, |segment| lost.push(segment.start));
+        assert_eq!((any, again, lost), (true, None, vec![0, 300]));
+        // Ten sent, seven sacked, two lost: the last is in the pipe.
+        assert_eq!(board.pipe(), 100);
     }
 
     #[test]

@@ -72,8 +72,8 @@ def tc_itself_understands_the_lines_to_paste() -> None:
     if subprocess.run([*UNSHARED, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no network namespaces for users here: the lines cannot be tried without risk")
     lines = []
-    for kind in LAYERS:
-        line = Line(40_000_000, 2_000_000, layer(kind), trace="x" if kind == "lte" else "")
+    for kind in (*LAYERS.values(), *(one.with_overhead(8) for one in LAYERS.values())):
+        line = Line(40_000_000, 2_000_000, kind, trace="x" if kind.name == "lte" else "")
         for way in ways(line):
             lines += [*paste.tc(way, line, "eth0.7"), *paste.undo(way, "eth0.7")]
     wrong = ["tc qdisc replace dev eth0.7 root cake bandwdth 5mbit", "tc qdisc add dev eth0.7 root fq_codel target 5x"]
@@ -233,6 +233,14 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
         ("--down", "1kbit", "--up", "1mbit"): "allowed is 100kbit to 10gbit",
         ("--down", "16mbit", "--up", "1mbit", "--share", "5%"): "allowed is 30% to 100%",
         ("--down", "16mbit", "--up", "1mbit", "--rtt", "40"): "--rtt:",
+        (
+            "--down",
+            "16mbit",
+            "--up",
+            "1mbit",
+            "--overhead",
+            "-4",
+        ): "--overhead: '-4' is not a whole number from 0 to 256",
         ("--down", "16mbit", "--up", "1mbit", "--modem-buffer", "much"): "--modem-buffer:",
         ("--down", "16mbit", "--up", "1mbit", "--seeds", "1"): "allowed is 2 or more",
     }.items():

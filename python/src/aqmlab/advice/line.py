@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aqmlab.errors import unknown
 from aqmlab.units import format_rate
@@ -29,6 +29,25 @@ class Layer:
         """What is left of a sync rate without cells or code words."""
         kept, of = self.payload
         return rate_bps * kept // of
+
+    def with_overhead(self, count: int) -> Layer:
+        """Return it with other bytes around each IP packet than are usual.
+
+        >>> layer("docsis").with_overhead(22).cake
+        'overhead 22 mpu 64 noatm'
+
+        """
+        if count == self.overhead:
+            return self
+        cells = {"adsl": "atm", "vdsl": "ptm"}.get(self.name, "noatm")
+        return replace(
+            self,
+            overhead=count,
+            cake=f"overhead {count} mpu {self.mpu} {cells}",
+            stab=self.stab or "ethernet",
+            sqm="ethernet" if self.sqm == "none" else self.sqm,
+            source="--overhead",
+        )
 
 
 LAYERS = {

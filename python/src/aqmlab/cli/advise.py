@@ -9,7 +9,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, InputError
-from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span
+from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span, parse_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,6 +24,9 @@ def advise(
         One,
         typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
     ] = None,
+    overhead: Annotated[
+        str, typer.Option("--overhead", metavar="N", help="Bytes around each IP packet; those of the link layer.")
+    ] = "",
     rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="Round-trip time to servers.")] = "40ms",
     modem_buffer: Annotated[
         str,
@@ -63,7 +66,7 @@ def advise(
     if count == 1:
         raise InputError("--seeds: '1' is out of range: allowed is 2 or more, for an interval")
     check_target(as_json, force=force)
-    line = _line(down, up, linklayer, rtt, modem_buffer, share)
+    line = _line(down, up, linklayer, overhead, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
@@ -84,7 +87,7 @@ def advise(
         raise CheckError("; ".join(failures))
 
 
-def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str, share: str) -> Line:
+def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, modem_buffer: str, share: str) -> Line:
     from aqmlab import shipped
     from aqmlab.advice import Line, layer
     from aqmlab.scenario.inputs import STEPS, link_trace
@@ -110,6 +113,10 @@ def _line(down: str, up: str, linklayer: str | None, rtt: str, modem_buffer: str
         kind = layer(linklayer or ("lte" if trace else "ethernet"))
     except ValueError as error:
         raise InputError(f"--linklayer: {error}") from None
+    try:
+        kind = kind.with_overhead(parse_whole(overhead, 0, 256)) if overhead else kind
+    except ValueError as error:
+        raise InputError(f"--overhead: {error}") from None
     try:
         if not 0 < parse_span(rtt) <= 2_000_000_000:
             raise InputError(f"'{rtt}' is out of range: allowed is up to 2s")

@@ -160,6 +160,9 @@ def the_command_writes_one_file_with_its_numbers_or_a_folder(household: Result, 
         place.commit(household.manifest, household.frames)
     plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.pdf", paper=True)
     assert sorted(path.name for path in (tmp_path / "my").iterdir()) == ["figure.csv", "figure.pdf"]
+    plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.svg")
+    with pytest.raises(InputError, match=r"figure.csv: is there already"):
+        plot("pareto", [folder], column=None, out=tmp_path / "my" / "figure.png")
     with pytest.raises(InputError, match=r"figure.pdf: is there already"):
         plot("tradeoff", [folder], column=None, out=tmp_path / "my" / "figure.pdf")
     plot("tradeoff", [folder], column=None, out=tmp_path / "more")

@@ -107,9 +107,15 @@ def plot(
             raise InputError(f"--out: '{out}' is one file, and there are {len(drawn)} figures: name a folder")
         drawn = [replace(drawn[0], name=out.stem)]
     contents = plots.contents(drawn, ending or "svg", plots.PAPER if paper else plots.SCREEN)
-    files.check_free((target / name for name in contents), force=force)
+    # The same figure in another format has the same numbers.
+    kept = {f"{one.name}.csv" for one in drawn if _holds(target / f"{one.name}.csv", contents[f"{one.name}.csv"])}
+    files.check_free((target / name for name in contents if name not in kept), force=force)
     for path in files.put_all(target, contents):
         typer.echo(str(path))
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
 def export(

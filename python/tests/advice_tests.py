@@ -16,7 +16,7 @@ from browser import needs_browser, opened
 from conftest import Command
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, advise, layer, page, paste, ways
+from aqmlab.advice import LAYERS, Line, advise, layer, page, paste, ways, words
 from aqmlab.advice.run import duration_s
 from aqmlab.advice.verdict import FIGURES, grade, judge
 from aqmlab.registry import Spec
@@ -199,6 +199,26 @@ def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command) -> Non
     assert "dslreports.com/faq/17930" in ended.out
 
 
+def only_a_name_that_a_shell_takes_as_one_word_is_an_interface() -> None:
+    for name in ("eth0", "pppoe-wan", "eth0.7", "eth0@if3"):
+        assert paste.checked(name) == name
+    for name in ("", "eth0; reboot", "$(reboot)", "eth0\n", "'", "-a", "a" * 16):
+        with pytest.raises(InputError, match="is not a name"):
+            paste.checked(name)
+
+
+def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> None:
+    found = advise(Line(100_000, 100_000, layer("ethernet")), folder=tmp_path / "out", quick=True, seeds=2, jobs=1)
+    said = " ".join(words.sentences(found))
+    assert "no page finishes in 17 s" in said
+    assert "the video does not start" in said
+    # (200 + 172 + 2 x 38) bytes x 50 packets x 8 bits
+    assert "The call and the game alone need 0.18 Mbit/s each way, more than the line has down and up" in said
+    assert "F instead of F" not in said
+    pages = next(figure for figure in FIGURES if figure.name == "page_load_s")
+    assert found.verdict.judged[0].shown(pages) == ">17.00"
+
+
 def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
     cable, gigabit = Line(250_000_000, 25_000_000, layer("cable")), Line(1_000_000_000, 500_000_000, layer("fibre"))
     # 45 s up to 50 Mbit/s; 45 s / sqrt(275 / 50) = 19.2 s; and never less than 12 s, 10 s if quick.
@@ -241,7 +261,16 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
             "--overhead",
             "-4",
         ): "--overhead: '-4' is not a whole number from 0 to 256",
+        ("--down", "16mbit", "--up", "1mbit", "--rtt", "0ms"): "allowed is more than 0",
         ("--down", "16mbit", "--up", "1mbit", "--modem-buffer", "much"): "--modem-buffer:",
+        (
+            "--down",
+            "16mbit",
+            "--up",
+            "1mbit",
+            "--interface",
+            "eth0; reboot",
+        ): "--interface: 'eth0; reboot' is not a name",
         ("--down", "16mbit", "--up", "1mbit", "--seeds", "1"): "allowed is 2 or more",
     }.items():
         ended = aqmlab("advise", *options)

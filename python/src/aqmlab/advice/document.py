@@ -14,6 +14,7 @@ FORMAT_VERSION = 1
 
 def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
     """Return it as plain data (JSON), with the router's ``interface`` in the lines to paste."""
+    paste.checked(interface)
     return {
         "format_version": FORMAT_VERSION,
         "command": "advise",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# What does not yield when the line is full, a second each way: the call (packets of 200 bytes) and the game.
+FIXED_BPS, FIXED_PACKETS = (200 + 172) * 8 * 50, 100
+
 # Flows over the topology of a line, and what is said of them.
 HOUSEHOLD = (
     ("1*voip:name=call:from=server:to=phone", "a call (G.711)"),

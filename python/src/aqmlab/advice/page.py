@@ -32,6 +32,7 @@ def write(advice: Advice, folder: Path, interface: str = "eth0") -> Path:
 
 def render(advice: Advice, interface: str = "eth0") -> str:
     """Return the page."""
+    paste.checked(interface)
     return (
         _templates()
         .get_template(PAGE)

@@ -6,14 +6,36 @@ tc-mirred(8) of iproute2; options of the configuration file of sqm-scripts.
 
 from __future__ import annotations
 
+import re
+
 from aqmlab.advice.line import Line
 from aqmlab.advice.ways import Way
+from aqmlab.errors import InputError
 
 # On an Ethernet interface the kernel's length has the frame's header already, which tc-cake(8) leaves out.
 FRAME_HEADER = 14
 SCRIPTS = {"cake": "piece_of_cake.qos", "fq_codel": "simplest.qos"}
 # The device through which the way down is sent, so that it can be queued.
 MIRROR = "ifb0"
+
+
+# What Linux takes for a name, less what a shell or uci would read otherwise.
+INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}")
+
+
+def checked(interface: str) -> str:
+    """Return the name of an interface, which is safe to paste.
+
+    Raises:
+        InputError: if it is none.
+
+    >>> checked("pppoe-wan")
+    'pppoe-wan'
+
+    """
+    if not INTERFACE.fullmatch(interface):
+        raise InputError(f"{interface!r} is not a name: allowed are 1 to 15 letters, digits and _ . @ -, as eth0")
+    return interface
 
 
 def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
@@ -63,7 +85,7 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
         own = " ".join(["nat", *(word for word in words if word == "ack-filter")])
         options |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1"}
         options |= {"iqdisc_opts": "nat", "eqdisc_opts": own}
-    place = f"sqm.{interface.replace('-', '_').replace('.', '_')}"
+    place = "sqm." + re.sub(r"\W", "_", interface)
     return [
         f"uci set {place}=queue",
         *(f"uci set {place}.{name}='{value}'" for name, value in options.items()),

@@ -19,6 +19,10 @@ GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))
 WORST_GRADE = "F"
 
 
+# G.711 without loss or delay: R is 93.2 (ITU-T G.107).
+BEST_MOS = 4.4
+
+
 @dataclass(frozen=True)
 class Figure:
     """Something that a household notices.
@@ -42,25 +46,29 @@ def _least_mos(run: Mapping[str, Any], minutes: float) -> float:
     return min(float(run["mos_mean"]), float(run["mos_back_mean"]))
 
 
+def _stalls(run: Mapping[str, Any], minutes: float) -> float | None:
+    return None if run.get("video_bitrate_mbit") is None else float(run["video_stall_s"]) / minutes
+
+
 def _both(run: Mapping[str, Any], group: str, metric: str) -> float:
-    """Both directions' delays together: a round trip."""
+    """Both directions' delays together: a round trip. Two 99th percentiles bound 98 of 100 round trips at least."""
     return float(run[f"class.{group}_down.{metric}"] + run[f"class.{group}_up.{metric}"])
 
 
 FIGURES = (
-    Figure("call_mos", "Call", "MOS, 1 to 4.5", 2, True, 0.1, 0.0, _least_mos),
+    Figure("call_mos", "Call", f"MOS, 1 to {BEST_MOS}", 2, True, 0.1, 0.0, _least_mos),
     Figure("page_load_s", "Page load", "mean, s", 2, False, 0.1, 0.1, lambda run, _: run["page_load_mean_s"]),
     Figure(
         "game_rtt_ms",
         "Game round trip",
-        "99 %, ms",
+        "98 %, ms",
         0,
         False,
         10.0,
         0.1,
         lambda run, _: _both(run, "game", "owd_p99_ms"),
     ),
-    Figure("video_stall_s", "Video stalls", "s a minute", 1, False, 0.5, 0.1, lambda run, m: run["video_stall_s"] / m),
+    Figure("video_stall_s", "Video stalls", "s a minute", 1, False, 0.5, 0.1, _stalls),
     Figure("video_mbit", "Video", "Mbit/s", 2, True, 0.2, 0.1, lambda run, _: run["video_bitrate_mbit"]),
     Figure("download_mbit", "Download", "Mbit/s", 2, True, 0.0, 0.1, lambda run, _: run["class.download.goodput_mbit"]),
     Figure("backup_mbit", "Backup", "Mbit/s", 2, True, 0.0, 0.1, lambda run, _: run["class.backup.goodput_mbit"]),
@@ -72,12 +80,21 @@ TOTAL = "goodput_mbit"
 
 @dataclass(frozen=True)
 class Judged:
-    """A way: its figures, its grade, and in which figures it is noticeably worse than the best (by what)."""
+    """A way: its figures, its grade, and in which figures it is noticeably worse than the best (by what).
+
+    ``unseen`` is the share of runs that have no value of a figure, since no page finished or the video never began.
+    """
 
     name: str
     values: dict[str, Estimate]
     grade: str
     worse: dict[str, float]
+    unseen: dict[str, float]
+
+    def shown(self, figure: Figure) -> str:
+        """Return a figure as a table has it; a page load with ">" if no page finished in some run."""
+        more = ">" if figure.name == "page_load_s" and self.unseen.get(figure.name) else ""
+        return f"{more}{self.values[figure.name].value:.{figure.digits}f}"
 
 
 @dataclass(frozen=True)
@@ -120,9 +137,16 @@ def judge(result: Result, minutes: float) -> Verdict:
     }
     if any(len(one) < 2 for one in runs.values()):
         raise InputError("seeds: at least 2 finished runs of every way are needed for an interval")
-    values = {
+    seen = {
         name: {figure.name: [_value(figure, run, minutes) for run in some] for figure in FIGURES}
         for name, some in runs.items()
+    }
+    values = {
+        name: {
+            figure.name: [_unseen(figure, minutes) if value is None else value for value in some[figure.name]]
+            for figure in FIGURES
+        }
+        for name, some in seen.items()
     }
     rtt_ms = min(run["rtt_base_ms"] for some in runs.values() for run in some)
     pings = {name: [_both(run, "ping", "owd_mean_ms") - rtt_ms for run in some] for name, some in runs.items()}
@@ -135,6 +159,7 @@ def judge(result: Result, minutes: float) -> Verdict:
             | {PING: statistics.mean(pings[name]), TOTAL: statistics.mean(totals[name])},
             grade(sum(pings[name]) / len(pings[name])),
             worse[name],
+            {figure: some.count(None) / len(some) for figure, some in seen[name].items() if None in some},
         )
         for name in names
     )
@@ -153,15 +178,20 @@ def _merit(one: Judged) -> tuple[int, int]:
     return len(one.worse), best_first.index(one.grade)
 
 
-def _value(figure: Figure, run: Mapping[str, Any], minutes: float) -> float:
-    """A run without a finished page, or a video that never began, has no value: nothing, or the whole run's time."""
+def _value(figure: Figure, run: Mapping[str, Any], minutes: float) -> float | None:
+    """A run without a finished page, or a video that never began, has no value."""
     try:
         value = figure.of(run, minutes)
     except (KeyError, TypeError):
         value = None
-    if value is not None and math.isfinite(value):
-        return value
-    return 0.0 if figure.is_more_better else 60.0 * minutes
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _unseen(figure: Figure, minutes: float) -> float:
+    """What stands for a missing value: nothing, a page as long as the run, a video that stands still all the time."""
+    if figure.is_more_better:
+        return 0.0
+    return 60.0 if figure.name == "video_stall_s" else 60.0 * minutes
 
 
 def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aqmlab.advice.household import HOUSEHOLD
-from aqmlab.advice.verdict import FIGURES, PING, TOTAL, Judged
+from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
+from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, TOTAL, Judged
 from aqmlab.advice.ways import AS_IT_IS
 from aqmlab.units import Size
 
@@ -20,6 +20,7 @@ GRADE = (
 LEGEND = "* noticeably worse than the best of its column, and not by chance. The page has all intervals."
 # Goodput that changes by less is as good as kept.
 KEPT = 0.98
+LOADS, STALLS = "a page loads in ", "the video stalls "
 _NAMES = {figure.name: figure.title.lower() for figure in FIGURES}
 
 
@@ -31,6 +32,7 @@ def sentences(advice: Advice) -> list[str]:
         found += [_gains(chosen, today), _given_up(chosen, today)]
     else:
         found.append(_state(chosen))
+    found += _too_slow(advice)
     if chosen.worse:
         better = (f"{_best(advice, name)} in {_NAMES[name]}" for name in chosen.worse)
         found.append(f"Noticeably better, at the price of the rest: {', '.join(better)}.")
@@ -59,6 +61,8 @@ def assumptions(advice: Advice) -> list[str]:
         "large enough to be noticed.",
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
+        "Page load is the mean of the pages that finished. A run without one counts with its length, the least that it "
+        "can be (>), and a video that does not start as one that stands still.",
         "Not simulated: Wi-Fi, other homes on a shared cable, and the router's processor. Shaping is its work, the "
         "more the faster the line: if top shows a full core while the line is full, it is too slow for this rate.",
     ]
@@ -115,27 +119,57 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
     if chosen is today:
         return f"Leave the line as it is: nothing tried here is noticeably better. Grade {today.grade}."
     if not way.is_shaped:
-        return f"Use {way.name} ({way.about}): grade {chosen.grade} instead of {today.grade}."
+        return f"Use {way.name} ({way.about}): {_grades(chosen, today)}."
     down, up = map(_rate, advice.line.shaped(way.share))
     rates = f"shaped to {down} down and {up} up"
-    return f"Use {way.name} ({way.about}), {rates}: grade {chosen.grade} instead of {today.grade}."
+    return f"Use {way.name} ({way.about}), {rates}: {_grades(chosen, today)}."
+
+
+def _grades(chosen: Judged, today: Judged) -> str:
+    same = chosen.grade == today.grade
+    return f"grade {chosen.grade}, as it is today" if same else f"grade {chosen.grade} instead of {today.grade}"
 
 
 def _gains(chosen: Judged, today: Judged) -> str:
-    def both(name: str, digits: int) -> tuple[str, str]:
-        return f"{chosen.values[name].value:.{digits}f}", f"{today.values[name].value:.{digits}f}"
-
-    mos, pages, game, stalls = (
-        both("call_mos", 1),
-        both("page_load_s", 1),
-        both("game_rtt_ms", 0),
-        both("video_stall_s", 1),
+    mos, game = (
+        [f"{one.values[name].value:.{digits}f}" for one in (chosen, today)]
+        for name, digits in (("call_mos", 1), ("game_rtt_ms", 0))
     )
     return (
-        f"While everything is in use, a call scores {mos[0]} of 4.4 (MOS; today {mos[1]}), a page loads in {pages[0]} "
-        f"s (today {pages[1]} s), the game's round trip is below {game[0]} ms for 99 of 100 packets (today {game[1]} "
-        f"ms), and the video stalls {stalls[0]} s a minute (today {stalls[1]} s)."
+        f"While everything is in use, a call scores {mos[0]} of {BEST_MOS} (MOS; today {mos[1]}), {_page(chosen)} "
+        f"(today {_page(today).removeprefix(LOADS)}), the game's round trip is below {game[0]} ms for 98 of 100 "
+        f"packets (today {game[1]} ms), and {_video(chosen)} (today {_video(today).removeprefix(STALLS)})."
     )
+
+
+def _page(one: Judged) -> str:
+    """How long a page takes, and whether any finished."""
+    seconds, unseen = one.values["page_load_s"].value, one.unseen.get("page_load_s", 0.0)
+    if unseen == 1.0:
+        return f"no page finishes in {seconds:.0f} s"
+    return f"{LOADS}{'more than ' if unseen else ''}{seconds:.1f} s"
+
+
+def _video(one: Judged) -> str:
+    """How much the video stands still, and whether it began."""
+    unseen = one.unseen.get("video_stall_s", 0.0)
+    if unseen == 1.0:
+        return "the video does not start"
+    often = f" and in {unseen:.0%} of runs does not start" if unseen else ""
+    return f"{STALLS}{one.values['video_stall_s'].value:.1f} s a minute{often}"
+
+
+def _too_slow(advice: Advice) -> list[str]:
+    """Whether the call and the game alone are more than the line carries."""
+    layer, line = advice.line.layer, advice.line
+    needed_bps = FIXED_BPS + FIXED_PACKETS * 8 * layer.overhead
+    slow = [name for name, bps in (("down", line.down_bps), ("up", line.up_bps)) if layer.carried(bps) < needed_bps]
+    if not slow:
+        return []
+    return [
+        f"The call and the game alone need {needed_bps / 1e6:.2f} Mbit/s each way, more than the line has "
+        f"{' and '.join(slow)}: no queue discipline helps against that."
+    ]
 
 
 def _given_up(chosen: Judged, today: Judged) -> str:
@@ -156,8 +190,8 @@ def _given_up(chosen: Judged, today: Judged) -> str:
 
 def _state(one: Judged) -> str:
     return (
-        f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of 4.4 (MOS), a page loads in "
-        f"{one.values['page_load_s'].value:.1f} s, and pings rise by {one.values[PING].value:.0f} ms."
+        f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of {BEST_MOS} (MOS), "
+        f"{_page(one)}, {_video(one)}, and pings rise by {one.values[PING].value:.0f} ms."
     )
 
 

@@ -59,12 +59,16 @@ def advise(
     aqmlab advise --down 250mbit --up 25mbit --linklayer cable --rtt 20ms
     """
     from aqmlab import advice, store
-    from aqmlab.advice import document, page
+    from aqmlab.advice import document, page, paste
     from aqmlab.cli import show
 
     number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
     if count == 1:
         raise InputError("--seeds: '1' is out of range: allowed is 2 or more, for an interval")
+    try:
+        paste.checked(interface)
+    except ValueError as error:
+        raise InputError(f"--interface: {error}") from None
     check_target(as_json, force=force)
     line = _line(down, up, linklayer, overhead, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
@@ -119,7 +123,7 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
         raise InputError(f"--overhead: {error}") from None
     try:
         if not 0 < parse_span(rtt) <= 2_000_000_000:
-            raise InputError(f"'{rtt}' is out of range: allowed is up to 2s")
+            raise InputError(f"'{rtt}' is out of range: allowed is more than 0 and up to 2s")
     except ValueError as error:
         raise InputError(f"--rtt: {error}") from None
     try:
@@ -175,7 +179,7 @@ def _table(advice: Advice) -> RenderableType:
         cells = [Text(f"{one.grade} {one.values[PING].value:.0f}")]
         for figure in FIGURES:
             is_worse = figure.name in one.worse
-            text = f"{one.values[figure.name].value:.{figure.digits}f}{'*' if is_worse else ' '}"
+            text = f"{one.shown(figure)}{'*' if is_worse else ' '}"
             cells.append(Text(text, style="red" if is_worse else ""))
         table.add_row(Text(one.name, style="bold" if one.name == advice.chosen.name else ""), *cells)
     return table

@@ -165,11 +165,39 @@ class _Runs:
 def a_way_is_worse_where_it_is_noticed_and_the_best_supported_of_the_alike_is_chosen() -> None:
     verdict = judge(_Runs(6), 1.0)  # type: ignore[arg-type]
     assert verdict.chosen == "cake"
-    assert verdict.alike == ("fq_codel",)
+    # 0.01 of MOS, and 5 ms of a page's 2 s, with intervals as narrow.
+    assert (verdict.alike, verdict.tied) == (("fq_codel",), ())
     assert list(verdict.of("as it is").worse) == ["call_mos"]
     assert verdict.of("cake").grade == "A"  # 30 + 30 ms of a base of 40: 20 ms more
     with pytest.raises(InputError, match="at least 2 finished runs"):
         judge(_Runs(1), 1.0)  # type: ignore[arg-type]
+
+
+def ways_are_alike_only_where_the_interval_leaves_out_every_noticeable_difference() -> None:
+    runs = _Runs(6)
+    # Longer and shorter pages in turn: 0 on average, +-0.4 s the interval.
+    swing = (
+        pl.when(pl.col("point") == 2).then(pl.when(pl.col("seed") % 2 == 0).then(0.38).otherwise(-0.38)).otherwise(0)
+    )
+    runs.runs = runs.runs.with_columns(page_load_mean_s=pl.col("page_load_mean_s") + swing)
+    verdict = judge(runs, 1.0)  # type: ignore[arg-type]
+    assert (verdict.chosen, verdict.alike, verdict.tied) == ("cake", (), ("fq_codel",))
+
+
+def a_poor_grade_is_advised_only_if_there_is_no_other() -> None:
+    runs = _Runs(6)
+    # As it is, pings wait 440 ms more, and nothing else is worse; the others are worse in a download.
+    is_first = pl.col("point") == 0
+    runs.runs = runs.runs.with_columns(
+        pl.lit(4.3).alias("mos_mean"),
+        pl.when(is_first).then(450.0).otherwise(30.0).alias("class.ping_up.owd_mean_ms"),
+        pl.when(is_first).then(5.0).otherwise(3.0).alias("class.download.goodput_mbit"),
+    )
+    verdict = judge(runs, 1.0)  # type: ignore[arg-type]
+    assert verdict.of("as it is").grade == "F"
+    assert verdict.of("as it is").worse == {}
+    assert list(verdict.of("cake").worse) == ["download_mbit"]
+    assert verdict.chosen == "cake"
 
 
 def grades_are_those_of_speed_tests() -> None:

@@ -23,6 +23,7 @@ def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
         "advice": advice.chosen.name,
         "words": words.sentences(advice),
         "alike": list(advice.verdict.alike),
+        "tied": list(advice.verdict.tied),
         "ways": [_plain(one) for one in advice.verdict.judged],
         "tc": paste.tc(advice.chosen, advice.line, interface),
         "undo": paste.undo(advice.chosen, interface),

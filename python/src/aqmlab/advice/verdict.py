@@ -17,6 +17,8 @@ from aqmlab.statistics import Estimate
 # dslreports.com/faq/17930: increase of the round-trip time when the line is fully used, in ms.
 GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))
 WORST_GRADE = "F"
+# Grades at which a line is no good: such a way is taken only if all are.
+POOR = ("D", WORST_GRADE)
 
 
 # G.711 without loss or delay: R is 93.2 (ITU-T G.107).
@@ -99,11 +101,16 @@ class Judged:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every way in order, the chosen one, and those that cannot be told apart from it."""
+    """Every way in order, and the chosen one.
+
+    Those ``alike`` differ from it by less than is noticed in every figure, with 95 % confidence. Those ``tied`` are
+    worse in as many figures and have the same grade, but are not shown to be alike.
+    """
 
     judged: tuple[Judged, ...]
     chosen: str
     alike: tuple[str, ...]
+    tied: tuple[str, ...]
 
     def of(self, name: str) -> Judged:
         """Return a way by its name."""
@@ -124,8 +131,8 @@ def judge(result: Result, minutes: float) -> Verdict:
     """Judge the ways, which are the points of a result in order of preference.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
-    significant at 5 % after Holm's correction over the ways. The chosen way is worse in the fewest figures; of those it
-    has the best grade, and of those it is the first.
+    significant at 5 % after Holm's correction over the ways. The chosen way has no poor grade if any has none; of those
+    it is worse in the fewest figures, of those it has the best grade, and of those it is the first.
 
     Raises:
         InputError: if a way has fewer than two finished runs.
@@ -164,18 +171,33 @@ def judge(result: Result, minutes: float) -> Verdict:
         for name in names
     )
     chosen = min(judged, key=_merit)
+    others = [one for one in judged if one is not chosen]
     alike = tuple(
-        one.name
-        for one in judged
-        if one is not chosen and one.grade == chosen.grade and set(one.worse) == set(chosen.worse)
+        one.name for one in others if one.grade == chosen.grade and _are_alike(values[one.name], values[chosen.name])
     )
-    return Verdict(judged, chosen.name, alike)
+    tied = tuple(one.name for one in others if one.name not in alike and _merit(one) == _merit(chosen))
+    return Verdict(judged, chosen.name, alike, tied)
 
 
-def _merit(one: Judged) -> tuple[int, int]:
+def _merit(one: Judged) -> tuple[bool, int, int]:
     """The less, the better."""
     best_first = [name for _, name in GRADES] + [WORST_GRADE]
-    return len(one.worse), best_first.index(one.grade)
+    return one.grade in POOR, len(one.worse), best_first.index(one.grade)
+
+
+def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]]) -> bool:
+    """Whether the interval of every paired difference lies within what is not noticed.
+
+    It is Schuirmann's pair of one-sided tests ("A comparison of the two one-sided tests procedure", 1987) at 2.5 %.
+    """
+    for figure in FIGURES:
+        difference = statistics.paired(some[figure.name], chosen[figure.name]).estimate
+        if difference.low is None or difference.high is None:
+            return False
+        unnoticed = max(figure.least, figure.least_share * abs(statistics.mean(chosen[figure.name]).value))
+        if max(-difference.low, difference.high) > unnoticed:
+            return False
+    return True
 
 
 def _value(figure: Figure, run: Mapping[str, Any], minutes: float) -> float | None:

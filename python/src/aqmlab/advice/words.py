@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
-from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, TOTAL, Judged
+from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, POOR, TOTAL, Judged
 from aqmlab.advice.ways import AS_IT_IS
 from aqmlab.units import Size
 
@@ -117,7 +117,10 @@ def _rate(rate_bps: int) -> str:
 def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
     way = advice.chosen
     if chosen is today:
-        return f"Leave the line as it is: nothing tried here is noticeably better. Grade {today.grade}."
+        if today.grade in POOR:
+            return f"Nothing tried here makes this line good: grade {today.grade} as it is, and no better otherwise."
+        better = "better on the whole" if today.worse else "noticeably better"
+        return f"Leave the line as it is: nothing tried here is {better}. Grade {today.grade}."
     if not way.is_shaped:
         return f"Use {way.name} ({way.about}): {_grades(chosen, today)}."
     down, up = map(_rate, advice.line.shaped(way.share))
@@ -203,10 +206,15 @@ def _best(advice: Advice, name: str) -> str:
 
 
 def _alike(advice: Advice) -> str:
-    alike = advice.verdict.alike
-    if not alike:
-        return "Every other way is noticeably worse in more figures, or has a worse grade."
-    return (
-        f"A household cannot tell it apart from {', '.join(alike)}; it is named because it is the "
-        f"{'least work' if advice.chosen.name == AS_IT_IS else 'best supported'} of them."
+    alike, tied = advice.verdict.alike, advice.verdict.tied
+    because = (
+        f"it is named because it is the {'least work' if advice.chosen.name == AS_IT_IS else 'best supported'} of them"
     )
+    found = []
+    if alike:
+        found.append(f"A household cannot tell it apart from {', '.join(alike)}.")
+    if tied:
+        found.append(f"Worse in as many figures, with the same grade, but not shown to be alike: {', '.join(tied)}.")
+    if not found:
+        return "Every other way is noticeably worse in more figures, or has a worse grade."
+    return f"{' '.join(found)[:-1]}; {because}."

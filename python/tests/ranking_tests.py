@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 import pytest
 
+from aqmlab.report.answer import sentences
+from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.results.ranking import Ranking, rankings
 from aqmlab.results.summary import compare, summarise
@@ -24,6 +26,13 @@ def _ranking(values: Mapping[str, Sequence[float]], name: str = NAME) -> Ranking
     frames = _frames(values, name)
     (found,) = rankings(frames, summarise(frames, [0], list(values)), [0], list(values))
     return found
+
+
+def _answer(values: Mapping[str, Sequence[float]]) -> str:
+    """The answer's sentence on hand-made runs."""
+    scenario = {"aqm": [{"label": aqm, "name": aqm} for aqm in values], "seeds": [1, 2, 3, 4, 5]}
+    (told,) = sentences(Result({"points": [{"point": {}, "scenario": scenario}]}, _frames(values)))
+    return told
 
 
 # Noise that the seeds have in common, and noise of their own.
@@ -63,6 +72,47 @@ def groups_may_overlap_and_a_step_separates_each_from_the_next() -> None:
     assert list(found.groups) == [["a", "b"], ["b", "c"]]
     (step,) = found.steps
     assert (step.ahead, step.behind) == ("a", "c")
+
+
+# Each run of a is one or less better than that of b; c has as much noise of its own.
+NOISY = {"a": [10.0, 10.1, 9.9, 10.0, 10.1], "b": [11.0, 11.2, 10.8, 11.1, 11.0], "c": [13.0, 8.0, 12.5, 9.0, 13.5]}
+
+
+def a_noisy_one_is_placed_behind_nobody() -> None:
+    found = _ranking(NOISY)
+    assert [list(group) for group in found.groups] == [["a"], ["b", "c"]]
+    assert (found.behind("a"), found.best, found.worst) == (["b"], ["a", "c"], ["a", "b", "c"])
+    assert found.words.startswith(
+        "mean queue delay: b and c are not distinguishable; a is not distinguishable from c; a is lower than b by "
+    )
+
+
+def the_answer_states_only_what_is_proven() -> None:
+    assert _answer(NOISY) == (
+        "Mean queue delay is lower under a (10.0 ms) than under b (11.0 ms); where c belongs is not certain."
+    )
+    assert _answer({"a": NOISY["a"], "c": NOISY["c"]}) == (
+        "a and c cannot be told apart by mean queue delay (10.0 to 11.2 ms), with 5 seeds."
+    )
+    # Without the noise there is a first and a last.
+    assert _answer({**NOISY, "c": [13.0, 13.1, 12.8, 13.0, 13.2]}) == (
+        "Mean queue delay is best under a (10.0 ms), worst under c (13.0 ms)."
+    )
+    assert _answer({"a": NOISY["a"], "b": NOISY["a"], "c": NOISY["b"]}) == (
+        "Mean queue delay is best under a and b (10.0 ms, equal in every run), worst under c (11.0 ms)."
+    )
+    # The first is so noisy that b and c, which differ, are both indistinguishable from it; d is far behind all.
+    behind = [30.0, 30.1, 29.9, 30.2, 30.0]
+    assert _answer({"a": [4.0, 14.0, 5.0, 13.0, 6.0], "b": NOISY["a"], "c": NOISY["b"], "d": behind}) == (
+        "Mean queue delay is best under a, b and c (8.40 to 11.0 ms, not distinguishable from a), "
+        "worst under d (30.0 ms)."
+    )
+
+
+def what_is_the_same_in_every_run_is_said_to_be_the_same() -> None:
+    assert _ranking({"a": NOISY["a"], "b": NOISY["a"]}).words == "mean queue delay: a and b are equal in every run"
+    assert _answer({"a": NOISY["a"], "b": NOISY["a"]}) == "a and b are the same in every run."
+    assert _answer({"a": [1.0], "b": [1.0]}) == "a and b are the same in every run."
 
 
 def all_alike_is_one_group_without_a_step() -> None:

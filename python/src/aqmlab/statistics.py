@@ -54,6 +54,11 @@ class Difference:
         """Whether the difference is significant at 5 % after the correction."""
         return self.p_holm is not None and self.p_holm < 1.0 - CONFIDENCE
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether the values are equal in every run, of which there are two or more."""
+        return self.estimate.low == self.estimate.value == self.estimate.high == 0.0
+
 
 def mean(values: Sequence[float]) -> Estimate:
     """Return the mean with its Student-t interval.

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from aqmlab import metrics
 from aqmlab.names import swept_names
 from aqmlab.results import ranking, swept
+from aqmlab.results.frames import metric_names
 from aqmlab.units import readable
 
 if TYPE_CHECKING:
@@ -26,10 +29,12 @@ def sentences(result: Result, point: int = 0) -> list[str]:
     """Return up to three sentences about a scenario; none if there is nothing to compare."""
     if len(result.aqms) < 2:
         return []
+    short = swept_names(result)
+    if _is_same(result, point):
+        return [f"{_listed([short[aqm] for aqm in result.aqms])} are the same in every run."]
     found = _told(result, point)
     if not found:
         return _of_one_run(result, point)
-    short = swept_names(result)
     if all(len(one.groups) == 1 for one in found):
         parts = [f"{metrics.find(one.metric).phrase} ({_ends(result, one)})" for one in found]
         names = _listed([short[aqm] for aqm in result.aqms])
@@ -47,6 +52,13 @@ def _told(result: Result, point: int) -> list[Ranking]:
     most = max((one for one in apart if one.metric in NOTICED), key=lambda one: _ratio(result, one), default=None)
     last = most or next(iter((*apart, *rest)), None)
     return [*found, last] if last else found
+
+
+def _is_same(result: Result, point: int) -> bool:
+    """Return whether all AQMs have the same metrics in every run, to the last bit."""
+    runs = result.runs.filter(pl.col("point") == point).select("aqm", "seed", *metric_names(result.runs))
+    first, *others = (runs.filter(pl.col("aqm") == aqm).drop("aqm").sort("seed") for aqm in result.aqms)
+    return all(one.equals(first) for one in others)
 
 
 def _of_one_run(result: Result, point: int) -> list[str]:
@@ -94,11 +106,11 @@ def _spread(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
 
 
 def _leads(name: str, found: Sequence[Ranking], short: Mapping[str, str]) -> str:
-    """Return how often each AQM is best, or cannot be told from the best; nothing where none can be told apart."""
+    """Return how often each AQM is best, or cannot be told from the first; nothing where none can be told apart."""
     apart = [one for one in found if len(one.groups) > 1]
     if not apart:
         return ""
-    counts = {aqm: sum(aqm in one.groups[0] for one in apart) for aqm in found[0].aqms}
+    counts = {aqm: sum(aqm in one.best for one in apart) for aqm in found[0].aqms}
     order = sorted((aqm for aqm in counts if counts[aqm]), key=lambda aqm: -counts[aqm])
     told = [f"{short[aqm]} in {counts[aqm]}" for aqm in order[:MOST_NAMED]]
     where = f"where AQMs can be told apart ({len(apart)} of {len(found)} scenarios)"
@@ -112,20 +124,22 @@ def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
     what = f"{metric.phrase[0].upper()}{metric.phrase[1:]}"
     if len(one.groups) == 1:
         return f"{what} is not distinguishable: {_ends(result, one)}."
-    if len(one.aqms) == 2:
-        first, second = (f"{short[aqm]} ({number(values[aqm])})" for aqm in one.aqms)
-        return f"{what} is {'higher' if metric.better == 'higher' else 'lower'} under {first} than under {second}."
+    how = "higher" if metric.better == "higher" else "lower"
 
-    def told(aqms: Sequence[str]) -> str:
-        names = [short[aqm] for aqm in aqms]
-        if len(names) > MOST_NAMED:
-            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
-        span = _span([values[aqm] for aqm in aqms], number)
-        return f"{_listed(names)} ({span}{', not distinguishable' if len(aqms) > 1 else ''})"
+    def told(aqms: Sequence[str], end: str) -> str:
+        names = _counted([short[aqm] for aqm in aqms])
+        alike = one.alike(aqms) or f"not distinguishable from {short[end]}"
+        return f"{names} ({_span([values[aqm] for aqm in aqms], number)}{f', {alike}' if len(aqms) > 1 else ''})"
 
-    best = one.groups[0]
-    worst = [aqm for aqm in one.groups[-1] if aqm not in best]
-    return f"{what} is best under {told(best)}, worst under {told(worst)}."
+    if len(one.aqms) > 2 and all(set(one.worst) <= set(one.behind(aqm)) for aqm in one.best):
+        return f"{what} is best under {told(one.best, one.aqms[0])}, worst under {told(one.worst, one.aqms[-1])}."
+    # Not all of the best are certainly ahead of all of the worst: say of one what is certain.
+    ahead = max(one.aqms, key=lambda aqm: len(one.behind(aqm)))
+    behind = one.behind(ahead)
+    unsure = [short[aqm] for aqm in one.aqms if aqm != ahead and aqm not in behind]
+    rest = f"; where {_counted(unsure)} {'belong' if len(unsure) > 1 else 'belongs'} is not certain" if unsure else ""
+    than = f"{_counted([short[aqm] for aqm in behind])} ({_span([values[aqm] for aqm in behind], number)})"
+    return f"{what} is {how} under {short[ahead]} ({number(values[ahead])}) than under {than}{rest}."
 
 
 def _values(result: Result, point: int, name: str) -> dict[str, float]:
@@ -154,6 +168,12 @@ def _number(name: str, values: Mapping[str, float]) -> Callable[[float], str]:
     metric = metrics.find(name)
     unit, factor, _ = readable("share" if metric.is_share else metric.unit, max(values.values()))
     return lambda value: f"{metrics.number(value * factor)} {unit}".rstrip()
+
+
+def _counted(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
+    return _listed(names)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -294,7 +294,15 @@ def _row(one: Comparison) -> dict[str, Any]:
 def _ranking(one: Ranking) -> dict[str, Any]:
     steps = [{"ahead": step.ahead, "behind": step.behind, **_paired(step.difference)} for step in one.steps]
     groups = [list(group) for group in one.groups]
-    return {"metric": one.metric, "aqms": list(one.aqms), "groups": groups, "steps": steps, "words": one.words}
+    ahead = {aqm: behind for aqm in one.aqms if (behind := one.behind(aqm))}
+    return {
+        "metric": one.metric,
+        "aqms": list(one.aqms),
+        "groups": groups,
+        "ahead": ahead,
+        "steps": steps,
+        "words": one.words,
+    }
 
 
 def _paired(difference: Difference) -> dict[str, Any]:

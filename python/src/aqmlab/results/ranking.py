@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab import metrics
@@ -26,7 +26,8 @@ class Ranking:
     """The AQMs of a scenario by a metric, the best (or else the lowest) first.
 
     ``groups`` are the largest groups of neighbours of which no two are distinguishable: an AQM alone is one, and
-    groups may overlap. Each of ``steps`` separates a group from the next.
+    groups may overlap. Each of ``steps`` separates a group from the next. It does not separate all of them: a noisy AQM
+    may be indistinguishable from one of another group. ``pairs`` has the difference of each two that were compared.
     """
 
     point: int
@@ -34,12 +35,36 @@ class Ranking:
     aqms: Sequence[str]
     groups: Sequence[Sequence[str]]
     steps: Sequence[Step]
+    pairs: Mapping[tuple[str, str], Difference]
+
+    def behind(self, aqm: str) -> list[str]:
+        """Those that an AQM is distinguishably ahead of."""
+        later = self.aqms[self.aqms.index(aqm) + 1 :]
+        return [one for one in later if (aqm, one) in self.pairs and self.pairs[aqm, one].is_distinguishable]
+
+    @property
+    def best(self) -> list[str]:
+        """The first, and all that are not distinguishable from it."""
+        return [aqm for aqm in self.aqms if aqm not in self.behind(self.aqms[0])]
+
+    @property
+    def worst(self) -> list[str]:
+        """The last, and all that are not distinguishable from it."""
+        return [aqm for aqm in self.aqms if self.aqms[-1] not in self.behind(aqm)]
+
+    def alike(self, aqms: Sequence[str]) -> str:
+        """In which way some are alike: equal in every run or not distinguishable; empty if two of them differ."""
+        found = [self.pairs.get(pair) for pair in itertools.combinations(aqms, 2)]
+        if all(one is not None and one.is_zero for one in found):
+            return "equal in every run"
+        return "" if any(one is not None and one.is_distinguishable for one in found) else "not distinguishable"
 
     @property
     def words(self) -> str:
         """The order in words."""
         metric = metrics.find(self.metric)
-        alike = [f"{_listed(group)} are not distinguishable" for group in self.groups if len(group) > 1]
+        alike = [f"{_listed(group)} are {self.alike(group)}" for group in self.groups if len(group) > 1]
+        across = [f"{aqm} is not distinguishable from {_listed(others)}" for aqm, others in self._across() if others]
         apart = []
         for step in self.steps:
             estimate = step.difference.estimate
@@ -48,7 +73,13 @@ class Ranking:
             interval = ", ".join(text(end, bare=True) for end in ends)
             how = "higher" if metric.better == "higher" else "lower"
             apart.append(f"{step.ahead} is {how} than {step.behind} by {text(abs(estimate.value))} [{interval}]")
-        return f"{metric.phrase}: {'; '.join([*alike, *apart])}"
+        return f"{metric.phrase}: {'; '.join([*alike, *across, *apart])}"
+
+    def _across(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield each AQM with those after it that share no group with it, and yet are not distinguishable from it."""
+        for place, aqm in enumerate(self.aqms):
+            known = {*self.behind(aqm), *(one for group in self.groups if aqm in group for one in group)}
+            yield aqm, [one for one in self.aqms[place + 1 :] if one not in known]
 
 
 def rankings(
@@ -100,11 +131,12 @@ def _ranking(
         difference = between(order[first - 1], order[behind])
         assert difference is not None
         steps.append(Step(order[first - 1], order[behind], difference))
-    return Ranking(point, metric, order, [order[start : end + 1] for start, end in spans], steps)
+    pairs = {pair: found for pair in itertools.combinations(order, 2) if (found := between(*pair)) is not None}
+    return Ranking(point, metric, order, [order[start : end + 1] for start, end in spans], steps, pairs)
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 __all__ = ["Ranking", "Step", "rankings"]

@@ -256,7 +256,7 @@ def _words(metric: Metric, comparison: Comparison) -> str:
     text = in_unit(metric, estimate.value, estimate.low, estimate.high)
     if estimate.low is None or estimate.high is None:
         return f"{metric.phrase} differs by {text(estimate.value, '+')}; one run says nothing about chance"
-    if estimate.value == 0.0 and estimate.low == estimate.high:
+    if difference.is_zero:
         return f"{metric.phrase} is equal in every run"
     low, high = estimate.low, estimate.high
     outlier = _outlier_words(comparison.outlier)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aqmlab.errors import unknown
-from aqmlab.units import format_rate
 
 
 @dataclass(frozen=True)
@@ -161,5 +161,7 @@ class Line:
 
     def __str__(self) -> str:
         """Describe it."""
-        down = f"{self.trace} ({format_rate(self.down_bps)} on average)" if self.trace else format_rate(self.down_bps)
-        return f"{down} down, {format_rate(self.up_bps)} up, {self.layer.about}"
+        down, up = (f"{rate / 1e6:.4g} Mbit/s" for rate in (self.down_bps, self.up_bps))
+        if self.trace:
+            down = f"{Path(self.trace).name} ({down} on average)"
+        return f"{down} down, {up} up, {self.layer.about}"

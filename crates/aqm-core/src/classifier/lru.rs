@@ -1,7 +1,7 @@
 //! LRU: a list of the flows that were met last, each with a counter.
 //!
-//! A. L. N. Reddy, "LRU-RED: An Active Queue Management Scheme to Contain High Bandwidth Flows at Congested Routers",
-//! GLOBECOM 2001, as Li et al. describe it (Sensors 21(10):3568, 2021, section 1): a hit counts and goes to the top, a
+//! Smitha and A. L. N. Reddy, "LRU-RED: An Active Queue Management Scheme to Contain High Bandwidth Flows at Congested
+//! Routers", GLOBECOM 2001, as Li et al. describe it (Sensors 21(10):3568, 2021, section 1): a hit counts and goes to the top, a
 //! miss enters at the top and pushes the flow out that was not met for longest; a flow beyond the threshold is reported.
 //! With an insertion probability below one, most flows of few packets never enter.
 //!

@@ -3,14 +3,14 @@
 //! average queue is below `max`.
 //!
 //! # Reference
-//! A. L. N. Reddy, "LRU-RED: An Active Queue Management Scheme to Contain High Bandwidth Flows at Congested Routers",
-//! GLOBECOM 2001, as P. Li et al. compare with it (SQM-LRU, Sensors 21(10):3568, 2021, sections 1 and 4).
+//! Smitha and A. L. N. Reddy, "LRU-RED: An Active Queue Management Scheme to Contain High Bandwidth Flows at Congested
+//! Routers", GLOBECOM 2001, as P. Li et al. compare with it (SQM-LRU, Sensors 21(10):3568, 2021, sections 1 and 4).
 //!
 //! # Parameters
 //! See `aqmlab aqm show lru_red`.
 //!
 //! # Deviations
-//! Reddy's text was not available: the list is as Li et al. describe it, which has every flow enter (`insert 1`). How it
+//! The paper's text was not available: the list is as Li et al. describe it, which has every flow enter (`insert 1`). How it
 //! acts on RED is a choice: a reported flow's packets get RED's probability, all others none below `max` and RED's from
 //! there on. A change of the list's parameters starts it anew.
 //!
@@ -30,7 +30,7 @@ pub static INFO: Info = Info {
     name: "lru_red",
     group: Group::Flow,
     summary: "LRU-RED: RED against the flows that an LRU list reports as heavy",
-    reference: "Reddy 2001, as compared with by Li et al., Sensors 21(10):3568 (2021)",
+    reference: "Smitha and Reddy 2001, as compared with by Li et al., Sensors 21(10):3568 (2021)",
     params: &[
         LIMIT,
         CACHE,
@@ -55,13 +55,13 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "sampled",
-            source: "our choice, after Reddy 2001: flows enter with probability 1/50, and 20 more packets make one heavy",
+            source: "our choice, after Smitha and Reddy 2001: flows enter with probability 1/50, and 20 more packets make one heavy",
             values: &[("insert", Value::Fraction(0.02)), ("threshold", Value::Count(20))],
         },
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "Reddy's text was not available: the list and how it acts on RED are readings",
+    deviations: "The paper's text was not available: the list and how it acts on RED are readings",
     build,
 };
 

@@ -3,7 +3,7 @@
 //! round, as a share of the threshold of the whole port.
 //!
 //! # Reference
-//! Bai, Chen, Wu, Alizadeh, Zhang and Chen, "Enabling ECN in Multi-Service Multi-Queue Data Centers" (MQ-ECN), NSDI 2016;
+//! Bai, Chen, Chen and Wu, "Enabling ECN in Multi-Service Multi-Queue Data Centers" (MQ-ECN), NSDI 2016;
 //! the authors' code (HKUST-SING/MQ-ECN-NS2 `queue/dwrr.cc`) for constants.
 //!
 //! # Parameters
@@ -38,7 +38,7 @@ pub static INFO: Info = Info {
     name: "mq_ecn",
     group: Group::Class,
     summary: "Deficit round robin with a marking threshold per queue from the time of a round",
-    reference: "Bai, Chen, Wu, Alizadeh, Zhang and Chen 2016",
+    reference: "Bai, Chen, Chen and Wu 2016",
     params: &[
         LIMIT_OF_ALL,
         CLASSES,

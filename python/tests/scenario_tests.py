@@ -34,7 +34,7 @@ def missing_options_take_the_defaults_of_the_contract() -> None:
     assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
     assert echo["defaults"] == [
         "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
-        "series", "flow_monitor", "seeds",
+        "series", "flow_monitor", "seeds", "first_seed",
     ]  # fmt: skip
     assert json.loads(plan.scenarios[plan.contestants[0].label].json) == {
         "aqm": "fifo:tail limit 34p",
@@ -177,6 +177,8 @@ def times_may_be_timedeltas() -> None:
         ({"warmup": "30s"}, "warmup: '30s' is out of range: allowed is a time below the duration (30s), auto or mser5"),
         ({"seeds": "0"}, "seeds: '0' is out of range: allowed is 1 to 10000"),
         ({"seeds": "ten"}, "seeds: 'ten' is not a whole number"),
+        ({"first_seed": "0"}, "first_seed: '0' is out of range: allowed is 1 to 10000"),
+        ({"first_seed": "9992"}, "first_seed: '9992' makes 10001 the last seed: allowed is up to 10000"),
         ({"device_ring": "0p"}, "device_ring: '0p' is out of range: allowed is 1p to 10000p"),
         ({"device_ring": "1kb"}, "device_ring: '1kb' is not a number of packets"),
         ({"loss": "100%"}, "loss: '100%' is out of range"),

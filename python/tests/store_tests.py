@@ -105,6 +105,18 @@ def more_seeds_and_another_aqm_are_added_to_a_folder(calls: Calls, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("plain")
+def runs_with_a_later_first_seed_are_those_among_all(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    later = _conduct(out, first_seed=3)
+    assert later.seeds == [3, 4]
+    keys = _conduct(tmp_path / "all", seeds=4).runs.filter(pl.col("seed") >= 3)["key"]
+    assert later.runs["key"].to_list() == keys.to_list()
+    assert _conduct(out, first_seed=3, seeds=3).seeds == [3, 4, 5]
+    with pytest.raises(InputError, match="its first seed is 3, this one's 1; results are never overwritten"):
+        _conduct(out)
+
+
+@pytest.mark.usefixtures("plain")
 def an_added_aqm_gets_the_seeds_of_the_others(calls: Calls, tmp_path: Path) -> None:
     _conduct(tmp_path / "out", seeds=3)
     grown = _conduct(tmp_path / "out", aqm=("pie",), seeds=1)

@@ -82,7 +82,7 @@ class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
         self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
         self._pay = pay
         self._interval_ns = None if interval is None else _interval(interval)
-        for name in ("aqm", "seeds"):
+        for name in ("aqm", "seeds", "first_seed"):
             if name in options:
                 raise InputError(f"{name}: not an option of an environment (reset has the seed)")
         plan = scenario.resolve(scenario.from_values({**options, "aqm": aqm, "seeds": 1}))

@@ -138,6 +138,7 @@ def run(
     path: str | os.PathLike[str],
     *,
     seeds: int | None = None,
+    first_seed: int | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
     shard: str | None = None,
@@ -154,7 +155,10 @@ def run(
         CheckError: if a run broke one of its own checks.
 
     """
-    experiment = scenario.load(shipped.find(path), {} if seeds is None else {"seeds": str(seeds)})
+    given = {"seeds": seeds, "first_seed": first_seed}
+    experiment = scenario.load(
+        shipped.find(path), {name: str(value) for name, value in given.items() if value is not None}
+    )
     folder = None if out is None else Path(out)
     return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
 

@@ -85,7 +85,7 @@ class Precision:
         """
         if self.metric not in pilot.runs.columns:
             raise InputError(f"metric: no run has '{self.metric}'")
-        without = pilot.runs.filter((pl.col("seed") <= seeds) & pl.col(self.metric).is_null())
+        without = pilot.runs.filter(pl.col("seed").is_in(pilot.seeds[:seeds]) & pl.col(self.metric).is_null())
         for aqm, seed in without.select("aqm", "seed").iter_rows():
             raise InputError(
                 f"metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one of every "

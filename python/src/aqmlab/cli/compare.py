@@ -35,6 +35,7 @@ def _option(name: str, metavar: str) -> typer.models.OptionInfo:
 Many = list[str] | None
 One = str | None
 Seeds = Annotated[One, _option("seeds", "N")]
+FirstSeed = Annotated[One, _option("first_seed", "N")]
 Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 
 
@@ -97,6 +98,7 @@ _METAVARS = {
     "warmup": "T|auto|mser5",
     "series": "WHAT",
     "seeds": "N",
+    "first_seed": "N",
 }
 
 
@@ -220,6 +222,7 @@ def run(
         str, typer.Argument(metavar="EXPERIMENT", help="A file, or the name of an experiment that comes with aqmlab.")
     ],
     seeds: Seeds = None,
+    first_seed: FirstSeed = None,
     how: How,
 ) -> None:
     """Run an experiment: the options of compare as a TOML file, and sweeps over them.
@@ -231,7 +234,9 @@ def run(
     aqmlab run first-comparison
     """
     check_count("--seeds", seeds)
-    overrides = {} if seeds is None else {"seeds": seeds}
+    check_count("--first-seed", first_seed)
+    given = {"seeds": seeds, "first_seed": first_seed}
+    overrides = {name: text for name, text in given.items() if text is not None}
     conduct(scenario.load(shipped.find(experiment), overrides), "run", how)
 
 

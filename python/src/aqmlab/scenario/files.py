@@ -15,7 +15,7 @@ from aqmlab.scenario.inputs import STEPS
 from aqmlab.scenario.options import BY_NAME, Options, from_values, names
 
 # Quantities in a file have a unit; only these are plain numbers.
-PLAIN = ("seeds",)
+PLAIN = ("seeds", "first_seed")
 PATHS = ("link_trace", "capture")
 # Starts the name of a recording that does not come with aqmlab.
 SHARED = "shared:"

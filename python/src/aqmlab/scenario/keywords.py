@@ -36,3 +36,4 @@ class Keywords(TypedDict, total=False):
     series: str | None
     flow_monitor: str | None
     seeds: int | str | None
+    first_seed: int | str | None

@@ -70,6 +70,7 @@ OPTIONS: tuple[Option, ...] = (
         form="off|on",
     ),
     Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds", form="count"),
+    Option("first_seed", "1", "seed of the first run; those of the others follow it", form="count"),
 )
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 

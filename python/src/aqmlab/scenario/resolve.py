@@ -120,7 +120,7 @@ def resolve(options: Options) -> Plan:
     ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
     loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
     jitter_ns = _read(options, "jitter", parse_span, lambda n: n >= 0, "a time")
-    seeds = _read(options, "seeds", parse_whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
+    seeds = _seeds(options)
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
     warnings += bytes_per_second(text for name in options.given for text in options.texts(name))
@@ -172,7 +172,7 @@ def resolve(options: Options) -> Plan:
         "sample": format_span(sample_ns),
         "series": options.text("series"),
         "flow_monitor": options.text("flow_monitor"),
-        "seeds": list(range(1, seeds + 1)),
+        "seeds": list(seeds),
         "aqm": [
             {
                 "label": contestant.label,
@@ -200,7 +200,7 @@ def resolve(options: Options) -> Plan:
     packets = sum(_packets_within(capture.summary(), duration_ns) for capture in recorded.values())
     return Plan(
         contestants,
-        tuple(range(1, seeds + 1)),
+        seeds,
         base,
         files,
         parsed,
@@ -545,6 +545,16 @@ def _read(options: Options, name: str, read: Callable[[str], T], allowed: Callab
     if not allowed(value):
         raise options.error(name, f"'{text}' is out of range: allowed is {what}")
     return value
+
+
+def _seeds(options: Options) -> tuple[int, ...]:
+    count, first = (
+        _read(options, name, parse_whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
+        for name in ("seeds", "first_seed")
+    )
+    if (last := first + count - 1) > LARGEST_SEEDS:
+        raise options.error("first_seed", f"'{first}' makes {last} the last seed: allowed is up to {LARGEST_SEEDS}")
+    return tuple(range(first, last + 1))
 
 
 def _choice(options: Options, name: str, allowed: tuple[str, ...]) -> str:

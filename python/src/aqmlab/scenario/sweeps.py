@@ -234,7 +234,7 @@ def _check_name(name: str, key: str, table: Mapping[str, Any], named: Mapping[st
     columns = {f"{key}{kind.unit}" for kind in quantities.KINDS}
     if key not in BY_NAME and columns & _COLUMNS:
         raise InputError(f"{place}sweep: '{key}' is the name of a column in every result: choose another name")
-    if name in ("aqm", "seeds"):
+    if name in ("aqm", "seeds", "first_seed"):
         rather = "list every AQM under aqm" if name == "aqm" else "every scenario is run with all seeds"
         raise InputError(f"{place}sweep: '{name}' cannot be swept; {rather}")
     if name != key and name in BY_NAME:

@@ -78,7 +78,7 @@ class Runs:
         """Return the seeds that settings are tried with: the user's, or the plan's."""
         name = next(iter(self._search.scenarios))
         _, plan = self._plans(self._search.base, name, wanted or str(self._search.seeds))[0]
-        return range(1, len(plan.seeds) + 1)
+        return range(plan.seeds[0], plan.seeds[-1] + 1)
 
     def _of(self, setting: Setting, name: str, seeds: range) -> list[Need]:
         place = (setting, name, seeds)

@@ -77,6 +77,9 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
     swept_there, swept_here = (", ".join(one) or "nothing" for one in (held[0]["point"], experiment.points[0].point))
     if swept_there != swept_here:
         raise _other(folder, f"it sweeps {swept_there}, this one {swept_here}")
+    first_there, first_here = held[0]["scenario"]["seeds"][0], plans[0].seeds[0]
+    if first_there != first_here:
+        raise _other(folder, f"its first seed is {first_there}, this one's {first_here}")
     there = {_place(one["point"]): one for one in held}
     is_met = False
     for options, plan in zip(experiment.points, plans, strict=True):

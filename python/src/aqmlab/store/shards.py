@@ -147,7 +147,7 @@ def _words(point: Mapping[str, Any], name: str) -> str:
     if name == "aqm":
         return ", ".join(aqm["label"] for aqm in value)
     if name == "seeds":
-        return f"1 to {len(value)}"
+        return f"{value[0]} to {value[-1]}"
     return value if isinstance(value, str) else json.dumps(value)
 
 

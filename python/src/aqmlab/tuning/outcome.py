@@ -69,8 +69,8 @@ class Tuning:
             verdicts = [one.words for one in self.verdicts if one.aqm == aqm]
             bounds_kept = [one.words for one in self.kept if one.aqm == aqm]
             lines.append(f"{aqm}: {'; '.join([*verdicts, *bounds_kept])}.")
-        seeds = len(self.unseen.seeds)
-        lines.append(f"{self.split}; seeds 1 to {seeds} judge, others chose.")
+        seeds = self.unseen.seeds
+        lines.append(f"{self.split}; seeds {seeds[0]} to {seeds[-1]} judge, others chose.")
         return lines
 
     def document(self) -> dict[str, Any]:

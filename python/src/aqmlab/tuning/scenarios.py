@@ -96,7 +96,8 @@ def _halved(points: tuple[Options, ...], seed: int) -> Split:
 
 
 def _asked(point: Options) -> dict[str, Any]:
-    return {name: value for name, value in {**point.given, **point.named}.items() if name not in ("aqm", "seeds")}
+    free = ("aqm", "seeds", "first_seed")
+    return {name: value for name, value in {**point.given, **point.named}.items() if name not in free}
 
 
 def under(point: Options, aqms: Sequence[str], seeds: int | None = None) -> Options:

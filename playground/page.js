@@ -67,7 +67,11 @@ function showSetting() {
   showFlows();
   for (const side of SIDES) showDiscipline(side);
   for (const key of document.querySelectorAll(".key")) key.style.background = looks()[key.dataset.side].colour;
-  $("command").textContent = command(setting);
+}
+
+// The command, unless the simulator refuses a discipline: then `aqmlab` does so too.
+function showCommand() {
+  $("command").textContent = SIDES.some((side) => run.errors[side]) ? "# None: a discipline is refused." : command(setting);
 }
 
 // How long the full buffer takes to leave.
@@ -150,6 +154,7 @@ function simulate() {
   const scenarios = Object.fromEntries(SIDES.map((side) => [side, scenario(setting, side)]));
   run = new Run({ module, scenarios, seed: Number(setting.seed), speed: setup.speeds[setting.speed], onFrame: showFrame });
   for (const cell of $("numbers").querySelectorAll("td.value")) cell.textContent = "…";
+  showCommand();
   showPlayer();
   say(`Simulating twice ${setting.duration} …`);
 }
@@ -158,6 +163,7 @@ function simulate() {
 function showFrame() {
   $("time").value = (1000 * run.reachedNs) / run.durationNs;
   showUntil();
+  showCommand();
   showPlayer();
   if (!run.isOver) return;
   showNumbers();

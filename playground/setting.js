@@ -14,6 +14,8 @@ const NAMES = ["rate", "rtt", "buffer", "duration", "speed", "seed"];
 // Of a wrong text, so much is shown; a longer discipline is none.
 const SHOWN = 40;
 const LONGEST_SPEC = 1000;
+// A discipline stands in the command below: nothing else than words that mean nothing to a shell between quotes.
+const SPEC = /^[a-z0-9_]+( [A-Za-z0-9_.,:%*[\]-]+)*$/;
 
 // A quantity in base units (bit/s, ns), or NaN.
 function parsed(text, units) {
@@ -54,14 +56,18 @@ function checked(texts) {
   const known = (text) => /^[0-9]{1,3}\*/.test(text) && within(countOf(text), 1, setup.mostFlows) && Object.hasOwn(setup.flows, kindOf(text));
   const differ = (flows) => new Set(flows.map(kindOf)).size === flows.length;
   take("flows", (flows) => flows.length > 0 && flows.every(known) && differ(flows));
-  const named = (text) => text.length <= LONGEST_SPEC && disciplines.has(text.split(" ")[0]);
+  // All disciplines have the buffer of the setting: `compare` refuses unequal ones.
+  const limited = (text) => text.split(/[ [\]]/).includes("limit");
+  const named = (text) => text.length <= LONGEST_SPEC && SPEC.test(text) && disciplines.has(text.split(" ")[0]) && !limited(text);
   take("a", named, "first discipline");
   take("b", named, "second discipline");
   return setting;
 }
 
+// In one line.
 function shortened(text) {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const line = text.replace(/\s/g, " ");
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }
 
 function kindOf(flow) {
@@ -101,11 +107,10 @@ function scenario(setting, side) {
   };
 }
 
-// A discipline that has a limit of its own gets the buffer, unless it is given one.
+// A discipline that has a limit gets the buffer.
 function withLimit(spec, buffer) {
-  const [name, ...given] = spec.split(" ");
-  const limited = disciplines.get(name).params.some((param) => param.name === "limit");
-  return limited && !given.includes("limit") ? `${spec} limit ${buffer}` : spec;
+  const limited = disciplines.get(spec.split(" ")[0]).params.some((param) => param.name === "limit");
+  return limited ? `${spec} limit ${buffer}` : spec;
 }
 
 function warmupMs(setting) {
@@ -113,12 +118,12 @@ function warmupMs(setting) {
 }
 
 function command(setting) {
-  const flows = setting.flows.map((flow) => `--flows "${flow}"`).join(" ");
-  const [a, b] = [setting.a, setting.b].map((spec) => `--aqm "${spec}"`);
+  const flows = setting.flows.map((flow) => `--flows '${flow}'`).join(" ");
+  const [a, b] = [setting.a, setting.b].map((spec) => `--aqm '${spec}'`);
   return [
     `aqmlab compare --rate ${setting.rate} --rtt ${setting.rtt} --buffer ${setting.buffer} \\`,
     `    ${flows} \\`,
     `    ${a} ${a === b ? "" : `${b} `}\\`,
-    `    --duration ${setting.duration} --warmup ${warmupMs(setting)}ms --seeds ${setting.seed}`,
+    `    --duration ${setting.duration} --warmup ${warmupMs(setting)}ms --seeds 1 --first-seed ${setting.seed}`,
   ].join("\n");
 }

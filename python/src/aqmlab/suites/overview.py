@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aqmlab import metrics
+from aqmlab.results import Result
+from aqmlab.results.ranking import rankings
 from aqmlab.statistics import Estimate
 from aqmlab.suites.plan import OVER, Entry
 from aqmlab.suites.run import Outcome, Part, as_run
@@ -48,7 +50,7 @@ def _cells(part: Part, grid: Grid, column: str, aqms: Sequence[str]) -> tuple[Ce
     if len(part.result.points) > 1:
         return tuple(Cell(_range(grid, at, found[aqm])) for aqm in aqms)
     values = {aqm: cells[0] for aqm, cells in found.items() if cells and cells[0] is not None}
-    best = _best(values, "" if OVER in column else metrics.find(column).better)
+    best = _best(part.result, column, aqms)
     return tuple(Cell(_short(grid, at, values.get(aqm)), aqm in best) for aqm in aqms)
 
 
@@ -68,16 +70,9 @@ def _short(grid: Grid, at: int, cell: Estimate | None) -> str:
     return f"{value:.{min(digits, max(3 - whole, 0))}f}"
 
 
-def _best(values: dict[str, Estimate], better: str) -> set[str]:
-    """The disciplines whose interval reaches the best one's; none if all do, or nothing is better."""
-    if not better or len(values) < 2:
-        return set()
-    sign = 1 if better == "higher" else -1
-    leader = max(values.values(), key=lambda one: sign * one.value)
-    low, high = _ends(leader)
-    best = {aqm for aqm, one in values.items() if _ends(one)[0] <= high and _ends(one)[1] >= low}
-    return set() if len(best) == len(values) else best
-
-
-def _ends(one: Estimate) -> tuple[float, float]:
-    return (one.value if one.low is None else one.low), (one.value if one.high is None else one.high)
+def _best(result: Result, column: str, aqms: Sequence[str]) -> list[str]:
+    """The first and what is not distinguishable from it; none if all are alike, or nothing is better."""
+    if OVER in column or not metrics.find(column).better:
+        return []
+    found = rankings(result.frames, result.rows, [0], aqms, [column])
+    return found[0].best if found and len(found[0].groups) > 1 else []

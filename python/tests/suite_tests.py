@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import CHROMIUM, opened
 from conftest import Command
 
 from aqmlab import InputError, scenario, suites
+from aqmlab.results import Result
+from aqmlab.results.frames import from_runs
 from aqmlab.scenario.inputs import steps
-from aqmlab.statistics import Estimate
 from aqmlab.suites import overview
 
 TINY = """
@@ -99,30 +102,40 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     document = json.loads(Path("all.json").read_text())
     assert [one["section"] for one in document["scenarios"]] == ["1.1", "1.2"]
     assert {row["aqm"] for row in document["scenarios"][1]["summary"]} == {"pie ecn", "codel target 5ms ecn"}
+    first = document["scenarios"][0]
+    assert {(row["phase"], row["series"]) for row in first["phases"]} == {
+        (phase, series) for phase in ("first", "second") for series in ("goodput_mbit", "qdelay_ms")
+    }
+    # Both flows are NewReno's.
+    assert [(row["aqm"], row["mean"]) for row in first["ratios"]] == [("pie", 1.0), ("codel target 5ms", 1.0)]
     assert (Path("out") / "figures" / "one-cdf.csv").is_file()
     for width in (390,) if CHROMIUM else ():
         with opened(Path("out") / "index.html", width) as tab:
             found = Axe().run(tab).response["violations"]
             assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
             assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    again = aqmlab("suite", str(tiny), "--only", "1.1", "--quiet", "--out", "part")
+    again = aqmlab("suite", str(tiny), "--only", "1.1,one", "--quiet", "--out", "part")
     assert again.status == 0
     assert not (Path("part") / "two").exists()
 
 
 def at_a_glance_what_is_not_told_from_the_best_is_best_too() -> None:
-    def one(value: float, half: float) -> Estimate:
-        return Estimate(value, value - half, value + half, 3)
-
-    values = {"a": one(10.0, 1.0), "b": one(11.5, 1.0), "c": one(20.0, 1.0)}
-    assert overview._best(values, "lower") == {"a", "b"}
-    assert overview._best(values, "higher") == {"c"}
-    assert overview._best(values, "") == overview._best({"a": one(1.0, 9.0), "b": one(2.0, 9.0)}, "lower") == set()
+    values = {"a": [10.0, 10.1, 9.9], "b": [10.1, 9.9, 10.1], "c": [20.0, 20.1, 19.9]}
+    rows = [(0, aqm, seed, *[value] * 3) for aqm, own in values.items() for seed, value in enumerate(own, 1)]
+    lower, higher, neither = names = ("qdelay_mean_ms", "goodput_mbit", "marks")
+    runs = pl.DataFrame(rows, ["point", "aqm", "seed", *names], orient="row")
+    result = Result({"points": [{"point": {}, "scenario": {"aqm": [{"label": aqm} for aqm in values]}}]}, from_runs([]))
+    result = replace(result, frames=replace(result.frames, runs=runs))
+    assert overview._best(result, lower, ["a", "b", "c"]) == ["a", "b"]
+    assert overview._best(result, higher, ["a", "b", "c"]) == ["c"]
+    assert overview._best(result, neither, ["a", "b", "c"]) == overview._best(result, lower, ["a", "b"]) == []
 
 
 def what_is_wrong_with_a_suite_is_named(aqmlab: Command, tiny: Path) -> None:
     assert "did you mean 'rfc7928'?" in aqmlab("suite", "rfc7982").line
     assert "only: '3' is no section" in aqmlab("suite", "rfc7928", "--only", "3").line
+    alone = aqmlab("suite", str(tiny), "--only", "1.2", "--aqm", "fifo")
+    assert (alone.status, "nothing is left to run: section 1.2, With ECN: no discipline" in alone.line) == (2, True)
     (tiny / "suite.toml").write_text(TINY.replace('"goodput_mbit", "qdelay', '"goodput", "qdelay'))
     with pytest.raises(InputError, match="columns: unknown metric 'goodput'"):
         suites.find(str(tiny))

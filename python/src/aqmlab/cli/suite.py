@@ -35,7 +35,7 @@ def suite(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer points and seeds.")] = False,
     only: Annotated[
-        Many, typer.Option("--only", metavar="SECTION", help="Only these sections or scenarios, as 8.2 or mild.")
+        Many, typer.Option("--only", metavar="SECTION", help="Only these sections or scenarios, as 8.2,mild.")
     ] = None,
     allow_unequal_buffers: Unequal = False,
     seeds: Seeds = None,
@@ -67,14 +67,14 @@ def suite(
             [spec for text in aqm or [] for spec in scenario.split_specs(text)],
             folder=folder,
             quick=quick,
-            only=only or [],
+            only=[one.strip() for text in only or [] for one in text.split(",")],
             seeds=count,
             jobs=number,
             allow_unequal_buffers=allow_unequal_buffers,
             watcher=bar,
         )
         shown = page.write(outcome, folder)
-    write_json(json.dumps(outcome.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
+    write_json(json.dumps(suites.document(outcome), indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         console.print(_shown(outcome))

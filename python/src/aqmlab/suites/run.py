@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, experiment, registry, scenario
+from aqmlab import experiment, registry, scenario
 from aqmlab.errors import InputError
 from aqmlab.results import Result
 from aqmlab.suites.plan import Entry, Suite
 from aqmlab.watcher import Watcher
 
 TAIL_DROP = "fifo"
-FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -39,18 +38,6 @@ class Outcome:
     def failures(self) -> list[str]:
         """The runs that failed their own checks."""
         return [f"{part.entry.name}: {one}" for part in self.parts for one in part.result.manifest["failures"]]
-
-    def document(self) -> dict[str, Any]:
-        """Return it as plain data (JSON); the runs are in the folders."""
-        return {
-            "format_version": FORMAT_VERSION,
-            "command": "suite",
-            "aqmlab": __version__,
-            "suite": self.suite.name,
-            "quick": self.quick,
-            "warnings": list(self.skipped),
-            "scenarios": [_plain(part) for part in self.parts],
-        }
 
 
 def conduct(
@@ -102,6 +89,8 @@ def conduct(
             loaded = replace(loaded, points=points)
         scenario.resolve(loaded.points[0])
         planned.append((entry, loaded))
+    if not planned:
+        raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
     parts = []
     for number, (entry, loaded) in enumerate(planned):
         if watcher:
@@ -129,9 +118,3 @@ def _aqms(entry: Entry, chosen: Sequence[str]) -> list[str]:
     if entry.tail_drop and all(registry.Spec.parse(text).name != TAIL_DROP for text in chosen):
         return [*chosen, TAIL_DROP]
     return list(chosen)
-
-
-def _plain(part: Part) -> dict[str, Any]:
-    document = part.result.document()
-    head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
-    return head | {key: document[key] for key in ("scenario", "partial", "warnings", "summary", "differences")}

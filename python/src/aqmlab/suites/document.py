@@ -1,0 +1,64 @@
+"""The results of a suite as plain data (JSON): what its page shows; the runs are in the folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aqmlab import __version__
+from aqmlab.statistics import Estimate
+from aqmlab.suites.plan import OVER
+from aqmlab.suites.run import Outcome, Part
+from aqmlab.suites.table import OF_PHASES, phases, table
+
+FORMAT_VERSION = 1
+OF_RESULT = ("scenario", "partial", "warnings", "summary", "differences", "rankings")
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """Return a suite's results: of each scenario its summary, ratios and phases."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "command": "suite",
+        "aqmlab": __version__,
+        "suite": outcome.suite.name,
+        "quick": outcome.quick,
+        "warnings": list(outcome.skipped),
+        "scenarios": [_scenario(part) for part in outcome.parts],
+    }
+
+
+def _scenario(part: Part) -> dict[str, Any]:
+    whole = part.result.document()
+    head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
+    more = {"ratios": list(_ratios(part)), "phases": list(_phases(part))}
+    return head | {key: whole[key] for key in OF_RESULT} | {key: rows for key, rows in more.items() if rows}
+
+
+def _ratios(part: Part) -> Iterator[dict[str, Any]]:
+    """Yield the columns that are ratios, which no metric has."""
+    lines = iter(table(part).lines)
+    for point in part.result.points:
+        for _ in part.result.aqms:
+            line = next(lines)
+            for column, cell in zip(part.entry.columns, line.cells, strict=True):
+                if OVER in column and cell is not None:
+                    yield {**({"point": point} if point else {}), "aqm": line.aqm, "ratio": column, **_estimate(cell)}
+
+
+def _phases(part: Part) -> Iterator[dict[str, Any]]:
+    grid = phases(part)
+    for line in grid.lines if grid else ():
+        since_s, until_s = part.entry.phases[line.point]
+        for name, cell in zip(OF_PHASES, line.cells, strict=True):
+            if cell is not None:
+                times = {"phase": line.point, "since_s": since_s, "until_s": until_s}
+                yield {**times, "aqm": line.aqm, "series": name, **_estimate(cell)}
+
+
+def _estimate(one: Estimate) -> dict[str, Any]:
+    ends = {"ci95_low": one.low, "ci95_high": one.high}
+    return {"mean": one.value, **{name: end for name, end in ends.items() if end is not None}, "n": one.n}
+
+
+__all__ = ["document"]

@@ -163,7 +163,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("all_queues_sojourn_mean_ms", "Mean queue delay, all queues", "ms", 2,
            about="with `flow_monitor`: sojourn time of every packet that left any queue with a discipline, averaged"),
     Metric("jain_index", "Jain index", "", 4, "higher",
-           about="Jain's fairness index of the flows' goodputs: 1 is equal, 1/n is one flow alone"),
+           about="Jain's fairness index of the flows' goodputs: 1 is equal, 1/n is one flow alone; "
+                 "flows that come and go count for what they got"),
     Metric("classifier_accuracy", "Classifier, packets: accuracy", "", 4, "higher",
            about="packets that a classifier takes for what they are, over all; those of UDP flows are non-responsive"),
     Metric("classifier_ppv", "Classifier, packets: PPV (precision)", "", 4, "higher",

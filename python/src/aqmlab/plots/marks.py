@@ -126,7 +126,7 @@ def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
 
 
 def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
-    """Paint a point with its intervals for each label, and a line through those that no other beats: the front."""
+    """Paint a point with its intervals for each label, and a line through those that no other mean beats: the front."""
     ends = [f"{panel.x}_low", f"{panel.x}_high", f"{panel.y}_low", f"{panel.y}_high"]
     best = rows.filter(pl.col("is_best")).sort(panel.x)
     axes.plot(best[panel.x].to_numpy(), best[panel.y].to_numpy(), color="#afb8c1", linewidth=3.0, zorder=1)

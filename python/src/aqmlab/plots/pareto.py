@@ -1,4 +1,4 @@
-"""Goodput against a metric, a cross of intervals for each AQM; those that no other beats in both are joined."""
+"""Goodput against a metric, a cross of intervals for each AQM; the front of the means is a line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 
 def _best(values: Sequence[float], goodputs: Sequence[float], column: str) -> list[bool]:
-    """Return which are not beaten: by none that is as good in both and better in one."""
+    """Return which means are not beaten: by none that is as good in both and better in one."""
     sign = -1.0 if metrics.find(column).better == "higher" else 1.0
     points = [(sign * value, -goodput) for value, goodput in zip(values, goodputs, strict=True)]
     return [not any(other[0] <= own[0] and other[1] <= own[1] and other != own for other in points) for own in points]
@@ -49,9 +49,9 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
 
 KIND = Kind(
     "pareto",
-    "Who is beaten in neither",
+    "The front of the means",
     "qdelay_mean_ms",
-    "; cross: 95 % intervals, line: those that no other beats in both",
+    "; cross: 95 % intervals, line: those whose means no other's beat in both, which says nothing about chance",
     _table,
     _panels,
     in_report=False,

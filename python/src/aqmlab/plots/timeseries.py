@@ -1,4 +1,4 @@
-"""A delay and the goodput over time, with a tick for each drop and mark; and the Jain index over time."""
+"""A delay and the goodput over time, with a tick for each drop and mark; and the Jain index since the start."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ LABELS = {
     "queue_bytes": "Queue (bytes)",
     "drops": "Drops (packets)",
     "marks": "CE marks (packets)",
+    FAIRNESS: "Jain index since the start",
 }
 
 
@@ -132,9 +133,10 @@ def _axis(name: str, means: pl.Series) -> Axis:
 
 JAIN = Kind(
     "jain",
-    "Fairness over time",
+    "Fairness since the start",
     FAIRNESS,
-    "; line: mean over the seeds, band (of up to three lines): 95 % interval",
+    "; over all that every flow got since the start, also flows that have ended; line: mean over the seeds, band (of "
+    "up to three lines): 95 % interval",
     _table,
     _panels,
     in_report=False,

@@ -33,6 +33,7 @@ TITLES = {
     "queue_packets": "Queue (packets)",
     "drops": "Drops (packets)",
     "marks": "CE marks (packets)",
+    "jain_index": "Jain index since the start",
     "rtt_ms": "Round-trip time (ms)",
 }
 

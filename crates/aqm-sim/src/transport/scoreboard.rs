@@ -24,6 +24,17 @@ impl Segment {
     }
 }
 
+/// What a look for overdue segments found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// Whether any is lost.
+    pub(crate) any: bool,
+    /// When the last of the lost retransmissions was sent.
+    pub(crate) resent_at: Option<Time>,
+    /// When to look again.
+    pub(crate) look_at: Option<Time>,
+}
+
 /// Outstanding segments in order. `pipe` is kept up to date rather than recounted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -177,15 +188,15 @@ impl Scoreboard {
         any
     }
 
-    /// RFC 8985 section 6.2 step 5: segments sent before one that arrived, and long enough ago, are lost. Returns
-    /// whether there are any, and when to look again; `lost` sees them.
+    /// RFC 8985 section 6.2 step 5: segments sent before one that arrived, and long enough ago, are lost. `lost` sees
+    /// them.
     pub(crate) fn detect_overdue(
         &mut self,
         overdue: Overdue,
         now: Time,
         mut lost: impl FnMut(&Segment),
-    ) -> (bool, Option<Time>) {
-        let (mut any, mut again) = (false, None);
+    ) -> Found {
+        let mut found = Found::default();
         let mut index = 0;
         while let Some(segment) = self.segments.get_mut(index) {
             index += 1;
@@ -208,17 +219,20 @@ impl Scoreboard {
             }
             let lost_at = segment.sent_at + overdue.after;
             if lost_at > now {
-                again = again.max(Some(lost_at));
+                found.look_at = found.look_at.max(Some(lost_at));
                 continue;
+            }
+            if segment.retransmitted {
+                found.resent_at = found.resent_at.max(Some(segment.sent_at));
             }
             self.pipe -= in_pipe(segment);
             (segment.lost, segment.retransmitted) = (true, false);
             self.retransmit_from = self.retransmit_from.min(segment.start);
             self.lost_below = self.lost_below.max(segment.end());
-            any = true;
+            found.any = true;
             lost(segment);
         }
-        (any, again)
+        found
     }
 
     /// Sends the newest segment again as a probe, although nothing says that it is lost.
@@ -353,8 +367,8 @@ mod tests {
         board.on_sack(400, 900, |_| ()); // grows by what is now known
         let overdue = Overdue { newest: (Time::ZERO, 900), after: Span::ZERO };
         let mut lost = Vec::new();
-        let (any, again) = board.detect_overdue(overdue, Time::ZERO, |segment| lost.push(segment.start));
-        assert_eq!((any, again, lost), (true, None, vec![0, 300]));
+        let found = board.detect_overdue(overdue, Time::ZERO, |segment| lost.push(segment.start));
+        assert_eq!((found.any, found.look_at, lost), (true, None, vec![0, 300]));
         // Ten sent, seven sacked, two lost: the last is in the pipe.
         assert_eq!(board.pipe(), 100);
     }

@@ -72,6 +72,8 @@ pub(crate) struct Sender {
     recover: u64,
     /// RFC 3168: the window was reduced for everything sent before this.
     reduced_until: u64,
+    /// When the window was last reduced for congestion.
+    reduced_at: Time,
     /// The next retransmission is sent even if the pipe is full.
     retransmit_now: bool,
     cwr_due: bool,
@@ -143,6 +145,7 @@ impl Sender {
             after_partial: false,
             recover: 0,
             reduced_until: 0,
+            reduced_at: Time::ZERO,
             retransmit_now: false,
             cwr_due: false,
             pacer,
@@ -262,9 +265,8 @@ impl Sender {
             && ack.ack > self.reduced_until
         {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
-            self.control.on_congestion(flight);
+            self.reduce(flight, now);
             self.reduced_until = self.next;
-            self.cwr_due = true;
         }
         self.sample(prior_inflight, now);
     }
@@ -380,7 +382,7 @@ impl Sender {
         let Some(rack) = &mut self.rack else { return };
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
-            self.control.on_congestion(flight);
+            self.reduce(flight, now);
             self.reduced_until = self.next;
             self.losses.recoveries += 1;
         }
@@ -407,11 +409,15 @@ impl Sender {
         let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
         let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        let (any, again) =
+        let found =
             self.board.detect_overdue(overdue, now, |segment| control.note_loss(sampler, segment, now));
-        rack.look_at = again;
-        if any && self.phase == Phase::Open {
+        rack.look_at = found.look_at;
+        if found.any && self.phase == Phase::Open {
             self.enter_recovery(flight, now);
+        } else if found.resent_at.is_some_and(|at| at >= self.reduced_at) {
+            // RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. Most of the data
+            // outstanding has left the network; what was in it filled the window. (Linux leaves this to PRR's bound.)
+            self.reduce(self.control.window.cwnd, now);
         }
     }
 
@@ -437,8 +443,7 @@ impl Sender {
         self.save_undo(flight, now);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.una >= self.reduced_until {
-            self.control.on_congestion(if self.halves_pipe { self.board.pipe() } else { flight });
-            self.cwr_due = self.feedback.is_ecn();
+            self.reduce(if self.halves_pipe { self.board.pipe() } else { flight }, now);
         }
         (self.recover, self.reduced_until) = (self.next, self.next);
         self.retransmit_now = true;
@@ -446,6 +451,13 @@ impl Sender {
         self.prr = self.spread.then(|| Prr::begin(flight));
         self.board.shrink();
         self.phase = Phase::Recovery { point: self.next };
+    }
+
+    /// Lowers the window because of congestion, and tells a receiver that echoes marks (RFC 3168 section 6.1.2).
+    fn reduce(&mut self, flight: u64, now: Time) {
+        self.control.on_congestion(flight);
+        self.reduced_at = now;
+        self.cwr_due = self.feedback.is_ecn();
     }
 
     /// The retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
@@ -481,7 +493,7 @@ impl Sender {
         self.duplicates = 0;
         self.phase = Phase::Loss { point: self.next };
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
-        (self.recover, self.reduced_until) = (self.next, self.next);
+        (self.recover, self.reduced_until, self.reduced_at) = (self.next, self.next, now);
         self.retransmit_now = true;
         self.losses.timeouts += u64::from(first);
         self.board.shrink();

@@ -94,9 +94,16 @@ fn with_rack_a_lost_retransmission_is_found_when_a_later_segment_arrives() {
     ack(&mut sender, 50, 0, &[(1, 9)]);
     assert_eq!(sent(&mut sender, 50), [0, 10, 11, 12, 13]);
     // Segment 10, sent right after the retransmission, arrives: so should the retransmission have.
+    assert_eq!(sender.cwnd(), 5 * MSS);
     ack(&mut sender, 101, 0, &[(1, 10)]);
-    assert_eq!(sent(&mut sender, 101)[0], 0);
-    assert_eq!(sender.losses().timeouts, 0);
+    assert_eq!(sender.cwnd(), 5 * MSS / 2); // RFC 5681 section 4.3
+    assert!(sent(&mut sender, 101).is_empty()); // segments 11 to 13 are in the network
+    ack(&mut sender, 102, 0, &[(1, 12)]);
+    assert_eq!(sent(&mut sender, 102), [0]);
+    // Nothing sent since the second reduction is lost: there is no third.
+    ack(&mut sender, 103, 0, &[(1, 13)]);
+    assert_eq!(sender.cwnd(), 5 * MSS / 2);
+    assert_eq!((sender.losses().timeouts, sender.losses().recoveries), (0, 1));
 }
 
 #[test]

@@ -29,7 +29,7 @@ STAB = r"stab( mpu \d+)? overhead -?\d+ linklayer (atm|adsl|ethernet)"  # tc-sta
 CODEL = rf"(target {TIME} )?(interval {TIME})?"  # tc-codel(8), tc-fq_codel(8)
 QUEUE = rf"((fq_)?codel( {CODEL})?|(fq_)?pie)"
 FRAMING = f"({'|'.join(sorted({one.cake for one in LAYERS.values()}))})"  # tc-cake(8), overhead keywords
-CAKE = rf"cake bandwidth {RATE}( besteffort)?( ack-filter)? nat {FRAMING}( ingress)?"
+CAKE = rf"cake bandwidth {RATE}( besteffort)?( rtt {TIME})?( ack-filter)? nat {FRAMING}"
 TC = re.compile(
     "|".join(
         [
@@ -134,6 +134,23 @@ def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_no
     assert "uci set sqm.eth0.download='57600'" in paste.sqm(ways(vdsl)[1], vdsl)  # 65 x 0.9 x 64/65
 
 
+def a_slow_line_has_cake_with_other_shares_unless_one_is_given() -> None:
+    slow = ways(Line(4_000_000, 1_000_000, layer("adsl")), only_usual=True)
+    assert [way.name for way in slow][3:] == ["cake at 95%", "cake at 80%", "cake at 70%"]
+    assert [way.share for way in slow[1:]] == [0.9, 0.9, 0.95, 0.8, 0.7]
+    assert "ack-filter" in ways(ADSL)[-1].up
+    for line in (Line(4_000_000, 1_000_000, layer("adsl"), share=0.85), Line(50_000_000, 10_000_000, layer("vdsl"))):
+        assert len({way.share for way in ways(line) if way.is_shaped}) == 1
+
+
+def intervals_are_as_long_as_the_way_to_the_servers() -> None:
+    far = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms", share=0.9), only_usual=True)
+    # tc-cake(8): rtt is the interval, and a twentieth of it the target.
+    assert [way.down for way in far[1:]] == ["cake besteffort rtt 600ms", "fq_codel target 30000us interval 600000us"]
+    near = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="100ms", share=0.9), only_usual=True)
+    assert [way.down for way in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
+
+
 def every_way_is_a_discipline_of_the_registry() -> None:
     for kind in LAYERS:
         for way in ways(Line(300_000_000, 20_000_000, layer(kind))):
@@ -236,7 +253,9 @@ def only_a_name_that_a_shell_takes_as_one_word_is_an_interface() -> None:
 
 
 def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> None:
-    found = advise(Line(100_000, 100_000, layer("ethernet")), folder=tmp_path / "out", quick=True, seeds=2, jobs=1)
+    found = advise(
+        Line(100_000, 100_000, layer("ethernet"), share=0.9), folder=tmp_path / "out", quick=True, seeds=2, jobs=1
+    )
     said = " ".join(words.sentences(found))
     assert "no page finishes in 17 s" in said
     assert "the video does not start" in said
@@ -260,7 +279,7 @@ def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
 def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = advise(Line(2_000_000, 500_000, layer("adsl")), quick=True, seeds=2, jobs=1)
+    found = advise(Line(2_000_000, 500_000, layer("adsl"), share=0.9), quick=True, seeds=2, jobs=1)
     shown = page.write(found, tmp_path)
     with opened(shown) as tab:
         for width, scheme in ((1280, "light"), (390, "dark")):

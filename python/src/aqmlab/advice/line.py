@@ -135,7 +135,7 @@ def layer(name: str) -> Layer:
 class Line:
     """A line: rates as the modem reports them (bit/s), or a recorded way down with its mean rate; the modem's buffer.
 
-    ``share`` of the rate is what a shaper is given.
+    ``share`` of the rate is what a shaper is given; without it several are tried.
     """
 
     down_bps: int
@@ -144,7 +144,7 @@ class Line:
     trace: str = ""
     rtt: str = "40ms"
     modem_buffer: str = ""
-    share: float = 0.9
+    share: float | None = None
 
     @property
     def buffers(self) -> tuple[str, str]:

@@ -49,7 +49,7 @@ def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
         f"ip link set dev {MIRROR} up",
         f"tc qdisc replace dev {interface} handle ffff: ingress",
         f"tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {MIRROR}",
-        *_queue(way.down, down_kbit, line, MIRROR, ingress=True),
+        *_queue(way.down, down_kbit, line, MIRROR),
     ]
 
 
@@ -94,11 +94,11 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     ]
 
 
-def _queue(spec: str, kbit: int, line: Line, device: str, ingress: bool = False) -> list[str]:
+def _queue(spec: str, kbit: int, line: Line, device: str) -> list[str]:
     name, *words = spec.split()
     if name == "cake":
         # The simulator knows a home's devices apart; behind address translation CAKE does so with nat.
-        more = [*words, "nat", line.layer.cake, *(["ingress"] if ingress else [])]
+        more = [*words, "nat", line.layer.cake]
         return [f"tc qdisc replace dev {device} root cake bandwidth {kbit}kbit {' '.join(more)}"]
     layer = line.layer
     rate = layer.carried(kbit) if layer.name == "vdsl" else kbit

@@ -131,8 +131,8 @@ def judge(result: Result, minutes: float) -> Verdict:
     """Judge the ways, which are the points of a result in order of preference.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
-    significant at 5 % after Holm's correction over the ways. The chosen way has no poor grade if any has none; of those
-    it is worse in the fewest figures, of those it has the best grade, and of those it is the first.
+    significant at 5 % after Holm's correction over the ways. The chosen way has no poor grade if any has none, or the
+    least poor; of those it is worse in the fewest figures, then it has the best grade, then it is the first.
 
     Raises:
         InputError: if a way has fewer than two finished runs.
@@ -179,10 +179,10 @@ def judge(result: Result, minutes: float) -> Verdict:
     return Verdict(judged, chosen.name, alike, tied)
 
 
-def _merit(one: Judged) -> tuple[bool, int, int]:
+def _merit(one: Judged) -> tuple[int, int, int]:
     """The less, the better."""
-    best_first = [name for _, name in GRADES] + [WORST_GRADE]
-    return one.grade in POOR, len(one.worse), best_first.index(one.grade)
+    place = [*(name for _, name in GRADES), WORST_GRADE].index(one.grade)
+    return (place if one.grade in POOR else 0), len(one.worse), place
 
 
 def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]]) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.advice.line import Line
+from aqmlab.units import parse_span
 
 AS_IT_IS = "as it is"
 # Bytes of the packet that sqm-scripts takes for its targets.
 FULL_PACKET_BYTES = 1540
 TARGET_US, INTERVAL_US = 5_000, 100_000
+# What is usual, and what else a shaper may have of the rate. On faster lines 90 % leaves enough for the modem's queue.
+USUAL_SHARE, OTHER_SHARES, OTHER_SHARES_UP_TO_BPS = 0.9, (0.95, 0.8, 0.7), 50_000_000
 # A line this much faster down than up spends much of the way up on acknowledgments.
 ASYMMETRY = 8
 # What a shaper of a mobile line may have of its mean rate, which the line is often below.
@@ -40,9 +43,11 @@ class Way:
 def ways(line: Line, only_usual: bool = False) -> list[Way]:
     """Return the ways for a line, the best supported first; ``only_usual`` leaves out what few routers come with."""
     found = [Way(AS_IT_IS, "the modem with a plain queue")]
-    for share in MOBILE_SHARES if line.trace else (line.share,):
+    for share in MOBILE_SHARES if line.trace else (line.share or USUAL_SHARE,):
         note = f" at {share:.0%}" if line.trace else ""
         found += _shaped(line, share, note, only_usual or bool(note))
+    if not line.trace and line.share is None and line.down_bps + line.up_bps <= OTHER_SHARES_UP_TO_BPS:
+        found += [_cakes(line, share, f" at {share:.0%}")[-1] for share in OTHER_SHARES]
     if line.layer.name == "docsis":
         found.append(
             Way(
@@ -54,19 +59,9 @@ def ways(line: Line, only_usual: bool = False) -> list[Way]:
 
 def _shaped(line: Line, share: float, note: str, only_usual: bool) -> list[Way]:
     down_bps, up_bps = line.shaped(share)
-    down, up = target(down_bps), target(up_bps)
-    found = [Way(f"cake{note}", "SQM piece_of_cake.qos", "cake besteffort", "cake besteffort", share)]
-    if line.down_bps >= ASYMMETRY * line.up_bps:
-        filtered = "cake besteffort ack-filter"
-        found.append(
-            Way(
-                f"cake ack-filter{note}",
-                "SQM piece_of_cake.qos, without needless acknowledgments on the way up",
-                "cake besteffort",
-                filtered,
-                share,
-            )
-        )
+    rtt_us = parse_span(line.rtt) // 1000
+    down, up = target(down_bps, rtt_us), target(up_bps, rtt_us)
+    found = _cakes(line, share, note)
     found.append(Way(f"fq_codel{note}", "SQM simplest.qos", f"fq_codel {down}", f"fq_codel {up}", share))
     if not only_usual:
         found += [
@@ -77,14 +72,33 @@ def _shaped(line: Line, share: float, note: str, only_usual: bool) -> list[Way]:
     return found
 
 
-def target(rate_bps: int) -> str:
+def _cakes(line: Line, share: float, note: str) -> list[Way]:
+    """CAKE, and where the line is far slower up also with its ACK filter."""
+    plain = "cake besteffort"
+    if parse_span(line.rtt) > INTERVAL_US * 1000:
+        plain += f" rtt {line.rtt}"
+    found = [Way(f"cake{note}", "SQM piece_of_cake.qos", plain, plain, share)]
+    if line.down_bps >= ASYMMETRY * line.up_bps:
+        about = "SQM piece_of_cake.qos, without needless acknowledgments on the way up"
+        found.append(Way(f"cake ack-filter{note}", about, plain, f"{plain} ack-filter", share))
+    return found
+
+
+def target(rate_bps: int, rtt_us: int = INTERVAL_US) -> str:
     """CoDel's target and interval as sqm-scripts set them on slow lines: 1.5 packets, and as much more interval.
+
+    With a longer round trip that is the interval, and a twentieth of it the target (RFC 8289, sections 4.2 and 4.3).
 
     >>> target(950_000), target(15_200_000)
     ('target 19452us interval 114452us', 'target 5ms interval 100ms')
 
+    >>> target(15_200_000, 600_000)
+    'target 30000us interval 600000us'
+
     """
     packet_us = FULL_PACKET_BYTES * 8 * 1_000_000 * 3 // 2 // rate_bps
-    if packet_us <= TARGET_US:
+    interval_us = max(rtt_us, INTERVAL_US)
+    target_us = interval_us * TARGET_US // INTERVAL_US
+    if (max(packet_us, target_us), interval_us) == (TARGET_US, INTERVAL_US):
         return "target 5ms interval 100ms"
-    return f"target {packet_us}us interval {INTERVAL_US - TARGET_US + packet_us}us"
+    return f"target {max(packet_us, target_us)}us interval {interval_us + max(packet_us - target_us, 0)}us"

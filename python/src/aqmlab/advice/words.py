@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
 from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, POOR, TOTAL, Judged
-from aqmlab.advice.ways import AS_IT_IS
+from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
 from aqmlab.units import Size
 
 if TYPE_CHECKING:
@@ -76,12 +76,14 @@ def _of_shaper(advice: Advice) -> list[str]:
             "has its mean rate throughout. A controller such as cake-autorate is not simulated."
         ]
     found = [
-        f"The router shapes to {line.share:.0%} of the rate, so that queues build up where it can manage them, not in "
-        "the modem; 90 to 95 % is usual. On the way down it is behind the modem's queue, so bursts still wait there: "
-        "a lower --share helps."
+        f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a way names no other share, so that "
+        "queues build up where it can manage them, not in the modem; 90 to 95 % is usual. On the way down it is behind "
+        "the modem's queue, so bursts still wait there: a lower --share helps."
     ]
     if _is_cake(advice):
-        found.append("CAKE's keyword ingress, by which it counts what it drops as sent, is not simulated.")
+        found.append(
+            "CAKE's keyword ingress, by which it counts what it drops as sent, is neither simulated nor in the lines."
+        )
     return found
 
 
@@ -118,7 +120,7 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
     way = advice.chosen
     if chosen is today:
         if today.grade in POOR:
-            return f"Nothing tried here makes this line good: grade {today.grade} as it is, and no better otherwise."
+            return f"Nothing tried here makes this line good: grade {today.grade} as it is, and no better with any."
         better = "better on the whole" if today.worse else "noticeably better"
         return f"Leave the line as it is: nothing tried here is {better}. Grade {today.grade}."
     if not way.is_shaped:
@@ -180,7 +182,7 @@ def _given_up(chosen: Judged, today: Judged) -> str:
 
     def change(name: str) -> str:
         now, then = chosen.values[name].value, today.values[name].value
-        part = f"{(now - then) / then:+.0%}".replace("%", "\u00a0%") if then else "from nothing"
+        part = f"{round((now - then) / then, 2) + 0.0:+.0%}".replace("%", "\u00a0%") if then else "from nothing"
         return f"{then:.2f} to {now:.2f} Mbit/s ({part})"
 
     titles = {"download_mbit": "the download", "backup_mbit": "the backup"}

@@ -35,8 +35,9 @@ def advise(
         ),
     ] = "",
     share: Annotated[
-        str, typer.Option("--share", metavar="P", help="Share of the rate that the router shapes to.")
-    ] = "90%",
+        str,
+        typer.Option("--share", metavar="P", help="Share of the rate that the router shapes to; several are tried."),
+    ] = "",
     interface: Annotated[
         str, typer.Option("--interface", metavar="NAME", help="The router's interface in the lines to paste.")
     ] = "eth0",
@@ -132,10 +133,10 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     except ValueError as error:
         raise InputError(f"--modem-buffer: {error}") from None
     try:
-        part = parse_fraction(share)
+        part = parse_fraction(share) if share else None
     except ValueError as error:
         raise InputError(f"--share: {error}") from None
-    if not 0.3 <= part <= 1.0:
+    if part is not None and not 0.3 <= part <= 1.0:
         raise InputError(f"--share: '{share}' is out of range: allowed is 30% to 100%")
     return Line(down_bps, up_bps, kind, trace, rtt, modem_buffer, part)
 

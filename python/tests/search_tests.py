@@ -160,8 +160,10 @@ def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
 
 
 def _chance(text: str, seed: int) -> float:
-    """Return a number between -1 and 1 that only the run decides."""
-    return random.Random(f"{text} {seed}").uniform(-1.0, 1.0)
+    """Return a number between -1 and 1 that only the run decides, by what settings vary: no other key changes it."""
+    scenario = json.loads(text)
+    varied = [scenario[key] for key in ("aqm", "capacity")]
+    return random.Random(f"{varied} {seed}").uniform(-1.0, 1.0)
 
 
 def _effect(effects: list[Effect], factor: str, claim: str = "small-1") -> Effect:

@@ -51,7 +51,7 @@ KIND = Kind(
     "pareto",
     "The front of the means",
     "qdelay_mean_ms",
-    "; cross: 95 % intervals, line: those whose means no other's beat in both, which says nothing about chance",
+    "; cross: 95 % intervals, line: the front of the means, which says nothing about chance",
     _table,
     _panels,
     in_report=False,

@@ -135,8 +135,8 @@ JAIN = Kind(
     "jain",
     "Fairness since the start",
     FAIRNESS,
-    "; over all that every flow got since the start, also flows that have ended; line: mean over the seeds, band (of "
-    "up to three lines): 95 % interval",
+    "; over what every flow got since the start, also those that have ended or not begun; line: mean over the seeds, "
+    "band (of up to three lines): 95 % interval",
     _table,
     _panels,
     in_report=False,

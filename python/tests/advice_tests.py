@@ -84,7 +84,7 @@ def tc_itself_understands_the_lines_to_paste() -> None:
 def _not_understood(lines: Sequence[str]) -> list[str]:
     """Give lines to the programs in a network namespace of its own; return those that they cannot parse."""
     # Devices of other kinds than lo may need modules.
-    tried = [re.sub(r"\b(eth0\.7|ifb0)\b", "lo", line) for line in lines]
+    tried = [re.sub(r"\b(eth0\.7|ifb-aqmlab)\b", "lo", line) for line in lines]
     script = "".join(f"{line} 2>&1; echo '#' $?\n" for line in tried)
     path = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
     ran = subprocess.run([*UNSHARED, "sh"], input=script, capture_output=True, text=True, env=path, timeout=60)
@@ -127,6 +127,11 @@ def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_no
         "tc qdisc replace dev eth0 root cake bandwidth 900kbit besteffort nat pppoe-llcsnap"
     )  # 90 % of 1 Mbit/s
     codel = next(way for way in ways(ADSL) if way.name == "fq_codel")
+    # An interface of PPP has no Ethernet header.
+    assert paste.tc(codel, ADSL, "pppoe-wan")[0].endswith("stab overhead 40 linklayer atm htb default 10")
+    assert "uci set sqm.eth0.overhead='26'" in paste.sqm(codel, ADSL)
+    assert "uci set sqm.pppoe_wan.overhead='40'" in paste.sqm(codel, ADSL, "pppoe-wan")
+    assert "uci set sqm.eth0.overhead='40'" in paste.sqm(cake, ADSL)
     # The kernel counts 14 of the 40 bytes. sqm-scripts' target: 1.5 x 1540 x 8 bits at 900 kbit/s.
     assert paste.tc(codel, ADSL)[0].endswith("stab overhead 26 linklayer atm htb default 10")
     assert paste.tc(codel, ADSL)[2].endswith("fq_codel target 20533us interval 115533us")
@@ -147,6 +152,9 @@ def intervals_are_as_long_as_the_way_to_the_servers() -> None:
     far = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms", share=0.9), only_usual=True)
     # tc-cake(8): rtt is the interval, and a twentieth of it the target.
     assert [way.down for way in far[1:]] == ["cake besteffort rtt 600ms", "fq_codel target 30000us interval 600000us"]
+    line = Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms")
+    assert "uci set sqm.eth0.iqdisc_opts='nat rtt 600ms'" in paste.sqm(far[1], line)
+    assert "uci set sqm.eth0.eqdisc_opts='target 30000us interval 600000us'" in paste.sqm(far[2], line)
     near = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="100ms", share=0.9), only_usual=True)
     assert [way.down for way in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 from aqmlab.advice.line import Line
-from aqmlab.advice.ways import Way
+from aqmlab.advice.ways import INTERVAL_US, Way
 from aqmlab.errors import InputError
+from aqmlab.units import parse_span
 
-# On an Ethernet interface the kernel's length has the frame's header already, which tc-cake(8) leaves out.
-FRAME_HEADER = 14
+# The kernel's length has an Ethernet frame's header already, which tc-cake(8) leaves out; these interfaces have none.
+FRAME_HEADER, WITHOUT_HEADER = 14, ("ppp", "wwan", "tun", "wg")
 SCRIPTS = {"cake": "piece_of_cake.qos", "fq_codel": "simplest.qos"}
-# The device through which the way down is sent, so that it can be queued.
-MIRROR = "ifb0"
+# The device through which the way down is sent, so that it can be queued: not ifb0, which modprobe may have made.
+MIRROR = "ifb-aqmlab"
 
 
 # What Linux takes for a name, less what a shell or uci would read otherwise.
@@ -43,13 +44,14 @@ def tc(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     if not way.is_shaped:
         return []
     down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
+    uncounted = _uncounted(line, interface)
     return [
-        *_queue(way.up, up_kbit, line, interface),
+        *_queue(way.up, up_kbit, line, interface, uncounted),
         f"ip link add name {MIRROR} type ifb",
         f"ip link set dev {MIRROR} up",
         f"tc qdisc replace dev {interface} handle ffff: ingress",
         f"tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {MIRROR}",
-        *_queue(way.down, down_kbit, line, MIRROR),
+        *_queue(way.down, down_kbit, line, MIRROR, uncounted),
     ]
 
 
@@ -62,7 +64,7 @@ def undo(way: Way, interface: str = "eth0") -> list[str]:
 
 def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     """Return OpenWrt's commands; none where SQM has no script for the way."""
-    name, *words = way.up.split() or [""]
+    name = way.up.partition(" ")[0]
     if name not in SCRIPTS:
         return []
     down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
@@ -78,13 +80,19 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
         "linklayer": line.layer.sqm,
     }
     if line.layer.sqm != "none":
-        options["overhead"] = str(line.layer.overhead)
+        # SQM gives CAKE the overhead of IP packets, and tc-stab(8) what it is told.
+        options["overhead"] = str(line.layer.overhead if name == "cake" else _uncounted(line, interface))
     if line.layer.mpu:
         options |= {"linklayer_advanced": "1", "tcMPU": str(line.layer.mpu)}
     if name == "cake":
-        own = " ".join(["nat", *(word for word in words if word == "ack-filter")])
+        own = ["nat " + " ".join(spec.split()[2:]) for spec in (way.down, way.up)]
+    elif parse_span(line.rtt) > INTERVAL_US * 1000:
+        own = [" ".join(spec.split()[1:]) for spec in (way.down, way.up)]
+    else:
+        own = []  # SQM finds the same target and interval by itself.
+    if own:
         options |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1"}
-        options |= {"iqdisc_opts": "nat", "eqdisc_opts": own}
+        options |= {"iqdisc_opts": own[0].strip(), "eqdisc_opts": own[1].strip()}
     place = "sqm." + re.sub(r"\W", "_", interface)
     return [
         f"uci set {place}=queue",
@@ -94,7 +102,12 @@ def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     ]
 
 
-def _queue(spec: str, kbit: int, line: Line, device: str) -> list[str]:
+def _uncounted(line: Line, interface: str) -> int:
+    """Bytes of the overhead that are not in the kernel's length of a packet."""
+    return line.layer.overhead - (0 if interface.startswith(WITHOUT_HEADER) else FRAME_HEADER)
+
+
+def _queue(spec: str, kbit: int, line: Line, device: str, uncounted: int) -> list[str]:
     name, *words = spec.split()
     if name == "cake":
         # The simulator knows a home's devices apart; behind address translation CAKE does so with nat.
@@ -102,7 +115,7 @@ def _queue(spec: str, kbit: int, line: Line, device: str) -> list[str]:
         return [f"tc qdisc replace dev {device} root cake bandwidth {kbit}kbit {' '.join(more)}"]
     layer = line.layer
     rate = layer.carried(kbit) if layer.name == "vdsl" else kbit
-    size = f"stab overhead {layer.overhead - FRAME_HEADER} linklayer {layer.stab} " if layer.stab else ""
+    size = f"stab overhead {uncounted} linklayer {layer.stab} " if layer.stab else ""
     if layer.mpu:
         size = size.replace("stab ", f"stab mpu {layer.mpu} ")
     return [

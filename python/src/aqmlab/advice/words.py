@@ -63,6 +63,7 @@ def assumptions(advice: Advice) -> list[str]:
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
         "Page load is the mean of the pages that finished. A run without one counts with its length, the least that it "
         "can be (>), and a video that does not start as one that stands still.",
+        "The video begins with the run at its lowest rate (BBA-0): its mean rate is lower than that of a longer film.",
         "Not simulated: Wi-Fi, other homes on a shared cable, and the router's processor. Shaping is its work, the "
         "more the faster the line: if top shows a full core while the line is full, it is too slow for this rate.",
     ]

@@ -270,6 +270,7 @@ def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> No
     # (200 + 172 + 2 x 38) bytes x 50 packets x 8 bits
     assert "The call and the game alone need 0.18 Mbit/s each way, more than the line has down and up" in said
     assert "F instead of F" not in said
+    assert re.search(r"N(o way|othing) tried here makes this line good", said)
     pages = next(figure for figure in FIGURES if figure.name == "page_load_s")
     assert found.verdict.judged[0].shown(pages) == ">17.00"
 

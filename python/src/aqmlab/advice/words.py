@@ -28,6 +28,8 @@ def sentences(advice: Advice) -> list[str]:
     """Return the answer, a sentence each."""
     chosen, today = advice.verdict.of(advice.chosen.name), advice.verdict.of(AS_IT_IS)
     found = [_headline(advice, chosen, today)]
+    if chosen is not today and chosen.grade in POOR:
+        found.append("No way tried here makes this line good.")
     if chosen is not today:
         found += [_gains(chosen, today), _given_up(chosen, today)]
     else:

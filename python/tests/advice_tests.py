@@ -16,7 +16,7 @@ from browser import needs_browser, opened
 from conftest import Command
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, advise, layer, page, paste, ways, words
+from aqmlab.advice import LAYERS, Line, advise, document, layer, page, paste, ways, words
 from aqmlab.advice.run import duration_s
 from aqmlab.advice.verdict import FIGURES, grade, judge
 from aqmlab.registry import Spec
@@ -273,6 +273,7 @@ def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> No
     assert re.search(r"N(o way|othing) tried here makes this line good", said)
     pages = next(figure for figure in FIGURES if figure.name == "page_load_s")
     assert found.verdict.judged[0].shown(pages) == ">17.00"
+    assert document.document(found)["ways"][0]["runs_without_value"]["page_load_s"] == 1.0
 
 
 def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:

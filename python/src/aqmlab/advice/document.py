@@ -38,4 +38,10 @@ def _plain(one: Judged) -> dict[str, Any]:
         name: {"mean": value.value, "ci95_low": value.low, "ci95_high": value.high}
         for name, value in one.values.items()
     }
-    return {"name": one.name, "grade": one.grade, "worse": list(one.worse), "figures": figures}
+    return {
+        "name": one.name,
+        "grade": one.grade,
+        "worse": list(one.worse),
+        "figures": figures,
+        "runs_without_value": one.unseen,
+    }

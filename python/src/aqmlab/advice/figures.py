@@ -9,7 +9,7 @@ from aqmlab.plots import PAPER, Axis, Figure, Panel
 
 SHOWN = {
     PING: ("Increase of the round trip (ms)", "Waiting while the line is full: less is better"),
-    "page_load_s": ("Page load (s)", "Waiting for a page: less is better"),
+    "page_load_s": ("Page load (s)", "Waiting for a page: less is better; at least this where none finished"),
     TOTAL: ("Goodput (Mbit/s)", "What is carried, both directions together: more is better"),
 }
 HEIGHT_IN = 3.2

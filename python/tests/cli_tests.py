@@ -14,6 +14,7 @@ from conftest import ROOT, Command
 import aqmlab as package
 from aqmlab.scenario.flows import keys_of
 from aqmlab.scenario.kinds import KINDS
+from aqmlab.scenario.options import BY_NAME
 
 BASE = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--seeds", "2")
 CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
@@ -479,3 +480,8 @@ def too_little_memory_is_one_line(aqmlab: Command, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("aqmlab.scenario.resolve", greedy)
     ended = aqmlab("compare", "--aqm", "fifo", *BASE)
     assert (ended.status, ended.line) == (1, "there is not enough memory")
+
+
+def every_option_of_an_experiment_is_one_of_the_command(aqmlab: Command) -> None:
+    told = aqmlab("compare", "--help").out
+    assert [name for name in BY_NAME if f"--{name.replace('_', '-')}" not in told] == []

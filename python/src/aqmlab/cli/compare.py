@@ -97,6 +97,7 @@ _METAVARS = {
     "duration": "T",
     "warmup": "T|auto|mser5",
     "series": "WHAT",
+    "flow_monitor": "on|off",
     "seeds": "N",
     "first_seed": "N",
 }

@@ -67,7 +67,7 @@ def square_root(result: aqmlab.Result) -> Outcome:
     _curve(axes, table["loss"], table["expected_segments"], "1.31 / sqrt(p)", 1, dashed=True)
     _points(axes, table["loss"], table["window_segments"], "Reno, measured", 0)
     _both_logarithmic(axes, "Loss probability p", "Mean window (segments)")
-    style.legend(figure, axes)
+    style.legend(figure, [axes])
     checks = [
         Check(f"W sqrt(p) at p = {p:g}", c, 1.18, 1.44) for p, c in _pairs(table, "loss", "constant") if p <= 0.01
     ]
@@ -90,7 +90,7 @@ def cubic_response(result: aqmlab.Result) -> Outcome:
         _curve(axes, p, expected, f"expected at {rtt * 1e3:g} ms", place, dashed=True)
         _points(axes, rows["loss"], rows["window_segments"], f"CUBIC at {rtt * 1e3:g} ms", place)
     _both_logarithmic(axes, "Loss probability p", "Mean window (segments)")
-    style.legend(figure, axes)
+    style.legend(figure, [axes])
     checks = [
         Check(f"measured / expected at {row['rtt_s'] * 1e3:g} ms, p = {row['loss']:g}", row["ratio"], 0.95, 1.25)
         for row in table.iter_rows(named=True)

@@ -5,7 +5,7 @@
 
 The least loss with 95 % of packets within 30 ms and 80 % of the link used, on the scenarios `train-*` of
 `experiments/daqm/tune`; judged on `judge-*`. Every search is made several times, with seeds 1, 2, ...: what differs
-between them is chance. Trials are kept in FOLDER, and a search goes on where it was. Writes FOLDER/derivatives.csv and
+between them is chance. Each search is a folder in FOLDER, and goes on where it was. Writes FOLDER/derivatives.csv and
 FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
 """
 
@@ -22,6 +22,7 @@ from aqmlab.tuning import tune
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "experiments" / "daqm" / "tune"
 KEEP = ("qdelay_p95_ms <= 30", "utilization >= 0.8")
+METRICS = ("loss_ratio", "qdelay_p95_ms", "utilization")
 DROPS = "drop_rate 0.01..1.0 drop_duration 5ms..500ms gate_s 1ms..50ms gate_b 1..50"
 LEVELS, FIRST = "s 1ms..200ms b {b}", "s1 0.01..1.0 b1 0.1..50.0"
 SECOND, THIRD = "s2 0.001..10.0 b2 0.1..50.0", "s3 0.001..10.0 b3 0.1..50.0"
@@ -56,7 +57,7 @@ def draw(rows: pl.DataFrame, path: Path) -> None:
     names = rows["aqm"].unique(maintain_order=True).to_list()
     for axes, metric, label, scale in zip(
         figure.subplots(1, 3, sharey=True),
-        ("loss_ratio", "qdelay_p95_ms", "utilization"),
+        METRICS,
         ("Loss (%)", "95 % of queue delay (ms)", "Link used (%)"),
         (100, 1, 100),
         strict=True,
@@ -88,21 +89,26 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     training, judging = (sorted(SCENARIOS.glob(f"{kind}-*.toml")) for kind in ("train", "judge"))
     rows = []
-    for seed, (name, space) in itertools.product(range(1, options.searches + 1), SPACES.items()):
+    for seed, (number, (name, space)) in itertools.product(range(1, options.searches + 1), enumerate(SPACES.items())):
         found = tune(
             space,
             training,
             judging,
+            minimise="loss_ratio",
             keep=KEEP,
             trials=options.trials,
+            sensitivity=0,
             seed=seed,
-            journal=options.folder / f"trials-{seed}.journal",
+            seeds=5,
             jobs=options.jobs,
+            out=options.folder / f"search-{seed}-{number}",
         )
-        sides = {"training": found.training, "judged": found.judged}
-        values = {f"{side}_{metric}": value for side, means in sides.items() for metric, value in means.items()}
-        rows.append({"aqm": name, "search": seed, "spec": found.spec, "score": found.score, **values})
-        print(name, seed, found.spec, {key: round(value, 4) for key, value in values.items()}, flush=True)
+        best = found.front[0]
+        judged = found.unseen.runs.filter(pl.col("aqm") == best.aqm)
+        values = {f"training_{metric}": best.values[metric] for metric in METRICS}
+        values |= {f"judged_{metric}": judged[metric].mean() for metric in METRICS}
+        rows.append({"aqm": name, "search": seed, "spec": best.aqm, **values})
+        print(name, seed, best.aqm, {key: round(value, 4) for key, value in values.items()}, flush=True)
     table = pl.DataFrame(rows)
     table.write_csv(options.folder / "derivatives.csv")
     draw(table, options.folder / "derivatives.svg")

@@ -120,6 +120,8 @@ def lines_with_markers_differ_without_colour() -> None:
     known = looks(ORDER[:30]).values()
     assert len({(look.dash, look.marker) for look in known}) == 30
     assert len({look.marker for look in looks(ORDER[:10]).values()}) == 10
+    settings = looks(["pie", "pie target 5ms", "pie target 20ms"]).values()
+    assert len({look.marker for look in settings}) == len({look.dash for look in settings}) == 3
 
 
 def every_discipline_has_a_look_of_its_own_and_keeps_it_in_all_figures() -> None:

@@ -116,7 +116,8 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
 
 def drawable(result: Result) -> tuple[list[Figure], list[str]]:
     """Return the figures of every result folder, painted, and the reasons why others cannot be drawn."""
-    swept = len(result.points) > 1
+    # Scenarios that are files of their own have no names to sweep over.
+    swept = any(result.points)
     finite = "slowdown_mean" in result.runs.columns
     drawn, problems = [], []
     for name, kind in KINDS.items():

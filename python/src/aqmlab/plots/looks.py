@@ -22,7 +22,8 @@ COLOURS = (
 )  # fmt: skip
 # Lengths of strokes and gaps, in line widths.
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
+# Twelve: with the dashes they make sixty pairs, and eleven further, where a colour comes again, is another one.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "d")
 HATCHES = ("", "///", "\\\\\\", "xxx", "...", "---", "ooo")
 # The most used first, the strategies of papers last. A new one needs no place: appending one keeps all others.
 ORDER = (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aqmlab import __version__
 from aqmlab.advice import figures, paste, words
@@ -13,15 +11,7 @@ from aqmlab.advice.verdict import FIGURES, PING
 from aqmlab.report import environment, inline
 from aqmlab.store import files
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 PAGE = "advice.html"
-
-
-@functools.cache
-def _templates() -> Environment:
-    return environment(Path(__file__).parent)
 
 
 def write(advice: Advice, folder: Path, interface: str = "eth0") -> Path:
@@ -34,7 +24,7 @@ def render(advice: Advice, interface: str = "eth0") -> str:
     """Return the page."""
     paste.checked(interface)
     return (
-        _templates()
+        environment(Path(__file__).parent)
         .get_template(PAGE)
         .render(
             advice=advice,

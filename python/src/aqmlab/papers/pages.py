@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +16,6 @@ from aqmlab.report import environment, inline
 from aqmlab.store import files
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from aqmlab.papers.standings import Standing
     from aqmlab.plots import Figure
 
@@ -30,11 +27,6 @@ CLASSES = {
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.NOT_CHECKABLE: "open",
 }
-
-
-@functools.cache
-def _templates() -> Environment:
-    return environment(Path(__file__).parent)
 
 
 def write(reproductions: Sequence[Reproduction], folder: Path, *, for_papers: bool = False) -> Path:
@@ -67,7 +59,7 @@ def render_page(
         for figure in figures:
             shown.setdefault(figure.title, []).append((preset, figure))
     return (
-        _templates()
+        environment(Path(__file__).parent)
         .get_template("paper.html")
         .render(
             reproduction=reproduction,
@@ -92,7 +84,7 @@ def render_page(
 def render_front(reproductions: Sequence[Reproduction]) -> str:
     """Return the front page."""
     return (
-        _templates()
+        environment(Path(__file__).parent)
         .get_template("front.html")
         .render(
             reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__

@@ -38,6 +38,7 @@ __all__ = ["environment", "inline", "notebook", "render"]
 CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs", "fairness": "fairness", "sweep": "sweep"}
 
 
+@functools.cache
 def environment(*folders: Path) -> Environment:
     """Return the template environment of some folders and of the report's."""
     made = Environment(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab import __version__, plots, registry
 from aqmlab.errors import InputError
@@ -16,16 +15,8 @@ from aqmlab.suites import table
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 PAGE = "index.html"
 SUITE = "suite.html"
-
-
-@functools.cache
-def _templates() -> Environment:
-    return environment(Path(__file__).parent)
 
 
 def write(outcome: Outcome, folder: Path) -> Path:
@@ -42,7 +33,7 @@ def write(outcome: Outcome, folder: Path) -> Path:
 def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
     """Return the page."""
     return (
-        _templates()
+        environment(Path(__file__).parent)
         .get_template(SUITE)
         .render(
             outcome=outcome,

@@ -17,6 +17,7 @@ from aqmlab import _native, publishing, runner, scenario, shipped, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError, InputError
+from aqmlab.names import listed
 from aqmlab.precision import Precision
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
@@ -469,7 +470,7 @@ def _named(aqm: Any) -> Any:
 
 
 def _title(aqms: Sequence[str]) -> str:
-    return aqms[0] if len(aqms) == 1 else f"{', '.join(aqms[:-1])} and {aqms[-1]} compared"
+    return aqms[0] if len(aqms) == 1 else f"{listed(aqms)} compared"
 
 
 def _checked(result: Result) -> Result:

@@ -1,8 +1,9 @@
-"""Short names of AQMs, where space is limited."""
+"""Names of AQMs: in lists, and short where space is limited."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,16 @@ def plain(name: str) -> str:
 
     """
     return name.replace("_", "-").lower()
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> listed(["fifo", "codel", "pie"])
+    'fifo, codel and pie'
+
+    """
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def short_names(result: Result) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab import metrics
-from aqmlab.names import swept_names
+from aqmlab.names import listed, swept_names
 from aqmlab.results import ranking, swept
 from aqmlab.results.frames import metric_names
 from aqmlab.units import readable
@@ -31,14 +31,14 @@ def sentences(result: Result, point: int = 0) -> list[str]:
         return []
     short = swept_names(result)
     if _is_same(result, point):
-        return [f"{_listed([short[aqm] for aqm in result.aqms])} are the same in every run."]
+        return [f"{listed([short[aqm] for aqm in result.aqms])} are the same in every run."]
     found = _told(result, point)
     if not found:
         return _of_one_run(result, point)
     if all(len(one.groups) == 1 for one in found):
         parts = [f"{metrics.find(one.metric).phrase} ({_ends(result, one)})" for one in found]
-        names = _listed([short[aqm] for aqm in result.aqms])
-        return [f"{names} cannot be told apart by {_listed(parts)}, with {len(result.seeds)} seeds."]
+        names = listed([short[aqm] for aqm in result.aqms])
+        return [f"{names} cannot be told apart by {listed(parts)}, with {len(result.seeds)} seeds."]
     return [_sentence(result, one, short) for one in found]
 
 
@@ -72,7 +72,7 @@ def _of_one_run(result: Result, point: int) -> list[str]:
         if order and number(values[order[0]]) != number(values[order[-1]]):
             low, high = (f"{number(values[aqm])} under {short[aqm]}" for aqm in (order[0], order[-1]))
             parts.append(f"{metrics.find(name).phrase} is from {low} to {high}")
-    return [f"In one run, which says nothing about chance, {_listed(parts)}."] if parts else []
+    return [f"In one run, which says nothing about chance, {listed(parts)}."] if parts else []
 
 
 def over_scenarios(result: Result) -> list[str]:
@@ -91,7 +91,7 @@ def over_scenarios(result: Result) -> list[str]:
     reference, aqm = (short[one] for one in result.aqms)
     apart = [one for one in orders if one.sides["lower"] or one.sides["higher"]]
     if not apart:
-        by = _listed([metrics.find(one.metric).phrase for one in orders])
+        by = listed([metrics.find(one.metric).phrase for one in orders])
         return [f"{reference} and {aqm} cannot be told apart by {by} in any of {len(points)} scenarios."]
     return [f"Against {reference}, {aqm}'s {one.words(points)}." for one in apart[:3]]
 
@@ -114,7 +114,7 @@ def _leads(name: str, found: Sequence[Ranking], short: Mapping[str, str]) -> str
     order = sorted((aqm for aqm in counts if counts[aqm]), key=lambda aqm: -counts[aqm])
     told = [f"{short[aqm]} in {counts[aqm]}" for aqm in order[:MOST_NAMED]]
     where = f"where AQMs can be told apart ({len(apart)} of {len(found)} scenarios)"
-    return f"Best by {metrics.find(name).phrase}, alone or with others, {where}: {_listed(told)}."
+    return f"Best by {metrics.find(name).phrase}, alone or with others, {where}: {listed(told)}."
 
 
 def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
@@ -173,8 +173,4 @@ def _number(name: str, values: Mapping[str, float]) -> Callable[[float], str]:
 def _counted(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
-    return _listed(names)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return listed(names)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab import metrics
+from aqmlab.names import listed
 from aqmlab.results.frames import Frames
 from aqmlab.results.summary import Row, differences, in_unit
 from aqmlab.statistics import Difference
@@ -63,8 +64,8 @@ class Ranking:
     def words(self) -> str:
         """The order in words."""
         metric = metrics.find(self.metric)
-        alike = [f"{_listed(group)} are {self.alike(group)}" for group in self.groups if len(group) > 1]
-        across = [f"{aqm} is not distinguishable from {_listed(others)}" for aqm, others in self._across() if others]
+        alike = [f"{listed(group)} are {self.alike(group)}" for group in self.groups if len(group) > 1]
+        across = [f"{aqm} is not distinguishable from {listed(others)}" for aqm, others in self._across() if others]
         apart = []
         for step in self.steps:
             estimate = step.difference.estimate
@@ -133,10 +134,6 @@ def _ranking(
         steps.append(Step(order[first - 1], order[behind], difference))
     pairs = {pair: found for pair in itertools.combinations(order, 2) if (found := between(*pair)) is not None}
     return Ranking(point, metric, order, [order[start : end + 1] for start, end in spans], steps, pairs)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 __all__ = ["Ranking", "Step", "rankings"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, InputError
+from aqmlab.json_text import json_text
 from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span, parse_whole
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def advise(
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
         shown = page.write(found, folder, interface)
-    text = json.dumps(document.document(found, interface), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_json(text, as_json)
+    write_json(json_text(document.document(found, interface)), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         for part in _shown(found, interface):

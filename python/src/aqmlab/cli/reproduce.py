@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from aqmlab import __version__
 from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, unknown
+from aqmlab.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -126,7 +126,7 @@ def _document(found: list[Reproduction]) -> str:
         for key, entries in one.document().items():
             merged.setdefault(key, []).extend(entries)
     head = {"format_version": 1, "command": "reproduce", "aqmlab": __version__}
-    return json.dumps({**head, **merged}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text({**head, **merged})
 
 
 def _shown(reproduction: Reproduction) -> RenderableType:

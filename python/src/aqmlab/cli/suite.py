@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +20,7 @@ from aqmlab.cli.compare import (
     write_json,
 )
 from aqmlab.errors import CheckError
+from aqmlab.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,7 +74,7 @@ def suite(
             watcher=bar,
         )
         shown = page.write(outcome, folder)
-    write_json(json.dumps(suites.document(outcome), indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
+    write_json(json_text(suites.document(outcome)), as_json)
     if not quiet:
         console = show.console(to_stderr=as_json == "-")
         console.print(_shown(outcome))

@@ -10,6 +10,7 @@ from typing import Any
 
 from aqmlab import __version__, store, system
 from aqmlab.errors import InputError
+from aqmlab.json_text import json_text
 from aqmlab.store import files, lock
 
 CLAIMS = "claims.json"
@@ -89,5 +90,4 @@ def _held(folder: Path) -> dict[str, list[str]] | None:
 
 def _write(folder: Path, papers: dict[str, list[str]], claims: list[dict[str, Any]]) -> None:
     head = {"format_version": FORMAT_VERSION, "command": "reproduce", "aqmlab": __version__}
-    text = json.dumps({**head, "papers": papers, "claims": claims}, indent=1, ensure_ascii=False, allow_nan=False)
-    files.put_all(folder, {CLAIMS: f"{text}\n".encode()})
+    files.put_all(folder, {CLAIMS: json_text({**head, "papers": papers, "claims": claims}).encode()})

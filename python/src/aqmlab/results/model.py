@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 
 from aqmlab import precision
 from aqmlab.errors import unknown
+from aqmlab.json_text import json_text
 from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.frames import FRAMES, RUN, Frames, metric_names
@@ -212,7 +212,7 @@ class Result:
 
     def to_json(self) -> str:
         """Return the document as JSON."""
-        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(self.document())
 
     def save(self, folder: str | Path) -> Path:
         """Write the result with its figures and its report into a new folder.

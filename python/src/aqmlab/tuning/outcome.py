@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from aqmlab import __version__
+from aqmlab.json_text import json_text
 from aqmlab.results import Result
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.sensitivity import Index
@@ -91,7 +91,7 @@ class Tuning:
 
     def to_json(self) -> str:
         """Return the document as JSON."""
-        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(self.document())
 
 
 def _verdict(one: Verdict) -> dict[str, Any]:

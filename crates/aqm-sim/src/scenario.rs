@@ -8,6 +8,7 @@ pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};
+use aqm_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck, with the AQM under
@@ -175,13 +176,14 @@ impl FlowGroup {
                 if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
                     && stop < self.start_ns.1
                 {
-                    return Err(format!("stop_ns is {stop}: flows may start as late as {}", self.start_ns.1));
+                    let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
+                    return Err(format!("stop: {stop} is before the latest start, {start}"));
                 }
                 tcp.check()?;
             }
             Transport::Rate(_) => {
                 if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
-                    return Err("stop_ns: only tcp flows stop at a time".to_owned());
+                    return Err("stop: only TCP flows stop at a time".to_owned());
                 }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
                     return Err("a rate-based sender needs a bulk source or a workload".to_owned());

@@ -64,7 +64,11 @@ fn flows_that_stop_leave_the_link_to_others_and_repeat_what_was_lost() {
     assert!(late == 0.0, "{late}");
 
     for (text, source, start_ns) in [
-        ("flows may start as late as", Source::Bulk { size_bytes: None, stop_ns: Some(5) }, (0, 6)),
+        (
+            "stop: 5ns is before the latest start, 6ns",
+            Source::Bulk { size_bytes: None, stop_ns: Some(5) },
+            (0, 6),
+        ),
         ("size_bytes is 0", Source::Bulk { size_bytes: Some(0), stop_ns: None }, (0, 6)),
     ] {
         (scenario.flows[1].source, scenario.flows[1].start_ns) = (source, start_ns);

@@ -61,7 +61,7 @@ def find(name: str) -> Paper:
     """
     wanted = plain(name)
     if wanted not in built():
-        raise unknown("paper", name, [*built(), "all"])
+        raise unknown("paper", name, [*built(), "all", "list"])
     return load(shipped.experiments() / wanted)
 
 

@@ -86,6 +86,12 @@ def flent_itself_prints_a_summary_of_a_file(made: Result, tmp_path: Path) -> Non
     assert "TCP upload sum" in run.stdout
 
 
+def flent_refuses_a_run_without_a_time_series() -> None:
+    short = aqmlab.compare(rate="10gbit", rtt="1ms", aqm="fifo", duration="20us", warmup="0s", seeds=1)
+    with pytest.raises(InputError, match="a run of fifo has no time series: it is shorter than the period of one"):
+        exports.flent(short)
+
+
 def flent_has_a_file_for_each_run(made: Result) -> None:
     assert list(exports.flent(made)) == [f"{aqm}-{seed}.flent.gz" for aqm in ("codel-ecn", "fifo") for seed in (1, 2)]
     with pytest.raises(InputError, match="unknown aqm 'fif', did you mean 'fifo'"):
@@ -151,6 +157,13 @@ def datagrams_are_udp(made: Result, tmp_path: Path) -> None:
     rows = _tshark(path, ["frame.time_epoch", "udp.length"], "udp")
     mbit = sum(int(length) - 8 for time, length in rows if float(time) > 1.0) * 8 / 3.0 / 1e6
     assert mbit == pytest.approx(made.flows.filter(aqm="fifo", seed=2, kind="udp")["goodput_mbit"].item(), rel=0.01)
+
+
+def packets_are_those_of_a_run_of_a_sweep_over_a_parameter() -> None:
+    options = {**OPTIONS, "aqm": ["codel target $target", "fifo"], "duration": "300ms", "warmup": "0s", "seeds": 1}
+    swept = aqmlab.sweep(sweep={"target": ["5ms", "10ms"]}, **options)
+    packets = exports.pcapng(swept)
+    assert sorted(packets) == [f"{point}-{aqm}-1.pcapng" for point in (0, 1) for aqm in ("codel-target-target", "fifo")]
 
 
 def packets_are_refused_where_the_run_cannot_be_made_again(made: Result) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from aqmlab.errors import InputError
 from aqmlab.exports import names
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def flent(
     """Return a `.flent.gz` for each run with this AQM, seed and number of the scenario.
 
     Raises:
-        InputError: naming what the result does not have.
+        InputError: naming what the result does not have: a run, or the time series of one.
 
     """
     return {f"{one.file}.flent.gz": _file(result, one) for one in names.runs(result, aqm, seed, point)}
@@ -39,6 +40,8 @@ def _file(result: Result, one: names.Chosen) -> bytes:
     here = (pl.col("point") == one.point) & (pl.col("aqm") == one.aqm) & (pl.col("seed") == one.seed)
     parts = result.series.filter(here).partition_by("name", as_dict=True, include_key=False, maintain_order=True)
     series = {str(name): part for (name,), part in parts.items()}
+    if "goodput_mbit" not in series:
+        raise InputError(f"flent: a run of {one.aqm} has no time series: it is shorter than the period of one")
     times = series["goodput_mbit"]["time_s"].to_numpy()
     period_s = float(times[0])
     (base_ms,) = result.runs.filter(here)["rtt_base_ms"]

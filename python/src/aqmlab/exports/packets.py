@@ -18,6 +18,7 @@ from aqmlab.store import growth
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
+    from aqmlab.scenario.model import Scenario
 
 TAPS = ("senders", "receivers")
 
@@ -53,18 +54,24 @@ def pcapng(
     # The folder may come from somebody else.
     for name in sorted(python_aqm.named(json.dumps(result.manifest["points"])) - python_aqm.named(aqm or "")):
         raise InputError(f"packets: the result has runs of {name}, which is code: name it as the aqm")
-    plans = {}
+    plans, scenarios = {}, {}
     for number in {one.point for one in chosen}:
         held = result.manifest["points"][number]
         plans[number] = scenario.resolve(growth.options(held, Options(given={})))
         if plans[number].files != held["files"]:
             raise InputError("packets: a recording that the scenario names has changed since the run")
-    return {f"{one.file}.pcapng": _recorded(result, one, plans[one.point], tap) for one in chosen}
+        # Labels keep the names of what is swept, which one point alone does not know.
+        labels = (entry["label"] for entry in held["scenario"]["aqm"])
+        scenarios[number] = dict(zip(labels, plans[number].scenarios.values(), strict=True))
+    return {
+        f"{one.file}.pcapng": _recorded(result, one, scenarios[one.point][one.aqm], plans[one.point].inputs, tap)
+        for one in chosen
+    }
 
 
-def _recorded(result: Result, one: names.Chosen, plan: scenario.Plan, tap: str) -> bytes:
-    recorded = {**plan.scenarios[one.aqm].data(), "record": tap}
-    run = _native.run(json.dumps(recorded), plan.inputs, one.seed, _native.Monitor())
+def _recorded(result: Result, one: names.Chosen, what: Scenario, inputs: _native.Inputs, tap: str) -> bytes:
+    recorded = {**what.data(), "record": tap}
+    run = _native.run(json.dumps(recorded), inputs, one.seed, _native.Monitor())
     (before,) = result.runs.filter(**dict(zip(RUN, one[:3], strict=True))).iter_rows(named=True)
     changed = [name for name in metric_names(result.runs) if before[name] != run.metrics.get(name)]
     if changed:

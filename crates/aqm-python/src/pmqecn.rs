@@ -2,6 +2,7 @@
 
 use crate::error::input;
 use aqm_core::random::Random;
+use aqm_sim::switch::pmqecn::evolution::Evolution;
 use aqm_sim::switch::pmqecn::model::Queue;
 use aqm_sim::switch::pmqecn::programme::{Class, Infeasible, Objective, Programme, Quality};
 use pyo3::prelude::*;
@@ -61,7 +62,8 @@ pub(crate) fn pmqecn_solve(
     };
     let classes: PyResult<Vec<Class>> = classes.into_iter().map(class).collect();
     let objective = named("objective", objective, &OBJECTIVES)?;
-    let programme = Programme { classes: classes?, service, capacity, link, links, objective };
+    let evolution = Evolution::PMQECN;
+    let programme = Programme { classes: classes?, service, capacity, link, links, objective, evolution };
     let solution = py.detach(|| programme.solve(&mut Random::stream(seed, "pmqecn")));
     Ok((
         solution.service,

@@ -3,6 +3,7 @@
 
 use super::super::control_plane::{ControlPlane, Write};
 use super::super::pipeline::{RegisterId, State};
+use super::evolution::Evolution;
 use super::programme::{Class, Objective, Programme, Quality};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub link: f64,
     /// How the objectives are added.
     pub objective: Objective,
+    /// How the best rates are searched for.
+    pub evolution: Evolution,
     /// Packets in a round, of which each class has its share; without, Gamma, as algorithm 2 says.
     pub round: Option<u32>,
     /// Whether a period without a solution leaves the rates as they were, as in the authors' code.
@@ -82,6 +85,7 @@ impl Solver {
             link: settings.link,
             links: settings.services.len() as u32,
             objective: settings.objective,
+            evolution: settings.evolution,
         }
     }
 }
@@ -147,6 +151,7 @@ mod tests {
             capacity: 64,
             link: 12_500.0,
             objective: Objective::Normalised,
+            evolution: Evolution::PMQECN,
             round,
             hold,
             period: Span::from_secs(2),

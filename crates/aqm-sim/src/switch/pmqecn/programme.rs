@@ -68,6 +68,8 @@ pub struct Programme {
     pub links: u32,
     /// How the objectives are added.
     pub objective: Objective,
+    /// How the best rates are searched for.
+    pub evolution: Evolution,
 }
 
 /// What the programme says.
@@ -140,7 +142,7 @@ impl Programme {
             let share = |x: &f64| spare * (x + MARGIN) / sum;
             arrivals.iter().zip(point).map(|(lambda, x)| lambda + share(x)).collect()
         };
-        let (point, worth) = minimise(Evolution::PMQECN, self.classes.len(), random, |point| {
+        let (point, worth) = minimise(self.evolution, self.classes.len(), random, |point| {
             self.judge(&divided(point), &arrivals)
         });
         if worth.violation > 0.0 { (equal, Some(Infeasible::Capacity)) } else { (divided(&point), None) }
@@ -156,7 +158,7 @@ impl Programme {
             let excess = (lambdas.iter().sum::<f64>() / all).max(1.0);
             lambdas.iter().map(|lambda| lambda / excess).collect()
         };
-        let (point, _) = minimise(Evolution::PMQECN, self.classes.len(), random, |point| {
+        let (point, _) = minimise(self.evolution, self.classes.len(), random, |point| {
             self.judge(service, &admitted(point))
         });
         admitted(&point)
@@ -221,6 +223,7 @@ mod tests {
             link: 12_500.0,
             links: 3,
             objective,
+            evolution: Evolution::PMQECN,
         }
     }
 
@@ -265,6 +268,15 @@ mod tests {
         assert_eq!(solution.thresholds, [22; 3]);
         let told: f64 = solution.arrival.iter().sum();
         assert!((300.0..1000.0).contains(&told), "{solution:?}");
+    }
+
+    #[test]
+    fn a_search_of_fewer_generations_is_less_exact() {
+        let full = programme([300.0, 200.0, 100.0], Objective::Normalised);
+        let short =
+            Programme { evolution: Evolution { generations: 1, ..Evolution::PMQECN }, ..full.clone() };
+        let ([exact, _], [rough, _]) = (solve(&full).cost, solve(&short).cost);
+        assert!(exact < rough && rough < 2.0 * exact, "{exact} {rough}");
     }
 
     #[test]

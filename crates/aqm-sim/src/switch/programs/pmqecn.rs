@@ -21,6 +21,7 @@ use super::super::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
 use super::super::pmqecn::control::{Registers, Settings, Solver};
+use super::super::pmqecn::evolution::Evolution;
 use super::super::pmqecn::programme::{Objective, Quality};
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -166,6 +167,14 @@ const PARAMS: &[ParamSpec] = &[
         "From a look of the control plane until what it decides is in force",
         "a solve takes less here",
     ),
+    ParamSpec::new(
+        "generations",
+        Kind::Count,
+        Value::Count(Evolution::PMQECN.generations as u64),
+        (1.0, 1e6),
+        "How often the search for the best rates challenges all its points at most: fewer are faster and less exact",
+        "YXY-1998/OUR-ECN: GA/a/main2.py",
+    ),
     ParamSpec::flag("int", false, "Lets packets carry on what their queues were", AUTHORS),
 ];
 
@@ -269,6 +278,7 @@ fn settings(params: &Params, rates: &[Rate], classes: usize) -> Settings {
             Objective::Normalised
         },
         round: Some(params.count("round") as u32).filter(|round| *round > 0),
+        evolution: Evolution { generations: params.count("generations") as usize, ..Evolution::PMQECN },
         hold: params.flag("hold"),
         period: params.span("period"),
         delay: params.span("delay"),

@@ -3,4 +3,6 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| aqm_fuzz::run(env!("CARGO_BIN_NAME"), bytes));
+const TARGET: fn(&[u8]) = aqm_fuzz::target(env!("CARGO_BIN_NAME"));
+
+fuzz_target!(|bytes: &[u8]| TARGET(bytes));

@@ -6,7 +6,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [target, files @ ..] = words.as_slice() else { return Err("usage: replay TARGET FILE...".into()) };
     for file in files {
-        aqm_fuzz::run(target, &std::fs::read(file)?);
+        aqm_fuzz::target(target)(&std::fs::read(file)?);
         println!("{file}: nothing wrong");
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! every packet comes out once, unchanged, in order, marked only if it may be, and within the limit.
 
 use crate::host::{Rig, parse};
-use crate::setting::Setting;
+use crate::setting::{Setting, given};
 use aqm_core::packet::Ecn;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::units::Span;
@@ -51,10 +51,8 @@ pub(crate) fn run(run: Run) {
     let info = DISCIPLINES[usize::from(run.discipline) % DISCIPLINES.len()];
     let preset = info.presets[usize::from(run.preset) % info.presets.len()].name;
     let mut spec = parse(&format!("{}:{preset}", info.name));
-    for setting in &run.settings {
-        if let Some((name, text)) = setting.read(info.params) {
-            spec.set_text(name, &text).expect("it is within its bounds");
-        }
+    for (name, text) in given(&run.settings, info.params) {
+        spec.set_text(name, &text).expect("it is within its bounds");
     }
     // A relation between parameters may not hold.
     let Ok(mut rig) = Rig::try_new(&spec, run.seed) else { return };

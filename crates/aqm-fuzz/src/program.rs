@@ -1,10 +1,11 @@
 //! Whatever packets pass a switch's program, and whenever its control plane wakes: every packet that came in leaves or is
 //! dropped, nothing that the program counts falls below zero, and what is due is never put off.
 
-use crate::setting::Setting;
+use crate::setting::{Setting, given};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
+use aqm_sim::switch::control_plane::Program;
 use aqm_sim::switch::declaration::Site;
 use aqm_sim::switch::pipeline::{PacketView, QueueView};
 use aqm_sim::switch::program::ProgramSpec;
@@ -44,20 +45,24 @@ enum Call {
 }
 
 const PORTS: usize = 3;
-/// A control plane may take milliseconds to decide.
-const MOST_TIMERS: u32 = 20;
+/// A control plane may be due every microsecond, and takes some to decide: after two decisions time stops, and packets go on.
+const MOST_TIMERS: u32 = 4;
 
 pub(crate) fn run(run: Run) {
     let info = PROGRAMS[usize::from(run.program) % PROGRAMS.len()];
     let preset = info.presets[usize::from(run.preset) % info.presets.len()].name;
     let mut text = format!("{}:{preset}", info.name);
-    for setting in &run.settings {
-        match setting.read(info.params) {
-            Some((name, value)) if value == "on" => text += &format!(" {name}"),
-            Some((name, value)) if value == "off" => text += &format!(" no{name}"),
-            Some((name, value)) => text += &format!(" {name} {value}"),
-            None => {}
+    for (name, value) in given(&run.settings, info.params) {
+        match value.as_str() {
+            "on" => text += &format!(" {name}"),
+            "off" => text += &format!(" no{name}"),
+            value => text += &format!(" {name} {value}"),
         }
+    }
+    // The whole search takes milliseconds; what it is given and what follows from its answer is the same in the first of
+    // its generations.
+    if info.params.iter().any(|param| param.name == "generations") {
+        text += " generations 1";
     }
     let spec = ProgramSpec::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let rates = [1_000_000_000, 10_000_000, 0].map(Rate::from_bits_per_sec).to_vec();
@@ -92,16 +97,14 @@ pub(crate) fn run(run: Run) {
                     program.on_drop(&PacketView { packet: &packet, ingress: None, egress, now });
                 }
             }
-            Call::Wait(micros) => now += Span::from_micros(micros.into()),
-            Call::UntilDue => now = now.max(program.next_event().unwrap_or(now)),
-        }
-        while let Some(due) = program.next_event().filter(|due| *due <= now) {
-            timers += 1;
-            if timers > MOST_TIMERS {
-                return;
+            Call::Wait(micros) => {
+                let until = now + Span::from_micros(micros.into());
+                wait(&mut program, &mut now, until, &mut timers);
             }
-            program.advance(due);
-            assert!(program.next_event().is_none_or(|next| next > due), "{spec}: put off what is due");
+            Call::UntilDue => {
+                let until = now.max(program.next_event().unwrap_or(now));
+                wait(&mut program, &mut now, until, &mut timers);
+            }
         }
     }
     for port in 0..PORTS {
@@ -111,13 +114,22 @@ pub(crate) fn run(run: Run) {
     }
 }
 
+/// Time passes until then, or until the timers are used up.
+fn wait(program: &mut Program, now: &mut Time, until: Time, timers: &mut u32) {
+    while let Some(due) = program.next_event().filter(|due| *due <= until) {
+        if *timers == MOST_TIMERS {
+            return;
+        }
+        *timers += 1;
+        *now = due;
+        program.advance(due);
+        assert!(program.next_event().is_none_or(|next| next > due), "put off what is due");
+    }
+    *now = until;
+}
+
 /// The oldest packet of a port leaves, if there is one.
-fn leave(
-    program: &mut aqm_sim::switch::control_plane::Program,
-    queues: &mut [VecDeque<Packet>; PORTS],
-    egress: usize,
-    now: Time,
-) {
+fn leave(program: &mut Program, queues: &mut [VecDeque<Packet>; PORTS], egress: usize, now: Time) {
     let Some(packet) = queues[egress].pop_front() else { return };
     let bytes = queues[egress].iter().map(|packet| u64::from(packet.length)).sum();
     let sojourn = now.since(packet.arrival);

@@ -1,6 +1,6 @@
 //! Whatever a sender is told, true or not, its rate is above zero and at most its line's, and its timers go forward.
 
-use crate::setting::Setting;
+use crate::setting::{Setting, given};
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
 use aqm_sim::rate_control::{Feedback, RATE_CONTROLS, RATED, Rated};
@@ -37,8 +37,8 @@ const MOST_TIMERS: u32 = 1000;
 pub(crate) fn run(run: Run) {
     let info = RATE_CONTROLS[usize::from(run.control) % RATE_CONTROLS.len()];
     let mut text = info.name.to_owned();
-    let common = run.common.iter().filter_map(|setting| setting.read(RATED));
-    let own = run.own.iter().filter_map(|setting| setting.read(info.params));
+    let common = given(&run.common, RATED);
+    let own = given(&run.own, info.params);
     for (name, value) in common.chain(own) {
         text += &format!(" {name} {value}");
     }

@@ -5,16 +5,19 @@
 
 Needs a nightly toolchain and cargo-fuzz: `rustup toolchain install nightly; cargo install --locked cargo-fuzz`. What is
 found lies in fuzz/artifacts; `cargo run -p aqm-fuzz --example replay -- TARGET FILE` shows it. Inputs that reach new
-code are kept in .build/fuzz; --keep brings the fewest and smallest that reach as much into fuzz/corpus, up to 64 KiB
-and 400 files a target. Files there that a person has named stay.
+code are kept in .build/fuzz; --keep writes the fewest that reach as much into the target's pack in fuzz/corpus, up to
+64 KiB: each is its length in decimal digits, a line end, and its bytes. Inputs that a person has named, in the folder
+beside the pack, stay files.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -25,7 +28,8 @@ FUZZ = ROOT / "fuzz"
 GROWN = ROOT / ".build" / "fuzz"
 EXECUTIONS = FUZZ / "executions.toml"
 HEAD = "# Executions of each target over the life of the project; `make fuzz` adds to them.\n"
-MOST_BYTES, MOST_FILES = 64 * 1024, 400
+CORPUS = FUZZ / "corpus"
+MOST_BYTES = 64 * 1024
 # The code has no unsafe block that a sanitizer could watch, and is faster without.
 OPTIONS = ("--sanitizer", "none", "--fuzz-dir", str(FUZZ))
 
@@ -57,11 +61,10 @@ def fuzz(target: str, seconds: int) -> tuple[int, bool]:
     """Fuzz a target; return how often it was executed, and whether nothing was found."""
     grown = GROWN / target
     grown.mkdir(parents=True, exist_ok=True)
-    corpus = FUZZ / "corpus" / target
     limits = (f"-max_total_time={seconds}", "-print_final_stats=1", "-timeout=20", "-rss_limit_mb=3000")
     # Of two inputs that reach as much, the faster one is changed more often.
     limits += ("-entropic_scale_per_exec_time=1",)
-    run = _cargo("run", target, str(grown), str(corpus), "--", *limits)
+    run = _cargo("run", target, str(grown), *kept(target), "--", *limits)
     if not (said := re.search(r"number_of_executed_units: *(\d+)", run.stderr)):
         sys.exit(f"{target} did not run:\n{run.stderr[-2000:]}")
     if run.returncode:
@@ -83,24 +86,35 @@ def add(target: str, count: int) -> int:
     return int(executions[target])
 
 
+def kept(target: str) -> list[str]:
+    """Return the folders of what the repository has for a target: of its pack, as files, and of what has a name."""
+    folder, named = GROWN / f"{target}.pack", CORPUS / target
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    path = CORPUS / f"{target}.pack"
+    pack = path.read_bytes() if path.exists() else b""
+    while pack:
+        length, rest = pack.split(b"\n", 1)
+        content, pack = rest[: int(length)], rest[int(length) :]
+        (folder / hashlib.sha1(content).hexdigest()).write_bytes(content)
+    return [str(one) for one in (named, folder) if one.is_dir()]
+
+
 def keep(target: str) -> None:
     """Bring what reaches most with least into the repository."""
-    corpus, grown = FUZZ / "corpus" / target, GROWN / target
     cover = GROWN / f"{target}.cover"
-    cover.mkdir(exist_ok=True)
-    for old in cover.iterdir():
-        old.unlink()
-    _cargo("run", target, str(cover), str(corpus), str(grown), "--", "-set_cover_merge=1").check_returncode()
-    chosen = sorted(cover.iterdir(), key=lambda file: (file.stat().st_size, file.name))
-    for old in corpus.iterdir():
-        if re.fullmatch("[0-9a-f]{40}", old.name):
-            old.unlink()
-    left = MOST_BYTES - sum(file.stat().st_size for file in corpus.iterdir())
-    for file in chosen[:MOST_FILES]:
-        left -= file.stat().st_size
-        if left < 0:
-            break
-        (corpus / file.name).write_bytes(file.read_bytes())
+    shutil.rmtree(cover, ignore_errors=True)
+    cover.mkdir()
+    _cargo("run", target, str(cover), *kept(target), str(GROWN / target), "--", "-set_cover_merge=1").check_returncode()
+    named = {path.read_bytes() for path in (CORPUS / target).glob("*")}
+    pack = b""
+    # By their digests: where not all find room, small ones and large ones stay alike.
+    for path in sorted(cover.iterdir()):
+        content = path.read_bytes()
+        entry = b"%d\n%b" % (len(content), content)
+        if content not in named and len(pack) + len(entry) <= MOST_BYTES:
+            pack += entry
+    (CORPUS / f"{target}.pack").write_bytes(pack)
 
 
 def _targets() -> list[str]:

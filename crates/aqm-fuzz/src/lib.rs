@@ -2,12 +2,13 @@
 //!
 //! Parsers take the bytes as they come. Sequences of calls are made of them: the same bytes are the same calls. `fuzz/`
 //! runs the targets under libFuzzer, which looks for bytes that reach new code; the tests here run them on what it has
-//! kept in `fuzz/corpus`.
+//! kept in `fuzz/corpus` (see [`corpus`]).
 #![forbid(unsafe_code)]
 
 mod capture;
 mod capture_writer;
 mod classifier;
+pub mod corpus;
 mod discipline;
 mod host;
 mod link_trace;

@@ -1,6 +1,6 @@
 //! Every target runs on what the fuzzer has kept, so that what it found once stays mended.
 
-use aqm_fuzz::TARGETS;
+use aqm_fuzz::{TARGETS, corpus};
 use std::fs;
 use std::path::Path;
 
@@ -8,18 +8,13 @@ use std::path::Path;
 fn every_target_takes_all_of_its_corpus() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (name, run) in TARGETS {
-        let folder = corpora.join(name);
-        let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        let mut count = 0;
-        for file in files {
-            let path = file.expect("a folder can be listed").path();
-            let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let inputs = corpus::inputs(&corpora, name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!inputs.is_empty(), "{name} has none");
+        for (place, bytes) in inputs {
             if std::panic::catch_unwind(|| run(&bytes)).is_err() {
-                panic!("{} is not taken", path.display());
+                panic!("{place} is not taken: {:?}", bytes.escape_ascii().to_string());
             }
-            count += 1;
         }
-        assert!(count > 0, "{} is empty", folder.display());
     }
 }
 

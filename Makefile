@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel deny bench fuzz many-runs scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -26,8 +26,12 @@ test: lint .venv/docs ## all tests, Rust and Python
 	$(BIN)/pytest $(PARALLEL)
 	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
 
-wheel: tools ## build the wheel, install it in an empty environment and reproduce a paper with it
-	sh scripts/wheel.sh $(PYTHON)
+wheel: .build/release/tools ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
+	sh scripts/wheel.sh
+
+wheel-aarch64: .build/release/tools ## the wheel for 64-bit ARM, built and checked here, not run
+	rustup target add aarch64-unknown-linux-gnu
+	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 
 lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
 	cargo fmt --check
@@ -125,6 +129,12 @@ tools:
 
 .venv/docs: python/requirements-docs.lock .venv/dev
 	$(BIN)/pip install -q --disable-pip-version-check --no-compile --require-hashes -r $<
+	@touch $@
+
+# Not in .venv: Zig is large, and nothing else needs it.
+.build/release/tools: python/requirements-release.lock | tools
+	test -x .build/release/bin/pip || $(PYTHON) -m venv .build/release
+	.build/release/bin/pip install -q --disable-pip-version-check --no-compile --require-hashes -r $<
 	@touch $@
 
 .venv/native: $(RUST_SOURCES) .venv/packages

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Writes python/requirements.lock (what users need), python/requirements-dev.lock (what tests need besides, the extras
-# among it, so that no test of one is skipped) and python/requirements-docs.lock (what the site needs besides those) from
-# the ranges in pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of its
-# files for all platforms, which pip can check but not list: uv does.
+# among it, so that no test of one is skipped), python/requirements-docs.lock (what the site needs besides those) and
+# python/requirements-release.lock (what `make wheel` needs, in an environment of its own) from the ranges in
+# pyproject.toml: every package with its exact version, the newest that is allowed, and the hashes of its files for all
+# platforms, which pip can check but not list: uv does.
 set -eu
 cd "$(dirname "$0")/.."
 venv=.build/lock
@@ -33,3 +34,10 @@ wanted "['project']['optional-dependencies']['docs']" >"$venv/wanted"
 "$venv/bin/pip" install -q --disable-pip-version-check -c "$venv/both.txt" -r "$venv/wanted"
 "$venv/bin/pip" freeze | grep -vxFf "$venv/both.txt" >"$venv/site.txt"
 write "$venv/site.txt" python/requirements-docs.lock
+
+rm -rf "$venv-release"
+"$1" -m venv "$venv-release"
+{ wanted "['project']['optional-dependencies']['release']"; wanted "['build-system']['requires']"; } >"$venv/wanted"
+"$venv-release/bin/pip" install -q --disable-pip-version-check -r "$venv/wanted"
+"$venv-release/bin/pip" freeze >"$venv/release.txt"
+write "$venv/release.txt" python/requirements-release.lock

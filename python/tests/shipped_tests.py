@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 from conftest import ROOT, Command
 
 from aqmlab import InputError, shipped
+
+MATURIN = Path(sys.executable).with_name("maturin")
 
 
 def experiments_are_found_by_name_or_by_file(tmp_path: Path) -> None:
@@ -43,6 +47,54 @@ def the_wheel_is_told_to_take_every_file_of_them() -> None:
     taken = {path.resolve() for pattern in patterns for path in ROOT.glob(pattern)}
     wanted = {path for name in ("experiments", "data") for path in (ROOT / name).rglob("*") if path.is_file()}
     assert wanted <= taken
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked."""
+    folder = tmp_path_factory.mktemp("sdist")
+    subprocess.run([MATURIN, "sdist", "--out", folder], cwd=ROOT, check=True, capture_output=True)
+    [packed] = folder.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / packed.name.removesuffix(".tar.gz")
+
+
+def pip_can_prepare_the_source_distribution(source: Path, tmp_path: Path) -> None:
+    # A part of the workspace is not in it: its lock file has more than it needs, which Cargo leaves out.
+    ended = subprocess.run(
+        [MATURIN, "pep517", "write-dist-info", "--metadata-directory", tmp_path],
+        cwd=source,
+        env={**os.environ, "CARGO_NET_OFFLINE": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "aqmlab=aqmlab.cli:main" in next(tmp_path.rglob("entry_points.txt")).read_text()
+
+
+def the_source_distribution_has_what_builds_it_and_no_tests_and_corpora(source: Path) -> None:
+    included = re.compile(r'(?:include_str!\(|include_bytes!\(|#\[path = )"([^"]+)"')
+    named = {
+        (file.parent / path).resolve()
+        for file in source.glob("crates/*/src/**/*.rs")
+        for path in included.findall(file.read_text())
+        # An example that only tests compile.
+        if "tests/example" not in path
+    }
+    assert named
+    assert [path for path in named if not path.is_file()] == []
+    assert sorted(path.name for path in (source / "data").rglob("*.cdf")) == sorted(
+        path.name for path in (ROOT / "data").rglob("*.cdf")
+    )
+    conformance = Path("crates/aqm-core/tests/conformance")
+    assert {path.name for path in (source / conformance).iterdir()} == {
+        path.name for path in (ROOT / conformance).glob("*.rs")
+    }
+    assert {path.name for path in source.iterdir()} <= {path.name for path in ROOT.iterdir()} | {"PKG-INFO"}
+    assert not (source / "fuzz").exists()
+    assert list(source.rglob("*.snap")) == []
 
 
 @pytest.mark.timeout(300)

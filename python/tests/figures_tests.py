@@ -85,6 +85,13 @@ def applications_and_groups_have_bars_with_the_intervals_of_the_summary(househol
         plots.figures("groups", [household], "goodput_mbitt")
 
 
+def runs_without_a_series_are_an_error_that_says_why() -> None:
+    short = aqmlab.compare(rate="10gbit", rtt="1ms", aqm="fifo", duration="20us", warmup="0s", seeds=1)
+    for kind in ("timeseries", "jain"):
+        with pytest.raises(InputError, match="the runs have no time series: they are shorter than the period of one"):
+            plots.figures(kind, [short])
+
+
 def no_application_is_an_error_of_one_line(result: Result) -> None:
     with pytest.raises(InputError, match="applications: no flow is of an application: voip, web, video or rpc"):
         plots.figures("applications", [result])

@@ -31,6 +31,8 @@ LABELS = {
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     results = {id(curve.result): curve.result for curve in curves}
     known = sorted({name for result in results.values() for name in result.series["name"].unique()})
+    if not known:
+        raise InputError("timeseries: the runs have no time series: they are shorter than the period of one")
     if column not in known:
         hint = did_you_mean(column, known)
         raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")

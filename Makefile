@@ -74,8 +74,9 @@ coverage: .venv/native ## simulate how often the intervals hold the truth (three
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py
 
-soak: .venv/native .venv/dev ## run 8000 random scenarios, 5000 mutated commands, 50 000 mutated files: none may fail its checks, abort or hang (15 minutes)
+soak: .venv/native .venv/dev ## 8000 random scenarios, 2000 cases over all surfaces, 5000 mutated commands, 50 000 mutated files: none may fail its checks, abort or hang (an hour)
 	$(BIN)/python tests/soak/soak.py --runs 8000
+	$(BIN)/python tests/soak/surfaces.py --runs 2000
 	$(BIN)/python tests/soak/commands.py --runs 5000
 	$(BIN)/python tests/soak/parsers.py --runs 50000
 

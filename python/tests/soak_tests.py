@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
 
 SOAK = ROOT / "tests" / "soak" / "soak.py"
@@ -29,3 +30,11 @@ def mutated_files_and_notations_are_read_or_refused(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + (tmp_path / "found").read_text()
     assert done.stdout == "1000 inputs: found 0\n"
+
+
+@pytest.mark.timeout(300)
+def cases_over_all_surfaces_do_what_they_say_or_are_refused_in_a_line() -> None:
+    command = [sys.executable, str(SOAK.with_name("surfaces.py")), "--runs", "20", "--jobs", "1", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=290)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20 cases" in done.stdout, done.stdout

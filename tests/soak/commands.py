@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
 
 from aqmlab.cli import main
@@ -113,13 +114,22 @@ def spoilt(text: str, chance: random.Random) -> str:
     return "".join(letters)
 
 
-def tried(words: list[str]) -> tuple[int, str, float]:
-    """Run a command; return its status, what it wrote to standard error, and its seconds of work."""
+class Ended(NamedTuple):
+    """How a command ended: its status, what it wrote, and its seconds of work."""
+
+    status: int
+    output: str
+    errors: str
+    seconds: float
+
+
+def tried(words: list[str]) -> Ended:
+    """Run a command in this process."""
     errors, before = io.StringIO(), time.process_time()
-    quiet = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with (
         mock.patch.object(sys, "argv", ["aqmlab", *words]),
-        contextlib.redirect_stdout(quiet),
+        contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),
     ):
         try:
@@ -127,11 +137,13 @@ def tried(words: list[str]) -> tuple[int, str, float]:
             status = 0
         except SystemExit as left:
             status = int(left.code or 0)
-    return status, errors.getvalue(), time.process_time() - before
+    written = output.buffer.getvalue().decode("utf-8", errors="replace")  # type: ignore[attr-defined]
+    return Ended(status, written, errors.getvalue(), time.process_time() - before)
 
 
-def finding(status: int, said: str, seconds: float) -> str:
+def finding(ended: Ended) -> str:
     """Return what is wrong with the end of a command; nothing if it is as it should be."""
+    status, _, said, seconds = ended
     if status == 70 or "Traceback" in said:
         return "error of aqmlab itself"
     if status not in (0, 1, 2):
@@ -160,11 +172,11 @@ def soak(runs: int, seed: int, log: io.TextIOBase) -> collections.Counter[str]:
         words = mutated(chance.choice(COMMANDS), chance)
         if {"--install-completion", "--show-completion"} & set(words):
             continue
-        status, said, seconds = tried(words)
-        problem = finding(status, said, seconds)
-        found[problem or f"status {status}"] += 1
+        ended = tried(words)
+        problem = finding(ended)
+        found[problem or f"status {ended.status}"] += 1
         if problem:
-            print(f"{number}: {problem}: {words}\n{said[-1500:]}", file=log, flush=True)
+            print(f"{number}: {problem}: {words}\n{ended.errors[-1500:]}", file=log, flush=True)
     return found
 
 

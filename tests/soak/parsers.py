@@ -42,22 +42,29 @@ MOST_SECONDS = 5.0
 MOST_POINTS = 5
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
 TOPOLOGY = """\
-[[links]]
+measured = "b->c"
+sources = ["a"]
+sinks = ["c"]
+[[link]]
 from = "a"
 to = "b"
-rate = "10mbit"
+rate = "1gbit"
 delay = "5ms"
-name = "bottleneck"
-queue = "aqm"
-[[links]]
+both = true
+[[link]]
 from = "b"
 to = "c"
+rate = "2mbit"
 delay = "1ms"
-both = true
+queue = "test"
+[[link]]
+from = "c"
+to = "b"
+rate = "1gbit"
+delay = "1ms"
 loss = "1%"
 [switch]
-nodes = ["b"]
-pfc = true
+pfc = { xoff = "96kb", xon = "93kb" }
 """
 DISTRIBUTION = "1kb 0.2\n10kb 0.5\n1mb 1\n"
 OPTIONS: dict[str, Any] = {
@@ -65,7 +72,7 @@ OPTIONS: dict[str, Any] = {
     "flows": ["2*cubic:start=0s..10ms:stack=linux", "1*onoff:rate=1mbit:on=exp(1s):off=pareto(1s,1.5)"],
     "topology": "asymmetric:up=1mbit", "measure": "up,down", "overhead": "14b", "device_ring": "1",
     "access_rate": "1gbit",
-    "loss": "1%", "jitter": "1ms", "duration": "2s", "warmup": "auto", "seeds": "1", "series": "none",
+    "loss": "1%", "jitter": "1ms", "duration": "2s", "warmup": "auto", "seeds": "1", "series": "groups",
 }  # fmt: skip
 # Notations, each with what reads it.
 NOTATIONS: list[tuple[str, Callable[[str], object]]] = [
@@ -128,6 +135,13 @@ def resolved(experiment: scenario.Experiment) -> None:
         scenario.resolve(options)
 
 
+def with_topology(text: str) -> None:
+    """Resolve options with a topology of one's own."""
+    Path("x.toml").write_text(text, "utf-8", errors="surrogateescape")
+    values = {**OPTIONS, "topology": "x.toml", "flows": "1*cubic:from=a:to=c", "measure": "b->c"}
+    resolved(scenario.Experiment("", (scenario.from_values(values),)))
+
+
 class Parsers:
     """What is tried, each with a mutated input."""
 
@@ -141,6 +155,9 @@ class Parsers:
         plan = scenario.resolve(scenario.from_values({"rate": "2mbit", "rtt": "20ms", "aqm": "fifo", "duration": "1s"}))
         task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
         self.record = record.encode(Done(task, native.Native().run(task, native.Native().monitor())))
+        # What is refused as it stands would hide what is wrong behind it.
+        resolved(scenario.Experiment("", (scenario.from_values(OPTIONS),)))
+        with_topology(TOPOLOGY)
 
     def experiment(self) -> None:
         """Read an experiment file whose text is spoilt."""
@@ -156,9 +173,7 @@ class Parsers:
 
     def topology(self) -> None:
         """Read a topology's file."""
-        Path("x.toml").write_text(spoilt(TOPOLOGY, self.chance), "utf-8", errors="surrogateescape")
-        values = {**OPTIONS, "topology": "x.toml", "flows": "1*cubic:from=a:to=c", "measure": "bottleneck"}
-        resolved(scenario.Experiment("", (scenario.from_values(values),)))
+        with_topology(spoilt(TOPOLOGY, self.chance))
 
     def distribution(self) -> None:
         """Read a distribution's file."""

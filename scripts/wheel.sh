@@ -16,7 +16,8 @@ fi
 [ $# -gt 0 ] || set -- s-pie --quick
 cd "$(dirname "$0")/.."
 tools=$PWD/.build/release/bin
-place=$PWD/.build/wheel
+machine=${target%%-*}
+place=$PWD/.build/wheel${machine:+-$machine}
 rm -rf "$place"
 mkdir -p "$place"
 
@@ -28,7 +29,6 @@ maturin build --sdist --release --strip --zig --compatibility manylinux2014 ${ta
 set -- "$place"/aqmlab-*.whl "$place"/aqmlab-*.tar.gz "$@"
 wheel=$1 sdist=$2
 shift 2
-machine=${target%%-*}
 auditwheel show "$wheel" >"$place/audit.log"
 grep -q "^\"manylinux_2_17_${machine:-$(uname -m)}\"\.$" "$place/audit.log" || { cat "$place/audit.log" >&2; exit 1; }
 twine check --strict "$wheel" "$sdist"

@@ -23,8 +23,8 @@ use super::fq::{self, FlowHash};
 use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Code, Compact, Params as Law, Seen, State};
-use crate::law::{Periodic, Pi, Verdict};
+use crate::law::pie::{Compact, Params as Law, Seen, State};
+use crate::law::{Periodic, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset, Value};
@@ -114,23 +114,10 @@ struct FqPie {
 
 fn settings(params: &Params, link: &Link) -> Settings {
     let law = Law {
-        pi: Pi {
-            target: params.span("target").as_secs_f64(),
-            alpha: params.number("alpha"),
-            beta: params.number("beta"),
-        },
-        tupdate: params.span("tupdate"),
-        max_burst: params.span("max_burst"),
-        estimator: None,
-        mark_threshold: params.number("mark_threshold"),
-        activate: false,
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
-        weigh_old: false,
-        update_above: None,
-        mtu: link.mtu,
-        code: Code::Rfc8033,
+        ..pie::common(params, link)
     };
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
@@ -249,7 +236,7 @@ impl Discipline for FqPie {
                 let bytes = flows.bytes(flow as usize);
                 let (_, compact) = flows.head(flow as usize, false);
                 let mut state = compact.unfold(&settings.law);
-                settings.law.tick(&mut state, bytes);
+                settings.law.calculate_drop_prob(&mut state, bytes);
                 *compact = Compact::fold(&state);
                 let rests = bytes == 0 && compact.is_calm();
                 if rests {

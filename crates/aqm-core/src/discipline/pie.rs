@@ -25,7 +25,7 @@ use super::single::{Gate, Single};
 use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Code, Estimator, Params as Law, Seen, State};
+use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, Seen, State};
 use crate::law::{Pi, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -33,6 +33,7 @@ use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
 use crate::signal::{DropReason, MarkReason};
 use crate::units::{Bytes, Size, Span, Time};
+use core::mem::discriminant;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -216,9 +217,8 @@ pub(super) fn probe(state: &State, qdelay: f64, sink: &mut dyn FnMut(&str, f64))
     sink("burst_allowance", state.burst_allowance().as_secs_f64());
 }
 
-/// Reads the parameters that S-PIE's controller shares with PIE's; the rest is as in ns-3.27.
-pub(super) fn controller(params: &Params, link: &Link) -> Law {
-    let threshold = params.bytes("dq_threshold").expect("dq_threshold has no auto").as_u64();
+/// Reads the parameters that PIE shares with its relatives; the optional elements are off, but for the cap.
+pub(super) fn common(params: &Params, link: &Link) -> Law {
     Law {
         pi: Pi {
             target: params.span("target").as_secs_f64(),
@@ -227,17 +227,20 @@ pub(super) fn controller(params: &Params, link: &Link) -> Law {
         },
         tupdate: params.span("tupdate"),
         max_burst: params.span("max_burst"),
-        estimator: Some(Estimator { threshold, weight: params.number("dq_weight") }),
-        mark_threshold: 0.0,
+        estimator: None,
+        mark_threshold: params.number("mark_threshold"),
         activate: false,
         derandomize: false,
         cap: true,
         byte_mode: false,
-        weigh_old: false,
-        update_above: None,
         mtu: link.mtu,
-        code: Code::Ns327,
     }
+}
+
+/// How the departure rate is estimated, by the parameters that PIE shares with S-PIE.
+pub(super) fn estimator(params: &Params) -> Estimator {
+    let threshold = params.bytes("dq_threshold").expect("dq_threshold has no auto").as_u64();
+    Estimator { threshold, weight: params.number("dq_weight") }
 }
 
 /// The queue as an arriving packet finds it.
@@ -247,43 +250,74 @@ pub(super) fn seen(queue: Backlog, limit: Size) -> Seen {
     Seen { packets: queue.packets, bytes: queue.bytes, third_full }
 }
 
+/// The program whose order of steps is followed, with what it keeps beside the state of the law.
+enum Code {
+    Rfc8033,
+    Linux(Linux),
+    Ns3(Ns3),
+}
+
+impl Code {
+    fn named(name: &str) -> Code {
+        match name {
+            "linux" => Code::Linux(Linux::default()),
+            "ns3.27" => Code::Ns3(Ns3::default()),
+            _ => Code::Rfc8033,
+        }
+    }
+
+    /// The state of the law at the start of a run.
+    fn start(&self, law: &Law) -> State {
+        match self {
+            Code::Rfc8033 => law.start(),
+            Code::Linux(_) => Linux::start(law),
+            Code::Ns3(_) => Ns3::start(law),
+        }
+    }
+}
+
 struct Pie {
     limit: Size,
     law: Law,
     ecn: bool,
+    code: Code,
     state: State,
     link: Link,
 }
 
-fn settings(params: &Params, link: &Link) -> (Size, bool, Law) {
-    let common = controller(params, link);
-    let law = Law {
-        estimator: common.estimator.filter(|_| params.flag("dq_rate_estimator")),
-        mark_threshold: params.number("mark_threshold"),
-        activate: params.flag("activate"),
+fn law(params: &Params, link: &Link) -> Law {
+    Law {
+        estimator: params.flag("dq_rate_estimator").then(|| estimator(params)),
+        activate: params.flag("activate") && params.choice("code") == "rfc8033",
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
-        code: match params.choice("code") {
-            "linux" => Code::Linux,
-            "ns3.27" => Code::Ns327,
-            _ => Code::Rfc8033,
-        },
-        ..common
-    };
-    (params.size("limit").expect("limit has no auto"), params.flag("ecn"), law)
+        ..common(params, link)
+    }
+}
+
+fn limit(params: &Params) -> Size {
+    params.size("limit").expect("limit has no auto")
 }
 
 fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
-    let (limit, ecn, law) = settings(params, link);
-    Ok(Single::boxed(params, Pie { limit, law, ecn, state: law.start(), link: *link }))
+    let (law, code) = (law(params, link), Code::named(params.choice("code")));
+    let state = code.start(&law);
+    let (limit, ecn) = (limit(params), params.flag("ecn"));
+    Ok(Single::boxed(params, Pie { limit, law, ecn, code, state, link: *link }))
 }
 
 impl Gate for Pie {
     #[inline]
     fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
-        let (seen, now) = (seen(queue.backlog(), self.limit), cx.now);
-        match self.law.arrive(&mut self.state, seen, packet.length, now, || cx.uniform()) {
+        let Pie { law, code, state, .. } = self;
+        let (seen, length, now) = (seen(queue.backlog(), self.limit), packet.length, cx.now);
+        let verdict = match code {
+            Code::Rfc8033 => law.arrive(state, seen, length, now, || cx.uniform()),
+            Code::Linux(_) => Linux::arrive(law, state, seen, length, || cx.uniform()),
+            Code::Ns3(ns3) => ns3.arrive(law, state, seen, length, || cx.uniform()),
+        };
+        match verdict {
             Verdict::Admit => {}
             Verdict::Signal if self.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
             _ => {
@@ -301,24 +335,41 @@ impl Gate for Pie {
     #[inline]
     fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         let packet = queue.pop()?;
-        self.law.depart(&mut self.state, &packet, queue.backlog().bytes, cx.now);
+        let Pie { law, code, state, .. } = self;
+        let bytes_left = queue.backlog().bytes;
+        match code {
+            Code::Rfc8033 => law.depart(state, &packet, bytes_left, cx.now),
+            Code::Linux(linux) => linux.depart(law, state, &packet, bytes_left, cx.now),
+            Code::Ns3(_) => Ns3::depart(law, state, &packet, bytes_left, cx.now),
+        }
         Some(packet)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        let before = self.law;
-        (self.limit, self.ecn, self.law) = settings(params, &self.link);
+        let before = core::mem::replace(&mut self.law, law(params, &self.link));
         self.law.adopt(&mut self.state, &before, cx.now);
+        let code = Code::named(params.choice("code"));
+        if discriminant(&code) != discriminant(&self.code) {
+            self.state.forget_rate();
+            self.code = code;
+        }
+        (self.limit, self.ecn) = (limit(params), params.flag("ecn"));
         Ok(())
     }
 
     #[inline]
     fn next_wakeup(&self) -> Option<Time> {
-        self.law.due(&self.state)
+        self.state.due()
     }
 
     fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
-        self.law.catch_up(&mut self.state, queue.backlog().bytes, cx.now);
+        let Pie { law, code, state, .. } = self;
+        let bytes = queue.backlog().bytes;
+        state.catch_up(law.tupdate, cx.now, |state| match code {
+            Code::Rfc8033 => law.calculate_drop_prob(state, bytes),
+            Code::Linux(linux) => linux.calculate_drop_prob(law, state, bytes),
+            Code::Ns3(ns3) => ns3.calculate_p(law, state, bytes),
+        });
     }
 
     fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
@@ -389,5 +440,15 @@ mod tests {
         host.qdisc.change(&[("activate", "off"), ("limit", "8p")], ms(4), &mut host.log).unwrap();
         assert_eq!(host.log.dropped, [(9, DropReason::Reconfigured), (8, DropReason::Reconfigured)]);
         assert_eq!(host.qdisc.next_wakeup(), Some(ms(19)));
+    }
+
+    #[test]
+    fn another_program_measures_the_departure_rate_anew() {
+        let mut host = Host::new("pie dq_rate_estimator limit 200p max_burst 10s");
+        overload(&mut host, 1000);
+        assert!(host.probe("qdelay") > 0.05);
+        host.qdisc.change(&[("code", "linux")], ms(1000), &mut host.log).unwrap();
+        host.wake_until(ms(1015));
+        assert_eq!(host.probe("qdelay"), 0.0);
     }
 }

@@ -14,7 +14,12 @@ pub struct Periodic {
 impl Periodic {
     /// Due first after one `period`.
     pub fn new(period: Span) -> Periodic {
-        Periodic { next: Time::ZERO + period }
+        Periodic::at(Time::ZERO + period)
+    }
+
+    /// Due first at `next`.
+    pub const fn at(next: Time) -> Periodic {
+        Periodic { next }
     }
 
     /// When it is due next.

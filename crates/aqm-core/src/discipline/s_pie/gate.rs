@@ -4,8 +4,8 @@ use crate::cx::Cx;
 use crate::discipline::Discipline;
 use crate::discipline::pie;
 use crate::discipline::single::{Gate, Single};
-use crate::law::Shares;
-use crate::law::pie::{Params as Law, Seen, State};
+use crate::law::pie::{Ns3, Params as Law, Seen, State};
+use crate::law::{Pi, Shares};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
@@ -25,6 +25,10 @@ struct Settings {
     equal_drops: bool,
     small_flows_use_p: bool,
     guard: bool,
+    /// Eq. 3 as printed: alpha weighs the delay of the last period.
+    alpha_on_old: bool,
+    /// Algorithm 1 as printed: while at most this many bytes wait, a period leaves the probability as it is.
+    update_above: Option<u64>,
     /// Congestion is judged by the delay after the last departure, not by that of the last period.
     judge_departures: bool,
     count_on_arrival: bool,
@@ -38,6 +42,8 @@ pub(super) struct SPie<S> {
     settings: Settings,
     kind: &'static str,
     state: State,
+    /// PIE is ns-3.27's, in which the paper was simulated.
+    ns3: Ns3,
     /// The delay after the last departure, seconds; only kept if congestion is judged by it.
     left_behind: f64,
     sketch: S,
@@ -52,26 +58,31 @@ fn sketch_size(params: &Params) -> (u32, u32) {
 }
 
 fn settings(params: &Params, link: &Link) -> Settings {
-    let common = pie::controller(params, link);
-    let threshold = common.estimator.map(|estimator| estimator.threshold);
-    let law = Law {
-        mark_threshold: params.number("mark_threshold"),
-        weigh_old: params.choice("alpha_delay") == "old",
-        update_above: threshold.filter(|_| params.choice("updates") == "above_dq_threshold"),
-        ..common
-    };
+    let estimator = pie::estimator(params);
+    let above_threshold = params.choice("updates") == "above_dq_threshold";
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
-        law,
+        law: Law { estimator: Some(estimator), ..pie::common(params, link) },
         unfair: if params.choice("rule") == "text" { Ordering::Greater } else { Ordering::Less },
         equal_drops: params.choice("equal_share") == "drop",
         small_flows_use_p: params.flag("small_flows_use_p"),
         guard: params.flag("guard"),
+        alpha_on_old: params.choice("alpha_delay") == "old",
+        update_above: above_threshold.then_some(estimator.threshold),
         judge_departures: params.choice("gate_delay") == "departure",
         count_on_arrival: params.choice("count_at") == "enqueue",
         count_bytes: params.choice("count_unit") == "bytes",
         clear_period: params.span("clear_period"),
         ecn: params.flag("ecn"),
+    }
+}
+
+impl Settings {
+    /// Eq. 3: alpha weighs the current delay, as its text says, or the last one, as printed.
+    fn eq_3(&self, qdelay: f64, old: f64) -> f64 {
+        let Pi { target, alpha, beta } = self.law.pi;
+        let weighed = if self.alpha_on_old { old } else { qdelay };
+        alpha * (weighed - target) + beta * (qdelay - old)
     }
 }
 
@@ -82,7 +93,8 @@ impl<S: Sketch + 'static> SPie<S> {
         let (width, depth) = sketch_size(params);
         let gate = SPie {
             kind: params.choice("sketch"),
-            state: settings.law.start(),
+            state: Ns3::start(&settings.law),
+            ns3: Ns3::default(),
             left_behind: 0.0,
             clear_at: Time::ZERO + settings.clear_period,
             settings,
@@ -97,16 +109,16 @@ impl<S: Sketch + 'static> SPie<S> {
     #[inline]
     fn decide(&mut self, packet: &Packet, seen: Seen, cx: &mut Cx<'_>) -> Option<DropReason> {
         let Settings { law, small_flows_use_p, guard, .. } = &self.settings;
-        law.protect(&mut self.state);
-        if *guard && law.short(seen) {
+        self.ns3.begin_burst(law, &mut self.state);
+        if *guard && Ns3::short(seen) {
             return None;
         }
         let congested = self.qdelay() >= law.pi.target / 3.0;
         if congested && self.unfair(packet.flow) {
             return Some(DropReason::Unfair);
         }
-        let chance = !congested || *small_flows_use_p;
-        let hit = chance && law.toss(&self.state, packet.length, || cx.uniform());
+        let chance = (!congested || *small_flows_use_p) && self.state.burst_allowance() == Span::ZERO;
+        let hit = chance && cx.uniform() < self.state.drop_prob();
         hit.then_some(DropReason::Congestion)
     }
 
@@ -168,9 +180,9 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
     fn release(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
         let packet = queue.pop()?;
         let (law, bytes_left) = (&self.settings.law, queue.backlog().bytes);
-        law.depart(&mut self.state, &packet, bytes_left, cx.now);
+        Ns3::depart(law, &mut self.state, &packet, bytes_left, cx.now);
         if self.settings.judge_departures {
-            self.left_behind = law.estimate(&self.state, bytes_left);
+            self.left_behind = Ns3::current_qdelay(law, &self.state, bytes_left);
         }
         if !self.settings.count_on_arrival {
             if cx.now >= self.clear_at {
@@ -206,11 +218,17 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
 
     #[inline]
     fn next_wakeup(&self) -> Option<Time> {
-        self.settings.law.due(&self.state)
+        self.state.due()
     }
 
     fn on_wakeup(&mut self, queue: &Fifo, cx: &mut Cx<'_>) {
-        self.settings.law.catch_up(&mut self.state, queue.backlog().bytes, cx.now);
+        let SPie { settings, state, ns3, .. } = self;
+        let bytes = queue.backlog().bytes;
+        state.catch_up(settings.law.tupdate, cx.now, |state| {
+            if settings.update_above.is_none_or(|threshold| bytes > threshold) {
+                ns3.calculate_p_by(&settings.law, state, bytes, |qdelay, old| settings.eq_3(qdelay, old));
+            }
+        });
     }
 
     fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {

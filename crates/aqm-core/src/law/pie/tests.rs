@@ -1,8 +1,9 @@
 //! PIE's law, branch by branch, computed by hand.
 
+use super::departure_rate::Measurement;
 use super::*;
 
-const RFC: Params = Params {
+pub(super) const RFC: Params = Params {
     pi: Pi { target: 0.015, alpha: 0.125, beta: 1.25 },
     tupdate: Span::from_millis(15),
     max_burst: Span::from_millis(150),
@@ -12,35 +13,17 @@ const RFC: Params = Params {
     derandomize: false,
     cap: true,
     byte_mode: false,
-    weigh_old: false,
-    update_above: None,
     mtu: 1500,
-    code: Code::Rfc8033,
 };
-const NS3: Params = Params {
-    pi: Pi { target: 0.02, alpha: 0.125, beta: 1.25 },
-    tupdate: Span::from_millis(30),
-    max_burst: Span::from_millis(100),
-    estimator: Some(Estimator { threshold: 10_000, weight: 0.5 }),
-    code: Code::Ns327,
-    ..RFC
-};
-const BUSY: Seen = Seen { packets: 100, bytes: 100_000, third_full: true };
+pub(super) const BUSY: Seen = Seen { packets: 100, bytes: 100_000, third_full: true };
 
-fn close(is: f64, should: f64) {
+pub(super) fn close(is: f64, should: f64) {
     assert!((is - should).abs() <= 1e-12 * should.abs(), "{is} instead of {should}");
 }
 
 /// A state past its burst allowance.
-fn at(params: &Params, drop_prob: f64, qdelay: f64, qdelay_old: f64) -> State {
-    State {
-        drop_prob,
-        qdelay,
-        qdelay_old,
-        burst_allowance: Span::ZERO,
-        burst: Burst::Protecting,
-        ..params.start()
-    }
+pub(super) fn at(params: &Params, drop_prob: f64, qdelay: f64, qdelay_old: f64) -> State {
+    State { drop_prob, qdelay, qdelay_old, burst_allowance: Span::ZERO, ..params.start() }
 }
 
 #[test]
@@ -56,7 +39,7 @@ fn the_probability_follows_the_controller_and_the_tuning_table() {
         (0.5, 1.0),
     ] {
         let mut state = at(&RFC, p, 0.025, 0.020);
-        RFC.update(&mut state, 50_000);
+        RFC.calculate_drop_prob(&mut state, 50_000);
         close(state.drop_prob, p + 0.0075 / divisor);
         close(state.qdelay_old, 0.025);
     }
@@ -67,7 +50,7 @@ fn the_rise_is_capped_and_the_probability_bounded() {
     // change = 0.125 * 0.185 + 1.25 * 0.1 = 0.148125
     let after = |params: &Params, p| {
         let mut state = at(params, p, 0.2, 0.1);
-        params.update(&mut state, 50_000);
+        params.calculate_drop_prob(&mut state, 50_000);
         state.drop_prob
     };
     close(after(&RFC, 0.1), 0.12);
@@ -80,54 +63,12 @@ fn the_rise_is_capped_and_the_probability_bounded() {
 fn the_probability_decays_when_congestion_goes_away() {
     // change = 0.125 * (0.005 - 0.015) + 0 = -0.00125, / 2; then * 0.98
     let mut state = at(&RFC, 0.05, 0.005, 0.005);
-    RFC.update(&mut state, 50_000);
+    RFC.calculate_drop_prob(&mut state, 50_000);
     close(state.drop_prob, (0.05 - 0.00125 / 2.0) * 0.98);
     // An empty queue has no delay, whatever the last packet waited: 0.125 * -0.015 + 1.25 * -0.02 = -0.026875
     let mut state = at(&RFC, 0.05, 0.02, 0.02);
-    RFC.update(&mut state, 0);
+    RFC.calculate_drop_prob(&mut state, 0);
     close(state.drop_prob, 0.05 - 0.026875 / 2.0);
-    // Linux: no decay while anything waits, then 1/64.
-    let linux = Params { code: Code::Linux, ..RFC };
-    let mut state = at(&linux, 0.5, 0.0, 0.0);
-    linux.update(&mut state, 0);
-    close(state.drop_prob, (0.5 - 0.125 * 0.015) * (1.0 - 1.0 / 64.0));
-    let mut state = at(&linux, 0.5, 0.0, 0.0);
-    linux.update(&mut state, 100);
-    close(state.drop_prob, 0.5 - 0.125 * 0.015);
-    // A standing delay beyond 250 ms adds 0.02: change = 0.125 * 0.285 = 0.035625, capped to 0.02.
-    let mut state = at(&linux, 0.5, 0.3, 0.3);
-    linux.update(&mut state, 100);
-    close(state.drop_prob, 0.54);
-}
-
-#[test]
-fn ns3_27_tunes_beyond_one_and_has_no_upper_bound() {
-    // A rate of 1 MB/s and 30 kB make 30 ms. change = 0.125 * 0.010 + 1.25 * 0.010 = 0.01375
-    for (p, divisor) in [(0.0, 32.0), (0.005, 8.0), (0.05, 2.0), (2.0, 0.125), (20.0, 0.03125)] {
-        let mut state = State { average: 1e6, ..at(&NS3, p, 0.0, 0.020) };
-        NS3.update(&mut state, 30_000);
-        close(state.drop_prob, p + f64::min(0.01375 / divisor, if p >= 0.1 { 0.02 } else { 1.0 }));
-    }
-    // p = 0.5: 0.01375 / 0.5 = 0.0275, capped to 0.02. Beyond 200 ms another 0.02.
-    let mut state = State { average: 1e6, ..at(&NS3, 0.5, 0.0, 0.25) };
-    NS3.update(&mut state, 250_000);
-    close(state.drop_prob, 0.54); // 0.125 * 0.23 / 0.5 = 0.0575 -> 0.02
-}
-
-#[test]
-fn ns3_27_protects_a_burst_once_and_again_after_a_second_and_a_half() {
-    let mut state = NS3.start();
-    assert_eq!(NS3.due(&state), Some(Time::ZERO));
-    // The first packet opens the burst, and is itself decided upon: p = 0, so only u = 0 would drop it.
-    assert_eq!(NS3.arrive(&mut state, BUSY, 1000, Time::ZERO, || 0.5), Verdict::Admit);
-    assert_eq!(state.burst_allowance, Span::from_millis(100));
-    // 100 ms last 100 / 30 -> 4 periods; then Over(0) and 50 more + 1 calm periods until a burst is allowed again.
-    let mut periods = 0;
-    while state.burst != Burst::None {
-        NS3.update(&mut state, 0);
-        periods += 1;
-    }
-    assert_eq!(periods, 4 + 51);
 }
 
 #[test]
@@ -142,8 +83,6 @@ fn short_queues_and_low_delays_cause_no_signal() {
     assert_eq!(decide(&RFC, 0.1, 0.0074, 3001, 0.0), Verdict::Admit); // below half the target
     assert_eq!(decide(&RFC, 0.2, 0.0074, 3001, 0.0), Verdict::Drop); // unless p >= 0.2; beyond 0.1 no marks
     assert_eq!(decide(&RFC, 0.1, 0.0075, 3001, 0.1), Verdict::Admit); // u < p is needed
-    assert_eq!(decide(&NS3, 0.1, 0.02, 2000, 0.0), Verdict::Admit);
-    assert_eq!(decide(&NS3, 0.1, 0.02, 3000, 0.1), Verdict::Signal); // u <= p is enough
 }
 
 #[test]
@@ -169,7 +108,7 @@ fn the_burst_allowance_lasts_ten_periods() {
     let mut state = State { drop_prob: 1.0, qdelay: 0.1, qdelay_old: 0.1, ..RFC.start() };
     for _ in 0..10 {
         assert_eq!(RFC.arrive(&mut state, BUSY, 1000, Time::ZERO, || 0.0), Verdict::Admit);
-        RFC.update(&mut state, 100_000);
+        RFC.calculate_drop_prob(&mut state, 100_000);
     }
     assert_eq!(RFC.arrive(&mut state, BUSY, 1000, Time::ZERO, || 0.0), Verdict::Drop);
 }
@@ -184,9 +123,9 @@ fn the_law_is_activated_by_a_third_of_the_limit_and_deactivated_when_calm() {
         params.arrive(state, seen, 1000, now, || 0.5);
     };
     arrive(&mut state, 10, false);
-    assert_eq!(params.due(&state), None);
+    assert_eq!(state.due(), None);
     arrive(&mut state, 11, true);
-    assert_eq!(params.due(&state), Some(Time::from_nanos(16_000_000)));
+    assert_eq!(state.due(), Some(Time::from_nanos(16_000_000)));
     arrive(&mut state, 1, false);
     assert!(state.active);
     arrive(&mut state, 0, false);
@@ -203,43 +142,26 @@ fn the_departure_rate_is_the_averaged_time_of_a_measurement() {
     leave(&mut state, 1, 5000); // starts at 1 ms
     leave(&mut state, 2, 5000);
     leave(&mut state, 3, 5000); // 2000 bytes in 2 ms; starts again
-    close(state.average, 0.002);
+    close(state.rate.average, 0.002);
     leave(&mut state, 5, 5000);
     leave(&mut state, 9, 1999); // 2000 bytes in 6 ms: 0.006 / 4 + 0.002 * 3 / 4; too little left to start again
-    close(state.average, 0.003);
-    assert!(state.measurement.is_none());
-    close(params.delay(&state, 8000).0, 0.012); // 8000 * 3 ms / 2000
-}
-
-#[test]
-fn ns3_27_counts_the_packet_that_starts_a_measurement() {
-    let params = Params { estimator: Some(Estimator { threshold: 2000, weight: 0.5 }), ..NS3 };
-    let mut state = params.start();
-    let leave = |state: &mut State, millis: u64, left| {
-        params.depart(state, &Packet::new(0, 0, 1000), left, Time::from_nanos(millis * 1_000_000));
-    };
-    leave(&mut state, 1, 2000); // starts at 1 ms with 1000 bytes
-    leave(&mut state, 2, 5000); // 2000 bytes in 1 ms = 2e6 byte/s; starts again
-    close(state.average, 2e6);
-    leave(&mut state, 4, 5000);
-    leave(&mut state, 6, 2000); // 2000 bytes in 4 ms = 5e5: mean 1.25e6; 2000 is not above the threshold
-    close(state.average, 1.25e6);
-    assert!(state.measurement.is_none());
-    close(params.delay(&state, 2500).0, 0.002);
+    close(state.rate.average, 0.003);
+    assert!(state.rate.measurement.is_none());
+    close(params.current_qdelay(&state, 8000), 0.012); // 8000 * 3 ms / 2000
 }
 
 #[test]
 fn late_and_spurious_wake_ups_are_harmless() {
     let mut state = at(&RFC, 0.5, 0.025, 0.025);
-    state.next_update = Time::from_nanos(15_000_000);
+    state.timer = Periodic::at(Time::from_nanos(15_000_000));
     RFC.catch_up(&mut state, 1000, Time::from_nanos(14_999_999));
     assert_eq!(state.drop_prob, 0.5);
     RFC.catch_up(&mut state, 1000, Time::from_nanos(50_000_000)); // 15, 30, 45 ms: 3 * 0.00125
     close(state.drop_prob, 0.50375);
-    assert_eq!(state.next_update, Time::from_nanos(60_000_000));
+    assert_eq!(state.due(), Some(Time::from_nanos(60_000_000)));
     RFC.catch_up(&mut state, 1000, Time::from_nanos(1_000_000_000_000)); // 16 periods, not 66 663
     close(state.drop_prob, 0.50375 + 16.0 * 0.00125);
-    assert_eq!(state.next_update, Time::from_nanos(1_000_015_000_000));
+    assert_eq!(state.due(), Some(Time::from_nanos(1_000_015_000_000)));
 }
 
 #[test]
@@ -259,27 +181,8 @@ fn the_thresholds_of_derandomization_are_inclusive() {
 fn a_bound_of_the_tuning_table_belongs_to_the_step_above() {
     let rfc = [(0.000_001, 512.0), (0.000_01, 128.0), (0.000_1, 32.0), (0.001, 8.0), (0.01, 2.0), (0.1, 1.0)];
     for (p, divisor) in rfc {
-        assert_eq!(RFC.divisor(p), divisor, "{p}");
+        assert_eq!(tuning(p), divisor, "{p}");
     }
-    for (p, divisor) in [(0.001, 8.0), (0.01, 2.0), (0.1, 0.5), (1.0, 0.125), (10.0, 0.031_25)] {
-        assert_eq!(NS3.divisor(p), divisor, "{p}");
-    }
-}
-
-#[test]
-fn linux_adds_a_step_above_a_quarter_of_a_second_and_resets_when_calm() {
-    let linux = Params { code: Code::Linux, ..RFC };
-    // Delay unchanged: 0.125 * (0.25 - 0.015) = 0.029375, capped at 0.02; above 0.25 s another 0.02.
-    let mut state = at(&linux, 0.5, 0.25, 0.25);
-    linux.update(&mut state, 50_000);
-    close(state.drop_prob, 0.52);
-    let mut state = at(&linux, 0.5, 0.251, 0.251);
-    linux.update(&mut state, 50_000);
-    close(state.drop_prob, 0.54);
-
-    let mut state = State { accu_prob: 0.5, ..at(&linux, 0.0, 0.001, 0.001) };
-    linux.update(&mut state, 1000);
-    assert_eq!((state.accu_prob, state.burst_allowance), (0.0, linux.max_burst));
 }
 
 #[test]
@@ -297,58 +200,35 @@ fn a_measurement_takes_its_threshold_in_full() {
         params.depart(state, &Packet::new(0, 0, length), bytes_left, Time::from_nanos(nanos));
     };
     leave(&mut state, 999, 0, 1_000_000);
-    assert_eq!(state.average, 0.0); // one byte is missing
+    assert_eq!(state.rate.average, 0.0); // one byte is missing
     leave(&mut state, 1, 999, 2_000_000);
-    close(state.average, 0.002);
-    assert!(state.measurement.is_none()); // 999 bytes are too few for another
+    close(state.rate.average, 0.002);
+    assert!(state.rate.measurement.is_none()); // 999 bytes are too few for another
     leave(&mut state, 1, 1000, 3_000_000);
-    assert!(state.measurement.is_some());
-}
-
-#[test]
-fn ns3_27_takes_no_rate_from_a_packet_that_is_a_measurement_by_itself() {
-    let mut state = NS3.start();
-    NS3.depart(&mut state, &Packet::new(0, 0, 10_000), 10_000, Time::from_nanos(5));
-    assert_eq!(state.average, 0.0);
+    assert!(state.rate.measurement.is_some());
 }
 
 #[test]
 fn new_parameters_apply_to_a_running_state() {
     let ms = |millis: u64| Time::from_nanos(millis * 1_000_000);
     let estimator = Some(Estimator { threshold: 10_000, weight: 0.5 });
-    let measuring = Some(Measurement { start: ms(1), count: 100 });
-    let mut state =
-        State { next_update: ms(15), average: 0.1, measurement: measuring, ..at(&RFC, 0.5, 0.025, 0.025) };
+    let measurement = Some(Measurement { start: ms(1), count: 100 });
+    let measuring = DepartureRate { measurement, average: 0.1 };
+    let mut state = State { timer: Periodic::at(ms(15)), rate: measuring, ..at(&RFC, 0.5, 0.025, 0.025) };
 
     RFC.adopt(&mut state, &RFC, ms(7));
-    assert_eq!((state.drop_prob, state.next_update, state.average), (0.5, ms(15), 0.1));
-    assert!(state.measurement.is_some());
+    assert_eq!((state.drop_prob, state.due(), state.rate.average), (0.5, Some(ms(15)), 0.1));
+    assert!(state.rate.measurement.is_some());
 
     let faster = Params { tupdate: Span::from_millis(3), ..RFC };
     faster.adopt(&mut state, &RFC, ms(7));
-    assert_eq!(state.next_update, ms(10));
+    assert_eq!(state.due(), Some(ms(10)));
     RFC.adopt(&mut state, &faster, ms(7)); // the update that was announced still comes
-    assert_eq!(state.next_update, ms(10));
+    assert_eq!(state.due(), Some(ms(10)));
 
     // Another way of measuring: the earlier measurement is useless.
-    for other in [Params { estimator, ..RFC }, Params { code: Code::Linux, ..RFC }] {
-        let mut state = state;
-        other.adopt(&mut state, &RFC, ms(7));
-        assert_eq!((state.average, state.measurement.is_none()), (0.0, true));
-        assert_eq!(state.drop_prob, 0.5);
-    }
-}
-
-#[test]
-fn linux_spends_its_burst_allowance_on_time_between_departures() {
-    let linux = Params { code: Code::Linux, ..RFC };
-    let mut state = linux.start();
-    let leave = |state: &mut State, millis: u64| {
-        linux.depart(state, &Packet::new(0, 0, 1000), 1000, Time::from_nanos(millis * 1_000_000));
-    };
-    leave(&mut state, 100);
-    assert_eq!(state.burst_allowance, Span::from_millis(150));
-    leave(&mut state, 160);
-    linux.update(&mut state, 50_000);
-    assert_eq!(state.burst_allowance, Span::from_millis(90));
+    let other = Params { estimator, ..RFC };
+    other.adopt(&mut state, &RFC, ms(7));
+    assert_eq!((state.rate.average, state.rate.measurement.is_none()), (0.0, true));
+    assert_eq!(state.drop_prob, 0.5);
 }

@@ -70,7 +70,7 @@ pub struct Qdisc {
 impl Qdisc {
     /// Builds `spec` for `link`.
     pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
-        let discipline = (spec.info.build)(&spec.params, &link, registry::build)?;
+        let discipline = registry::build(spec.info, &spec.params, &link)?;
         let (info, params, wakes) = (spec.info, spec.params.clone(), spec.wakes());
         let shell = Shell { random, counters: Counters::default(), paused: PausedClasses::NONE };
         Ok(Qdisc { discipline, info, params, wakes, link, shell, held: None })
@@ -191,8 +191,8 @@ impl Qdisc {
         if let Some(packet) = self.held.take() {
             observer.on_drop(packet, DropReason::Reconfigured, DropPoint::Other);
         }
-        self.discipline = (self.info.build)(&self.params, &self.link, registry::build)
-            .expect("parameters were accepted before");
+        self.discipline =
+            registry::build(self.info, &self.params, &self.link).expect("parameters were accepted before");
         self.shell.random.restart();
         self.shell.counters = Counters::default();
     }

@@ -3,8 +3,8 @@
 
 use crate::classifier::Classifier;
 use crate::discipline::{
-    Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie, drr,
-    dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
+    Blueprint, Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie,
+    drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
     pfifo_fast, pi, pi2, pie, pifo, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru, tcn, wfq, wred,
     wrr,
 };
@@ -97,9 +97,13 @@ pub fn find(name: &str) -> Option<&'static Info> {
     DISCIPLINES.iter().copied().find(|info| same_name(info.name, name))
 }
 
-/// Builds a child.
-pub fn build(child: &Child, link: &Link) -> Built {
-    (of(child).build)(&child.params, link, build)
+/// Builds the discipline that is declared as `info`, in the registry or outside.
+pub fn build(info: &'static Info, params: &Params, link: &Link) -> Built {
+    (info.build)(Blueprint { info, params, link, build_child })
+}
+
+fn build_child(child: &Child, link: &Link) -> Built {
+    build(of(child), &child.params, link)
 }
 
 /// Whether a child, at any depth, asks for wake-ups.

@@ -2,7 +2,7 @@
 
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Built, Discipline, Group, Info, LIMIT, Traits};
+use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use aqm_core::packet::Packet;
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::queue::Fifo;
@@ -31,7 +31,7 @@ pub(crate) static INFO: Info = Info {
         flow_state_bytes: 0,
     },
     deviations: "none",
-    build: |params, _, _| -> Built {
+    build: |Blueprint { params, .. }| -> Built {
         Ok(Box::new(Commanded {
             queue: Fifo::default(),
             limit: limit(params),

@@ -132,7 +132,7 @@ fn discipline(info: &'static Info) -> Value {
 fn state_bytes(info: &'static Info) -> usize {
     let link = Link::new(Rate::from_bits_per_sec(10_000_000));
     let spec = Spec::of(info, &info.presets[0]);
-    (info.build)(&spec.params, &link, aqm_core::registry::build).map_or(0, |built| built.state_bytes())
+    aqm_core::registry::build(info, &spec.params, &link).map_or(0, |built| built.state_bytes())
 }
 
 fn param(param: &ParamSpec) -> Value {

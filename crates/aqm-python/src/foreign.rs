@@ -8,8 +8,7 @@
 use crate::error::{InputError, input};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::signal::{DropReason, MarkReason};
@@ -222,15 +221,11 @@ fn values<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>>
     Ok(values)
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
-    // The source of its limit is the name of a declared discipline.
-    let (limit, _) = params.iter().next().expect("the limit is declared first");
-    let name = limit.reference;
+fn build(Blueprint { info, params, link, .. }: Blueprint<'_>) -> Built {
     Python::attach(|py| {
-        let (info, make) = {
+        let make = {
             let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
-            let declared = declared.get(name).expect("declared names stay");
-            (declared.info, declared.make.clone_ref(py))
+            declared.get(info.name).expect("declared names stay").make.clone_ref(py)
         };
         let made = values(py, params)
             .and_then(|values| make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu)));
@@ -247,8 +242,8 @@ fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
                 has_failed: false,
             }) as Box<dyn Discipline>),
             Err(error) => {
-                let why = explained(py, name, &error).value(py).to_string();
-                stop(name, error);
+                let why = explained(py, info.name, &error).value(py).to_string();
+                stop(info.name, error);
                 Err(ParamError::relation(LIMIT.name, "", why))
             }
         }

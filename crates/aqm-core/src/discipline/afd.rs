@@ -22,11 +22,10 @@
 //! 16 of them late; never marks.
 
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::Pi;
 use crate::law::afd::Shadow;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -144,7 +143,7 @@ fn sizes(params: &Params) -> [usize; 2] {
     ["shadow", "flows"].map(|name| params.count(name) as usize)
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params)?;
     let [samples, flows] = sizes(params);
     let shadow = Shadow::new(samples, flows, settings.tupdate);

@@ -18,11 +18,10 @@
 //! Order kept; drops on arrival only, none while at most the headroom is used; no random numbers; never marks.
 
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::cx::Cx;
 use crate::law::aifo::Window;
 use crate::law::rank::Ranks;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -111,7 +110,7 @@ fn settings(params: &Params) -> Settings {
     Settings { limit, headroom: params.number("headroom") }
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let window = Window::new(params.count("window") as usize, params.count("sample"));
     let (settings, ranks, waiting) = (settings(params), ranked::ranks(params), VecDeque::new());
     Ok(Single::boxed(params, Aifo { settings, window, ranks, waiting, last_quantile: 0.0 }))

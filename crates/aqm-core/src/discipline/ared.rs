@@ -19,7 +19,7 @@
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
 use super::red::{self, Red, Settings};
-use super::{BuildChild, Built, Group, Info, LIMIT};
+use super::{Blueprint, Built, Group, Info, LIMIT};
 use crate::law::exponential::one_minus_exp;
 use crate::law::max_p::{Floyd, Rule};
 use crate::link::Link;
@@ -144,7 +144,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     Ok(Settings { rule: Some(rule), ..settings })
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

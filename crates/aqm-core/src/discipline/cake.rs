@@ -37,7 +37,7 @@ mod tests;
 mod tin;
 mod tins;
 
-use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::link::Link;
@@ -132,7 +132,7 @@ fn fixed(params: &Params) -> Result<(&'static str, &'static str, usize), ParamEr
     Ok((params.choice("tins"), params.choice("isolation"), settings::queues(params)?))
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = Settings::read(params, link)?;
     let fixed = fixed(params)?;
     let plan = Plan::new(fixed.0, settings.bandwidth);

@@ -18,10 +18,9 @@
 //! numbers per packet, none while the average is below `min`; no state per flow.
 
 use super::red::{self, Red};
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset, Value};
 use crate::signal::DropReason;
@@ -62,7 +61,7 @@ struct Choke {
     red: Red,
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(Choke { red: Red::new(params, link, red::settings)? }))
 }
 

@@ -1,7 +1,7 @@
 //! Common code of classful disciplines: classes with a discipline in each, a scheduler that chooses among them, and a
 //! limit on all of them together.
 
-use super::{BuildChild, Discipline, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, BuildChild, Discipline, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::link::Link;
@@ -94,8 +94,8 @@ impl Inside {
         Inside { name, param, spec }
     }
 
-    fn build(&self, link: &Link, build: BuildChild) -> Result<Box<dyn Discipline>, ParamError> {
-        build(&self.spec, link).map_err(|error| self.refused(&error))
+    fn build(&self, link: &Link, build_child: BuildChild) -> Result<Box<dyn Discipline>, ParamError> {
+        build_child(&self.spec, link).map_err(|error| self.refused(&error))
     }
 
     /// A refusal by the child, as one of the parameter that names it.
@@ -132,7 +132,7 @@ pub(super) struct Classful<S> {
     backlog: Backlog,
     limit: Size,
     link: Link,
-    build: BuildChild,
+    build_child: BuildChild,
     layout: Layout,
     /// Gives the scheduler new parameters.
     adopt: fn(&mut S, &Params),
@@ -152,24 +152,21 @@ struct Class {
 impl<S: Scheduler> Classful<S> {
     /// Classes by number, as the hosts give them.
     pub(super) fn new(
-        params: &Params,
-        link: &Link,
-        build: BuildChild,
+        blueprint: Blueprint<'_>,
         scheduler: S,
         adopt: fn(&mut S, &Params),
     ) -> Result<Classful<S>, ParamError> {
-        Classful::of(BY_CLASS, params, link, build, scheduler, adopt)
+        Classful::of(BY_CLASS, blueprint, scheduler, adopt)
     }
 
     /// The classes of `layout`.
     pub(super) fn of(
         layout: Layout,
-        params: &Params,
-        link: &Link,
-        build: BuildChild,
+        blueprint: Blueprint<'_>,
         scheduler: S,
         adopt: fn(&mut S, &Params),
     ) -> Result<Classful<S>, ParamError> {
+        let Blueprint { params, link, build_child, .. } = blueprint;
         let limit = params.size("limit").expect("limit has no auto");
         let inside = params.disciplines_inside();
         if inside > MAX_DISCIPLINES {
@@ -178,7 +175,7 @@ impl<S: Scheduler> Classful<S> {
         }
         let mut classes = Vec::new();
         for inside in (layout.classes)(params) {
-            let child = inside.build(link, build)?;
+            let child = inside.build(link, build_child)?;
             classes.push(Class { inside, child, head: None, backlog: Backlog::default() });
         }
         let backlog = Backlog::default();
@@ -188,7 +185,7 @@ impl<S: Scheduler> Classful<S> {
             backlog,
             limit,
             link: *link,
-            build,
+            build_child,
             layout,
             adopt,
             held_back: false,
@@ -269,7 +266,7 @@ impl<S: Scheduler> Classful<S> {
                 let problem = "cannot become another discipline while packets may wait";
                 return Err(ParamError::relation(inside.param.0, params.get(inside.param.0), problem));
             }
-            inside.build(&self.link, self.build)?;
+            inside.build(&self.link, self.build_child)?;
         }
         for (number, inside) in wanted.iter().enumerate() {
             if let Err(error) = self.classes[number].child.change(&inside.spec.params, cx) {

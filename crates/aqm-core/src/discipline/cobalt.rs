@@ -21,7 +21,7 @@
 
 use super::codel::{INTERVAL, TARGET};
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue;
 use crate::law::cobalt::{Params as Law, State};
@@ -120,7 +120,7 @@ struct Cobalt {
     link: Link,
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let (law, floor) = law(params, link);
     Ok(Single::boxed(params, Cobalt { law, floor, state: State::default(), link: *link }))
 }

@@ -17,10 +17,9 @@
 //! Order kept; no signal while at most one full packet would remain; no random numbers; no state per flow.
 
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, Root, State};
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -148,7 +147,7 @@ pub(super) fn law(params: &Params) -> Law {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let max_packet = MaxPacket::new(params, link.mtu);
     Ok(Single::boxed(params, CoDel { law: law(params), state: State::default(), max_packet }))
 }

@@ -35,9 +35,8 @@ mod presets;
 mod tests;
 
 use super::single::Single;
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
-use crate::link::Link;
-use crate::params::{Kind, ParamSpec, Params, Value};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::params::{Kind, ParamSpec, Value};
 use crate::units::{Size, Span};
 use gate::DAqm;
 
@@ -314,6 +313,6 @@ const ECN: ParamSpec = ParamSpec::flag(
     "Saleh et al. 2024: none",
 );
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     Ok(Single::boxed(params, DAqm::new(params)))
 }

@@ -17,9 +17,8 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -79,7 +78,7 @@ fn settings(params: &Params) -> DctcpStep {
     DctcpStep { threshold, marker: Marker::new(params) }
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     Ok(Single::boxed(params, settings(params)))
 }
 

@@ -22,7 +22,7 @@
 
 use super::pie::seen;
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits, pie};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits, pie};
 use crate::cx::Cx;
 use crate::law::Pi;
 use crate::law::docsis_pie::{Params as Law, ServiceFlow, State};
@@ -133,7 +133,7 @@ fn limit(params: &Params) -> Size {
     params.size("limit").expect("limit has no auto")
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let law = law(params, link);
     Ok(Single::boxed(params, DocsisPie { limit: limit(params), law, state: law.start(), link: *link }))
 }

@@ -18,8 +18,7 @@
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
+use super::{Blueprint, Built, Group, Info};
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Drr;
 use alloc::boxed::Box;
@@ -62,9 +61,9 @@ fn quanta(params: &Params) -> alloc::vec::Vec<u32> {
     classful::per_class(params, params.counts("quantum"))
 }
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let scheduler = Drr::new(quanta(params));
-    Ok(Box::new(Classful::new(params, link, build, scheduler, |drr, params| {
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let scheduler = Drr::new(quanta(blueprint.params));
+    Ok(Box::new(Classful::new(blueprint, scheduler, |drr, params| {
         drr.set_quanta(&quanta(params));
     })?))
 }

@@ -24,11 +24,10 @@
 //! wake-ups, at most 16 of them late; no signal by p' while at most two full packets are queued, none by the ramp for
 //! a packet that leaves the L4S queue empty; random numbers only with `signals lot`.
 
-use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
-use crate::link::Link;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -222,7 +221,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     Ok(Box::new(DualPi2 {
         queues: Default::default(),

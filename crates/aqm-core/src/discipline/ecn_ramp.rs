@@ -19,10 +19,9 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -126,7 +125,7 @@ fn settings(params: &Params) -> Result<EcnRamp, ParamError> {
     Ok(EcnRamp { kmin, kmax, pmax: params.number("pmax"), marker: Marker::new(params) })
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     Ok(Single::boxed(params, settings(params)?))
 }
 
@@ -181,10 +180,10 @@ mod tests {
     #[test]
     fn thresholds_must_be_in_one_unit_and_in_order() {
         let refusal = |spec: &str| {
-            let link = super::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+            let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
             let spec = crate::spec::Spec::parse(spec).unwrap();
             alloc::string::ToString::to_string(
-                &(spec.info.build)(&spec.params, &link, crate::registry::build).err().unwrap(),
+                &crate::registry::build(spec.info, &spec.params, &link).err().unwrap(),
             )
         };
         assert_eq!(refusal("ecn_ramp kmin 5p"), "parameter 'kmax': '200kb' must be in the unit of kmin");

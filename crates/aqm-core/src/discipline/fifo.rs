@@ -11,10 +11,9 @@
 //! # Promises
 //! Order kept; drops only when full; no state per flow; never marks.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, ParamSpec, Params, Preset};
 use crate::queue::Fifo;
@@ -77,7 +76,7 @@ struct TailDrop {
     policy: Policy,
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (limit, policy) = settings(params);
     Ok(Box::new(TailDrop { queue: Fifo::default(), limit, policy }))
 }

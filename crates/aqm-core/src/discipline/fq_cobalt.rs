@@ -16,7 +16,7 @@
 //! number for the hash when the first packet arrives, then those of `cobalt`; 64 bytes per flow queue.
 
 use super::fq::{self, FlowLaw, FlowQueueing};
-use super::{BuildChild, Built, Group, Info, Traits, cobalt, codel};
+use super::{Blueprint, Built, Group, Info, Traits, cobalt, codel};
 use crate::cx::Cx;
 use crate::law::cobalt::{Params as Law, State};
 use crate::link::Link;
@@ -76,7 +76,7 @@ struct CobaltFlows {
     floor: Span,
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let (law, floor) = cobalt::law(params, link);
     Ok(FlowQueueing::boxed(params, link, CobaltFlows { law, floor }))
 }

@@ -20,7 +20,7 @@
 
 use super::codel::{self, MaxPacket};
 use super::fq::{self, FlowLaw, FlowQueueing};
-use super::{BuildChild, Built, Group, Info, Traits};
+use super::{Blueprint, Built, Group, Info, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, State};
 use crate::link::Link;
@@ -91,7 +91,7 @@ struct CoDelFlows {
     guard_all: bool,
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let max_packet = MaxPacket::new(params, link.mtu);
     let guard_all = params.choice("guard") == "all";
     Ok(FlowQueueing::boxed(params, link, CoDelFlows { law: codel::law(params), max_packet, guard_all }))

@@ -20,7 +20,7 @@
 //! hash when the first packet arrives, then those of `pie`; 64 bytes per flow queue.
 
 use super::fq::{self, FlowHash};
-use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
+use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::pie::{Compact, Params as Law, Seen, State};
@@ -128,7 +128,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params, link);
     let timer = Periodic::new(settings.law.tupdate);
     Ok(Box::new(FqPie {

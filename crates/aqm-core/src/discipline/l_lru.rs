@@ -20,9 +20,8 @@
 
 use super::red;
 use super::reported::{Make, PROBES, Reported, THRESHOLD, TRAITS};
-use super::{BuildChild, Built, Group, Info, LIMIT};
+use super::{Blueprint, Built, Group, Info, LIMIT};
 use crate::classifier::LandmarkLru;
-use crate::link::Link;
 use crate::params::{Kind, ParamSpec, Params, Preset, Value};
 
 /// The registry entry.
@@ -85,7 +84,7 @@ pub fn classifier(params: &Params) -> LandmarkLru {
     LandmarkLru::new(cache, params.number("landmark"), threshold)
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Reported::boxed(params, link, Make { new: classifier, of: CLASSIFIER })
 }
 

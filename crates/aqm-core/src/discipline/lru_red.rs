@@ -20,9 +20,8 @@
 
 use super::red;
 use super::reported::{CACHE, Make, PROBES, Reported, THRESHOLD, TRAITS};
-use super::{BuildChild, Built, Group, Info, LIMIT};
+use super::{Blueprint, Built, Group, Info, LIMIT};
 use crate::classifier::Lru;
-use crate::link::Link;
 use crate::params::{Kind, ParamSpec, Params, Preset, Value};
 
 /// The registry entry.
@@ -83,7 +82,7 @@ pub fn classifier(params: &Params) -> Lru {
     Lru::new(cache, threshold, params.number("insert"))
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Reported::boxed(params, link, Make { new: classifier, of: CLASSIFIER })
 }
 

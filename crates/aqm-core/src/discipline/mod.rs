@@ -123,6 +123,19 @@ pub type Built = Result<Box<dyn Discipline>, ParamError>;
 /// Builds a child. It is passed to each call, so that disciplines do not depend on the registry.
 pub type BuildChild = fn(&Child, &Link) -> Built;
 
+/// What a discipline is built from.
+#[derive(Clone, Copy)]
+pub struct Blueprint<'a> {
+    /// Its declaration.
+    pub info: &'static Info,
+    /// The values of its parameters.
+    pub params: &'a Params,
+    /// The link that it feeds.
+    pub link: &'a Link,
+    /// Builds its children.
+    pub build_child: BuildChild,
+}
+
 /// One variable that a discipline reports while running.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeSpec {
@@ -203,7 +216,7 @@ pub struct Info {
     /// Where this implementation differs from its reference, and why.
     pub deviations: &'static str,
     /// Builds one, or returns the relation between its parameters that does not hold.
-    pub build: fn(&Params, &Link, BuildChild) -> Built,
+    pub build: fn(Blueprint<'_>) -> Built,
 }
 
 impl Info {

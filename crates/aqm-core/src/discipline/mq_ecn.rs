@@ -19,10 +19,9 @@
 
 use super::classful::{CLASSES, LIMIT_OF_ALL, per_class};
 use super::step::{Marker, UNMARKABLE};
-use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::paused::PausedClasses;
@@ -138,7 +137,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     Ok(Box::new(MqEcn {
         classes: settings.quanta.iter().map(|_| Class::default()).collect(),

@@ -17,7 +17,7 @@
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
 use super::red::{self, Red, Settings};
-use super::{BuildChild, Built, Group, Info, LIMIT};
+use super::{Blueprint, Built, Group, Info, LIMIT};
 use crate::law::red::{Params as Law, Shape};
 use crate::link::Link;
 use crate::params::{ParamError, Params, Preset, Value};
@@ -75,7 +75,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     Ok(Settings { law: Law { shape: Shape::Square, ..settings.law }, ..settings })
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

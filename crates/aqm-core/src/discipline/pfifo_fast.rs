@@ -16,10 +16,9 @@
 //! # Promises
 //! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::paused::PausedClasses;
@@ -98,7 +97,7 @@ fn limits(params: &Params) -> (Size, Size) {
     (limit, params.size("band_limit").unwrap_or(limit))
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (limit, band_limit) = limits(params);
     Ok(Box::new(PfifoFast { bands: Default::default(), limit, band_limit }))
 }

@@ -21,11 +21,10 @@
 
 use super::early::{self, Early};
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -153,7 +152,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     let state = Controlled::new(settings.tupdate);
     Ok(Single::boxed(params, Pi { settings, state }))

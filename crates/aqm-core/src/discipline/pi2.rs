@@ -23,10 +23,9 @@
 
 use super::early::{self, Early};
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
-use crate::link::Link;
 use crate::packet::{Ecn, Packet};
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -148,7 +147,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     let state = Controlled::new(settings.tupdate);
     Ok(Single::boxed(params, Pi2 { settings, state, quiet_bytes: 2 * u64::from(link.mtu) }))

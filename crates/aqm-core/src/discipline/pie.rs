@@ -22,7 +22,7 @@
 //! through wake-ups, at most 16 of them late.
 
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, Seen, State};
@@ -300,7 +300,7 @@ fn limit(params: &Params) -> Size {
     params.size("limit").expect("limit has no auto")
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let (law, code) = (law(params, link), Code::named(params.choice("code")));
     let state = code.start(&law);
     let (limit, ecn) = (limit(params), params.flag("ecn"));

@@ -18,11 +18,10 @@
 //! Packets of a flow that keeps its class stay in order, for no rank decreases within it; drops only when full:
 //! the newest packet with the largest rank, which may be the arriving one; never marks.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::rank::Ranks;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset};
 use crate::queue::Pifo as Queue;
@@ -63,7 +62,7 @@ struct Pifo {
     limit: Size,
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let limit = params.size("limit").expect("limit has no auto");
     Ok(Box::new(Pifo { queue: Queue::default(), ranks: ranked::ranks(params), limit }))
 }

@@ -23,8 +23,7 @@
 //! limit of all classes.
 
 use super::classful::{self, CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
+use super::{Blueprint, Built, Group, Info};
 use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
 use crate::scheduler::Qfq;
 use alloc::boxed::Box;
@@ -70,13 +69,13 @@ fn shares(params: &Params) -> [Vec<u32>; 2] {
     ["weight", "maxpkt"].map(|name| classful::per_class(params, params.counts(name)))
 }
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let [weights, max_packets] = shares(params);
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let [weights, max_packets] = shares(blueprint.params);
     let adopt = |qfq: &mut Qfq, params: &Params| {
         let [weights, max_packets] = shares(params);
         qfq.set(&weights, &max_packets);
     };
-    Ok(Box::new(Classful::new(params, link, build, Qfq::new(&weights, &max_packets), adopt)?))
+    Ok(Box::new(Classful::new(blueprint, Qfq::new(&weights, &max_packets), adopt)?))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Verdict;
@@ -237,7 +237,7 @@ pub(super) fn settings_between(
     })
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(Red::new(params, link, settings)?))
 }
 

@@ -22,7 +22,7 @@
 use super::early::{self, Early};
 use super::pi::{AVPKT, in_packets, target_in_packets};
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Periodic;
@@ -155,7 +155,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
     }
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params, link);
     let timer = Periodic::new(settings.tupdate);
     let (state, arrived) = (State::default(), Backlog::default());

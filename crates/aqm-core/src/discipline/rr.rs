@@ -14,9 +14,8 @@
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
-use crate::params::{Params, Preset};
+use super::{Blueprint, Built, Group, Info};
+use crate::params::Preset;
 use crate::scheduler::Rr;
 use alloc::boxed::Box;
 
@@ -38,9 +37,9 @@ pub static INFO: Info = Info {
     build,
 };
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let scheduler = Rr::new(alloc::vec![1; params.count("classes") as usize]);
-    Ok(Box::new(Classful::new(params, link, build, scheduler, |_, _| {})?))
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let scheduler = Rr::new(alloc::vec![1; blueprint.params.count("classes") as usize]);
+    Ok(Box::new(Classful::new(blueprint, scheduler, |_, _| {})?))
 }
 
 #[cfg(test)]

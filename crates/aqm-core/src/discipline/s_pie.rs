@@ -34,9 +34,8 @@ mod tests;
 use super::pie::{
     ALPHA, BETA, DQ_THRESHOLD, DQ_WEIGHT, ECN, MARK_THRESHOLD, MAX_BURST, PROBES, TARGET, TUPDATE,
 };
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
-use crate::link::Link;
-use crate::params::{Kind, ParamSpec, Params, Preset, Value};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::params::{Kind, ParamSpec, Preset, Value};
 use crate::sketch::{Conservative, CountMin, CountSketch, KINDS, MAX_DEPTH};
 use crate::units::{Bytes, Span};
 use gate::SPie;
@@ -217,7 +216,7 @@ const DEPTH: ParamSpec = ParamSpec::new(
     "Zhu et al.: without a value",
 );
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(match params.choice("sketch") {
         "conservative" => SPie::<Conservative>::boxed(params, link),
         "count_sketch" => SPie::<CountSketch>::boxed(params, link),

@@ -22,12 +22,11 @@
 //! Order kept; drops and marks on arrival only; one random number for each hash, and one per packet of a responsive
 //! flow; memory fixed by levels and bins, for any number of flows.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::blue;
 use crate::law::sfb::Bins;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -224,7 +223,7 @@ fn bins(params: &Params) -> Bins {
     Bins::new(params.count("levels") as usize, params.count("bins") as usize)
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params)?;
     Ok(Box::new(Sfb {
         queue: Fifo::default(),

@@ -19,10 +19,9 @@
 //! one queue (`depth`), or the table of queues (`flows`); one random number with the first packet and with every new
 //! hash; never marks.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Chain, Pool};
@@ -165,7 +164,7 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     let queues = vec![Queue::default(); params.count("divisor") as usize];
     let round = VecDeque::with_capacity(settings.flows.min(queues.len()));

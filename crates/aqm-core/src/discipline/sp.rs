@@ -15,9 +15,8 @@
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
-use crate::params::{Params, Preset};
+use super::{Blueprint, Built, Group, Info};
+use crate::params::Preset;
 use crate::scheduler::Sp;
 use alloc::boxed::Box;
 
@@ -42,9 +41,9 @@ pub static INFO: Info = Info {
     build,
 };
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let scheduler = Sp::new(params.count("classes") as usize);
-    Ok(Box::new(Classful::new(params, link, build, scheduler, |_, _| {})?))
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let scheduler = Sp::new(blueprint.params.count("classes") as usize);
+    Ok(Box::new(Classful::new(blueprint, scheduler, |_, _| {})?))
 }
 
 #[cfg(test)]

@@ -18,12 +18,11 @@
 //! No order, not even within a flow: a later packet may join a queue of higher priority, once bounds have risen.
 //! Drops only the arriving packet, and only when its queue or the limit is full; never marks.
 
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::rank::Ranks;
 use crate::law::sp_pifo::Bounds;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Chain, Pool};
@@ -106,7 +105,7 @@ fn limits(params: &Params) -> (Size, Size) {
     (limit, params.size("queue_limit").unwrap_or(limit))
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (limit, queue_limit) = limits(params);
     let queues: Vec<Queue> = (0..params.count("queues")).map(|_| Queue::default()).collect();
     let (bounds, pool, ranks) = (Bounds::new(queues.len()), Pool::default(), ranked::ranks(params));

@@ -25,11 +25,10 @@
 mod turns;
 
 use super::classful::{self, Classful, Inside, LIMIT_OF_ALL, Layout};
-use super::{BuildChild, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::classifier::{Classifier, FlowKind, MLru, Sampling, Settings};
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::units::Time;
@@ -211,9 +210,10 @@ struct SqmLru {
     queues: Classful<Turns>,
 }
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let settings = settings(params)?;
-    let queues = Classful::of(LAYOUT, params, link, build, Turns::new(params), Turns::adopt)?;
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let settings = settings(blueprint.params)?;
+    let turns = Turns::new(blueprint.params);
+    let queues = Classful::of(LAYOUT, blueprint, turns, Turns::adopt)?;
     Ok(Box::new(SqmLru { classifier: MLru::new(&settings), settings, queues }))
 }
 

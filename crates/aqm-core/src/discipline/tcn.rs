@@ -19,9 +19,8 @@
 
 use super::single::{Gate, Single};
 use super::step::{Marker, UNMARKABLE};
-use super::{BuildChild, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -75,7 +74,7 @@ struct Tcn {
     sojourn: Span,
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (threshold, marker) = (params.span("threshold"), Marker::new(params));
     Ok(Single::boxed(params, Tcn { threshold, marker, sojourn: Span::ZERO }))
 }

@@ -18,9 +18,8 @@
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
-use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use super::{Blueprint, Built, Group, Info};
+use crate::params::{Counts, Kind, ParamSpec, Preset, Value};
 use crate::scheduler::Scfq;
 use alloc::boxed::Box;
 
@@ -47,9 +46,9 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Demers 1989: the same for all",
 );
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let scheduler = Scfq::new(&weights(params));
-    Ok(Box::new(Classful::new(params, link, build, scheduler, |scfq, params| {
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let scheduler = Scfq::new(&weights(blueprint.params));
+    Ok(Box::new(Classful::new(blueprint, scheduler, |scfq, params| {
         scfq.reweigh(&weights(params));
     })?))
 }

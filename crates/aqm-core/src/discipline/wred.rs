@@ -19,7 +19,7 @@
 //! curve; no state per flow.
 
 use super::red::{self, Rules};
-use super::{BuildChild, Built, Discipline, Group, Info, LIMIT, ProbeSpec};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::red::{Params as Law, State};
@@ -166,7 +166,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     })
 }
 
-fn build(params: &Params, link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params, link)?;
     let (queue, average, states) = (Fifo::default(), State::default(), [State::default(); 3]);
     Ok(Box::new(Wred { queue, settings, average, states, link: *link }))

@@ -17,9 +17,8 @@
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
-use super::{BuildChild, Built, Group, Info};
-use crate::link::Link;
-use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use super::{Blueprint, Built, Group, Info};
+use crate::params::{Counts, Kind, ParamSpec, Preset, Value};
 use crate::scheduler::Rr;
 use alloc::boxed::Box;
 
@@ -53,9 +52,9 @@ const WEIGHT: ParamSpec = ParamSpec::new(
     "Katevenis 1991 leaves it to the user",
 );
 
-fn build(params: &Params, link: &Link, build: BuildChild) -> Built {
-    let scheduler = Rr::new(weights(params));
-    Ok(Box::new(Classful::new(params, link, build, scheduler, |rr, params| rr.reweigh(weights(params)))?))
+fn build(blueprint: Blueprint<'_>) -> Built {
+    let scheduler = Rr::new(weights(blueprint.params));
+    Ok(Box::new(Classful::new(blueprint, scheduler, |rr, params| rr.reweigh(weights(params)))?))
 }
 
 #[cfg(test)]

@@ -11,9 +11,8 @@
 //! Order kept; signals on arrival only; no state per flow.
 
 use super::single::{Gate, Single};
-use super::{BuildChild, Built, Group, Info, LIMIT, Traits};
+use super::{Blueprint, Built, Group, Info, LIMIT, Traits};
 use crate::cx::Cx;
-use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -54,7 +53,7 @@ struct Coin {
     probability: f64,
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     Ok(Single::boxed(params, Coin { probability: params.number("probability") }))
 }
 

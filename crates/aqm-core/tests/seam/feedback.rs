@@ -4,8 +4,7 @@ use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Info, ProbeSpec};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Info, ProbeSpec};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Value};
 use aqm_core::queue::Fifo;
@@ -42,7 +41,7 @@ fn settings(params: &Params) -> Result<(Size, Size), ParamError> {
     Ok((limit, threshold))
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (limit, threshold) = settings(params)?;
     Ok(Box::new(Feedback { queue: Fifo::default(), limit, threshold, told: 0 }))
 }

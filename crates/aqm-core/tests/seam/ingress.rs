@@ -5,8 +5,7 @@ use super::{PLAIN, info, spec};
 use crate::common::link;
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Info, Traits};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Info, Traits};
 use aqm_core::packet::Packet;
 use aqm_core::params::{ParamError, Params};
 use aqm_core::queue::Fifo;
@@ -24,7 +23,7 @@ struct Ports {
     served: Option<u16>,
 }
 
-fn build(_params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(_: Blueprint<'_>) -> Built {
     Ok(Box::new(Ports::default()))
 }
 

@@ -4,7 +4,7 @@ use super::{PLAIN, info, spec};
 use crate::common::rig::Rig;
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{Built, Discipline, Info};
+use aqm_core::discipline::{Blueprint, Built, Discipline, Info};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, ParamSpec, Params};
 use aqm_core::queue::Fifo;
@@ -25,7 +25,7 @@ const LIES: &[&str] = &[
 ];
 
 const PARAMS: &[ParamSpec] = &[ParamSpec::choice("lie", LIES, "What is wrong with it", "none")];
-static LIAR: Info = info("liar", PARAMS, PLAIN, |params, _, _| -> Built {
+static LIAR: Info = info("liar", PARAMS, PLAIN, |Blueprint { params, .. }| -> Built {
     Ok(Box::new(Liar { lie: params.choice("lie"), queue: VecDeque::new() }))
 });
 
@@ -172,7 +172,7 @@ fn a_queue_beyond_its_limit_is_noticed() {
     }
     const PARAMS: &[ParamSpec] = &[aqm_core::discipline::LIMIT];
     static BOUNDLESS: Info =
-        info("boundless", PARAMS, PLAIN, |_, _, _| -> Built { Ok(Box::new(Boundless(Fifo::default()))) });
+        info("boundless", PARAMS, PLAIN, |_| -> Built { Ok(Box::new(Boundless(Fifo::default()))) });
     let mut spec = spec(&BOUNDLESS);
     spec.set_text("limit", "1p").unwrap();
     let mut rig = Rig::new(&spec, 1);

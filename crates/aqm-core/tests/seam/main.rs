@@ -11,9 +11,8 @@ mod pause;
 mod priority;
 mod shaper;
 
-use aqm_core::discipline::{BuildChild, Built, Group, Info, Traits};
-use aqm_core::link::Link;
-use aqm_core::params::{ParamSpec, Params, Preset};
+use aqm_core::discipline::{Blueprint, Built, Group, Info, Traits};
+use aqm_core::params::{ParamSpec, Preset};
 use aqm_core::spec::Spec;
 
 /// Traits of a plain queue.
@@ -35,7 +34,7 @@ const fn info(
     name: &'static str,
     params: &'static [ParamSpec],
     traits: Traits,
-    build: fn(&Params, &Link, BuildChild) -> Built,
+    build: fn(Blueprint<'_>) -> Built,
 ) -> Info {
     Info {
         name,

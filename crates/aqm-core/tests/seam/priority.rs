@@ -5,8 +5,7 @@ use crate::common::rig::{Rig, What};
 use crate::common::{every_preset, parse};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Info, Traits};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Info, Traits};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, Params};
 use aqm_core::spec::Spec;
@@ -32,9 +31,9 @@ struct Priority {
     bands: [Box<dyn Discipline>; 2],
 }
 
-fn build(_params: &Params, link: &Link, build_child: BuildChild) -> Built {
+fn build(blueprint: Blueprint<'_>) -> Built {
     let spec = BAND.with_borrow(|band| band.clone().expect("the test says what the bands run"));
-    let band = || (spec.info.build)(&spec.params, link, build_child);
+    let band = || (spec.info.build)(Blueprint { info: spec.info, params: &spec.params, ..blueprint });
     Ok(Box::new(Priority { bands: [band()?, band()?] }))
 }
 

@@ -4,8 +4,7 @@ use super::{PLAIN, info, spec};
 use crate::common::rig::{Rig, What};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Info, Traits};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Info, Traits};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Value};
 use aqm_core::queue::Fifo;
@@ -27,7 +26,7 @@ struct Shaper {
     next: Time,
 }
 
-fn build(params: &Params, _link: &Link, _: BuildChild) -> Built {
+fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(Shaper { queue: Fifo::default(), period: params.span("period"), next: Time::ZERO }))
 }
 

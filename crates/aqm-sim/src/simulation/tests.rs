@@ -8,8 +8,7 @@ use crate::network::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
 use crate::report::{Monitor, RunError};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
-use aqm_core::discipline::{BuildChild, Built, Discipline, Group, Info, LIMIT, Traits};
-use aqm_core::link::Link;
+use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, ParamSpec, Params, Preset};
 use aqm_core::queue::Fifo;
@@ -32,7 +31,7 @@ const TRAITS: Traits = Traits {
     flow_state_bytes: 0,
 };
 
-const fn info(name: &'static str, build: fn(&Params, &Link, BuildChild) -> Built) -> Info {
+const fn info(name: &'static str, build: fn(Blueprint<'_>) -> Built) -> Info {
     Info {
         name,
         group: Group::Queue,
@@ -49,13 +48,13 @@ const fn info(name: &'static str, build: fn(&Params, &Link, BuildChild) -> Built
 
 /// Tells the source of every packet of 64 bytes or more how much waits, and knows no limit.
 static TELLER: Info =
-    info("teller", |_, _, _| Ok(Box::new(Test { queue: Fifo::default(), tells: true, admits: true })));
+    info("teller", |_| Ok(Box::new(Test { queue: Fifo::default(), tells: true, admits: true })));
 /// The same, but says that it never tells.
 static SECRET: Info =
-    info("secret", |_, _, _| Ok(Box::new(Test { queue: Fifo::default(), tells: true, admits: false })));
+    info("secret", |_| Ok(Box::new(Test { queue: Fifo::default(), tells: true, admits: false })));
 /// Takes whatever comes, whatever its limit.
 static GREEDY: Info =
-    info("greedy", |_, _, _| Ok(Box::new(Test { queue: Fifo::default(), tells: false, admits: true })));
+    info("greedy", |_| Ok(Box::new(Test { queue: Fifo::default(), tells: false, admits: true })));
 
 struct Test {
     queue: Fifo,

@@ -104,7 +104,7 @@ pub static INFO: Info = Info {
             "scheduler",
             &["wrr", "tsfifo"],
             "Which queue goes next: by weights in bytes, or the older head, that of the L4S queue made older",
-            "RFC 9332 section 4.1.1: either",
+            "RFC 9332 section 4.2.2: either",
         ),
         ParamSpec::new(
             "classic_protection",

@@ -54,7 +54,7 @@ pub(super) const DROP_BATCH: ParamSpec = ParamSpec::new(
     Value::Count(64),
     (1.0, 1e6),
     "Most packets that a full queue drops at a time",
-    "RFC 8290 section 4.1.3, tc-fq_codel(8): 64",
+    "RFC 8290 section 4.1, tc-fq_codel(8): 64",
 );
 
 pub(super) const ACTIVE_FLOWS: ProbeSpec =
@@ -136,7 +136,7 @@ impl<L: FlowLaw> FlowQueueing<L> {
         backlog.exceeds(self.settings.limit) || backlog.bytes > self.settings.memory_limit
     }
 
-    /// Section 4.1.3: drops from the head of the flow with the most bytes, half of it or a batch, until the limits
+    /// Section 4.1: drops from the head of the flow with the most bytes, half of it or a batch, until the limits
     /// are met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {

@@ -10,7 +10,7 @@
 //!
 //! # Deviations
 //! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
-//! section 4.1.3). PIE follows RFC 8033 where Linux differs: the burst allowance decreases with time and not with
+//! section 4.1). PIE follows RFC 8033 where Linux differs: the burst allowance decreases with time and not with
 //! departures, and the first update comes after one period. All flows are updated at once, each period; idle ones (no
 //! packets, delay or probability) are skipped and lose what they had accumulated. Delays above 4.2 s count as 4.2 s.
 //!

@@ -20,7 +20,7 @@ pub(crate) enum Note {
     Nothing,
     /// Payload bytes that came with CE so far, modulo 2^32: the counter of RFC 9768's AccECN option.
     CeBytes,
-    /// One-way delay of the segment that caused it, in microseconds (RFC 6817 section 2.1.1).
+    /// One-way delay of the segment that caused it, in microseconds (RFC 6817 section 2.3).
     OneWayDelay,
 }
 

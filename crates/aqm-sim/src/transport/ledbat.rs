@@ -39,7 +39,7 @@ const GAIN: ParamSpec = ParamSpec::new(
 const ALLOWED_INCREASE: u64 = 1;
 /// Smallest window in segments, and the first one.
 const MIN_CWND: u64 = 2;
-/// Samples of the filter of current delays (section 3.4.2: a minimum).
+/// Samples of the filter of current delays (section 2.5, a minimum).
 const CURRENT_FILTER: usize = 4;
 /// Minutes for which the smallest delay is kept (section 2.5: BASE_HISTORY).
 const BASE_HISTORY: usize = 10;

@@ -16,7 +16,6 @@ from aqmlab.registry import Spec
 FILES = [
     "crates/aqm-core/src/discipline/mod.rs",
     "crates/aqm-core/src/registry.rs",
-    "tests/oracles/test_oracles.py",
 ]
 
 
@@ -32,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
 def every_list_has_the_new_name_in_its_order(name: str, checkout: Path) -> None:
     made = new.aqm(name, checkout / "crates")
     assert [path.relative_to(checkout).as_posix() for path in made[2:]] == FILES
-    mods, registry, oracles = (path.read_text() for path in made[2:])
+    mods, registry = (path.read_text() for path in made[2:])
     declared = re.findall(r"mod (\w+);", mods)
     assert declared == sorted(declared)
     assert name in declared
@@ -45,10 +44,6 @@ def every_list_has_the_new_name_in_its_order(name: str, checkout: Path) -> None:
     entries = re.findall(r"&(\w+)::INFO,\n", registry)
     # The last of the laws on the queue's length, before those on delay.
     assert entries[entries.index(name) - 1 : entries.index(name) + 2] == ["ecn_ramp", name, "codel"]
-    imports = re.findall(r"^import (\w+)$", oracles.split("sys.path.insert")[1], re.MULTILINE)
-    assert imports == sorted(imports)
-    assert name in imports
-    assert re.search(rf"    afd,\n(    \w+,\n)*    {name},\n|    {name},\n    afd,\n", oracles)
     rust, oracle = (path.read_text() for path in made[:2])
     assert "@" not in rust + oracle
     assert f'name: "{name}"' in rust

@@ -31,6 +31,8 @@ class Options:
 class Afd(Oracle):
     """One queue."""
 
+    shows = ("dropped unfair",)
+
     def __init__(self, options: Options) -> None:
         super().__init__()
         self.o = options

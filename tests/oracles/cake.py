@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import cobalt
-from workload import MILLISECOND, SECOND, Log, Oracle, Packet
+from workload import MILLISECOND, SECOND, Log, Oracle, Packet, Trace, marked_traffic
 
 MTU = 1514
 EF, VA, LE, TOS4, TOS2 = 46, 44, 1, 4, 2
@@ -231,9 +231,14 @@ class Estimator:
 class Cake(Oracle):
     """All of it."""
 
+    @staticmethod
+    def trace(seed: int) -> Trace:
+        return marked_traffic(seed)
+
     def __init__(self, options: Options) -> None:
         super().__init__()
         self.o = o = options
+        self.shows = ("dropped congestion", "marked", *(["dropped redundant"] if o.acks != "no-ack-filter" else []))
         self.salt: int | None = None
         self.next = 0
         self.turn = 0

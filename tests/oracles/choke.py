@@ -22,6 +22,8 @@ def below(numbers: Numbers, bound: int) -> int:
 class Choke(red.Red):
     """RED with a look at a random packet."""
 
+    shows = ("dropped unfair",)
+
     now = 0
 
     def averaged(self, now: int) -> None:

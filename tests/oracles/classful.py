@@ -39,6 +39,7 @@ class Classful(Oracle):
     def __init__(self, classes: int = 4, limit: int = 1000, child: codel.Options | None = None) -> None:
         super().__init__()
         self.limit = limit
+        self.shows = ("dropped overlimit",) if child is None else ("dropped congestion",)
         make: Callable[[Log], Child] = (
             (lambda log: Plain())
             if child is None

@@ -9,6 +9,7 @@ step in 16 bits, as Linux does.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -160,3 +161,15 @@ class CoDel(Oracle):
 
     def probes(self) -> dict[str, float]:
         return {"count": self.codel.count, "dropping": self.codel.dropping}
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "codel": lambda: CoDel(),
+    "codel ecn": lambda: CoDel(Options(ecn=True)),
+    "codel limit 60p target 2ms interval 20ms": lambda: CoDel(
+        Options(limit=60, target=2 * MILLISECOND, interval=20 * MILLISECOND)
+    ),
+    "codel ecn ce_threshold 30ms": lambda: CoDel(Options(ecn=True, ce_threshold=30 * MILLISECOND)),
+    "codel:linux": lambda: CoDel(Options(newton=True, mtu=1514)),
+    "codel:linux ecn interval 30ms": lambda: CoDel(Options(newton=True, mtu=1514, ecn=True, interval=30 * MILLISECOND)),
+}

@@ -7,6 +7,7 @@ counted in the unit of the limit.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from workload import MILLISECOND, SECOND, Oracle, Packet
@@ -150,3 +151,23 @@ class DocsisPie(Oracle):
             "qdelay": self.qdelay_old,
             "burst_allowance": self.burst_allowance / SECOND,
         }
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "docsis_pie limit 60p": lambda: DocsisPie(Options(limit=60)),
+    "docsis_pie limit 90p target 4ms tupdate 7ms max_burst 0ms peak_rate 30mbit traffic_burst 20000b": lambda: (
+        DocsisPie(
+            Options(
+                limit=90,
+                latency_target=4 * MILLISECOND,
+                interval=7 * MILLISECOND,
+                max_burst=0,
+                peak_rate=30_000_000,
+                max_traffic_burst=20_000,
+            )
+        )
+    ),
+    "docsis_pie limit 150p rate 7mbit alpha 0.5 beta 1.5 max_burst 30ms": lambda: DocsisPie(
+        Options(limit=150, msr=7_000_000, a=0.5, b=1.5, max_burst=30 * MILLISECOND)
+    ),
+}

@@ -37,6 +37,8 @@ class Options:
 class DualPi2(Oracle):
     """lq, cq and the base probability p'."""
 
+    shows = ("dropped congestion", "marked")
+
     def __init__(self, options: Options | None = None) -> None:
         super().__init__()
         self.o = options or Options()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -128,3 +129,12 @@ class FqCoDel(FlowQueues[codel.CoDelQueue]):
 
     def serve(self, queue: codel.CoDelQueue, now: int) -> Packet | None:
         return queue.dequeue(now)
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "fq_codel flows 65536": lambda: FqCoDel(),
+    "fq_codel flows 65536 limit 120p noecn": lambda: FqCoDel(Options(limit=120, codel=codel.Options())),
+    "fq_codel flows 65536 limit 90p drop_batch 3 quantum 300b": lambda: FqCoDel(
+        Options(limit=90, drop_batch=3, quantum=300)
+    ),
+}

@@ -18,6 +18,7 @@ class Marking(Oracle):
     def __init__(self, limit: int, unmarkable_passes: bool = False) -> None:
         super().__init__()
         self.limit, self.passes = limit, unmarkable_passes
+        self.shows = ("marked", "dropped overlimit" if unmarkable_passes else "dropped congestion")
         self.queue: deque[Packet] = deque()
 
     def survives(self, packet: Packet, hit: bool) -> bool:

@@ -27,6 +27,7 @@ class MqEcn(DeficitRoundRobin):
     ) -> None:
         super().__init__(quanta, limit)
         self.k_port, self.alpha, self.passes = k_port, alpha, unmarkable_passes
+        self.shows = ("marked", "dropped overlimit" if unmarkable_passes else "dropped congestion")
         self.t_round = 0.0
         self.start = [0] * len(quanta)
         self.idle_since = 0

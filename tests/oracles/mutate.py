@@ -198,8 +198,8 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     parts = tuple(law.split("/"))
     names = kinds.get(law, kinds.get(parts[0], parts))
     cases = [spec for spec in test_oracles.CASES if spec.split()[0].split(":")[0] in names]
-    traces = [(spec, test_oracles.traffic(spec, seed)) for spec in cases for seed in SEEDS]
-    return [(spec, trace, workload.play(trace, test_oracles.CASES[spec]())) for spec, trace in traces]
+    oracles = [(spec, test_oracles.CASES[spec](), seed) for spec in cases for seed in SEEDS]
+    return [(spec, (trace := one.trace(seed)), workload.play(trace, one)) for spec, one, seed in oracles]
 
 
 def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:

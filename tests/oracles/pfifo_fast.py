@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from workload import Oracle, Packet
+from workload import Oracle, Packet, Trace, marked_traffic
 
 # tc-prio(8): the band of each type of service, without its lowest bit ("minimize monetary cost"), which ECN has now.
 BAND_OF_TOS = {0x00: 1, 0x04: 1, 0x08: 2, 0x0C: 2, 0x10: 0, 0x14: 0, 0x18: 1, 0x1C: 1}
@@ -13,6 +13,12 @@ BAND_OF_TOS = {0x00: 1, 0x04: 1, 0x08: 2, 0x0C: 2, 0x10: 0, 0x14: 0, 0x18: 1, 0x
 
 class PfifoFast(Oracle):
     """Three lists; the first that has something sends."""
+
+    shows = ("dropped overlimit",)
+
+    @staticmethod
+    def trace(seed: int) -> Trace:
+        return marked_traffic(seed)
 
     def __init__(self, limit: int, band_limit: int) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ the queue empty (in both pseudocodes it would become inactive at once).
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from workload import MILLISECOND, SECOND, Oracle, Packet
@@ -349,3 +350,48 @@ class Ns327(Pie):
         elif self.burst == "over":
             self.calm_periods = 0
         self.current_qdelay = self.qdelay_old = delay
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "pie limit 150p": lambda: Pie(Options(limit=150, activate=False)),
+    "pie limit 150p activate": lambda: Pie(Options(limit=150)),
+    "pie limit 150p activate ecn mark_threshold 0.5": lambda: Pie(Options(limit=150, ecn=True, mark_ecnth=0.5)),
+    "pie limit 100p noderandomize nocap": lambda: Pie(Options(limit=100, activate=False, derandomize=False, cap=False)),
+    "pie limit 100p activate ecn target 5ms tupdate 7ms max_burst 20ms bytemode mark_threshold 0.4": lambda: Pie(
+        Options(
+            limit=100,
+            ecn=True,
+            qdelay_ref=5 * MILLISECOND,
+            t_update=7 * MILLISECOND,
+            max_burst=20 * MILLISECOND,
+            bytemode=True,
+            mark_ecnth=0.4,
+        )
+    ),
+    "pie limit 200p activate dq_rate_estimator": lambda: Pie(Options(limit=200, dq_threshold=16384)),
+    "pie:linux limit 200p ecn mark_threshold 0.5": lambda: Linux(Options(limit=200, ecn=True, mark_ecnth=0.5)),
+    "pie:linux limit 400p dq_rate_estimator alpha 0.5": lambda: Linux(
+        Options(limit=400, dq_threshold=16384, alpha=0.5)
+    ),
+    "pie:ns3.27 limit 100p": lambda: Ns327(
+        Options(
+            limit=100,
+            qdelay_ref=20 * MILLISECOND,
+            t_update=30 * MILLISECOND,
+            max_burst=100 * MILLISECOND,
+            dq_threshold=10_000,
+            dq_weight=0.5,
+        )
+    ),
+    "pie:ns3.27 limit 100p target 5ms ecn max_burst 0ms": lambda: Ns327(
+        Options(
+            limit=100,
+            qdelay_ref=5 * MILLISECOND,
+            t_update=30 * MILLISECOND,
+            max_burst=0,
+            ecn=True,
+            dq_threshold=10_000,
+            dq_weight=0.5,
+        )
+    ),
+}

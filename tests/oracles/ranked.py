@@ -52,6 +52,8 @@ Ranked = tuple[int, Packet]
 class Pifo(Oracle):
     """A list that is sorted whenever it is looked at; Python's sort keeps the order of equals."""
 
+    shows = ("dropped overlimit",)
+
     def __init__(self, rank: Rank, limit: int, in_bytes: bool = False) -> None:
         super().__init__()
         self.rank, self.limit, self.in_bytes = rank, limit, in_bytes
@@ -85,6 +87,8 @@ class Pifo(Oracle):
 
 class SpPifo(Oracle):
     """Queues from the highest priority to the lowest, and their bounds."""
+
+    shows = ("dropped overlimit",)
 
     def __init__(self, rank: Rank, limit: int, queues: int = 8, queue_limit: int | None = None) -> None:
         super().__init__()

@@ -10,6 +10,7 @@ counted once even if the packet that ends it is dropped (figure 2 would count it
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from workload import SECOND, Oracle, Packet
@@ -129,3 +130,38 @@ class Red(Oracle):
     def probes(self) -> dict[str, float]:
         """The average, and the probability before it is spread."""
         return {"average_queue": self.avg, "drop_probability": self.pb}
+
+
+CASES: dict[str, Callable[[], Oracle]] = {
+    "red limit 100p w 0.02": lambda: Red(Options(limit=100, minth=20, maxth=60, wq=0.02)),
+    "red limit 100p w 0.02 nogentle ecn": lambda: Red(
+        Options(limit=100, minth=20, maxth=60, wq=0.02, gentle=False, ecn=True)
+    ),
+    "red limit 200p min 5p max 15p w 0.01 ecn noharddrop": lambda: Red(
+        Options(limit=200, minth=5, maxth=15, wq=0.01, ecn=True, harddrop=False)
+    ),
+    "red limit 300p min 10kb max 40kb w 0.01 avpkt 800b probability 0.2": lambda: Red(
+        Options(
+            limit=300,
+            minth=10 * 1024,
+            maxth=40 * 1024,
+            wq=0.01,
+            maxp=0.2,
+            by_bytes=True,
+            average_packet=800,
+        )
+    ),
+    "red:ns3 limit 60p": lambda: Red(Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500)),
+    "red:linux limit 60p min 4p max 30p bandwidth 5mbit ecn": lambda: Red(
+        Options(
+            limit=60,
+            minth=4,
+            maxth=30,
+            maxp=0.02,
+            gentle=False,
+            harddrop=False,
+            ecn=True,
+            bandwidth=5_000_000,
+        )
+    ),
+}

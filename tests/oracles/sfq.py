@@ -32,6 +32,8 @@ class Options:
 class Sfq(Oracle):
     """A dictionary of lists, in the order of their turns."""
 
+    shows = ("dropped overlimit",)
+
     def __init__(self, options: Options) -> None:
         super().__init__()
         self.o = options

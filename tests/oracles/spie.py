@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import pie
 from sketches import Conservative, CountMin, CountSketch, Sketch
-from workload import MILLISECOND, SECOND, Packet
+from workload import MILLISECOND, SECOND, Oracle, Packet
 
 
 def printed(limit: int, qdelay_ref: int = 20 * MILLISECOND) -> pie.Options:
@@ -113,6 +113,8 @@ class Options:
 
 class SPie(pie.Ns327):
     """One queue under S-PIE."""
+
+    shows = ("dropped unfair",)
 
     def __init__(self, options: Options) -> None:
         super().__init__(options.pie)
@@ -223,7 +225,18 @@ def variant(
     return SPie(Options(options, sketch=sketch, **readings))  # type: ignore[arg-type]
 
 
-CASES = {
+CASES: dict[str, Callable[[], Oracle]] = {
+    "s-pie limit 100p": lambda: SPie(Options(printed(limit=100))),
+    "s-pie limit 100p target 5ms rule algorithm2 clear_period 300ms": lambda: SPie(
+        Options(
+            printed(limit=100, qdelay_ref=5 * MILLISECOND),
+            text=False,
+            clear_period=300 * MILLISECOND,
+        )
+    ),
+    "s-pie limit 100p small_flows_use_p noguard": lambda: SPie(
+        Options(printed(limit=100), small_flows_use_p=True, guard=False)
+    ),
     "s-pie limit 100p target 5ms sketch conservative": variant,
     "s-pie limit 100p target 5ms sketch count_sketch depth 5": variant,
     "s-pie limit 100p target 5ms equal_share drop": lambda: variant(equal_drops=True),

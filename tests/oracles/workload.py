@@ -104,6 +104,15 @@ class Log:
 class Oracle(ABC):
     """A law with its queue; `play` gives it the trace's random numbers and the link's rate."""
 
+    # What the workloads must show often beside arrivals and departures, or the comparison says little; with a parameter
+    # `ecn` marks as well.
+    shows: tuple[str, ...] = ("dropped congestion",)
+
+    @staticmethod
+    def trace(seed: int) -> Trace:
+        """Return a workload to compare it on."""
+        return random_traffic(seed)
+
     def __init__(self) -> None:
         self.log = Log()
         self.numbers = Numbers([])

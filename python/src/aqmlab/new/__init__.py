@@ -23,7 +23,7 @@ priv pub ref self static struct super trait type typeof union unsafe unsized use
 
 
 def aqm(name: str, start: Path) -> list[Path]:
-    """Make the Rust file, the oracle and the lines of the registry of a discipline in a checkout.
+    """Make the Rust file and the oracle of a discipline in a checkout, and its lines in the lists.
 
     Args:
         name: its name.
@@ -51,7 +51,6 @@ def aqm(name: str, start: Path) -> list[Path]:
         oracle: _filled("oracle.py.txt", name),
         **_changed(root / DISCIPLINES / "mod.rs", lambda text: _with_mod(text, name)),
         **_changed(root / DISCIPLINES.parent / "registry.rs", lambda text: _with_entry(text, name, root)),
-        **_changed(root / ORACLES / "test_oracles.py", lambda text: _with_oracle(text, name)),
     }
     for path, content in contents.items():
         with system.writing(path):
@@ -113,7 +112,17 @@ def _changed(path: Path, change: Callable[[str], str]) -> dict[Path, str]:
 
 
 def _with_mod(text: str, name: str) -> str:
-    return _before(text, r"(?:#\[.*\]\n)*(?:pub )?mod (\w+);\n", name, f"pub mod {name};\n")
+    """Insert a line before the first whose name comes later."""
+    line, end = f"pub mod {name};\n", None
+    for match in re.finditer(r"(?:#\[.*\]\n)*(?:pub )?mod (\w+);\n", text):
+        if end not in (None, match.start()):
+            break
+        if match[1] > name:
+            return text[: match.start()] + line + text[match.start() :]
+        end = match.end()
+    if end is None:
+        raise ValueError(text)
+    return text[:end] + line + text[end:]
 
 
 def _with_entry(text: str, name: str, root: Path) -> str:
@@ -127,26 +136,6 @@ def _with_entry(text: str, name: str, root: Path) -> str:
     entries = re.findall(r"    &(\w+)::INFO,\n", text)
     alike = [one for one in entries if "group: Group::QueueLength" in (root / DISCIPLINES / f"{one}.rs").read_text()]
     return text.replace(f"    &{alike[-1]}::INFO,\n", f"    &{alike[-1]}::INFO,\n    &{name}::INFO,\n", 1)
-
-
-def _with_oracle(text: str, name: str) -> str:
-    text = _before(text, r"import (\w+)\n", name, f"import {name}\n", after="sys.path.insert")
-    return _before(text, r"    (\w+),\n", name, f"    {name},\n", after="    afd,\n", backwards=len("    afd,\n"))
-
-
-def _before(text: str, pattern: str, name: str, line: str, after: str = "", backwards: int = 0) -> str:
-    """Insert a line before the first of those that match whose name comes later."""
-    start = text.index(after) + len(after) - backwards
-    end = None
-    for match in re.compile(pattern).finditer(text, start):
-        if end not in (None, match.start()):
-            break
-        if next(filter(None, match.groups())) > name:
-            return text[: match.start()] + line + text[match.start() :]
-        end = match.end()
-    if end is None:
-        raise ValueError(pattern)
-    return text[:end] + line + text[end:]
 
 
 __all__ = ["aqm", "class_of", "python"]

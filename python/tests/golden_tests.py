@@ -1,7 +1,9 @@
 """Golden runs of the simulator: a result stays the same to the last bit.
 
-A change that is meant to change results updates `golden/runs.json` (`AQMLAB_GOLDEN=write` before pytest) and gives the
-reason in its commit. New metrics, columns and series may be added without that.
+Every discipline, kind of flow (so every congestion control, rate control and source), topology and program of a switch
+that the registries have has one. A new one, or a change that is meant to change results, updates `golden/runs.json`
+(`AQMLAB_GOLDEN=write` before pytest; runs that are as they were stay), and gives the reason in its commit. New
+columns and series may be added without that.
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ import pytest
 from conftest import ROOT
 
 import aqmlab
-from aqmlab import registry
-from aqmlab.metrics import METRICS, split
+from aqmlab import _native, registry
+from aqmlab.engine import native
+from aqmlab.metrics import METRICS, is_metric, split
+from aqmlab.scenario import topologies
+from aqmlab.scenario.kinds import KINDS
 
 FILE = Path(__file__).parent / "golden" / "runs.json"
 TAGS = ("point", "aqm", "seed")
@@ -30,54 +35,72 @@ MIXED = ["4*newreno", "2*cubic:ecn=classic:rtt=80ms", "1*cbr:rate=1mbit"]
 TRACE = str(ROOT / "data/link-traces/aqmlab-lte.down")
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
 
-TOPOLOGIES = (
-    "parking_lot:hops=3",
-    "star",
-    "many_to_one",
-    "many_to_many",
-    "leaf_spine",
-    "shared_medium",
-    "asymmetric",
-    "campus",
-)
+# What a kind of flow must be told, or shows more with; the others run as they are.
+FLOWS = {
+    "newreno": "3*newreno:sack=off",
+    "dctcp": "3*dctcp",
+    "fixed": "2*fixed:window=20p",
+    "dcqcn": "2*dcqcn:line=10mbit",
+    "cbr": "1*cbr:rate=3mbit",
+    "onoff": "3*onoff:rate=4mbit:on=200ms:off=100ms",
+    "pareto": "3*pareto:rate=4mbit",
+    "weibull": "3*weibull:rate=4mbit",
+    "poisson": "2*poisson:rate=6mbit",
+    "steps": "1*steps:rates=1mbit..8mbit",
+    "vbr": "1*vbr:size=exp(10kb)",
+    "telnet": "5*telnet",
+    "arrivals": "2*arrivals:gap=exp(5ms):size=2kb",
+    "video": "1*video",
+    "ftp": "1*ftp",
+    "web": "1*web",
+    "incast": "1*incast",
+    "workload": "1*workload:load=0.5",
+    "replay": f"1*replay:file={CAPTURE}",
+    **{name: f"2*{name}:dscp=46" for name in ("pmqecn", "pmqecn_as_run", "pmqecn_bounded")},
+    **{name: f"2*{name}:dscp=46" for name in ("dcqcn_as_run", "p4qcn_as_run", "tcn_as_run")},
+}
+
+
+def _switched(program: str) -> dict[str, str]:
+    """Senders behind a switch that runs a program, with a queue for each of its classes."""
+    return {"topology": f"many_to_one:senders=3:program={program}", "aqm": "sp classes 3 limit 192p"}
+
+
+# What the senders of a kind hear of congestion from; the others have CoDel.
+SIGNALLED: dict[str, dict[str, str]] = {
+    "prague": {"aqm": "dualpi2"},
+    "dcqcn": {"aqm": "ecn_ramp kmax 60kb pmax 0.3", "topology": "many_to_one:senders=3"},
+    "qcn": _switched("qcn setpoint 10kb"),
+    "pmqecn": _switched("pmqecn"),
+    "pmqecn_as_run": _switched("pmqecn"),
+    "pmqecn_bounded": _switched("pmqecn"),
+    "dcqcn_as_run": _switched("pmqecn strategy dcqcn threshold 11"),
+    "p4qcn_as_run": _switched("pmqecn strategy p4qcn threshold 11"),
+    "tcn_as_run": _switched("pmqecn strategy tcn sojourn 2ms"),
+}
+TOPOLOGIES = {"parking_lot": {"topology": "parking_lot:hops=3"}, "bus": {"rtt": "2ms"}}
+PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "qcn setpoint 10kb"}
 
 
 def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     for one in registry.disciplines():
         yield f"aqm {one.name}", {**PLAIN, "aqm": one.name, "flows": MIXED}
-    flows = {
-        "newreno": "3*newreno:sack=off",
-        "newreno as in ns-3": "3*newreno:abc=off:ssthresh=pipe",
-        "cubic with everything": "3*cubic:hystart=on:prr=on:rack=on:handshake=on:eifel=on:quickack=16:pacing=on",
-        "dctcp": "3*dctcp",
-        "ledbat": "2*ledbat",
-        "prague": "2*prague",
-        "bbr1": "2*bbr1",
-        "bbr3": "2*bbr3",
-        "fixed": "2*fixed:window=20p",
-        "onoff": "3*onoff:rate=4mbit:on=200ms:off=100ms",
-        "pareto": "3*pareto:rate=4mbit",
-        "weibull": "3*weibull:rate=4mbit",
-        "poisson": "2*poisson:rate=6mbit",
-        "poisson tcp": "2*poisson:rate=6mbit:transport=cubic",
-        "steps": "1*steps:rates=1mbit..8mbit",
-        "vbr": "1*vbr:size=exp(10kb)",
-        "telnet": "5*telnet",
-        "arrivals": "2*arrivals:gap=exp(5ms):size=2kb",
-        "voip": "2*voip",
-        "gaming": "2*gaming",
-        "video": "1*video",
-        "ftp": "1*ftp",
-        "rpc": "2*rpc",
-        "web": "1*web",
-        "incast": "1*incast",
-        "workload": "1*workload:load=0.5",
-        "replay": f"1*replay:file={CAPTURE}",
-    }
-    for name, spec in flows.items():
-        yield f"flows {name}", {**PLAIN, "aqm": "dualpi2" if name == "prague" else "codel", "flows": [spec, "1*cubic"]}
-    for topology in TOPOLOGIES:
-        yield f"topology {topology}", {**PLAIN, "aqm": "fq_codel", "topology": topology, "flows": ["6*cubic", "2*voip"]}
+    for kind in KINDS:
+        heard = SIGNALLED.get(kind, {"aqm": "codel"})
+        yield f"flows {kind}", {**PLAIN, **heard, "flows": [FLOWS.get(kind, f"2*{kind}"), "1*cubic"]}
+    for name, spec in (
+        ("newreno as in ns-3", "3*newreno:abc=off:ssthresh=pipe"),
+        ("cubic with everything", "3*cubic:hystart=on:prr=on:rack=on:handshake=on:eifel=on:quickack=16:pacing=on"),
+        ("poisson tcp", "2*poisson:rate=6mbit:transport=cubic"),
+    ):
+        yield f"flows {name}", {**PLAIN, "aqm": "codel", "flows": [spec, "1*cubic"]}
+    for topology in topologies.KINDS:
+        settings = {"topology": topology.name, **TOPOLOGIES.get(topology.name, {})}
+        yield f"topology {topology.name}", {**PLAIN, "aqm": "fq_codel", **settings, "flows": ["6*cubic", "2*voip"]}
+    for program in json.loads(_native.programs()):
+        switched = _switched(PROGRAMS.get(program["name"], program["name"]))
+        flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]
+        yield f"program {program['name']}", {**PLAIN, **switched, "flows": flows}
     yield "link trace", {**PLAIN, "rate": None, "link_trace": TRACE, "flows": MIXED, "aqm": "codel"}
     yield "capture", {**PLAIN, "capture": [CAPTURE], "aqm": "pie", "flows": ["1*cubic"]}
     yield "capture over trace", {**PLAIN, "rate": None, "link_trace": TRACE, "capture": [CAPTURE], "aqm": "red"}
@@ -85,6 +108,14 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "device ring", {**PLAIN, "device_ring": "8p", "flows": MIXED, "aqm": "fq_codel"}
     yield "slow access", {**PLAIN, "access_rate": "6mbit", "flows": MIXED, "aqm": "codel"}
     yield "fast", {**PLAIN, "rate": "1gbit", "rtt": "2ms", "duration": "500ms", "flows": ["20*cubic"], "aqm": "pie"}
+    yield "flow monitor", {**PLAIN, "flow_monitor": "on", "flows": MIXED, "aqm": "codel"}
+    yield "heavy flows among short ones", {**PLAIN, "aqm": "sqm_lru", "flows": [*MIXED, "20*web"]}
+    finite = ["8*cubic:size=50kb", "3*cubic:size=2mb", "1*cubic:size=11mb"]
+    yield "finite flows", {**PLAIN, "rate": "100mbit", "warmup": "mser5", "flows": finite}
+    buffer = "many_to_one:senders=4:buffer=60kb:xoff=15kb:priorities=1"
+    flows = ["8*cubic", "4*dcqcn:class=1:line=100mbit"]
+    fast = {**PLAIN, "rate": "100mbit", "rtt": "1ms", "duration": "1s"}
+    yield "shared buffer and pauses", {**fast, "topology": buffer, "flows": flows}
     drr = "drr child [codel] child [fifo]"
     yield "classes", {**PLAIN, "aqm": drr, "flows": ["2*cubic:class=0", "2*newreno:class=1"]}
 
@@ -120,30 +151,61 @@ def _golden() -> dict[str, Any]:
     return dict(json.loads(FILE.read_text())) if FILE.exists() else {}
 
 
-@pytest.mark.skipif(os.environ.get("AQMLAB_GOLDEN") != "write", reason="renews the file, when asked to")
-def golden_runs_are_written_on_request() -> None:
-    FILE.parent.mkdir(exist_ok=True)
-    found = {name: _answer(options) for name, options in CASES.items()}
-    FILE.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
-
-
-@pytest.mark.parametrize("name", CASES)
-def a_run_answers_as_it_did(name: str) -> None:
-    expected = _golden()[name]
-    found = _answer(CASES[name])
-    changed = [
+def _changed(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """Say what of a recorded result is another, or gone."""
+    return [
         f"{part}.{key}: {found[part].get(key, 'gone')} instead of {value}"
         for part, entries in expected.items()
         for key, value in entries.items()
         if found[part].get(key) != value
     ]
-    assert not changed
 
 
-def every_metric_that_a_run_answers_is_declared() -> None:
-    answered = {split(name)[1] for run in _golden().values() for name in run["metrics"]}
-    assert answered - {"engine", "events", "bottleneck_packets"} <= {metric.name for metric in METRICS}
+def _pinned(golden: dict[str, Any]) -> set[str]:
+    """Return the plain names of the metrics in recorded results."""
+    return {split(name)[1] for run in golden.values() for name in run["metrics"]}
 
 
-def every_golden_run_is_unchanged() -> None:
-    assert set(_golden()) == set(CASES)
+@pytest.mark.skipif(os.environ.get("AQMLAB_GOLDEN") != "write", reason="renews the file, when asked to")
+def golden_runs_are_written_on_request() -> None:
+    FILE.parent.mkdir(exist_ok=True)
+    golden = _golden()
+    pinned = _pinned(golden)
+    for name, options in CASES.items():
+        found = _answer(options)
+        if name not in golden or _changed(golden[name], found) or _pinned({name: found}) - pinned:
+            golden[name] = found
+    FILE.write_text(json.dumps({name: golden[name] for name in CASES}, indent=0, sort_keys=True) + "\n")
+
+
+@pytest.mark.parametrize("name", CASES)
+def a_run_answers_as_it_did_and_in_declared_metrics(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered: set[str] = set()
+
+    def simulated(*task: Any) -> Any:
+        run = _native.run(*task)
+        answered.update(run.metrics)
+        return run
+
+    monkeypatch.setattr(native, "simulate", simulated)
+    found = _answer(CASES[name])
+    undeclared = {metric for metric in answered if not is_metric(metric)}
+    assert not undeclared, "not in aqmlab.metrics"
+    expected = _golden().get(name)
+    assert expected, "no golden run: AQMLAB_GOLDEN=write writes it"
+    assert not _changed(expected, found)
+
+
+def everything_in_the_registries_has_a_golden_run_and_nothing_else() -> None:
+    missing, left = CASES.keys() - _golden().keys(), _golden().keys() - CASES.keys()
+    assert not missing, f"no golden run of {', '.join(sorted(missing))}: AQMLAB_GOLDEN=write writes it"
+    assert not left, f"golden runs of nothing: {', '.join(sorted(left))}"
+
+
+# Metrics that no golden run answers, and why.
+UNPINNED = {"pfc_deadlock_s": "only in a deadlock, which `simulation/switches.rs` has"}
+
+
+def every_metric_is_in_a_golden_run() -> None:
+    missing = {metric.name for metric in METRICS} - _pinned(_golden())
+    assert missing == UNPINNED.keys(), "a case that answers it, and AQMLAB_GOLDEN=write"

@@ -30,13 +30,15 @@ struct Dctcp {
     window_end: u64,
     /// The window was reduced for everything sent before this.
     reduced_until: u64,
+    /// Everything before was sent.
+    sent: u64,
 }
 
 impl Default for Dctcp {
     fn default() -> Dctcp {
         // Section 4.2: alpha starts at 1, so that the first mark halves the window.
         let (reno, alpha) = (Newreno::default(), 1.0);
-        Dctcp { reno, alpha, acked: 0, marked: 0, window_end: 0, reduced_until: 0 }
+        Dctcp { reno, alpha, acked: 0, marked: 0, window_end: 0, reduced_until: 0, sent: 0 }
     }
 }
 
@@ -53,9 +55,11 @@ impl Controller for Dctcp {
         if acked.marked > 0 && acked.una > self.reduced_until {
             let reduced = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
             window.ssthresh = (reduced as u64).max(2 * window.mss);
-            window.cwnd = window.ssthresh;
+            // After a timeout it has less already.
+            window.cwnd = window.cwnd.min(window.ssthresh);
             self.reduced_until = acked.next;
         }
+        self.sent = acked.next;
     }
 
     /// As Reno (section 3.3, last paragraph).
@@ -66,9 +70,10 @@ impl Controller for Dctcp {
         }
     }
 
-    /// Section 3.5: a loss has the same response as in any TCP.
+    /// Section 3.5: a loss has the same response as in any TCP, and answers the marks of its window of data as well.
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
+        self.reduced_until = self.sent;
     }
 }
 
@@ -104,6 +109,25 @@ mod tests {
         assert_eq!(window.cwnd, 75_000); // the same window of data
         dctcp.observe(&mut window, &acked(1000, 1000, 101_000, 176_000));
         assert_eq!(window.cwnd, 56_250);
+    }
+
+    #[test]
+    fn a_loss_answers_the_marks_of_its_window_of_data() {
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut dctcp = Dctcp::default();
+        dctcp.observe(&mut window, &acked(1000, 0, 1000, 101_000));
+        dctcp.on_congestion(&mut window, 100_000);
+        dctcp.observe(&mut window, &acked(1000, 1000, 101_000, 120_000));
+        assert_eq!(window.cwnd, 50_000);
+        dctcp.observe(&mut window, &acked(1000, 1000, 102_000, 121_000));
+        assert!(window.cwnd < 50_000);
+    }
+
+    #[test]
+    fn a_mark_does_not_raise_the_window_that_a_timeout_left() {
+        let mut window = Window { cwnd: 1000, ssthresh: 50_000, mss: 1000, initial: 10_000 };
+        Dctcp::default().observe(&mut window, &acked(1000, 1000, 1000, 2000));
+        assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
     }
 
     #[test]

@@ -102,7 +102,8 @@ impl Controller for Prague {
         if acked.marked > 0 && self.reduced.is_over(acked) {
             let reduced = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
             window.ssthresh = (reduced as u64).max(2 * window.mss);
-            window.cwnd = window.ssthresh;
+            // After a timeout it has less already.
+            window.cwnd = window.cwnd.min(window.ssthresh);
             self.reduced = self.latest;
         }
     }
@@ -156,6 +157,13 @@ mod tests {
         prague.observe(&mut window, &acked(1000, 1000, 50, 1000, 100_000, RTT));
         // The empty first round ends with a share of 1 and leaves alpha at 1.
         assert_eq!((window.cwnd, window.in_slow_start()), (50_000, false));
+    }
+
+    #[test]
+    fn a_mark_does_not_raise_the_window_that_a_timeout_left() {
+        let mut window = Window { ssthresh: 50_000, ..window(1000) };
+        Prague::default().observe(&mut window, &acked(1000, 1000, 50, 1000, 2000, RTT));
+        assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
     }
 
     #[test]

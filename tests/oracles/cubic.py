@@ -1,4 +1,4 @@
-"""CUBIC from the text of RFC 9438: windows in segments, times in seconds.
+"""CUBIC from the text of RFC 9438: times in seconds, W in segments as there, the window itself in bytes.
 
 Readings shared with aqmlab:
 
@@ -14,21 +14,25 @@ Readings shared with aqmlab:
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections.abc import Callable
+
+from control import MSS, Ack, Control
 
 C = 0.4
 BETA = 0.7
 ALPHA = 3 * (1 - BETA) / (1 + BETA)
 
 
-class Cubic:
-    """One connection; `seen` counts the cases that occurred."""
+class Cubic(Control):
+    """One connection."""
 
-    def __init__(self, initial_window: float, mss: int) -> None:
-        self.initial_window = initial_window
-        self.mss = mss
-        self.cwnd = initial_window
-        self.ssthresh = math.inf
+    rules = (
+        *("Reno-friendly", "concave", "convex", "capped", "no growth", "fast convergence"),
+        *("after timeout", "after slow start", "as Reno", "below Reno"),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
         self.cwnd_prior = 0.0
         self.w_max = 0.0
         self.k = 0.0
@@ -37,16 +41,14 @@ class Cubic:
         self.t: float | None = None
         self.after_timeout = False
         self.last_ack = 0.0
-        self.seen: Counter[str] = Counter()
 
-    def ack(self, now: float, segments_acked: float, rtt: float, *, limited: bool = False) -> None:
-        """New data is acknowledged; `limited`: the application does not use the window."""
-        since_last, self.last_ack = now - self.last_ack, now
-        if limited:
+    def ack(self, ack: Ack) -> None:
+        since_last, self.last_ack = ack.now - self.last_ack, ack.now
+        if not ack.used:
             # Section 4.2: t must not include periods in which cwnd was not updated for this reason (section 5.8).
             return
         if self.cwnd < self.ssthresh:
-            self.cwnd = min(self.cwnd + min(segments_acked, 2.0), self.ssthresh)
+            self.cwnd = min(self.cwnd + min(ack.acked, 2 * MSS), self.ssthresh)
             return
         if self.t is None:
             self.begin_stage()
@@ -54,27 +56,24 @@ class Cubic:
         else:
             t = self.t + since_last
         self.t = t
+        segments_acked, cwnd = ack.acked / MSS, self.cwnd / MSS
         # Equation 4.
         reached = self.w_est >= self.cwnd_prior
-        self.w_est += (1.0 if reached else ALPHA) * segments_acked / self.cwnd
+        self.w_est += (1.0 if reached else ALPHA) * segments_acked / cwnd
         self.seen["as Reno" if reached else "below Reno"] += 1
         if self.w_cubic(t) < self.w_est:
             self.seen["Reno-friendly"] += 1
-            self.cwnd = max(self.cwnd, self.w_est)
+            self.cwnd = max(cwnd, self.w_est) * MSS
             return
-        self.seen["concave" if self.cwnd < self.w_max else "convex"] += 1
-        target = self.w_cubic(t + rtt)
-        if target < self.cwnd:
-            target = self.cwnd
+        self.seen["concave" if cwnd < self.w_max else "convex"] += 1
+        target = self.w_cubic(t + ack.rtt)
+        if target < cwnd:
+            target = cwnd
             self.seen["no growth"] += 1
-        elif target > 1.5 * self.cwnd:
-            target = 1.5 * self.cwnd
+        elif target > 1.5 * cwnd:
+            target = 1.5 * cwnd
             self.seen["capped"] += 1
-        self.cwnd += (target - self.cwnd) / self.cwnd * segments_acked
-
-    def whole(self, window: float) -> float:
-        """Whole bytes of a window."""
-        return math.floor(window * self.mss) / self.mss
+        self.cwnd = (cwnd + (target - cwnd) / cwnd * segments_acked) * MSS
 
     def w_cubic(self, t: float) -> float:
         """Equation 1."""
@@ -82,41 +81,39 @@ class Cubic:
 
     def begin_stage(self) -> None:
         """Congestion avoidance starts."""
-        self.cwnd = self.whole(self.cwnd)
-        if self.after_timeout or self.w_max <= self.cwnd:
+        self.cwnd = math.floor(self.cwnd)
+        cwnd = self.cwnd / MSS
+        if self.after_timeout or self.w_max <= cwnd:
             # Section 4.8; section 4.10.
             self.seen["after timeout" if self.after_timeout else "after slow start"] += 1
             self.after_timeout = False
-            self.k, self.w_max = 0.0, self.cwnd
+            self.k, self.w_max = 0.0, cwnd
         else:
-            self.k = math.cbrt((self.w_max - self.cwnd) / C)  # equation 2
-        self.w_est = self.cwnd
+            self.k = math.cbrt((self.w_max - cwnd) / C)  # equation 2
+        self.w_est = cwnd
 
-    def congestion(self, flight_size: float) -> None:
+    def congestion(self, flight: int) -> None:
         """Sections 4.6 and 4.7."""
-        self.cwnd = self.whole(self.cwnd)
-        converges = self.cwnd < self.w_max
+        cwnd = math.floor(self.cwnd) / MSS
+        converges = cwnd < self.w_max
         self.seen["fast convergence"] += converges
-        self.w_max = self.cwnd * (1 + BETA) / 2 if converges else self.cwnd
-        self.cwnd_prior = self.cwnd
+        self.w_max = cwnd * (1 + BETA) / 2 if converges else cwnd
+        self.cwnd_prior = cwnd
         # Limited transmit sends more than the window (RFC 3042), and is left out.
-        self.ssthresh = self.whole(max(min(flight_size, self.cwnd) * BETA, 2.0))
-        self.cwnd = self.ssthresh
+        self.cwnd = self.ssthresh = math.floor(max(min(flight / MSS, cwnd) * BETA, 2.0) * MSS)
         self.t = None
         self.after_timeout = False
 
-    def timeout(self, flight_size: float) -> None:
-        """Section 4.8, the timer's first expiry."""
-        self.congestion(flight_size)
-        self.again()
-
     def again(self) -> None:
-        """Any expiry: one segment is left."""
-        self.cwnd = 1.0
+        """Section 4.8: one segment is left."""
+        super().again()
         self.after_timeout = True
         self.t = None
 
     def idle(self) -> None:
-        """It sends again after idle time: a new stage starts."""
-        self.cwnd = min(self.cwnd, self.initial_window)
+        """A new stage starts as well."""
+        super().idle()
         self.t = None
+
+
+CONTROLS: dict[str, Callable[[], Control]] = {"cubic": Cubic}

@@ -11,7 +11,8 @@ pub(super) const ONLY: &[(&str, &[&str])] =
 
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Recovery {
+pub enum Recovery {
+    /// Nothing is repaired.
     #[default]
     Open,
     /// Fast recovery.
@@ -22,14 +23,17 @@ pub(crate) enum Recovery {
 
 /// The connection after an acknowledgment was processed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    pub(crate) now: Time,
-    /// Bytes in the network, before the acknowledgment and after it.
-    pub(crate) prior_inflight: u64,
-    pub(crate) inflight: u64,
-    pub(crate) recovery: Recovery,
+pub struct Moment {
+    /// When.
+    pub now: Time,
+    /// Bytes in the network before the acknowledgment.
+    pub prior_inflight: u64,
+    /// Bytes in the network after it.
+    pub inflight: u64,
+    /// Whether losses are being repaired.
+    pub recovery: Recovery,
     /// Smoothed round-trip time, zero before the first sample.
-    pub(crate) srtt: Span,
+    pub srtt: Span,
 }
 
 /// The connection as in the drafts' pseudocode: C and RS.

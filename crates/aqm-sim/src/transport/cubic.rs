@@ -149,7 +149,7 @@ mod tests {
         let rtt = Span::from_millis(100);
         for step in 0..43 {
             let now = Time::ZERO + Span::from_millis(100) * step;
-            let acked = Acked::example(window.cwnd, now, rtt);
+            let acked = Acked::new(window.cwnd, now, rtt);
             cubic.observe(&mut window, &acked);
             cubic.avoid_congestion(&mut window, &acked);
         }
@@ -176,7 +176,7 @@ mod tests {
         cubic.on_congestion(&mut window, 10_000);
         let rtt = Span::from_millis(1);
         for step in 0..4 {
-            let acked = Acked::example(window.cwnd, Time::ZERO + rtt * step, rtt);
+            let acked = Acked::new(window.cwnd, Time::ZERO + rtt * step, rtt);
             cubic.observe(&mut window, &acked);
             cubic.avoid_congestion(&mut window, &acked);
         }

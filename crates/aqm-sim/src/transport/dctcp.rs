@@ -83,7 +83,7 @@ mod tests {
     use aqm_core::units::{Span, Time};
 
     fn acked(bytes: u64, marked: u64, una: u64, next: u64) -> Acked {
-        Acked { marked, una, next, ..Acked::example(bytes, Time::ZERO, Span::from_millis(1)) }
+        Acked { marked, una, next, ..Acked::new(bytes, Time::ZERO, Span::from_millis(1)) }
     }
 
     #[test]

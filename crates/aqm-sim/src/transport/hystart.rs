@@ -118,7 +118,7 @@ mod tests {
             let (now, rtt) = (Time::ZERO, Span::from_millis(rtt_ms));
             // The last one acknowledges everything sent in the round, and the next round has been sent.
             let next = (number + 1 + ack / 10) * 10_000;
-            let acked = Acked { una, next, ..Acked::example(1000, now, rtt) };
+            let acked = Acked { una, next, ..Acked::new(1000, now, rtt) };
             hystart.on_ack(window, &acked);
         }
     }
@@ -150,7 +150,7 @@ mod tests {
         }
         assert!(hystart.conservative.is_none());
         let before = window.cwnd;
-        hystart.on_ack(&mut window, &Acked::example(1000, Time::ZERO, Span::from_millis(50)));
+        hystart.on_ack(&mut window, &Acked::new(1000, Time::ZERO, Span::from_millis(50)));
         assert_eq!(window.cwnd, before + 1000);
     }
 
@@ -158,8 +158,7 @@ mod tests {
     fn an_acknowledgment_counts_at_most_eight_segments_unless_the_sender_paces() {
         let grown = |paced| {
             let mut window = Window::new(1000, 10);
-            HyStart::new(paced)
-                .on_ack(&mut window, &Acked::example(20_000, Time::ZERO, Span::from_millis(40)));
+            HyStart::new(paced).on_ack(&mut window, &Acked::new(20_000, Time::ZERO, Span::from_millis(40)));
             window.cwnd
         };
         assert_eq!((grown(false), grown(true)), (18_000, 30_000));

@@ -1,39 +1,46 @@
 //! A congestion control without its connection, for oracles.
 
+use super::bbr::Moment;
 use super::control::Control;
+use super::rate::{RateSample, Sampler};
 use super::tcp::Tcp;
 use super::window::Acked;
 use aqm_core::random::Random;
-use aqm_core::units::{Span, Time};
 
-/// A congestion control that is told what happens, and returns its window.
+/// A congestion control that is told what happens, and returns its window, and its rate if it has one.
 ///
 /// ```
+/// use aqm_core::random::Random;
 /// use aqm_sim::transport::{IsolatedControl, Tcp};
-/// let mut cubic = IsolatedControl::new(&Tcp::parse("cubic mss 1000b iw 100").unwrap());
+/// let tcp = Tcp::parse("cubic mss 1000b iw 100").unwrap();
+/// let mut cubic = IsolatedControl::new(&tcp, Random::seeded(0));
 /// cubic.congestion(100_000);
-/// assert_eq!((cubic.cwnd(), cubic.ssthresh()), (70_000, 70_000));
+/// assert_eq!((cubic.cwnd(), cubic.ssthresh(), cubic.rate()), (70_000, 70_000, None));
 /// ```
 #[derive(Debug)]
 pub struct IsolatedControl {
     control: Control,
+    sampler: Sampler,
 }
 
 impl IsolatedControl {
-    /// At the start of a connection.
-    pub fn new(tcp: &Tcp) -> IsolatedControl {
-        IsolatedControl { control: Control::new(tcp, Random::seeded(0)) }
+    /// At the start of a connection, with its random numbers.
+    pub fn new(tcp: &Tcp, random: Random) -> IsolatedControl {
+        IsolatedControl { control: Control::new(tcp, random), sampler: Sampler::default() }
     }
 
-    /// `bytes` were acknowledged at `now`, with a smoothed round-trip time of `rtt`. Unless the window is `used`, the
-    /// application limited what was sent.
-    pub fn acknowledge(&mut self, bytes: u64, now: Time, rtt: Span, used: bool) {
-        let acked =
-            Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 };
-        self.control.observe(&acked);
+    /// New data was acknowledged. Unless the window is `used`, the application limited what was sent.
+    pub fn acknowledge(&mut self, acked: &Acked, used: bool) {
+        self.control.observe(acked);
         if used {
-            self.control.on_ack(&acked);
+            self.control.on_ack(acked);
         }
+    }
+
+    /// An acknowledgment gave a sample of the delivery rate, after `delivered` bytes over the connection's life.
+    pub fn sample(&mut self, rs: RateSample, delivered: u64, at: Moment) {
+        self.sampler.delivered = delivered;
+        self.control.on_sample(&mut self.sampler, rs, at);
     }
 
     /// A loss or a mark, with `flight` bytes outstanding.
@@ -51,6 +58,11 @@ impl IsolatedControl {
         self.control.on_idle();
     }
 
+    /// The application of a control with samples sends again after a pause.
+    pub fn restart(&mut self, at: Moment) {
+        self.control.on_restart(&self.sampler, at.srtt, at.now);
+    }
+
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.control.window.cwnd
@@ -59,5 +71,10 @@ impl IsolatedControl {
     /// Slow start threshold, bytes.
     pub fn ssthresh(&self) -> u64 {
         self.control.window.ssthresh
+    }
+
+    /// Pacing rate of a control that always paces, bytes per second.
+    pub fn rate(&self) -> Option<f64> {
+        self.control.rate()
     }
 }

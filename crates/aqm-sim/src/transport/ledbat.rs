@@ -125,7 +125,7 @@ mod tests {
 
     fn acked(bytes: u64, delay_ms: u32, at: u64) -> Acked {
         let now = Time::ZERO + Span::from_millis(at);
-        Acked { note: delay_ms * 1000, flight: 20_000, ..Acked::example(bytes, now, Span::from_millis(50)) }
+        Acked { note: delay_ms * 1000, flight: 20_000, ..Acked::new(bytes, now, Span::from_millis(50)) }
     }
 
     fn settled(cwnd: u64) -> (Ledbat, Window) {

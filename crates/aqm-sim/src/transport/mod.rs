@@ -49,13 +49,16 @@ mod testing;
 mod values;
 mod window;
 
+pub use bbr::{Moment, Recovery};
 pub use controller::Info;
 pub use ecn::EcnMode;
 pub use isolated::IsolatedControl;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
+pub use rate::RateSample;
 pub(crate) use receiver::{Acknowledgment, Receiver, Segment};
 pub use registry::{CONTROLS, find};
 pub(crate) use sender::{Losses, Sender};
 pub use tcp::Tcp;
 pub(crate) use values::to_json;
 pub use values::{Values, field};
+pub use window::Acked;

@@ -97,7 +97,7 @@ mod tests {
     use aqm_core::units::{Span, Time};
 
     fn acked(bytes: u64) -> Acked {
-        Acked::example(bytes, Time::ZERO, Span::from_millis(10))
+        Acked::new(bytes, Time::ZERO, Span::from_millis(10))
     }
 
     #[test]

@@ -147,7 +147,7 @@ mod tests {
     /// `marked` of `bytes`, at a time; everything before `una` has arrived, everything before `next` was sent.
     fn acked(bytes: u64, marked: u64, ms: u64, una: u64, next: u64, rtt: Span) -> Acked {
         let now = Time::ZERO + Span::from_millis(ms);
-        Acked { marked, una, next, ..Acked::example(bytes, now, rtt) }
+        Acked { marked, una, next, ..Acked::new(bytes, now, rtt) }
     }
 
     #[test]

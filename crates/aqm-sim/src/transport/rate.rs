@@ -25,18 +25,25 @@ struct Sent {
 
 /// The sample of one acknowledgment: RS in sections 2.3 and 4.1.2.1. Bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RateSample {
+pub struct RateSample {
     /// Bytes per second; zero where there is no reliable sample.
-    pub(crate) delivery_rate: f64,
-    pub(crate) is_app_limited: bool,
-    pub(crate) delivered: u64,
-    pub(crate) prior_delivered: u64,
-    pub(crate) newly_acked: u64,
-    pub(crate) newly_lost: u64,
-    pub(crate) tx_in_flight: u64,
-    pub(crate) lost: u64,
+    pub delivery_rate: f64,
+    /// Whether the application limited what was sent.
+    pub is_app_limited: bool,
+    /// Delivered while it was taken.
+    pub delivered: u64,
+    /// Delivered over the connection's life when its segment was sent.
+    pub prior_delivered: u64,
+    /// Delivered by this acknowledgment.
+    pub newly_acked: u64,
+    /// Marked lost with this acknowledgment.
+    pub newly_lost: u64,
+    /// In flight when its segment was sent.
+    pub tx_in_flight: u64,
+    /// Marked lost while it was taken.
+    pub lost: u64,
     /// Of the segment sent last, unless it was a retransmission.
-    pub(crate) rtt: Option<Span>,
+    pub rtt: Option<Span>,
 }
 
 /// A segment that was marked lost, and the bytes delivered and lost by then.

@@ -13,25 +13,32 @@ pub(crate) struct Window {
 
 /// What an acknowledgment reports.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Acked {
+pub struct Acked {
     /// Bytes newly known to have arrived, from the acknowledgment number or SACK blocks.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Of these, bytes whose packets were marked; only where feedback is exact (DCTCP, AccECN).
-    pub(crate) marked: u64,
+    pub marked: u64,
     /// Bytes outstanding before the acknowledgment.
-    pub(crate) flight: u64,
+    pub flight: u64,
     /// Everything below was acknowledged.
-    pub(crate) una: u64,
+    pub una: u64,
     /// Everything below was sent.
-    pub(crate) next: u64,
+    pub next: u64,
     /// Time of arrival.
-    pub(crate) now: Time,
+    pub now: Time,
     /// Smoothed round-trip time.
-    pub(crate) rtt: Span,
+    pub rtt: Span,
     /// The round-trip time of this acknowledgment; zero if it acknowledged nothing new.
-    pub(crate) sample: Span,
-    /// The receiver's last note (see `feedback::Note`).
-    pub(crate) note: u32,
+    pub sample: Span,
+    /// The receiver's last note: what the control asked for, as marked bytes or a one-way delay in microseconds.
+    pub note: u32,
+}
+
+impl Acked {
+    /// `bytes` acknowledged at `now`, with a round-trip time of `rtt`; nothing is marked, sent before or noted.
+    pub fn new(bytes: u64, now: Time, rtt: Span) -> Acked {
+        Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 }
+    }
 }
 
 impl Window {
@@ -47,13 +54,5 @@ impl Window {
     /// RFC 3465 section 2.2 with L = 2 segments; never beyond ssthresh.
     pub(crate) fn slow_start(&mut self, bytes: u64) {
         self.cwnd = (self.cwnd + bytes.min(2 * self.mss)).min(self.ssthresh.max(self.cwnd));
-    }
-}
-
-#[cfg(test)]
-impl Acked {
-    /// An acknowledgment for tests: `bytes` at `now`, with a round-trip time of `rtt`.
-    pub(crate) fn example(bytes: u64, now: Time, rtt: Span) -> Acked {
-        Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 }
     }
 }

@@ -171,7 +171,7 @@ impl Params {
         verdict
     }
 
-    /// Section 4.1, behind the safeguards: a low delay at a modest probability, or hardly a queue.
+    /// Random drops behind the safeguards: a low delay at a modest probability, or hardly a queue.
     fn drop_early(&self, state: &mut State, seen: Seen, length: u32, uniform: impl FnOnce() -> f64) -> bool {
         if self.low(state.qdelay_old) && state.drop_prob < 0.2 {
             return false;
@@ -179,13 +179,13 @@ impl Params {
         if seen.bytes <= 2 * u64::from(self.mtu) {
             return false;
         }
-        self.toss(state, length, uniform)
+        self.random_drop(state, length, uniform)
     }
 
-    /// Whether chance hits a packet of `length` bytes; with derandomization, neither too soon nor too late after the
-    /// last one (section 5.4).
+    /// Whether chance hits a packet of `length` bytes (section 4.1); with derandomization, neither too soon nor too late
+    /// after the last one (section 5.4).
     #[inline]
-    fn toss(&self, state: &mut State, length: u32, uniform: impl FnOnce() -> f64) -> bool {
+    fn random_drop(&self, state: &mut State, length: u32, uniform: impl FnOnce() -> f64) -> bool {
         let p = self.scaled(state.drop_prob, length);
         if self.derandomize {
             state.accu_prob = if p == 0.0 { 0.0 } else { state.accu_prob + p };
@@ -219,11 +219,6 @@ impl Params {
             None => state.qdelay = now.since(packet.arrival).as_secs_f64(),
             Some(estimator) => state.rate.depart(estimator, packet.length, bytes_left, now),
         }
-    }
-
-    /// Does the updates that are due by `now`, `bytes` waiting.
-    pub fn catch_up(&self, state: &mut State, bytes: u64, now: Time) {
-        state.catch_up(self.tupdate, now, |state| self.calculate_drop_prob(state, bytes));
     }
 
     /// One period (section 4.2), `bytes` waiting.

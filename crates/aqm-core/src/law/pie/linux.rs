@@ -36,7 +36,7 @@ impl Linux {
         let exempt = state.burst_allowance > Span::ZERO
             || (law.low(state.qdelay) && state.drop_prob < 0.2)
             || seen.bytes < 2 * u64::from(law.mtu);
-        if !exempt && law.toss(state, length, uniform) { law.signal(state) } else { Verdict::Admit }
+        if !exempt && law.random_drop(state, length, uniform) { law.signal(state) } else { Verdict::Admit }
     }
 
     /// `packet` has left; `bytes_left` are still queued. The time between departures, not the period, is subtracted

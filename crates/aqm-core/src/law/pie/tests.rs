@@ -154,12 +154,16 @@ fn the_departure_rate_is_the_averaged_time_of_a_measurement() {
 fn late_and_spurious_wake_ups_are_harmless() {
     let mut state = at(&RFC, 0.5, 0.025, 0.025);
     state.timer = Periodic::at(Time::from_nanos(15_000_000));
-    RFC.catch_up(&mut state, 1000, Time::from_nanos(14_999_999));
+    let catch_up = |state: &mut State, nanos| {
+        let update = |state: &mut State| RFC.calculate_drop_prob(state, 1000);
+        state.catch_up(RFC.tupdate, Time::from_nanos(nanos), update);
+    };
+    catch_up(&mut state, 14_999_999);
     assert_eq!(state.drop_prob, 0.5);
-    RFC.catch_up(&mut state, 1000, Time::from_nanos(50_000_000)); // 15, 30, 45 ms: 3 * 0.00125
+    catch_up(&mut state, 50_000_000); // 15, 30, 45 ms: 3 * 0.00125
     close(state.drop_prob, 0.50375);
     assert_eq!(state.due(), Some(Time::from_nanos(60_000_000)));
-    RFC.catch_up(&mut state, 1000, Time::from_nanos(1_000_000_000_000)); // 16 periods, not 66 663
+    catch_up(&mut state, 1_000_000_000_000); // 16 periods, not 66 663
     close(state.drop_prob, 0.50375 + 16.0 * 0.00125);
     assert_eq!(state.due(), Some(Time::from_nanos(1_000_015_000_000)));
 }

@@ -288,6 +288,16 @@ def metrics() -> str:
         "its forward direction unless they say otherwise. A run has those that apply to it. `class.NAME.` in front"
     ]
     lines += ["of a name means a group of flows, `port.NAME.` a measured port.", ""]
+    lines += [
+        "A share is of one population, and every run checks that it is between 0 and 1. Drops and marks are of the"
+    ]
+    lines += [
+        "packets that arrived after the warm-up: one that had arrived before counts in neither (RFC 7680 too takes"
+    ]
+    lines += [
+        "the packets of an interval), and one that still waits at the end is not lost. `flowmon_loss_ratio` is no"
+    ]
+    lines += ["such share: it counts drops as a paper does.", ""]
     rows = ((f"`{one.name}`", one.label, one.unit, one.better, one.about) for one in METRICS)
     lines += _table(("Name", "Label", "Unit", "Better", "What it is"), rows)
     return "\n".join(lines) + "\n"

@@ -28,6 +28,7 @@ from scenarios import CAPTURE, LINK_TRACE, scenarios
 
 from aqmlab import _native
 from aqmlab.errors import InputError
+from aqmlab.metrics import SHARES
 from aqmlab.scenario import inputs
 from aqmlab.scenario.options import from_values
 from aqmlab.scenario.resolve import resolve
@@ -64,10 +65,9 @@ def outcome(options: dict[str, Any], seconds: float) -> tuple[str, str]:
         return "hang", f"{seconds:g} s of work were not enough"
     finally:
         ended.set()
-    used = [value for name, value in run.metrics.items() if name.endswith("utilization")]
-    if any(not -1e-9 <= value <= 1.0 + 1e-9 for value in used):
-        return "utilization", str(used)
-    return "passed", ""
+    shares = {name: value for name, value in run.metrics.items() if name.rpartition(".")[2] in SHARES}
+    wrong = {name: value for name, value in shares.items() if not -1e-9 <= value <= 1.0 + 1e-9}
+    return ("share", str(wrong)) if wrong else ("passed", "")
 
 
 def _stop_after(seconds: float, monitor: _native.Monitor, ended: threading.Event) -> None:

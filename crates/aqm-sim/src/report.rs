@@ -48,11 +48,11 @@ pub struct FlowRow {
     pub throughput_mbit: f64,
     /// Packets that arrived at the bottleneck.
     pub packets_arrived: u64,
-    /// Packets dropped there.
+    /// Those of them that were dropped there.
     pub packets_dropped: u64,
     /// Packets that reached the receiver.
     pub packets_delivered: u64,
-    /// CE marks received from the bottleneck.
+    /// Those that arrived at the bottleneck and were marked there.
     pub marks: u64,
     /// Mean one-way delay.
     pub owd_mean_ms: f64,

@@ -7,4 +7,5 @@ pub(crate) mod metrics;
 pub(crate) mod port;
 pub(crate) mod recorder;
 pub(crate) mod results;
+mod shares;
 pub(crate) mod warmup;

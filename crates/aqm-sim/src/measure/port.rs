@@ -37,6 +37,9 @@ pub(crate) struct PortMetrics {
     /// Serialisation time of a full packet: the step in which the average decays while the queue is empty.
     full_packet: Span,
     sample: Sample,
+    /// When measuring began, and what has become since of packets that had arrived before.
+    since: Time,
+    older: Older,
     /// What the counters of port and discipline said when measuring began, and the bytes that each flow had sent through.
     before: Passed,
     carried_before: Vec<u64>,
@@ -50,10 +53,20 @@ pub(crate) struct PortMetrics {
 pub(crate) struct Passed {
     pub(crate) arrived: u64,
     pub(crate) dropped: u64,
+    pub(crate) marked: u64,
     pub(crate) departed: u64,
 }
 
-/// One flow at a measured port. Packets are counted in 32 bits.
+/// Packets that arrived before measuring began: they are no part of those whose loss is measured.
+#[derive(Clone, Copy, Default)]
+struct Older {
+    dropped: u64,
+    marked: u64,
+}
+
+/// One flow at a measured port. What was dropped and marked is a part of what arrived while measuring (as in RFC 7680
+/// section 4.4, whose packets are those sent in an interval); what departed, left while measuring. Packets are counted in 32
+/// bits.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FlowAtPort {
     pub(crate) group: u32,
@@ -100,6 +113,8 @@ impl PortMetrics {
             ewma_count: 0,
             empty_since: Time::ZERO,
             sample: Sample::default(),
+            since: Time::ZERO,
+            older: Older::default(),
             before: Passed::default(),
             carried_before: Vec::new(),
             held_before: 0.0,
@@ -117,6 +132,7 @@ impl PortMetrics {
     /// `passed` is what discipline and switch have counted so far; the device has `held` bytes to send.
     pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, held: f64, now: Time) {
         (self.before, self.held_before) = (passed, held);
+        (self.since, self.older) = (now, Older::default());
         for (flow, carried) in self.flows.iter_mut().zip(&mut self.carried_before) {
             *carried += flow.bytes;
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
@@ -152,12 +168,16 @@ impl PortMetrics {
     }
 
     /// The discipline drops a packet; `queued` waited until now.
-    pub(crate) fn on_drop(&mut self, flow: u32, reason: DropReason, queued: Backlog, now: Time) {
-        self.flows[flow as usize].dropped += 1;
+    pub(crate) fn on_drop(&mut self, packet: Signalled, reason: DropReason, queued: Backlog, now: Time) {
         self.remove(queued, now);
         self.sample.dropped += 1;
+        self.sample.dropped_early += u64::from(reason.is_early());
+        if packet.arrival < self.since {
+            self.older.dropped += 1;
+            return;
+        }
+        self.flows[packet.flow as usize].dropped += 1;
         if reason.is_early() {
-            self.sample.dropped_early += 1;
             self.drops_early += 1;
         } else {
             self.drops_overflow += 1;
@@ -165,9 +185,13 @@ impl PortMetrics {
     }
 
     /// The discipline marks a packet.
-    pub(crate) fn on_mark(&mut self, flow: u32) {
-        self.flows[flow as usize].marked += 1;
+    pub(crate) fn on_mark(&mut self, packet: Signalled) {
         self.sample.marked += 1;
+        if packet.arrival < self.since {
+            self.older.marked += 1;
+        } else {
+            self.flows[packet.flow as usize].marked += 1;
+        }
     }
 
     /// A classifier says what a packet is.
@@ -229,7 +253,8 @@ impl PortMetrics {
         let sum = |of: fn(&FlowAtPort) -> u32| self.flows.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
         let counted = Passed {
             arrived: self.before.arrived + sum(|flow| flow.arrived),
-            dropped: self.before.dropped + sum(|flow| flow.dropped),
+            dropped: self.before.dropped + self.older.dropped + sum(|flow| flow.dropped),
+            marked: self.before.marked + self.older.marked + sum(|flow| flow.marked),
             departed: self.before.departed + sum(|flow| flow.departed),
         };
         (counted != passed).then_some(counted)
@@ -287,6 +312,14 @@ impl PortMetrics {
     pub(crate) fn take_sample(&mut self) -> Sample {
         std::mem::take(&mut self.sample)
     }
+}
+
+/// A packet that is dropped or marked.
+#[derive(Clone, Copy)]
+pub(crate) struct Signalled {
+    pub(crate) flow: u32,
+    /// When it came to the port.
+    pub(crate) arrival: Time,
 }
 
 /// A packet that leaves a queue.

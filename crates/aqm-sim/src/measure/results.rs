@@ -2,11 +2,12 @@
 
 use super::metrics::{FlowMetrics, Metrics};
 use super::port::{FlowAtPort, PortMetrics};
+use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
-use crate::simulation::state::{Simulation, User};
+use crate::simulation::state::User;
 use crate::traffic::action::Waited;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
@@ -54,6 +55,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         run.flow_metrics(&mut report, &format!("class.{}.", group.name), |index| index == number);
     }
     report.flows = run.rows();
+    shares::check(&report)?;
     report.metrics.retain(|_, value| value.is_finite());
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| links[port].0.as_str();
@@ -92,7 +94,6 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         }
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
-    check(&simulation, end)?;
     if let Some(recorder) = simulation.shared.metrics.recorder {
         let (packets, is_complete) = recorder.finish();
         report.packets = packets;
@@ -103,22 +104,6 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     report.series = simulation.shared.metrics.series;
     Ok(report)
 }
-
-/// No measured link carries more than its capacity while it is measured.
-fn check(simulation: &Simulation, end: Time) -> Result<(), RunError> {
-    let since = simulation.shared.metrics.since();
-    for device in simulation.measured.iter().filter_map(|&port| simulation.ports[port].device()) {
-        let Some(port) = &device.observed.metrics else { continue };
-        let (name, used) = (port.prefix(), port.utilization(since, end));
-        if used > 1.0 + ROUNDING {
-            return Err(RunError::Check(format!("{name}utilization is {used}: more than its capacity")));
-        }
-    }
-    Ok(())
-}
-
-/// Times are whole nanoseconds, rounded up, but the numbers here are not exact.
-const ROUNDING: f64 = 1e-9;
 
 /// Finite flows of some sizes, and the metrics of their slowdown.
 struct SizeClass {

@@ -137,6 +137,7 @@ impl Simulation {
             passed = Passed {
                 arrived: counters.arrived,
                 dropped: counters.dropped_total(),
+                marked: counters.marked,
                 departed: counters.departed,
             };
         }
@@ -144,6 +145,7 @@ impl Simulation {
             let kept = switches.refused(port).packets + switches.filtered(port).packets;
             passed.arrived += kept;
             passed.dropped += kept;
+            passed.marked += switches.marked(port);
         }
         passed
     }

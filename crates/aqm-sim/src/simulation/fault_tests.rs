@@ -119,6 +119,19 @@ fn losses_that_are_entered_for_another_flow_or_for_nobody_are_reported() {
 }
 
 #[test]
+fn drops_of_packets_that_arrived_before_measuring_are_reported_as_no_share_of_those_that_arrived_since() {
+    // A second at four times the link's rate, then silence: CoDel drops while it drains.
+    let mut scenario = dumbbell(0.0, &[udp()]);
+    scenario["aqm"] = json!("codel limit 10000p");
+    let period = |seconds: u64| json!({"constant": {"value": seconds * 1_000_000_000}});
+    scenario["flows"][0]["source"] =
+        json!({"on_off": {"rate_bps": 40_000_000, "on": period(1), "off": period(9)}});
+    scenario["warmup_ns"] = json!(995_000_000);
+    let said = said(&scenario, Fault::OlderDropCounted);
+    assert!(said.contains("a share is between 0 and 1"), "{said}");
+}
+
+#[test]
 fn frames_of_flow_control_and_feedback_that_vanish_are_reported() {
     let pfc = json!({"pfc": {"priorities": [0], "xoff_bytes": 20_000, "xon_bytes": 10_000, "quanta": 100}});
     let mut scenario = behind_switch(&pfc);

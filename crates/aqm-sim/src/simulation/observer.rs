@@ -4,6 +4,7 @@ use super::faults::Fault;
 use super::state::Shared;
 use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
+use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::{Device, Observed, PortId};
 use aqm_core::classifier::FlowKind;
@@ -54,14 +55,17 @@ impl Observer for PortObserver<'_> {
             monitor.on_drop(of, reason, self.shared.now);
         }
         if let Some(metrics) = &mut self.observed.metrics {
-            metrics.on_drop(dropped.flow, reason, queued, self.shared.now);
+            let stays_old = !self.shared.faults.strike(Fault::OlderDropCounted);
+            let arrival = if stays_old { packet.arrival } else { self.shared.now };
+            metrics.on_drop(Signalled { flow: dropped.flow, arrival }, reason, queued, self.shared.now);
         }
         self.shared.slab.remove(id);
     }
 
     fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
         if let Some(metrics) = &mut self.observed.metrics {
-            metrics.on_mark(self.shared.slab[packet.cookie as PacketId].flow);
+            let flow = self.shared.slab[packet.cookie as PacketId].flow;
+            metrics.on_mark(Signalled { flow, arrival: packet.arrival });
         }
     }
 

@@ -38,6 +38,10 @@ impl Simulation {
     pub(crate) fn begin(&mut self, warmup: Time, sample: Span) {
         self.merge_stages();
         self.sample_period = sample;
+        // First of all events at its time: no packet of that instant has arrived before.
+        if warmup > Time::ZERO {
+            self.shared.events.push(warmup, Target::new(Kind::Clock, WARMUP));
+        }
         for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
             self.shared.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
         }
@@ -53,9 +57,6 @@ impl Simulation {
             self.arm_wakeup(port);
         }
         self.shared.events.push(Time::ZERO + sample, Target::new(Kind::Clock, SAMPLE));
-        if warmup > Time::ZERO {
-            self.shared.events.push(warmup, Target::new(Kind::Clock, WARMUP));
-        }
     }
 
     /// Handles the events until a time, or until one after which it is `enough`.

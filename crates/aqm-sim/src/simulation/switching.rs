@@ -6,6 +6,7 @@ use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
+use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
@@ -76,7 +77,7 @@ impl Simulation {
                 if let Some(device) = self.ports[port].device_mut()
                     && let Some(metrics) = &mut device.observed.metrics
                 {
-                    metrics.on_mark(flow);
+                    metrics.on_mark(Signalled { flow, arrival: now });
                 }
             }
             return Some(packet);
@@ -92,7 +93,7 @@ impl Simulation {
             let Backlog { packets, bytes } = device.observed.queued;
             let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
             metrics.on_arrival(flow, device.observed.queued, now);
-            metrics.on_drop(flow, reason, with_it, now);
+            metrics.on_drop(Signalled { flow, arrival: now }, reason, with_it, now);
         }
         if !self.shared.faults.strike(Fault::RefusalForgotten) {
             self.shared.metrics.on_loss(&self.shared.slab[id], cause);

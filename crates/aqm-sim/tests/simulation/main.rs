@@ -11,6 +11,7 @@ mod prague;
 mod rated;
 mod scenarios;
 mod series;
+mod shares;
 mod switches;
 mod topologies;
 mod traffic;

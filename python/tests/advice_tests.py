@@ -316,8 +316,10 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
             "--up",
             "1mbit",
             "--overhead",
-            "-4",
-        ): "--overhead: '-4' is not a whole number from 0 to 256",
+            "-4b",
+        ): "--overhead: '-4b' is negative",
+        ("--down", "16mbit", "--up", "1mbit", "--overhead", "22"): "--overhead: '22' has no unit: write 22b",
+        ("--down", "16mbit", "--up", "1mbit", "--overhead", "1kb"): "allowed is 0b to 256b",
         ("--down", "16mbit", "--up", "1mbit", "--rtt", "0ms"): "allowed is more than 0",
         ("--down", "16mbit", "--up", "1mbit", "--modem-buffer", "much"): "--modem-buffer:",
         (

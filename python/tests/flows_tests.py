@@ -255,6 +255,16 @@ def every_key_has_a_unit_and_help_and_belongs_to_a_kind() -> None:
             assert key.help
 
 
+def times_rates_and_bytes_need_their_unit_in_every_kind_of_flow() -> None:
+    for kind in KINDS.values():
+        for transport in kind.transports:
+            for key in keys_of(kind, transport).values():
+                if key.unit in ("span", "rate", "bytes", "size"):
+                    over = f":transport={transport}" if len(kind.transports) > 1 else ""
+                    with pytest.raises(InputError, match="'1000' has no unit"):
+                        parse(f"{kind.name}{over}:{key.name}=1000")
+
+
 def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     assert parse("1*cubic:stack=rfc") == parse("1*cubic")
     linux = parse("1*cubic:stack=linux:quickack=4:rack=off").resolved().data()["transport"]["tcp"]

@@ -132,7 +132,7 @@ def a_bare_list_of_names_may_have_commas() -> None:
 
 
 def commas_in_brackets_and_between_numbers_do_not_divide_a_list() -> None:
-    drr = "drr child [pie target 15ms ecn] child [sp child [codel] child [red]] quantum 3000,1500"
+    drr = "drr child [pie target 15ms ecn] child [sp child [codel] child [red]] quantum 3000b,1500b"
     labels = [one.label for one in _plan(aqm=f"fifo,{drr},wrr weight 3,1").contestants]
     assert labels == ["fifo", drr, "wrr weight 3,1"]
     with pytest.raises(InputError, match=r"drr child 2: sp child 1: codel: parameter 'tarjet' .* 'target'"):
@@ -141,6 +141,17 @@ def commas_in_brackets_and_between_numbers_do_not_divide_a_list() -> None:
         _plan(aqm="drr child codel/ecn")
     with pytest.raises(InputError, match=r"has a '\[' without its '\]'"):
         _plan(aqm="drr child [codel")
+
+
+def bytes_and_times_need_their_unit_also_where_each_class_has_its_own() -> None:
+    contract = "drr child [pie target 15ms ecn] child [codel] quantum 3000b"
+    assert [one.label for one in _plan(aqm=[contract]).contestants] == [contract]
+    assert "quantum': '3000' has no unit: write 3000b" in _refusal(aqm="drr quantum 3000")
+    assert "quantum': '1500' has no unit: write 1500b" in _refusal(aqm="mq_ecn quantum 3000b,1500")
+    assert "maxpkt': '600' has no unit: write 600b" in _refusal(aqm="qfq maxpkt 600")
+    assert "slack': '10' has no unit: give a time such as 20ms" in _refusal(aqm="pifo:lstf slack 10")
+    assert "overhead': '-4' has no unit: write -4b" in _refusal(aqm="cake overhead -4")
+    assert "weight': '1b' is not a whole number" in _refusal(aqm="wrr weight 1b")
 
 
 def times_may_be_timedeltas() -> None:

@@ -538,7 +538,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
             acks="ack-filter-aggressive",
         )
     ),
-    "cake diffserv8 bandwidth 8mbit srchost overhead -20 mpu 64": lambda: Cake(
+    "cake diffserv8 bandwidth 8mbit srchost overhead -20b mpu 64b": lambda: Cake(
         Options(tins="diffserv8", isolation="srchost", bandwidth=8 * MBIT, link_header=14, overhead=-20, mpu=64)
     ),
     "cake autorate_ingress bandwidth 4mbit": lambda: Cake(Options(autorate=True, bandwidth=4 * MBIT)),

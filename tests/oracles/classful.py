@@ -291,16 +291,18 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "wrr limit 100p weight 4,1,2": lambda: RoundRobin((4, 1, 2, 2), 100),
     "wrr limit 200p weight 3,1 classes 2 child [codel]": lambda: RoundRobin((3, 1), 200, codel.Options()),
     "drr limit 100p": lambda: DeficitRoundRobin((1514,) * 4, 100),
-    "drr limit 100p quantum 500,3000,100": lambda: DeficitRoundRobin((500, 3000, 100, 100), 100),
-    "drr limit 200p quantum 700 child [codel ecn]": lambda: DeficitRoundRobin((700,) * 4, 200, codel.Options(ecn=True)),
+    "drr limit 100p quantum 500b,3000b,100b": lambda: DeficitRoundRobin((500, 3000, 100, 100), 100),
+    "drr limit 200p quantum 700b child [codel ecn]": lambda: DeficitRoundRobin(
+        (700,) * 4, 200, codel.Options(ecn=True)
+    ),
     "wfq limit 100p": lambda: FairQueueing((1, 1, 1, 1), 100),
     "wfq limit 150p weight 8,4,2,1": lambda: FairQueueing((8, 4, 2, 1), 150),
     "qfq limit 100p": lambda: QuickFair((1,) * 4, (1514,) * 4, 100),
     "qfq limit 150p weight 8,4,2,1": lambda: QuickFair((8, 4, 2, 1), (1514,) * 4, 150),
-    "qfq limit 150p weight 3,100,7,1 maxpkt 1514,1514,600,1514": lambda: QuickFair(
+    "qfq limit 150p weight 3,100,7,1 maxpkt 1514b,1514b,600b,1514b": lambda: QuickFair(
         (3, 100, 7, 1), (1514, 1514, 600, 1514), 150
     ),
-    "qfq limit 200p weight 1,5 maxpkt 64 child [codel ecn]": lambda: QuickFair(
+    "qfq limit 200p weight 1,5 maxpkt 64b child [codel ecn]": lambda: QuickFair(
         (1, 5, 5, 5), (64,) * 4, 200, codel.Options(ecn=True)
     ),
 }

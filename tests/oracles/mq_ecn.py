@@ -92,7 +92,7 @@ class MqEcn(DeficitRoundRobin):
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "mq_ecn limit 200p threshold 20kb": lambda: MqEcn(limit=200, k_port=20 * 1024),
-    "mq_ecn limit 200p quantum 3000,500,1500,800 threshold 30kb unmarkable pass": lambda: MqEcn(
+    "mq_ecn limit 200p quantum 3000b,500b,1500b,800b threshold 30kb unmarkable pass": lambda: MqEcn(
         (3000, 500, 1500, 800), 200, 30 * 1024, unmarkable_passes=True
     ),
     "mq_ecn:linux limit 300p weight 0.9 classes 2": lambda: MqEcn((1500, 1500), 300, 32 * 1024, 0.9),

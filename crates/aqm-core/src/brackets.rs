@@ -1,4 +1,4 @@
-//! The words of a spec; brackets hold the spec of a child: `drr child [pie target 15ms] quantum 3000`.
+//! The words of a spec; brackets hold the spec of a child: `drr child [pie target 15ms] quantum 3000b`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

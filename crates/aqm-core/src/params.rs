@@ -1,14 +1,14 @@
 //! Parameters: declared once; parsing, checks, output and documentation follow from the declaration.
 
-mod counts;
 mod error;
 mod kind;
 mod names;
+mod per_class;
 
-pub use counts::Counts;
 pub use error::ParamError;
 pub use kind::Kind;
 pub use names::{did_you_mean, same_name};
+pub use per_class::{Each, MOST_CLASSES, PerClass};
 
 use crate::brackets;
 use crate::units::{Bytes, Rate, Size, Span, parse};
@@ -29,6 +29,8 @@ pub enum Value {
     Rate(Rate),
     /// A number of bytes.
     Bytes(Bytes),
+    /// A number of bytes that may be negative.
+    SignedBytes(i64),
     /// A queue size in packets or bytes.
     Size(Size),
     /// A fraction or probability.
@@ -41,8 +43,8 @@ pub enum Value {
     Flag(bool),
     /// One of a few words.
     Choice(&'static str),
-    /// Whole numbers, one per class; further classes use the last.
-    Counts(Counts),
+    /// Numbers, bytes or times, one per class; further classes use the last.
+    PerClass(PerClass),
     /// Children; where there are several, one per class, and further classes use the last.
     Children(Vec<Child>),
     /// A discipline in tc's notation, in declarations and presets; [`Params`] hold it resolved, as `Children`.
@@ -63,9 +65,6 @@ pub struct Child {
 /// Parses the notation of a discipline, or says in one line what is wrong with it. It is passed in, so that
 /// parameters can hold children without depending on the registry.
 pub type ReadChild = fn(&str) -> Result<Child, String>;
-
-/// Most children of one parameter: one for each of the most classes.
-const MAX_CHILDREN: usize = 64;
 
 /// The declaration of one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,17 +188,18 @@ impl ParamSpec {
             (Kind::Flag, Value::Flag(_)) => return Ok(value),
             (Kind::Choice(words), Value::Choice(word)) if words.contains(word) => return Ok(value),
             (Kind::Child, Value::Children(children)) if children.len() == 1 => return Ok(value),
-            (Kind::Children, Value::Children(children)) if (1..=MAX_CHILDREN).contains(&children.len()) => {
+            (Kind::Children, Value::Children(children)) if (1..=MOST_CLASSES).contains(&children.len()) => {
                 return Ok(value);
             }
-            (Kind::Counts, Value::Counts(counts)) => {
-                let numbers = || counts.as_slice().iter().map(|number| f64::from(*number));
+            (Kind::PerClass(each), Value::PerClass(list)) if list.each() == each => {
+                let numbers = || list.as_slice().iter().map(|number| *number as f64);
                 let outside = numbers().find(|number| *number < min || *number > max);
-                outside.unwrap_or(f64::from(counts.of_class(0)))
+                outside.unwrap_or(list.of_class(0) as f64)
             }
             (Kind::Span, Value::Span(span)) => span.as_nanos() as f64,
             (Kind::Rate, Value::Rate(rate)) => rate.as_bits_per_sec() as f64,
             (Kind::Bytes, Value::Bytes(bytes)) => bytes.as_u64() as f64,
+            (Kind::SignedBytes, Value::SignedBytes(bytes)) => *bytes as f64,
             (Kind::Size, Value::Size(size)) => size.count() as f64,
             (Kind::Fraction, Value::Fraction(number)) | (Kind::Number, Value::Number(number)) => *number,
             (Kind::Count, Value::Count(count)) => *count as f64,
@@ -222,6 +222,7 @@ impl ParamSpec {
             Kind::Span => Value::Span(parse::span(text).map_err(unit_error)?),
             Kind::Rate => Value::Rate(parse::rate(text).map_err(unit_error)?),
             Kind::Bytes => Value::Bytes(parse::bytes(text).map_err(unit_error)?),
+            Kind::SignedBytes => Value::SignedBytes(parse::signed_bytes(text).map_err(unit_error)?),
             Kind::Size => Value::Size(parse::size(text).map_err(unit_error)?),
             Kind::Fraction => Value::Fraction(parse::fraction(text).map_err(unit_error)?),
             Kind::Number => match text.parse::<f64>() {
@@ -248,17 +249,7 @@ impl ParamSpec {
                     return Err(self.error(text.to_owned(), problem));
                 }
             },
-            Kind::Counts => {
-                let numbers = text.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>();
-                match numbers.ok().and_then(|numbers| Counts::new(&numbers)) {
-                    Some(counts) => Value::Counts(counts),
-                    None => {
-                        let problem =
-                            "is not a list of 1 to 16 whole numbers, separated by commas".to_owned();
-                        return Err(self.error(text.to_owned(), problem));
-                    }
-                }
-            }
+            Kind::PerClass(each) => Value::PerClass(PerClass::parse(each, text).map_err(unit_error)?),
             Kind::Child | Kind::Children => Value::Children(self.parse_children(text, read)?),
         };
         self.check(value)
@@ -275,9 +266,9 @@ impl ParamSpec {
         match children.len() {
             1 => Ok(children),
             0 => Err(self.parse_child("", 1, read).expect_err("it has no brackets")),
-            2..=MAX_CHILDREN if several => Ok(children),
+            2..=MOST_CLASSES if several => Ok(children),
             count => {
-                let most = if several { MAX_CHILDREN } else { 1 };
+                let most = if several { MOST_CLASSES } else { 1 };
                 Err(self.error(format!("{count} disciplines"), format!("are too many: allowed are {most}")))
             }
         }
@@ -317,6 +308,8 @@ impl ParamSpec {
             Kind::Span => Span::from_nanos(number as u64).to_string(),
             Kind::Rate => Rate::from_bits_per_sec(number as u64).to_string(),
             Kind::Bytes => Bytes::new(number as u64).to_string(),
+            Kind::SignedBytes => format!("{number}b"),
+            Kind::PerClass(each) => each.write(number as u64),
             _ => number.to_string(),
         };
         let plain = match self.kind {
@@ -324,7 +317,9 @@ impl ParamSpec {
             Kind::Choice(words) => words.join(", "),
             Kind::Child => "[NAME[:PRESET] [PARAMETER VALUE]...]".to_owned(),
             Kind::Children => "[NAME[:PRESET] [PARAMETER VALUE]...], once for each class".to_owned(),
-            Kind::Counts => format!("{} to {} for each class, separated by commas", show(min), show(max)),
+            Kind::PerClass(_) => {
+                format!("{} to {} for each class, separated by commas", show(min), show(max))
+            }
             _ => format!("{} to {}", show(min), show(max)),
         };
         if self.auto.is_empty() { plain } else { format!("{plain}, or auto") }
@@ -350,15 +345,13 @@ impl fmt::Display for Value {
             Value::Span(span) => span.fmt(f),
             Value::Rate(rate) => rate.fmt(f),
             Value::Bytes(bytes) => bytes.fmt(f),
+            Value::SignedBytes(bytes) => write!(f, "{bytes}b"),
             Value::Size(size) => size.fmt(f),
             Value::Fraction(number) | Value::Number(number) => write!(f, "{number}"),
             Value::Count(count) => write!(f, "{count}"),
             Value::Flag(on) => f.write_str(if *on { "on" } else { "off" }),
             Value::Choice(word) => f.write_str(word),
-            Value::Counts(counts) => {
-                let words: Vec<_> = counts.as_slice().iter().map(u32::to_string).collect();
-                f.write_str(&words.join(","))
-            }
+            Value::PerClass(list) => list.fmt(f),
             Value::Children(children) => {
                 let words: Vec<_> = children.iter().map(|child| format!("[{child}]")).collect();
                 f.write_str(&words.join(" "))
@@ -515,6 +508,15 @@ impl Params {
         }
     }
 
+    /// A number of bytes that may be negative, or `None` for `auto`.
+    pub fn signed_bytes(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Value::SignedBytes(bytes) => Some(*bytes),
+            Value::Auto => None,
+            other => wrong_kind(name, other),
+        }
+    }
+
     /// A queue size, or `None` for `auto`.
     pub fn size(&self, name: &str) -> Option<Size> {
         match self.get(name) {
@@ -556,10 +558,10 @@ impl Params {
         }
     }
 
-    /// Whole numbers for each class.
-    pub fn counts(&self, name: &str) -> Counts {
+    /// Numbers, bytes or times for each class.
+    pub fn per_class(&self, name: &str) -> &PerClass {
         match self.get(name) {
-            Value::Counts(counts) => *counts,
+            Value::PerClass(list) => list,
             other => wrong_kind(name, other),
         }
     }
@@ -612,8 +614,8 @@ mod tests {
     const CHILD: ParamSpec = ParamSpec::children("child", "Discipline of each class", "none");
     const WEIGHT: ParamSpec = ParamSpec::new(
         "weight",
-        Kind::Counts,
-        Value::Counts(Counts::new(&[1]).expect("one number")),
+        Kind::PerClass(Each::Count),
+        Value::PerClass(PerClass::of(Each::Count, &[1])),
         (1.0, 100.0),
         "Share of each class",
         "none",
@@ -625,25 +627,29 @@ mod tests {
 
     #[test]
     fn every_number_of_a_list_is_checked() {
-        let Ok(Value::Counts(weights)) = WEIGHT.parse("4,2,1", read_child) else { panic!("it is a list") };
+        let Ok(Value::PerClass(weights)) = WEIGHT.parse("4,2,1", read_child) else { panic!("it is a list") };
         assert_eq!((weights.as_slice(), weights.of_class(1), weights.of_class(7)), (&[4, 2, 1][..], 2, 1));
         assert_eq!(
             refusal(&WEIGHT, "4,101,1"),
             "parameter 'weight': '4,101,1' is out of range: allowed is 1 to 100 for each class, separated by commas"
         );
-        for text in ["", "1,", "1;2", "1, 2", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"] {
-            assert!(refusal(&WEIGHT, text).contains("is not a list of 1 to 16 whole numbers"), "{text}");
+        for text in ["", "1,", "1;2", "1, 2", "1b"] {
+            assert!(refusal(&WEIGHT, text).contains("is not a whole number"), "{text}");
         }
+        let of_every_class = ["1"; MOST_CLASSES].join(",");
+        assert!(WEIGHT.parse(&of_every_class, read_child).is_ok());
+        let error = refusal(&WEIGHT, &format!("{of_every_class},1"));
+        assert!(error.ends_with("has 65 numbers: allowed are 64"), "{error}");
     }
 
     #[test]
     fn children_are_read_with_presets_parameters_and_children_of_their_own() {
-        let text = "[codel:linux target 10ms ecn] [drr child [fifo limit 5p] child [red] quantum 3000]";
+        let text = "[codel:linux target 10ms ecn] [drr child [fifo limit 5p] child [red] quantum 3000b]";
         let Ok(Value::Children(children)) = CHILD.parse(text, read_child) else {
             panic!("{text} is refused")
         };
         let shown: Vec<_> = children.iter().map(Child::to_string).collect();
-        let second = "drr:linux child [fifo:tail limit 5p] child [red:floyd] quantum 3000";
+        let second = "drr:linux child [fifo:tail limit 5p] child [red:floyd] quantum 3000b";
         assert_eq!(shown, ["codel:linux target 10ms ecn", second]);
         let canonical = Value::Children(children).to_string();
         assert_eq!(CHILD.parse(&canonical, read_child).unwrap().to_string(), canonical);

@@ -1,5 +1,5 @@
 //! tc's notation for a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`. Children are in
-//! brackets: `drr child [pie target 15ms] child [codel] quantum 3000`.
+//! brackets: `drr child [pie target 15ms] child [codel] quantum 3000b`.
 
 use crate::brackets;
 use crate::discipline::Info;

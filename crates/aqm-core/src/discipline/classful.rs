@@ -6,7 +6,7 @@ use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{Child, Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Child, Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Scheduler;
 use crate::signal::DropReason;
 use crate::units::{Size, Time};
@@ -51,17 +51,17 @@ pub(super) const TRAITS: Traits = Traits {
 pub(super) const HALVING: Preset = Preset {
     name: "halving",
     source: "each class twice the next, to show weights at work",
-    values: &[("weight", Value::Counts(Counts::new(&[8, 4, 2, 1]).expect("four weights")))],
+    values: &[("weight", Value::PerClass(PerClass::of(Each::Count, &[8, 4, 2, 1])))],
 };
 
 /// The parameter `weight`, one for each class.
 pub(super) fn weights(params: &Params) -> Vec<u32> {
-    per_class(params, params.counts("weight"))
+    per_class(params, params.per_class("weight"))
 }
 
 /// A number for each class: weight or quantum.
-pub(super) fn per_class(params: &Params, counts: Counts) -> Vec<u32> {
-    (0..params.count("classes") as usize).map(|class| counts.of_class(class)).collect()
+pub(super) fn per_class(params: &Params, numbers: &PerClass) -> Vec<u32> {
+    (0..params.count("classes") as usize).map(|class| numbers.of_class(class) as u32).collect()
 }
 
 /// Most disciplines in one tree of children: nested brackets multiply.

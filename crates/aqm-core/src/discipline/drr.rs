@@ -19,7 +19,7 @@
 
 use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{Blueprint, Built, Group, Info};
-use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use crate::params::{Each, Kind, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Drr;
 use alloc::boxed::Box;
 
@@ -39,7 +39,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "tcn",
             source: "Bai 2016, HKUST-SING/TCN-NS2: quantum 1500 bytes",
-            values: &[("quantum", Value::Counts(Counts::new(&[1500]).expect("one quantum")))],
+            values: &[("quantum", Value::PerClass(PerClass::of(Each::Bytes, &[1500])))],
         },
     ],
     probes: PROBES,
@@ -50,15 +50,15 @@ pub static INFO: Info = Info {
 
 const QUANTUM: ParamSpec = ParamSpec::new(
     "quantum",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1514]).expect("one quantum")),
+    Kind::PerClass(Each::Bytes),
+    Value::PerClass(PerClass::of(Each::Bytes, &[1514])),
     (64.0, 1e6),
     "Bytes of each class in one round",
     "tc-drr(8): the MTU of the interface",
 );
 
 fn quanta(params: &Params) -> alloc::vec::Vec<u32> {
-    classful::per_class(params, params.counts("quantum"))
+    classful::per_class(params, params.per_class("quantum"))
 }
 
 fn build(blueprint: Blueprint<'_>) -> Built {
@@ -74,17 +74,17 @@ mod tests {
 
     #[test]
     fn classes_share_bytes_and_a_change_takes_effect() {
-        let mut host = Host::new("drr quantum 1500");
+        let mut host = Host::new("drr quantum 1500b");
         (0..6).for_each(|cookie| put_class(&mut host, cookie, 0, 1500));
         (10..22).for_each(|cookie| put_class(&mut host, cookie, 1, 500));
         assert_eq!([0; 4].map(|_| host.get(ms(1)).unwrap()), [0, 10, 11, 12]);
-        host.qdisc.change(&[("quantum", "3000,500")], ms(1), &mut host.log).unwrap();
+        host.qdisc.change(&[("quantum", "3000b,500b")], ms(1), &mut host.log).unwrap();
         assert_eq!(rest(&mut host), [1, 2, 13, 3, 4, 14, 5, 15, 16, 17, 18, 19, 20, 21]);
     }
 
     #[test]
     fn a_head_that_waits_for_its_turn_is_counted_trimmed_and_purged() {
-        let mut host = Host::new("drr quantum 500");
+        let mut host = Host::new("drr quantum 500b");
         (0..3).for_each(|cookie| put_class(&mut host, cookie, 0, 1500));
         (10..13).for_each(|cookie| put_class(&mut host, cookie, 1, 500));
         assert_eq!(host.get(ms(1)), Some(10)); // packet 0 has been taken from its child, and waits

@@ -23,7 +23,7 @@ use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::packet::Packet;
-use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use crate::paused::PausedClasses;
 use crate::queue::Fifo;
 use crate::scheduler::{Drr, Scheduler};
@@ -43,8 +43,8 @@ pub static INFO: Info = Info {
         CLASSES,
         ParamSpec::new(
             "quantum",
-            Kind::Counts,
-            Value::Counts(Counts::new(&[1500]).expect("one quantum")),
+            Kind::PerClass(Each::Bytes),
+            Value::PerClass(PerClass::of(Each::Bytes, &[1500])),
             (64.0, 1e6),
             "Bytes of each class in one round",
             "HKUST-SING/MQ-ECN-NS2: 1500 bytes",
@@ -130,7 +130,7 @@ struct Class {
 fn settings(params: &Params) -> Settings {
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
-        quanta: per_class(params, params.counts("quantum")),
+        quanta: per_class(params, params.per_class("quantum")),
         threshold: params.bytes("threshold").expect("threshold has no auto").as_u64() as f64,
         weight: params.number("weight"),
         marker: Marker::new(params),
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_round_is_measured_when_a_turn_ends_and_when_a_queue_empties() {
         // 1250 bytes take 1 ms at 10 Mbit/s; a quantum is one packet.
-        let mut host = Host::new("mq_ecn quantum 1250 weight 0.5");
+        let mut host = Host::new("mq_ecn quantum 1250b weight 0.5");
         for cookie in 0..4 {
             put(&mut host, 0, cookie, (cookie % 2) as u16);
         }
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_queue_is_marked_beyond_its_share_of_the_threshold() {
         // T_round = 4 ms, in which the link sends 5000 bytes: a quantum of 1250 is a quarter of it.
-        let mut host = Host::new("mq_ecn quantum 1250,2500 weight 0 threshold 10000b");
+        let mut host = Host::new("mq_ecn quantum 1250b,2500b weight 0 threshold 10000b");
         put(&mut host, 0, 0, 0);
         put(&mut host, 0, 1, 0);
         host.get(ms(0));

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_least_slack_goes_first() {
-        let mut host = Host::new("pifo:lstf slack 100,20");
+        let mut host = Host::new("pifo:lstf slack 100ms,20ms");
         put_class(&mut host, 0, 0, 100); // leaves by 100 ms
         let mut packet = crate::packet::Packet::new(1, 1, 100);
         packet.class = 1;
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_rank_function_cannot_change_while_packets_are_queued() {
         let mut host = Host::new("pifo:lstf");
-        for (name, value) in [("rank", "fifo"), ("slack", "7"), ("flows", "7")] {
+        for (name, value) in [("rank", "fifo"), ("slack", "7ms"), ("flows", "7")] {
             let error = host.qdisc.change(&[(name, value)], ms(0), &mut host.log).unwrap_err();
             assert_eq!((&*error.param, &*error.problem), (name, "cannot change while packets may wait"));
         }

@@ -24,7 +24,7 @@
 
 use super::classful::{self, CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS};
 use super::{Blueprint, Built, Group, Info};
-use crate::params::{Counts, Kind, ParamSpec, Params, Preset, Value};
+use crate::params::{Each, Kind, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Qfq;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -48,8 +48,8 @@ pub static INFO: Info = Info {
 
 const WEIGHT: ParamSpec = ParamSpec::new(
     "weight",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    Kind::PerClass(Each::Count),
+    Value::PerClass(PerClass::of(Each::Count, &[1])),
     (1.0, 1024.0),
     "Share of each class, relative to the others",
     "Linux 6.12 net/sched/sch_qfq.c: 1, up to 1024",
@@ -57,8 +57,8 @@ const WEIGHT: ParamSpec = ParamSpec::new(
 
 const MAXPKT: ParamSpec = ParamSpec::new(
     "maxpkt",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1514]).expect("one length")),
+    Kind::PerClass(Each::Bytes),
+    Value::PerClass(PerClass::of(Each::Bytes, &[1514])),
     (64.0, 65_536.0),
     "Bytes of the largest packet of each class",
     "Linux 6.12 net/sched/sch_qfq.c: the MTU, up to 65536",
@@ -66,7 +66,7 @@ const MAXPKT: ParamSpec = ParamSpec::new(
 
 /// Weight and largest packet of each class.
 fn shares(params: &Params) -> [Vec<u32>; 2] {
-    ["weight", "maxpkt"].map(|name| classful::per_class(params, params.counts(name)))
+    ["weight", "maxpkt"].map(|name| classful::per_class(params, params.per_class(name)))
 }
 
 fn build(blueprint: Blueprint<'_>) -> Built {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn classes_share_by_weight_and_a_change_takes_effect() {
-        let mut host = Host::new("qfq classes 2 weight 4,1 maxpkt 1000");
+        let mut host = Host::new("qfq classes 2 weight 4,1 maxpkt 1000b");
         (0..9).for_each(|cookie| put_class(&mut host, cookie, 0, 1000));
         (10..14).for_each(|cookie| put_class(&mut host, cookie, 1, 1000));
         assert_eq!([0; 6].map(|_| host.get(ms(1)).unwrap()), [0, 1, 2, 3, 4, 10]);

@@ -1,7 +1,10 @@
 //! Common code of schedulers by rank: the choice of the rank function and its parameters.
 
 use crate::law::rank::{Function, Ranks};
-use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
+
+/// Nanoseconds.
+const MS: u64 = 1_000_000;
 
 pub(super) const RANK: ParamSpec = ParamSpec::choice(
     "rank",
@@ -12,10 +15,10 @@ pub(super) const RANK: ParamSpec = ParamSpec::choice(
 
 pub(super) const SLACK: ParamSpec = ParamSpec::new(
     "slack",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[10]).expect("one slack")),
-    (0.0, 1e6),
-    "Milliseconds that a packet of each class may wait, for rank lstf",
+    Kind::PerClass(Each::Span),
+    Value::PerClass(PerClass::of(Each::Span, &[10 * MS])),
+    (0.0, 1e12),
+    "How long a packet of each class may wait, for rank lstf",
     "no reference has a number",
 );
 
@@ -45,7 +48,7 @@ pub(super) const LSTF: Preset = Preset {
     source: "Sivaraman 2016 section 3.1: least slack time first; the slacks are ours",
     values: &[
         ("rank", Value::Choice("lstf")),
-        ("slack", Value::Counts(Counts::new(&[10, 50, 200]).expect("three slacks"))),
+        ("slack", Value::PerClass(PerClass::of(Each::Span, &[10 * MS, 50 * MS, 200 * MS]))),
     ],
 };
 
@@ -53,7 +56,7 @@ fn function(params: &Params) -> Function {
     match params.choice("rank") {
         "fifo" => Function::Fifo,
         "priority" => Function::Priority,
-        "lstf" => Function::Lstf(params.counts("slack")),
+        "lstf" => Function::Lstf(params.per_class("slack").clone()),
         _ => Function::Stfq,
     }
 }
@@ -70,7 +73,7 @@ pub(super) fn check(params: &Params, ranks: &Ranks) -> Result<(), ParamError> {
     if flows != ranks.flows() as u64 {
         return Err(ParamError::relation("flows", flows, problem));
     }
-    match (function(params), ranks.function()) {
+    match (&function(params), ranks.function()) {
         (wanted, now) if wanted == now => Ok(()),
         (Function::Lstf(_), Function::Lstf(_)) => {
             Err(ParamError::relation("slack", params.get("slack"), problem))

@@ -30,7 +30,7 @@ use crate::backlog::Backlog;
 use crate::classifier::{Classifier, FlowKind, MLru, Sampling, Settings};
 use crate::cx::Cx;
 use crate::packet::Packet;
-use crate::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -103,8 +103,8 @@ const SCHEDULER: ParamSpec = ParamSpec::choice(
 
 const WEIGHT: ParamSpec = ParamSpec::new(
     "weight",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    Kind::PerClass(Each::Count),
+    Value::PerClass(PerClass::of(Each::Count, &[1])),
     (1.0, 1000.0),
     "Weights of high and low queue: packets in a round (wrr), shares (drr, wfq, qfq)",
     "Li et al. 2021: without a value",

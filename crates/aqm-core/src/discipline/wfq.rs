@@ -19,7 +19,7 @@
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{Blueprint, Built, Group, Info};
-use crate::params::{Counts, Kind, ParamSpec, Preset, Value};
+use crate::params::{Each, Kind, ParamSpec, PerClass, Preset, Value};
 use crate::scheduler::Scfq;
 use alloc::boxed::Box;
 
@@ -39,8 +39,8 @@ pub static INFO: Info = Info {
 
 const WEIGHT: ParamSpec = ParamSpec::new(
     "weight",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    Kind::PerClass(Each::Count),
+    Value::PerClass(PerClass::of(Each::Count, &[1])),
     (1.0, 1e6),
     "Share of each class, relative to the others",
     "Demers 1989: the same for all",

@@ -18,7 +18,7 @@
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
 use super::{Blueprint, Built, Group, Info};
-use crate::params::{Counts, Kind, ParamSpec, Preset, Value};
+use crate::params::{Each, Kind, ParamSpec, PerClass, Preset, Value};
 use crate::scheduler::Rr;
 use alloc::boxed::Box;
 
@@ -45,8 +45,8 @@ pub static INFO: Info = Info {
 
 const WEIGHT: ParamSpec = ParamSpec::new(
     "weight",
-    Kind::Counts,
-    Value::Counts(Counts::new(&[1]).expect("one weight")),
+    Kind::PerClass(Each::Count),
+    Value::PerClass(PerClass::of(Each::Count, &[1])),
     (1.0, 1e6),
     "Packets of each class in one round",
     "Katevenis 1991 leaves it to the user",

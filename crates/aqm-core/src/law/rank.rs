@@ -3,14 +3,14 @@
 //! Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016, sections 2 and 3.
 
 use crate::packet::Packet;
-use crate::params::Counts;
+use crate::params::PerClass;
 use crate::sketch::mix;
 use crate::units::{Span, Time};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Rank functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Function {
     /// Time of arrival.
     Fifo,
@@ -18,8 +18,8 @@ pub enum Function {
     Stfq,
     /// The class: strict priority, 0 first.
     Priority,
-    /// The latest time to leave: least slack first, the slack in milliseconds of each class.
-    Lstf(Counts),
+    /// The latest time to leave: least slack first, which each class has a time of.
+    Lstf(PerClass),
 }
 
 /// A rank function with its state.
@@ -41,12 +41,12 @@ impl Ranks {
     /// The rank of a packet that arrives at `now`. Within a flow that keeps its class, ranks never decrease.
     #[inline]
     pub fn of(&self, packet: &Packet, now: Time) -> u64 {
-        match self.function {
+        match &self.function {
             Function::Fifo => now.as_nanos(),
             Function::Stfq => self.now.max(self.finish[self.index(packet.flow)]),
             Function::Priority => u64::from(packet.class),
             Function::Lstf(slack) => {
-                let slack = Span::from_millis(u64::from(slack.of_class(usize::from(packet.class))));
+                let slack = Span::from_nanos(slack.of_class(usize::from(packet.class)));
                 (now + slack).as_nanos()
             }
         }
@@ -70,8 +70,8 @@ impl Ranks {
     }
 
     /// The rank function.
-    pub const fn function(&self) -> Function {
-        self.function
+    pub const fn function(&self) -> &Function {
+        &self.function
     }
 
     /// The largest number of flows that are distinguished.
@@ -92,6 +92,7 @@ impl Ranks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Each;
 
     const MS: u64 = 1_000_000;
 
@@ -142,7 +143,7 @@ mod tests {
             first
         };
         assert_eq!([rank(Function::Fifo, 3), rank(Function::Priority, 3)], [7 * MS, 3]);
-        let slack = Function::Lstf(Counts::new(&[100, 5]).unwrap());
-        assert_eq!([rank(slack, 0), rank(slack, 1), rank(slack, 9)], [107 * MS, 12 * MS, 12 * MS]);
+        let slack = || Function::Lstf(PerClass::of(Each::Span, &[100 * MS, 5 * MS]));
+        assert_eq!([0, 1, 9].map(|class| rank(slack(), class)), [107 * MS, 12 * MS, 12 * MS]);
     }
 }

@@ -1,5 +1,7 @@
 //! Kinds of parameter values.
 
+use super::per_class::Each;
+
 /// The kind of value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -9,6 +11,8 @@ pub enum Kind {
     Rate,
     /// A number of bytes.
     Bytes,
+    /// A number of bytes that may be negative.
+    SignedBytes,
     /// A queue size in packets or bytes.
     Size,
     /// A fraction or probability.
@@ -21,8 +25,8 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Whole numbers, separated by commas.
-    Counts,
+    /// Numbers, bytes or times, separated by commas: one per class.
+    PerClass(Each),
     /// One discipline in brackets: `[codel target 10ms]`.
     Child,
     /// Disciplines in brackets, one per class: `[codel target 10ms] [fifo]`.
@@ -35,14 +39,16 @@ impl Kind {
         match self {
             Kind::Span => "time",
             Kind::Rate => "rate",
-            Kind::Bytes => "bytes",
+            Kind::Bytes | Kind::SignedBytes => "bytes",
             Kind::Size => "packets or bytes",
             Kind::Fraction => "fraction",
             Kind::Number => "number",
             Kind::Count => "count",
             Kind::Flag => "on/off",
             Kind::Choice(_) => "choice",
-            Kind::Counts => "counts",
+            Kind::PerClass(Each::Count) => "counts",
+            Kind::PerClass(Each::Bytes) => "bytes per class",
+            Kind::PerClass(Each::Span) => "time per class",
             Kind::Child => "discipline",
             Kind::Children => "disciplines",
         }

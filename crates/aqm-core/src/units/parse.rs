@@ -99,8 +99,32 @@ pub fn span(text: &str) -> Result<Span, UnitError> {
 }
 
 /// Reads a number of bytes; `kb` is 1024 bytes, as in tc.
+///
+/// ```
+/// use aqm_core::units::{parse, Bytes};
+/// assert_eq!(parse::bytes("64kb").unwrap(), Bytes::new(65536));
+/// assert!(parse::bytes("3000").unwrap_err().to_string().starts_with("'3000' has no unit: write 3000b"));
+/// ```
 pub fn bytes(text: &str) -> Result<Bytes, UnitError> {
+    let trimmed = text.trim();
+    // What tc would take for bytes.
+    if plain_decimal(trimmed) {
+        let problem = format!("has no unit: write {trimmed}b, or a size in bytes such as 64kb (65536 bytes)");
+        return Err(error(text, problem));
+    }
     quantity(text, BYTE_UNITS, "a size in bytes such as 1500b or 64kb (65536 bytes)").map(Bytes::new)
+}
+
+/// Reads a number of bytes that may be negative.
+pub fn signed_bytes(text: &str) -> Result<i64, UnitError> {
+    let digits = text.trim().strip_prefix('-');
+    let read = bytes(digits.unwrap_or(text)).map_err(|wrong| UnitError {
+        problem: if digits.is_some() { wrong.problem.replace("write ", "write -") } else { wrong.problem },
+        text: text.to_string(),
+    })?;
+    // Every number that `bytes` reads is below 2^53.
+    let magnitude = read.as_u64() as i64;
+    Ok(if digits.is_some() { -magnitude } else { magnitude })
 }
 
 /// Reads a queue size in packets (`1000p`, `1000pkt`) or bytes.

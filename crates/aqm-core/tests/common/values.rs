@@ -1,6 +1,6 @@
 //! Values of parameters: allowed ones, forbidden ones, and the limit.
 
-use aqm_core::params::{Child, Counts, Kind, ParamSpec, Params, Value};
+use aqm_core::params::{Child, Kind, ParamSpec, Params, PerClass, Value};
 use aqm_core::spec::read_child;
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
@@ -19,7 +19,7 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
         Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
         Kind::Child | Kind::Children => {
             let two: &[&str] = &["red", "fifo limit 5p"];
-            let nested: &[&str] = &["sp classes 2 child [fifo] child [drr child [codel] quantum 3000]"];
+            let nested: &[&str] = &["sp classes 2 child [fifo] child [drr child [codel] quantum 3000b]"];
             let lists = [&["fifo"], &["codel:linux target 10ms ecn"], nested, two];
             values.extend(lists.map(|list| Value::Children(list.iter().map(|text| child(text)).collect())));
         }
@@ -70,8 +70,9 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
         Kind::Fraction => vec![Value::Fraction(magnitude)],
         Kind::Number => vec![Value::Number(magnitude)],
         Kind::Count => vec![Value::Count(whole)],
-        Kind::Counts => [&[whole as u32][..], &[1, whole as u32]]
-            .map(|numbers| Value::Counts(Counts::new(numbers).expect("one or two")))
+        Kind::SignedBytes => vec![Value::SignedBytes(magnitude.floor() as i64)],
+        Kind::PerClass(each) => [vec![whole], vec![1, whole]]
+            .map(|numbers| Value::PerClass(PerClass::of(each, numbers.leak())))
             .to_vec(),
         Kind::Flag | Kind::Choice(_) | Kind::Child | Kind::Children => Vec::new(),
     }

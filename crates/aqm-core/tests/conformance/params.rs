@@ -3,6 +3,7 @@
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, Op};
 use crate::common::{every_discipline, every_preset, values};
+use aqm_core::params::{Each, Kind, ParamSpec, Value};
 use aqm_core::spec::{Spec, read_child};
 
 /// Half a second of everything.
@@ -63,7 +64,7 @@ fn nonsense_is_refused_by_name() {
                 ["", "-1", "nonsense", "1e3", "NaN", "inf", "99999999999999999999999999s", "1 2", "[", "[]"]
             {
                 let Err(error) = spec.clone().set_text(declared.name, text) else {
-                    let number = matches!(declared.kind, aqm_core::params::Kind::Number);
+                    let number = matches!(declared.kind, Kind::Number);
                     assert!(number, "{spec}: {} takes '{text}'", declared.name);
                     continue;
                 };
@@ -79,6 +80,44 @@ fn nonsense_is_refused_by_name() {
             }
             let known = spec.clone().set_text("no such parameter", "1").unwrap_err();
             assert!(known.problem.contains(declared.name), "{spec}: {known}");
+        }
+    }
+}
+
+/// A value's text without its unit, if it has one.
+fn bare(declared: &ParamSpec, value: &Value) -> Option<String> {
+    let has_unit = match value {
+        Value::Span(_) | Value::Rate(_) | Value::Bytes(_) | Value::SignedBytes(_) | Value::Size(_) => true,
+        Value::PerClass(_) => declared.kind != Kind::PerClass(Each::Count),
+        _ => false,
+    };
+    has_unit.then(|| value.to_string().replace(|letter: char| letter.is_ascii_alphabetic(), ""))
+}
+
+#[test]
+fn times_rates_and_bytes_need_their_unit_wherever_they_are() {
+    for spec in every_discipline() {
+        for declared in spec.info.params {
+            for value in values::allowed(declared) {
+                let Some(text) = bare(declared, &value) else { continue };
+                let error =
+                    spec.clone().set_text(declared.name, &text).expect_err(&format!("{spec}: {value}"));
+                assert_eq!(error.param, declared.name, "{spec}");
+                assert!(error.problem.starts_with("has no unit: "), "{spec}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_declared_without_a_unit_is_no_number_of_bytes_and_no_time() {
+    for spec in every_discipline() {
+        for declared in spec.info.params {
+            if matches!(declared.kind, Kind::Number | Kind::Count | Kind::PerClass(Each::Count)) {
+                let help = declared.help.to_ascii_lowercase();
+                let named = ["bytes", "millisecond", "bit/s"].into_iter().find(|unit| help.contains(unit));
+                assert_eq!(named, None, "{spec}: {}: {help}", declared.name);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ import typer
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.errors import CheckError, InputError
 from aqmlab.json_text import json_text
-from aqmlab.units import bytes_per_second, parse_fraction, parse_rate, parse_span, parse_whole
+from aqmlab.units import bytes_per_second, parse_bytes, parse_fraction, parse_rate, parse_span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,8 @@ def advise(
         typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
     ] = None,
     overhead: Annotated[
-        str, typer.Option("--overhead", metavar="N", help="Bytes around each IP packet; those of the link layer.")
+        str,
+        typer.Option("--overhead", metavar="B", help="Bytes around each IP packet, as 22b; those of the link layer."),
     ] = "",
     rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="Round-trip time to servers.")] = "40ms",
     modem_buffer: Annotated[
@@ -118,9 +119,12 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     except ValueError as error:
         raise InputError(f"--linklayer: {error}") from None
     try:
-        kind = kind.with_overhead(parse_whole(overhead, 0, 256)) if overhead else kind
+        around = parse_bytes(overhead) if overhead else kind.overhead
     except ValueError as error:
         raise InputError(f"--overhead: {error}") from None
+    if around > 256:
+        raise InputError(f"--overhead: '{overhead}' is out of range: allowed is 0b to 256b")
+    kind = kind.with_overhead(around)
     try:
         if not 0 < parse_span(rtt) <= 2_000_000_000:
             raise InputError(f"'{rtt}' is out of range: allowed is more than 0 and up to 2s")

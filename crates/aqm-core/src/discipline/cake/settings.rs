@@ -81,7 +81,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
     ),
     ParamSpec::new(
         "overhead",
-        Kind::Number,
+        Kind::SignedBytes,
         Value::Auto,
         (-64.0, 256.0),
         "Bytes around each IP packet on the bottleneck",
@@ -90,7 +90,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
     .or_auto("that of link_layer"),
     ParamSpec::new(
         "mpu",
-        Kind::Number,
+        Kind::Bytes,
         Value::Auto,
         (0.0, 256.0),
         "Fewest bytes of a packet on the bottleneck, overhead included",
@@ -217,11 +217,11 @@ fn round_trip(word: &str) -> Span {
 
 fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
     let mut framing = Framing::keyword(params.choice("link_layer"), link);
-    if let Some(overhead) = whole(params, "overhead")? {
-        (framing.overhead, framing.excluded) = (overhead, link.overhead);
+    if let Some(overhead) = params.signed_bytes("overhead") {
+        (framing.overhead, framing.excluded) = (overhead as i32, link.overhead);
     }
-    if let Some(mpu) = whole(params, "mpu")? {
-        framing.mpu = mpu as u32;
+    if let Some(mpu) = params.bytes("mpu") {
+        framing.mpu = mpu.as_u64() as u32;
     }
     match params.get("cells") {
         Value::Choice("atm") => framing.cells = Cells::Atm,
@@ -230,14 +230,4 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
         _ => {}
     }
     Ok(framing)
-}
-
-/// A whole number, as in tc: without a unit, possibly negative.
-fn whole(params: &Params, name: &str) -> Result<Option<i32>, ParamError> {
-    let &Value::Number(number) = params.get(name) else { return Ok(None) };
-    let whole = number as i32;
-    if f64::from(whole) == number {
-        return Ok(Some(whole));
-    }
-    Err(ParamError::relation(name, number, "is not a whole number of bytes"))
 }

@@ -218,7 +218,7 @@ fn the_controller_changes_the_configuration_in_force() {
 #[test]
 fn each_class_has_an_instance_of_its_own_behind_a_scheduler() {
     let mut host =
-        Host::new("drr classes 2 child [daqm:only_s s 10ms] child [daqm:only_s s 1s] quantum 1000");
+        Host::new("drr classes 2 child [daqm:only_s s 10ms] child [daqm:only_s s 1s] quantum 1000b");
     for number in 0..4 {
         super::super::testing::put_class(&mut host, number, 0, 1000);
         super::super::testing::put_class(&mut host, 10 + number, 1, 1000);

@@ -1,6 +1,6 @@
 //! The scheduler between the two queues.
 
-use crate::params::{Counts, Params};
+use crate::params::{Params, PerClass};
 use crate::scheduler::{Drr, Heads, Qfq, Rr, Scfq, Scheduler, Sp};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -15,14 +15,14 @@ const FRAME: u32 = 1514;
 /// One of the schedulers, over two classes.
 pub(super) struct Turns {
     scheduler: Box<dyn Scheduler + Send>,
-    made_of: (&'static str, Counts),
+    made_of: (&'static str, PerClass),
 }
 
 impl Turns {
     /// The scheduler that parameters ask for; no class has packets.
     pub(super) fn new(params: &Params) -> Turns {
-        let made_of = (params.choice("scheduler"), params.counts("weight"));
-        let weights: Vec<u32> = (0..2).map(|class| made_of.1.of_class(class)).collect();
+        let made_of = (params.choice("scheduler"), params.per_class("weight").clone());
+        let weights: Vec<u32> = (0..2).map(|class| made_of.1.of_class(class) as u32).collect();
         let scheduler: Box<dyn Scheduler + Send> = match made_of.0 {
             "rr" => Box::new(Rr::new(vec![1, 1])),
             "sp" => Box::new(Sp::new(2)),
@@ -36,7 +36,8 @@ impl Turns {
 
     /// Begins anew if parameters ask for another scheduler, or other weights.
     pub(super) fn adopt(&mut self, params: &Params) {
-        if self.made_of != (params.choice("scheduler"), params.counts("weight")) {
+        let (scheduler, weight) = &self.made_of;
+        if (*scheduler, weight) != (params.choice("scheduler"), params.per_class("weight")) {
             *self = Turns::new(params);
         }
     }

@@ -17,7 +17,7 @@ use super::super::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
 use aqm_core::packet::{Ecn, Packet};
-use aqm_core::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use aqm_core::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use aqm_core::signal::Emission;
 use aqm_core::units::{Bytes, Span, Time};
 
@@ -36,11 +36,8 @@ pub(super) static INFO: Info = Info {
 const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "codepoints",
-        Kind::Counts,
-        match Counts::new(&[46, 26]) {
-            Some(counts) => Value::Counts(counts),
-            None => Value::Auto,
-        },
+        Kind::PerClass(Each::Count),
+        Value::PerClass(PerClass::of(Each::Count, &[46, 26])),
         (0.0, 63.0),
         "Code points of the first class, the second, and so on; all others are one class more",
         "RFC 3246 (EF is 46), RFC 2597 (AF31 is 26)",
@@ -107,7 +104,7 @@ struct Classifier {
 }
 
 fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
-    let codepoints = params.counts("codepoints");
+    let codepoints = params.per_class("codepoints");
     let count = codepoints.as_slice().len() + 1;
     let mut state = State::default();
     let size = count * site.rates.len();
@@ -120,7 +117,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
     state.registers_mut(registers.thresholds).fill(threshold);
     let classes = state.add_table(codepoints.as_slice().len() as u64);
     for (class, codepoint) in (0..).zip(codepoints.as_slice()) {
-        state.set_entry(classes, u64::from(*codepoint), class);
+        state.set_entry(classes, *codepoint, class);
     }
     let pipeline = Classifier {
         registers,

@@ -24,7 +24,7 @@ use super::super::pmqecn::control::{Registers, Settings, Solver};
 use super::super::pmqecn::evolution::Evolution;
 use super::super::pmqecn::programme::{Objective, Quality};
 use aqm_core::packet::Ecn;
-use aqm_core::params::{Counts, Kind, ParamError, ParamSpec, Params, Preset, Value};
+use aqm_core::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use aqm_core::signal::Emission;
 use aqm_core::units::{Bytes, Rate, Span};
 
@@ -72,11 +72,8 @@ const PARAMS: &[ParamSpec] = &[
     ),
     ParamSpec::new(
         "codepoints",
-        Kind::Counts,
-        match Counts::new(&[46, 26]) {
-            Some(counts) => Value::Counts(counts),
-            None => Value::Auto,
-        },
+        Kind::PerClass(Each::Count),
+        Value::PerClass(PerClass::of(Each::Count, &[46, 26])),
         (0.0, 63.0),
         "Code points of the first class (voice) and the second (video); all others are the third (files)",
         "RFC 3246 (EF is 46), RFC 2597 (AF31 is 26)",
@@ -210,7 +207,7 @@ struct Switch {
 const MESSAGE_BYTES: u32 = 64;
 
 fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
-    let codepoints = params.counts("codepoints");
+    let codepoints = params.per_class("codepoints");
     let count = codepoints.as_slice().len() + 1;
     let size = count * site.rates.len();
     let mut state = State::default();
@@ -230,7 +227,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
     state.registers_mut(registers.weights).fill(params.count("weight"));
     let classes = state.add_table(count as u64 - 1);
     for (class, codepoint) in (0..).zip(codepoints.as_slice()) {
-        state.set_entry(classes, u64::from(*codepoint), class);
+        state.set_entry(classes, *codepoint, class);
     }
     let strategy = match params.choice("strategy") {
         "pmqecn" => Strategy::Pmqecn,

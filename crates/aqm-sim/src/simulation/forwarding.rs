@@ -277,6 +277,10 @@ impl Simulation {
         let this = &mut self.ports[port];
         let Some(id) = id else {
             this.device_mut()?.busy = false;
+            // A shaper has just learnt when it may go on.
+            if wakes {
+                self.arm_wakeup(port);
+            }
             return None;
         };
         let out = self.shared.now + this.serialisation(self.shared.slab[id].length);

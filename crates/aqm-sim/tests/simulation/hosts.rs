@@ -2,6 +2,7 @@
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
+use serde_json::{from_value, json};
 
 /// `count` flows of `group` between two named hosts.
 fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
@@ -82,4 +83,22 @@ fn the_shaper_of_cake_sends_at_its_rate() {
     let report = run(&scenario, 1);
     let throughput = report.metrics["throughput_mbit"];
     assert!((throughput / 15.0 - 1.0).abs() < 0.001, "{throughput}");
+}
+
+#[test]
+fn what_waits_for_the_shaper_of_cake_is_sent_although_nothing_more_arrives() {
+    let mut scenario = bottleneck("cake bandwidth 1mbit interplanetary");
+    scenario.capacity = Capacity::RateBps(10_000_000);
+    (scenario.duration_ns, scenario.warmup_ns) = (5 * SECOND, 0);
+    let mut burst = cbr("burst", 0, 1000);
+    let gap = json!({"constant": {"value": 100 * SECOND}});
+    let size = json!({"constant": {"value": 97_200}});
+    burst.source = from_value(json!({"arrivals": {"gap": gap, "size": size}})).unwrap();
+    scenario.flows.push(burst);
+    let metrics = run(&scenario, 1).metrics;
+    // 100 packets of 1014 bytes.
+    assert_eq!((metrics["packets_delivered"], metrics["undelivered_ratio"]), (100.0, 0.0));
+    // The last one waits for the 99 before it, the mean half as long.
+    let wait = 99.0 * 1014.0 * 8.0 / 1e6 * 1e3 / 2.0;
+    assert!((metrics["qdelay_mean_ms"] / wait - 1.0).abs() < 0.02, "{}", metrics["qdelay_mean_ms"]);
 }

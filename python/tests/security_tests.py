@@ -13,8 +13,8 @@ from browser import needs_browser, shown
 from conftest import ROOT
 
 import aqmlab
-from aqmlab import scenario
-from aqmlab.scenario import cost, sweeps
+from aqmlab import scenario, toml
+from aqmlab.scenario import cost, files, options, sweeps
 
 SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"
 
@@ -56,6 +56,13 @@ def the_limits_are_those_of_the_page() -> None:
     assert "| runs | 20 000 |" in page
     assert "2e11" in page
     assert f"at most {sweeps.LARGEST:_} points".replace("_", " ") in page
+    told = (
+        f"at most {toml.MOST_PARTS} parts",
+        f"adds at most {options.MOST_FILLED:_} characters to an option and {options.MOST_FILLED_FILE:_} to",
+        f"at most {options.DEEPEST} deep",
+        f"at most {files.MOST_WRITTEN:_} characters",
+    )
+    assert all(one.replace("_", " ") in " ".join(page.split()) for one in told)
 
 
 @needs_browser

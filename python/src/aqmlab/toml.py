@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from aqmlab import system
+from aqmlab.errors import InputError
 
 # A topology of ten thousand links takes one megabyte.
 LARGEST_BYTES = 16 << 20
+# The parser's work for a key grows with the square of its parts. No file of aqmlab has a key of more than three.
+MOST_PARTS = 16
+# TOML has integers of 64 bits; of more digits than Python converts to text, it cannot even be said which they are.
+_WHOLE = range(-(2**63), 2**63)
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\[^\n])*+"?+|'[^'\n]*+'?+)"""
+_DOT = r"[ \t]*+\.[ \t]*+"
+# Dots count in keys only: what is read over are texts of several lines, comments, and keys or values of fewer parts. Up
+# to the first error of a file that is none, the parser reads it the same way.
+_TOKEN = re.compile(
+    rf'''
+    """(?:[^"\\]|\\.|"(?!""))*+(?:"{{3,5}}|\Z)
+    | \'\'\'(?:[^']|'(?!\'\'))*+(?:'{{3,5}}|\Z)
+    | \#[^\n]*+
+    | (?P<long>{_PART}(?:{_DOT}{_PART}){{{MOST_PARTS}}})
+    | {_PART}(?:{_DOT}{_PART})*+
+    ''',
+    re.DOTALL | re.VERBOSE,
+)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -20,4 +41,27 @@ def read(path: Path) -> dict[str, Any]:
 
     """
     with system.reading(path):
-        return tomllib.loads(system.content(path, LARGEST_BYTES).decode())
+        text = system.content(path, LARGEST_BYTES).decode()
+        _check_keys(path, text)
+        table = tomllib.loads(text)
+    _check_numbers(path, table)
+    return table
+
+
+def _check_keys(path: Path, text: str) -> None:
+    for found in _TOKEN.finditer(text):
+        if found["long"]:
+            line = text.count("\n", 0, found.start()) + 1
+            raise InputError(f"{path}: line {line}: the key '{found['long']}...' has more than {MOST_PARTS} parts")
+
+
+def _check_numbers(path: Path, table: dict[str, Any]) -> None:
+    left: list[Any] = [table]
+    while left:
+        match left.pop():
+            case dict() as inner:
+                left.extend(inner.values())
+            case list() as inner:
+                left.extend(inner)
+            case int() as number if number not in _WHOLE:
+                raise InputError(f"{path}: holds a number of too many digits")

@@ -17,6 +17,8 @@ from aqmlab.scenario.options import BY_NAME, Options, from_values, names
 # Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds", "first_seed")
 PATHS = ("link_trace", "capture")
+# Every point holds the options and values that are not swept: characters in all.
+MOST_WRITTEN = 200_000_000
 # Starts the name of a recording that does not come with aqmlab.
 SHARED = "shared:"
 
@@ -119,7 +121,14 @@ def _points(
     rest: Mapping[str, Any],
 ) -> tuple[Options, ...]:
     points = []
-    for labels, point in sweeps.points(sweep, design, table, named, place):
+    swept = sweeps.points(sweep, design, table, named, place)
+    written = len(repr((table, named)))
+    if len(swept) * written > MOST_WRITTEN:
+        raise InputError(
+            f"{place}sweep: {len(swept)} points, each with {written} characters of options and values, are too many: "
+            f"together they have {MOST_WRITTEN} at most"
+        )
+    for labels, point in swept:
         options = {key: value for key, value in point.items() if key in BY_NAME}
         given = {key: check(key, value) for key, value in {**table, **options}.items()}
         values = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
@@ -131,12 +140,14 @@ def _points(
 
 def _check_used(given: Iterable[str], sweep: Mapping[str, Any], points: Sequence[Options], place: str) -> None:
     """Make sure that every value is used: by an option, by another value or by the topology's file."""
-    used = {name for point in points for name in point.used}
-    for name in sorted({*given} - {*BY_NAME} - used):
-        if all(name not in _in_topology(point) for point in points):
-            if name in sweep:
-                raise InputError(f"{place}sweep: {unknown('key', name, BY_NAME)}, nor used anywhere as ${name}")
-            raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
+    left = {*given} - {*BY_NAME} - {name for point in points for name in point.used}
+    if left:
+        files = {point.text("topology"): point for point in points}
+        left -= {name for point in files.values() for name in _in_topology(point)}
+    for name in sorted(left):
+        if name in sweep:
+            raise InputError(f"{place}sweep: {unknown('key', name, BY_NAME)}, nor used anywhere as ${name}")
+        raise InputError(f"{place}'{name}' is neither an option nor used anywhere as ${name}")
 
 
 def _in_topology(options: Options) -> set[str]:

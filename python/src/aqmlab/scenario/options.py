@@ -76,6 +76,12 @@ _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 
 BY_NAME = {option.name: option for option in OPTIONS}
 
+# What `$names` may add to an option, and to a topology's file, in characters: a value may name others many times.
+MOST_FILLED = 10_000
+MOST_FILLED_FILE = 1_000_000
+# How many values may be within one another.
+DEEPEST = 20
+
 
 @dataclass(frozen=True)
 class Options:
@@ -109,14 +115,9 @@ class Options:
         swept = {value: f"${value}" for value in self.varied}
         return self._texts(name, {**self.named, **swept})
 
-    def filled(self, text: str) -> str:
-        """Return a text with its ``$names`` replaced.
-
-        Raises:
-            InputError: naming a name that has no value, and those that have.
-
-        """
-        return _filled(text, self.named)
+    def fill(self, most: int = MOST_FILLED_FILE) -> Fill:
+        """Return what replaces the ``$names`` in all texts of a file."""
+        return Fill(self.named, most)
 
     @property
     def used(self) -> set[str]:
@@ -125,7 +126,7 @@ class Options:
 
     def _texts(self, name: str, named: Mapping[str, str]) -> tuple[str, ...]:
         try:
-            return tuple(_filled(text, named) for text in self.given.get(name, ()))
+            return tuple(map(Fill(named), self.given.get(name, ())))
         except ValueError as error:
             raise self.error(name, error) from None
 
@@ -192,14 +193,45 @@ def _is_textual(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def _filled(text: str, named: Mapping[str, str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        if match["name"] not in named:
-            problem = unknown("value", match["name"], named) if named else f"there is no {match[0]}"
-            raise InputError(f"'{text}': {problem}")
-        # A value may name others, but not itself; a name that is to stay stands for itself.
-        if named[match["name"]] == match[0]:
-            return match[0]
-        return _filled(named[match["name"]], {name: inner for name, inner in named.items() if name != match["name"]})
+class Fill:
+    """Replaces the ``$names`` in texts by their values, which add up to ``most`` characters in all texts together.
 
-    return _NAME.sub(value, text)
+    A value may name others, but not itself; a name that is to stay has itself as its value.
+
+    >>> Fill({"kind": "cubic:mss=$mss", "mss": "1000b"})("2*$kind")
+    '2*cubic:mss=1000b'
+
+    """
+
+    def __init__(self, named: Mapping[str, str], most: int = MOST_FILLED) -> None:
+        self._named = named
+        self._most = most
+        self._added = 0
+
+    def __call__(self, text: str) -> str:
+        """Return a text with its names replaced.
+
+        Raises:
+            InputError: naming a name that has no value, and those that have; or the value that is too large.
+
+        """
+        return self._filled(text, ())
+
+    def _filled(self, text: str, within: tuple[str, ...]) -> str:
+        return _NAME.sub(lambda match: self._value(match["name"], text, within), text)
+
+    def _value(self, name: str, text: str, within: tuple[str, ...]) -> str:
+        if name not in self._named or name in within:
+            known = [one for one in self._named if one not in within]
+            raise InputError(f"'{text}': {unknown('value', name, known) if known else f'there is no ${name}'}")
+        value = self._named[name]
+        if value == f"${name}":
+            return value
+        named = (*within, name)
+        # A value of no characters takes time, too.
+        self._added += len(value) + 1
+        if self._added > self._most:
+            raise InputError(f"the value of ${named[0]} is too long: all together may add {self._most} characters")
+        if len(within) > DEEPEST:
+            raise InputError(f"the value of ${named[0]} is too deep: it names others {DEEPEST} deep at most")
+        return self._filled(value, named)

@@ -254,7 +254,7 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     if text == "dumbbell":
         return None
     try:
-        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.filled)
+        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.fill())
     except ValueError as error:
         raise options.error("topology", error) from None
 
@@ -262,7 +262,8 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
 def _topology_values(options: Options) -> dict[str, str]:
     """The values of the ``$names`` in the topology's file."""
     texts = topologies.texts(options.text("topology"), options.folder or ".")
-    return {name: options.filled(f"${name}") for name in sorted(names(texts))}
+    fill = options.fill()
+    return {name: fill(f"${name}") for name in sorted(names(texts))}
 
 
 def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:

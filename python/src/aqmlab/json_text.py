@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from aqmlab.printable import escaped
+
 
 def json_text(document: Mapping[str, Any]) -> str:
     """Return a document as text that ends with its line.
@@ -19,4 +21,4 @@ def json_text(document: Mapping[str, Any]) -> str:
     }
 
     """
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return escaped(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.errors import CheckError, InputError
 from aqmlab.json_text import json_text
 from aqmlab.units import bytes_per_second, parse_bytes, parse_fraction, parse_rate, parse_span
@@ -79,14 +80,14 @@ def advise(
         shown = page.write(found, folder, interface)
     write_json(json_text(document.document(found, interface)), as_json)
     if not quiet:
-        console = show.console(to_stderr=as_json == "-")
+        console = Terminal(to_stderr=as_json == "-")
         for part in _shown(found, interface):
             # Lines to copy are never wrapped or cut.
             console.print(part, soft_wrap=isinstance(part, str))
-        console.print("\n".join(f"[yellow]warning: {one}[/yellow]" for one in bytes_per_second([down, up])))
-        console.print(f"open [bold]{shown}[/bold]")
+        console.print(*(Text(f"warning: {one}", style="yellow") for one in bytes_per_second([down, up])), sep="\n")
+        console.print(show.open_page(shown))
     elif as_json != "-":
-        typer.echo(str(folder))
+        give(folder)
     failures = found.result.manifest["failures"]
     if failures:
         raise CheckError("; ".join(failures))
@@ -146,7 +147,6 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
 
 def _shown(advice: Advice, interface: str) -> list[RenderableType]:
     from rich.table import Table
-    from rich.text import Text
 
     from aqmlab.advice import paste, words
 
@@ -169,7 +169,6 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
 
 def _table(advice: Advice) -> RenderableType:
     from rich.table import Table
-    from rich.text import Text
 
     from aqmlab.advice.verdict import FIGURES, PING
 

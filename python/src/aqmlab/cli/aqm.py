@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
-from rich.text import Text
 
 from aqmlab import registry
+from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.errors import CheckError, InputError
 from aqmlab.registry import Discipline, Preset, Spec
 from aqmlab.units import Size, parse_bytes, parse_rate, parse_span
@@ -43,9 +43,9 @@ def list_(
             table.add_row(Text(group, style="dim italic"))
         presets = ", ".join(preset.name for preset in discipline.presets)
         table.add_row(f"  {discipline.name}", discipline.summary, presets)
-    console = Console()
+    console = Terminal()
     console.print(table)
-    console.print("\n[dim]aqmlab aqm show NAME explains one of them with its parameters and presets.[/dim]")
+    console.print(Text("\naqmlab aqm show NAME explains one of them with its parameters and presets.", style="dim"))
 
 
 @app.command()
@@ -61,7 +61,7 @@ def show(
     spec = Spec.parse(name)
     discipline = registry.find(spec.name)
     preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
-    console = Console(markup=False)  # children are written in brackets
+    console = Terminal()
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name, measure))
@@ -75,7 +75,7 @@ def check(
     from aqmlab import _native
 
     found = _native.conformance(Spec.parse(name).canonical)
-    console = Console(markup=False, highlight=False)
+    console = Terminal()
     for test, why in found:
         said = "ok  " if why is None else "FAIL"
         console.print(f"{said} {test.replace('_', ' ')}{f': {why}' if why else ''}")
@@ -125,7 +125,7 @@ def thresholds(
     origins = ("eqs. 1, 2", "eqs. 9, 10", "eq. 11", "eq. 12", "eqs. 3, 4", "eqs. 16, 19", "eq. 17", "eq. 18")
     for (name, value), unit, origin in zip(asdict(found).items(), units, origins, strict=True):
         table.add_row(name, f"{value:.6g} {unit}", origin)
-    console = Console(markup=False)
+    console = Terminal()
     console.print(table)
     if found.s1 >= 1.0:
         console.print("\ns1 is at most 1: with a limit that is not below the horizon it is never exceeded.")
@@ -149,7 +149,7 @@ def _measured(text: str) -> list[Row]:
     from aqmlab.card import rfc7567
 
     columns = (TextColumn("measuring the RFC 7567 card"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Terminal(to_stderr=True), transient=True) as progress:
         bar = progress.add_task("")
         return rfc7567(text, lambda done, total: progress.update(bar, completed=done, total=total))
 

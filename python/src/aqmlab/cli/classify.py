@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.errors import InputError, unknown
 
 
@@ -54,13 +53,12 @@ def classify(
     wanted = classification.heavy(traffic, share)
 
     for warning in traffic.warnings:
-        print(f"aqmlab: {warning}", file=sys.stderr)
-    console = Console()
+        tell(warning)
+    console = Terminal()
     total = sum(flow.bytes for flow in traffic.flows)
     console.print(
         f"{len(traffic.hashes)} packets of {len(traffic.flows)} flows; "
         f"the {len(wanted)} flows with {share:.3g} of the {total} bytes or more are heavy.\n",
-        highlight=False,
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Classifier")
@@ -71,9 +69,8 @@ def classify(
         cells = ["" if value is None else f"{value:.3f}" for value in shares]
         table.add_row(name, str(len(one.reported)), *cells, str(one.state_bytes))
     console.print(table)
-    console.print(
-        "[dim]Reported: flows; Packets, Heavy bytes: the share of them in reported packets; State: bytes.[/dim]"
-    )
+    note = "Reported: flows; Packets, Heavy bytes: the share of them in reported packets; State: bytes."
+    console.print(Text(note, style="dim"))
     if not limit:
         return
     listed = Table(box=None, pad_edge=False, header_style="bold")
@@ -88,4 +85,4 @@ def classify(
         listed.add_row(
             flow.name + mark, str(flow.packets), str(flow.bytes), f"{flow.bytes / total:.2%}", by or "nobody"
         )
-    console.print("\n", listed, "\n[dim]* heavy by the byte counts[/dim]")
+    console.print("\n", listed, Text("\n* heavy by the byte counts", style="dim"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from aqmlab import scenario, shipped, system
+from aqmlab.cli.terminal import Terminal, give
 from aqmlab.errors import CheckError, InputError, Interrupted
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME
@@ -275,10 +276,10 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     if how.as_json is not None:
         write_json(result.to_json(), how.as_json)
     if not how.quiet:
-        console = show.console(to_stderr=how.as_json == "-")
+        console = Terminal(to_stderr=how.as_json == "-")
         console.print(show.result(result, folder, console.width))
     elif how.as_json != "-":
-        typer.echo(str(folder))
+        give(folder)
     failures = result.manifest["failures"]
     if failures:
         raise CheckError("; ".join(failures))

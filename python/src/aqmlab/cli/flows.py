@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.errors import unknown
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
 from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS
@@ -22,9 +22,9 @@ def list_() -> None:
     table = _table("Kind", "What it is")
     for kind in KINDS.values():
         table.add_row(kind.name, kind.help)
-    console = Console()
+    console = Terminal()
     console.print(table)
-    console.print("\n[dim]aqmlab flows show KIND lists the keys of one of them.[/dim]")
+    console.print(Text("\naqmlab flows show KIND lists the keys of one of them.", style="dim"))
 
 
 @app.command()
@@ -39,7 +39,7 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
         default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
         table.add_row(key.name, default, takes(key), key.help)
     needed = "".join(f":{name}=..." for name in kind.must)
-    console = Console()
+    console = Terminal()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
     if any(key.name == "stack" for key in keys_of(kind).values()):
         stacks = _table("Stack", "What it sets", "Source")

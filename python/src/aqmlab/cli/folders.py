@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.compare import Force, Quiet
+from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.errors import CheckError, InputError, unknown
 from aqmlab.units import parse_whole
 
@@ -27,8 +27,8 @@ def report(folder: Folder) -> None:
 
     result = experiment.report(folder)
     if result.is_partial:
-        print(f"aqmlab: {folder}: {result.warnings[0]}", file=sys.stderr)
-    typer.echo(str(folder / publishing.REPORT))
+        tell(f"{folder}: {result.warnings[0]}")
+    give(folder / publishing.REPORT)
 
 
 def merge(
@@ -52,13 +52,13 @@ def merge(
 
     class Notices(Watcher):
         def on_notice(self, text: str) -> None:
-            print(f"aqmlab: {text}", file=sys.stderr)
+            tell(text)
 
     result = experiment.merge(parts, out, Notices())
     if quiet:
-        typer.echo(str(out))
+        give(out)
     else:
-        console = show.console()
+        console = Terminal()
         console.print(show.result(result, out, console.width))
     if result.is_partial:
         raise CheckError(f"{out}: is not complete; the whole command with --out {out} makes what is missing")
@@ -111,7 +111,7 @@ def plot(
     kept = {f"{one.name}.csv" for one in drawn if _holds(target / f"{one.name}.csv", contents[f"{one.name}.csv"])}
     files.check_free((target / name for name in contents if name not in kept), force=force)
     for path in files.put_all(target, contents):
-        typer.echo(str(path))
+        give(path)
 
 
 def _holds(path: Path, content: bytes) -> bool:
@@ -175,4 +175,4 @@ def export(
         contents = exports.pcapng(result, *chosen, tap=at or "senders")
     files.check_free((target / name for name in contents), force=force)
     for path in files.put_all(target, contents):
-        typer.echo(str(path))
+        give(path)

@@ -13,7 +13,9 @@ import typer
 
 from aqmlab import __version__, system
 from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
+from aqmlab.cli.terminal import tell
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
+from aqmlab.printable import printable
 
 app = typer.Typer(
     name="aqmlab",
@@ -45,7 +47,6 @@ FAILED = 1
 BAD_INPUT = 2
 INTERNAL = 70
 INTERRUPTED = 130
-LONGEST_LINE = 1000
 # What the library that reads options says, and what it means.
 _WORDS = {
     "Value error, ": "",
@@ -101,7 +102,7 @@ def main() -> None:
         found = system.unforeseen(error)
         _leave(FAILED if isinstance(found, MachineError) else BAD_INPUT, found)
     except Exception as error:
-        traceback.print_exc()
+        print(printable(traceback.format_exc()), end="", file=sys.stderr)
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
 
 
@@ -143,13 +144,8 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _leave(status: int, why: Exception | str) -> None:
-    line = " ".join(str(why).split())
-    if len(line) > LONGEST_LINE:
-        # Somebody gave a value of thousands of characters.
-        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
-    if line:
-        try:
-            print(f"aqmlab: {line}", file=sys.stderr)
-        except OSError:
-            _discard(sys.stderr)
+    try:
+        tell(why)
+    except OSError:
+        _discard(sys.stderr)
     sys.exit(status)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.cli.terminal import give
+
 app = typer.Typer(help="Make the files of something new.", no_args_is_help=True)
 
 
@@ -37,9 +39,9 @@ def aqm(
         return
     rust, oracle, *changed = new.aqm(name, here)
     for path in (rust, oracle):
-        typer.echo(f"made {path}")
+        give(f"made {path}")
     for path in changed:
-        typer.echo(f"added {name} to {path}")
+        give(f"added {name} to {path}")
     typer.echo("then, as CONTRIBUTING.md says:")
     typer.echo("  INSTA_UPDATE=always cargo test --locked -p aqm-core --test conformance --test golden")
     typer.echo(f"  make setup && .venv/bin/aqmlab compare --rate 10mbit --rtt 40ms --aqm fifo,{name}")

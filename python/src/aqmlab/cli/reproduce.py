@@ -9,6 +9,7 @@ import typer
 
 from aqmlab import __version__
 from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.errors import CheckError, unknown
 from aqmlab.json_text import json_text
 
@@ -62,7 +63,7 @@ def reproduce(
     from aqmlab.papers import pages, searching, workspace
 
     if paper == "list":
-        show.console().print(_listed([papers.find(name) for name in papers.built()]))
+        Terminal().print(_listed([papers.find(name) for name in papers.built()]))
         return
     number = check_count("--jobs", jobs)
     check_count("--seeds", seeds)
@@ -99,12 +100,12 @@ def reproduce(
             pages.write(found, folder, for_papers=for_papers)
     write_json(_document(found), as_json)
     if not quiet:
-        console = show.console(to_stderr=as_json == "-")
+        console = Terminal(to_stderr=as_json == "-")
         for reproduction in found:
             console.print(_shown(reproduction))
-        console.print(f"open [bold]{folder / pages.FRONT}[/bold]")
+        console.print(show.open_page(folder / pages.FRONT))
     elif as_json != "-":
-        typer.echo(str(folder))
+        give(folder)
     failures = [failure for one in found for failure in one.failures]
     if failures:
         raise CheckError("; ".join(failures))
@@ -131,7 +132,6 @@ def _document(found: list[Reproduction]) -> str:
 
 def _shown(reproduction: Reproduction) -> RenderableType:
     from rich.console import Group
-    from rich.text import Text
 
     from aqmlab.cli.search import shown as searched
     from aqmlab.papers.table import claim_tables, counts

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from aqmlab.cli.terminal import Text
 from aqmlab.search import Outcome
 from aqmlab.search.frames import short_names
 from aqmlab.search.table import closest, conclusion, ratio

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
 from aqmlab import precision, publishing, runner, store
+from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.errors import Interrupted
 from aqmlab.names import swept_names
+from aqmlab.printable import printable
 from aqmlab.results import Result, swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
@@ -24,17 +24,9 @@ from aqmlab.results.tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.tables import line as line_of
 from aqmlab.watcher import Watcher
 
-WIDTH_ELSEWHERE = 130
 PADDING = 2
 # With fewer a t-test over many scenarios finds only what is obvious.
 FEW_SEEDS = 5
-
-
-def console(to_stderr: bool = False) -> Console:
-    """Return a console; files and pipes have no width, so theirs is wide enough for the table."""
-    stream = sys.stderr if to_stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_ELSEWHERE
-    return Console(file=stream, width=width, highlight=False)
 
 
 def pace(simulated_s: float, elapsed_s: float) -> str:
@@ -54,15 +46,15 @@ class Bar(Watcher):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
     def __init__(self, what: str = "simulating") -> None:
-        self._what = what
+        self._what = printable(what)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[runs]}"),
-            TextColumn("[dim]{task.fields[speed]}"),
+            TextColumn("{task.fields[speed]}", style="dim"),
             TimeRemainingColumn(),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=Terminal(to_stderr=True),
             transient=True,
         )
         self._task: TaskID | None = None
@@ -164,10 +156,14 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
     parts += [Text(stopped), ""] if stopped else []
     parts.append(_settings(shown))
     parts += [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
-    page = folder / publishing.REPORT
     is_there = publishing.is_published(shown)
-    parts += ["", Text.assemble("open ", (str(page), "bold")) if is_there else Text(f"the numbers are in {folder}")]
+    parts += ["", open_page(folder / publishing.REPORT) if is_there else Text(f"the numbers are in {folder}")]
     return Group(*parts)
+
+
+def open_page(page: Path) -> RenderableType:
+    """Return which file to open."""
+    return Text.assemble("open ", (str(page), "bold"))
 
 
 def _sweep(shown: Result) -> list[RenderableType]:
@@ -233,7 +229,9 @@ def _aligned(sheet: Sheet, width: int) -> RenderableType:
 
 
 def _needed(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> int:
-    in_front = sum(max(len(head), *(len(names[place]) for names in lines)) for place, head in enumerate(heads))
+    in_front = sum(
+        max(len(head), *(Text(names[place]).cell_len for names in lines)) for place, head in enumerate(heads)
+    )
     values = sum(
         max(len(column.title), len(column.unit), *(_cell(line[column.metric]).cell_len for line in lines.values()))
         for column in columns
@@ -255,7 +253,7 @@ def _table_of(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> 
 
 def _cell(cell: Cell) -> Text:
     notes = [f" ± {cell.half}" if cell.half else "", f" ({cell.runs})" if cell.runs else ""]
-    return Text.assemble(cell.value, *((note, "dim") for note in notes if note))
+    return Text(cell.value).append("".join(notes), "dim")
 
 
 def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
@@ -293,4 +291,4 @@ def _settings(shown: Result) -> RenderableType:
     return Group(Text("Scenario", style="bold"), grid)
 
 
-__all__ = ["Bar", "Bars", "console", "result"]
+__all__ = ["Bar", "Bars", "open_page", "result"]

@@ -19,6 +19,7 @@ from aqmlab.cli.compare import (
     check_target,
     write_json,
 )
+from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.errors import CheckError
 from aqmlab.json_text import json_text
 
@@ -76,18 +77,17 @@ def suite(
         shown = page.write(outcome, folder)
     write_json(json_text(suites.document(outcome)), as_json)
     if not quiet:
-        console = show.console(to_stderr=as_json == "-")
+        console = Terminal(to_stderr=as_json == "-")
         console.print(_shown(outcome))
-        console.print(f"open [bold]{shown}[/bold]")
+        console.print(show.open_page(shown))
     elif as_json != "-":
-        typer.echo(str(folder))
+        give(folder)
     if outcome.failures:
         raise CheckError("; ".join(outcome.failures))
 
 
 def _shown(outcome: Outcome) -> RenderableType:
     from rich.console import Group
-    from rich.text import Text
 
     parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), ""]
     for part in outcome.parts:
@@ -98,7 +98,6 @@ def _shown(outcome: Outcome) -> RenderableType:
 
 def _table(part: Part) -> RenderableType:
     from rich.table import Table
-    from rich.text import Text
 
     from aqmlab.suites.table import table
 

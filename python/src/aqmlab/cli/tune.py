@@ -22,6 +22,7 @@ from aqmlab.cli.compare import (
     with_options,
     write_json,
 )
+from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,19 +117,19 @@ def tune(
         found = conduct(asked, folder, processes, bar, yes=yes)
     write_json(found.to_json(), as_json)
     if not quiet:
-        console = show.console(to_stderr=as_json == "-")
+        console = Terminal(to_stderr=as_json == "-")
         for part in shown(found, folder):
             console.print(part)
     elif as_json != "-":
-        typer.echo(str(folder))
+        give(folder)
 
 
 def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     """Return a tuning for a terminal."""
     from rich.table import Table
-    from rich.text import Text
 
     from aqmlab import publishing
+    from aqmlab.cli.show import open_page
     from aqmlab.tuning import page, sensitivity
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -140,5 +141,4 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     scenarios = len(found.question["training"])
     note = f"means over the {scenarios} training scenarios, which chose: what they are worth is below"
     words = [Text(line) for line in (*found.words, *sensitivity.words(found.indices))]
-    page_is_at = Text.assemble("open ", (str(folder / publishing.REPORT), "bold"))
-    return [table, Text(note, style="dim"), "", *words, "", page_is_at]
+    return [table, Text(note, style="dim"), "", *words, "", open_page(folder / publishing.REPORT)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import polars as pl
-from matplotlib.ticker import LogFormatter
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from aqmlab.plots import marks, style
 from aqmlab.plots import places as spots
 from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis, Panel, Spot
 from aqmlab.plots.places import names
+from aqmlab.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +89,22 @@ def paint(
                 canvas.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
     if labels and any(own.get_legend_handles_labels()[0] for own in axes):
         style.legend(canvas, axes, layout)
+    _show_controls(canvas)
     return canvas
+
+
+def _show_controls(canvas: Canvas) -> None:
+    """Make all texts of a figure printable: tables are asked for labels as they are, so it is done last."""
+    for text in canvas.findobj(Text):
+        text.set_text(printable(text.get_text()))
+    for ruler in (ruler for axes in canvas.axes for ruler in (axes.xaxis, axes.yaxis)):
+        named = ruler.get_major_formatter()
+        if isinstance(named, FuncFormatter):
+            named.func = functools.partial(_printable, named.func)
+
+
+def _printable(named: Callable[[float, int | None], str], place: float, position: int | None = None) -> str:
+    return printable(named(place, position))
 
 
 def _shared(panels: Sequence[Panel], columns: int) -> Literal["all", "row", "none"]:

@@ -7,7 +7,9 @@ import io
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +20,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from aqmlab.plots.looks import Look
+from aqmlab.printable import printable
 
 INK = "#24292f"
 FAINT = "#59636e"
@@ -189,12 +192,14 @@ def letters(length_in: float, size_pt: float) -> int:
 def caption(figure: Figure, text: str) -> None:
     """Write a caption below a figure."""
     with in_style():
-        figure.supxlabel(textwrap.fill(text, _CAPTION_WIDTH), x=0.01, ha="left", fontsize=_CAPTION_PT, color=FAINT)
+        figure.supxlabel(
+            textwrap.fill(printable(text), _CAPTION_WIDTH), x=0.01, ha="left", fontsize=_CAPTION_PT, color=FAINT
+        )
 
 
 def svg(figure: Figure, salt: str, layout: Layout = SCREEN) -> str:
     """Return a figure as SVG that depends only on its contents."""
-    with in_style(layout), mpl.rc_context({"svg.hashsalt": salt}):
+    with in_style(layout), _any_letters(), mpl.rc_context({"svg.hashsalt": salt}):
         _lay_out(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
@@ -206,10 +211,18 @@ def as_bytes(figure: Figure, ending: Ending, layout: Layout = SCREEN) -> bytes:
     """Return a figure as PDF with its fonts, or as PNG."""
     buffer = io.BytesIO()
     metadata = {"CreationDate": None, "Creator": "aqmlab"} if ending == "pdf" else {}
-    with in_style(layout):
+    with in_style(layout), _any_letters():
         _lay_out(figure)
         figure.savefig(buffer, format=ending, metadata=metadata)
     return buffer.getvalue()
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Let names have letters that the font lacks: an SVG holds texts, and its reader has other fonts."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        yield
 
 
 def _lay_out(figure: Figure) -> None:
@@ -225,7 +238,7 @@ def captioned(drawn: str, text: str) -> str:
     head = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt" viewBox="[^"]*"', drawn)
     assert head is not None
     width, height = float(head[1]), float(head[2])
-    lines = textwrap.wrap(text, int(_CAPTION_WIDTH * width / _USUAL_PT))
+    lines = textwrap.wrap(printable(text), int(_CAPTION_WIDTH * width / _USUAL_PT))
     below = height + _LINE_PT * (len(lines) + 0.5)
     size = f'width="{head[1]}pt" height="{below:g}pt" viewBox="0 0 {head[1]} {below:g}"'
     font = f"font: {_CAPTION_PT}px 'DejaVu Sans', 'Verdana', 'Arial', sans-serif; fill: {FAINT}"

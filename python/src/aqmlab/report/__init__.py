@@ -20,6 +20,7 @@ from aqmlab.metrics import Metric
 from aqmlab.names import swept_names
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.looks import looks
+from aqmlab.printable import all_printable, printable
 from aqmlab.report import charts
 from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
@@ -44,12 +45,18 @@ def environment(*folders: Path) -> Environment:
     made = Environment(
         loader=FileSystemLoader([*folders, Path(__file__).parent]),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.globals["asset"] = asset
     return made
+
+
+def _shown(value: object) -> object:
+    """Return a value as a page shows it; what is HTML already was made so from texts that are shown."""
+    return printable(value) if type(value) is str else value
 
 
 @functools.cache
@@ -90,7 +97,8 @@ def _chart(name: str) -> tuple[str, bool]:
 
 def _script(numbers: object) -> Markup:
     """Return numbers as JSON that no text in them can end."""
-    return Markup(json.dumps(numbers, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))
+    shown = all_printable(numbers)
+    return Markup(json.dumps(shown, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))
 
 
 def _again(result: Result) -> str:
@@ -205,6 +213,6 @@ def inline(svg: str, title: str) -> Markup:
     """Return an SVG for use inside a page: no prologue, as wide as the page, with a name for screen readers."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\swidth="[^"]*"|\sheight="[^"]*"', "", body[: body.index(">")]) + body[body.index(">") :]
-    named = f'<svg role="img" aria-label="{Markup.escape(title)}"'
+    named = f'<svg role="img" aria-label="{Markup.escape(printable(title))}"'
     # The SVG is safe: matplotlib escapes its text.
     return Markup(body.replace("<svg", named, 1))

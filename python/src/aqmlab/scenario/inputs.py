@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from aqmlab import system
 from aqmlab._native import Capture, LinkTrace
 from aqmlab.errors import InputError
+from aqmlab.printable import is_utf_8
 from aqmlab.units import parse_rate, parse_span
 
 # Starts a link trace that is written here instead of a file's name, as `steps:100mbit*20s,10mbit*20s`.
@@ -97,6 +98,8 @@ _FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDicti
 
 
 def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> InputFile[T]:
+    if not is_utf_8(path):
+        raise InputError(f"{path}: its name has bytes that are not text in UTF-8: give the file another")
     # Once polars is loaded, its handler of SIGINT lets the system wait on: for a pipe's writer, for ever.
     signal.siginterrupt(signal.SIGINT, True)
     with system.reading(path), open(path, "rb") as file:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
+from aqmlab.printable import is_utf_8
 from aqmlab.units import as_text
 
 
@@ -173,18 +174,10 @@ def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Opti
         if name in ("aqm", "flows", "capture") and not all(_is_textual(entry) for entry in entries):
             raise InputError(f"{place}{name}: '{value}' is not text")
         given[name] = tuple(as_text(entry) for entry in entries)
-        # Names of files may be any bytes.
-        if name not in ("capture", "link_trace", "topology") and not all(map(_is_utf_8, given[name])):
+        # What is wrong with the name of a file is said where it is read.
+        if name not in ("capture", "link_trace", "topology") and not all(map(is_utf_8, given[name])):
             raise InputError(f"{place}{name}: holds bytes that are not text in UTF-8")
     return Options(given=given, place=place, **rest)
-
-
-def _is_utf_8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_textual(value: object) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from aqmlab.errors import InputError
+from aqmlab.printable import escaped
 from aqmlab.results.frames import Frames, metric_names
 
 NAME = "manifest.json"
@@ -83,7 +84,8 @@ def _is_whole(manifest: dict[str, Any]) -> bool:
 
 def render(manifest: dict[str, Any]) -> bytes:
     """Return a manifest in the form of its file."""
-    return (json.dumps({**manifest, "format_version": FORMAT_VERSION}, indent=2, ensure_ascii=False) + "\n").encode()
+    text = json.dumps({**manifest, "format_version": FORMAT_VERSION}, indent=2, ensure_ascii=False)
+    return f"{escaped(text)}\n".encode()
 
 
 def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str]) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""What commands write for people: a line, a file's name, and what rich lays out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import rich.text
+from rich.console import Console
+
+from aqmlab.printable import printable
+
+WIDTH_ELSEWHERE = 130
+LONGEST_LINE = 1000
+
+
+class Text(rich.text.Text):
+    """A text of rich whose control characters are seen."""
+
+    def __init__(self, text: str = "", *args: Any, **named: Any) -> None:
+        super().__init__(printable(text), *args, **named)
+
+    def append(self, text: rich.text.Text | str, style: Any = None) -> Text:
+        """Add text at the end."""
+        super().append(printable(text) if isinstance(text, str) else text, style)
+        return self
+
+
+class Terminal(Console):
+    """A console on which texts have no commands: neither those of a terminal, nor those of rich in brackets."""
+
+    def __init__(self, *, to_stderr: bool = False) -> None:
+        stream = sys.stderr if to_stderr else sys.stdout
+        # Files and pipes have no width, so theirs is wide enough for the table.
+        width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_ELSEWHERE
+        super().__init__(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **named: Any) -> rich.text.Text:
+        """Return what is printed for a plain text."""
+        return super().render_str(printable(text), **named)
+
+
+def tell(what: object) -> None:
+    """Tell something in one line on standard error."""
+    line = " ".join(printable(str(what)).split())
+    if len(line) > LONGEST_LINE:
+        # Somebody gave a value of thousands of characters.
+        line = f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
+    if line:
+        print(f"aqmlab: {line}", file=sys.stderr)
+
+
+def give(what: object) -> None:
+    """Write a line on standard output: the name of a file as it is for a program, and printable for a reader."""
+    # Not by typer, which would take what looks like a colour out of a name.
+    print(printable(str(what)) if sys.stdout.isatty() else str(what), flush=True)

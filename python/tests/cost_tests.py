@@ -159,6 +159,44 @@ def memory_that_is_refused_is_one_line_and_status_1() -> None:
     assert (ended.returncode, ended.stderr) == (1, "aqmlab: there is not enough memory\n")
 
 
+def _within(addresses_bytes: int, threads: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command that may have so much address space."""
+    limit = f'ulimit -v {addresses_bytes // 1024}; exec "$@"'
+    command = ["sh", "-c", limit, "sh", sys.executable, "-m", "aqmlab", *map(str, arguments)]
+    own = {**os.environ, machine.THREADS: threads}
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=own)
+
+
+FEW = ["compare", "--rate", "1mbit", "--rtt", "20ms", "--aqm", "fifo,codel", "--seeds", 2, "--duration", "2s", "-q"]
+
+
+def an_address_space_that_is_too_small_is_one_line(tmp_path: Path) -> None:
+    for megabytes in (300, 500, 700, 900):
+        ended = _within(megabytes * 1_000_000, "2", *FEW, "--out", tmp_path / "out")
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr.startswith("aqmlab: the address space is limited to ")
+        assert "MB (ulimit -v), and 1428 MB are needed" in ended.stderr
+        assert ended.stderr.count("\n") == 1
+
+
+def an_address_space_that_is_said_to_be_enough_is_enough(tmp_path: Path) -> None:
+    needed = machine.ADDRESSES_BYTES + 2 * machine.ADDRESSES_PER_THREAD_BYTES
+    ended = _within(needed + 1024, "2", *FEW, "--jobs", 2, "--out", tmp_path / "out")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (tmp_path / "out/report.html").exists()
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "x", "", "1000000", "9" * 5000])
+def as_many_threads_as_polars_cannot_start_are_refused(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    monkeypatch.setenv(machine.THREADS, threads)
+    ended = aqmlab(*FEW, "--out", "out")
+    assert (ended.status, ended.out) == (2, "")
+    assert f"{machine.THREADS}: '{threads[:100]}" in ended.line
+    assert "is not a whole number from 1 to 1024" in ended.line
+
+
 def runs_stop_before_the_memory_is_used_up(
     aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_up: None
 ) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aqmlab import _native, publishing, runner, scenario, shipped, store
+from aqmlab import _native, machine, publishing, runner, scenario, shipped, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError, InputError
@@ -263,7 +263,7 @@ def conduct(
     if jobs is not None and executor is not None:
         raise InputError("jobs: contradicts an executor, which has workers of its own: give one of them")
     # Elsewhere, runs take no memory here.
-    jobs = (runner.default_jobs() if executor is None else 1) if jobs is None else jobs
+    jobs = (machine.cores() if executor is None else 1) if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
     workers = Threads(jobs) if executor is None else Elsewhere(executor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -43,11 +42,6 @@ class Progress:
     total: int
     simulated_s: float
     total_s: float
-
-
-def default_jobs() -> int:
-    """Return the default number of parallel runs: one per core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def execute(

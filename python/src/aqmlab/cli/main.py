@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from aqmlab import __version__, system
+from aqmlab import __version__, machine, system
 from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
 from aqmlab.cli.terminal import tell
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
@@ -68,6 +68,7 @@ def _root(
     ] = False,
 ) -> None:
     del version
+    machine.check_limits()
 
 
 def main() -> None:

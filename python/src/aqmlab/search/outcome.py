@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from aqmlab import runner
+from aqmlab import machine
 from aqmlab.measures import Measure
 from aqmlab.search import design, sensitivity
 from aqmlab.search.plan import Search, Setting
@@ -153,7 +153,7 @@ def conduct(
         def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
             return runs.values(setting, numbers, aqm, measure)
 
-        runs.conduct(settings, numbers, runner.default_jobs() if jobs is None else jobs, watcher or Watcher())
+        runs.conduct(settings, numbers, machine.cores() if jobs is None else jobs, watcher or Watcher())
         return {setting: score(setting, targets, values, search.own) for setting in settings}
 
     scores: dict[Setting, Score] = {}

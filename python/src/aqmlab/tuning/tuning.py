@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, runner, scenario, store, system
+from aqmlab import experiment, machine, scenario, store, system
 from aqmlab.errors import CheckError, InputError
 from aqmlab.scenario import Experiment
 from aqmlab.store import files, lock
@@ -149,7 +149,7 @@ def conduct(
 
     """
     optuna()
-    watcher, jobs = watcher or Watcher(), runner.default_jobs() if jobs is None else jobs
+    watcher, jobs = watcher or Watcher(), machine.cores() if jobs is None else jobs
     for name, value, least in (("trials", asked.trials, 0), ("jobs", jobs, 1)):
         if value < least:
             raise InputError(f"{name}: '{value}' is out of range: allowed is {least} or more")

@@ -63,7 +63,7 @@ def a_builtin_passes_the_same_tests(aqmlab: Command) -> None:
             "can mark",
             "traits.ecn",
         ),
-        ("probes = {'sum': 'packets'}", "probes report", "sum is NaN"),
+        ("probes = {'sum': 'packets'}", "probes report", "has no attribute 'sum'"),
         ("def remove(self, packet):\n    pass", "lowering the limit", "which it sent or dropped before"),
     ],
 )
@@ -88,6 +88,9 @@ def a_wrong_class_is_caught_by_them(body: str, test: str, why: str, tmp_path: Pa
             "sends packet 1, which it sent or",
         ),
         ("def enqueue(self, packet, now):\n    self.drop(packet)\n    self.drop(packet)", "drops packet 1, which it"),
+        ("probes = {'sum': 'packets'}\nsum = 'many'", "probe 'sum': 'many' is not a number"),
+        ("probes = {'sum': 'packets'}\nsum = None", "probe 'sum': None is not a number"),
+        ("probes = {'sum': 'packets'}", "has no attribute 'sum'"),
         ("def enqueue(self, packet, now):\n    self.drop(packet, 'mood')", "drop: there is no reason 'mood'"),
         ("def __init__(self):\n    raise ValueError('no')", "@, line 4, in __init__)"),
         ("params = {'target': 'soon'}", "params: target: 'soon' is no value"),

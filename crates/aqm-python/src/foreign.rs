@@ -437,6 +437,14 @@ impl Foreign {
     }
 }
 
+/// What a probe has: not a number (NaN) where there is nothing to show.
+fn number(probe: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    value.extract().map_err(|_| match value.repr() {
+        Ok(shown) => input(format!("probe '{probe}': {shown} is not a number")),
+        Err(error) => error,
+    })
+}
+
 fn not_here(what: &str, number: u64) -> PyErr {
     input(format!("{what} packet {number}, which it sent or dropped before"))
 }
@@ -546,9 +554,13 @@ impl Discipline for Foreign {
         }
         Python::attach(|py| {
             for probe in self.info.probes {
-                let value = self.object.getattr(py, probe.name).and_then(|value| value.extract(py));
-                // What is no number is found by the conformance tests.
-                sink(probe.name, value.unwrap_or(f64::NAN));
+                let value = self.object.getattr(py, probe.name);
+                let value =
+                    value.and_then(|value| number(probe.name, value.bind(py))).unwrap_or_else(|error| {
+                        stop(self.info.name, error);
+                        f64::NAN
+                    });
+                sink(probe.name, value);
             }
         });
     }

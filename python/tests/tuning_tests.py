@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from conftest import Command
 
-from aqmlab import InputError
+from aqmlab import InputError, compare
+from aqmlab.scenario import cost
 from aqmlab.statistics import holm, paired
 from aqmlab.tuning import sensitivity
 from aqmlab.tuning.goal import Bound, Goal
 from aqmlab.tuning.scenarios import FIRST_TRAINING_SEED, from_options
 from aqmlab.tuning.search import front, spread_over
 from aqmlab.tuning.space import Space
-from aqmlab.tuning.trials import Trial
+from aqmlab.tuning.trials import Trial, Trials
 from aqmlab.tuning.tuning import tune
 from aqmlab.tuning.verdict import Verdict
 
@@ -101,6 +102,20 @@ def a_wrong_question_is_one_line_and_leaves_no_trace(
     ended = aqmlab("tune", "--aqm", SPACE, *arguments)
     assert (ended.status, says in ended.line) == (2, True), ended.err
     assert not [*tmp_path.iterdir()]
+
+
+def judging_that_is_too_large_is_refused_before_anything_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(Trials, "measure", lambda self, aqms: pytest.fail("it was tried"))
+    with pytest.raises(InputError, match="runs are asked for"):
+        tune(SPACE, **{**QUICK, "seeds": 9999})
+
+
+def what_is_run_in_any_case_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(cost, "of_run", lambda *arguments: pytest.fail("it was estimated"))
+    assert tune(SPACE, **QUICK, yes=True).unseen.runs.height > 0
+    assert len(compare(aqm="fifo", **SMALL, yes=True).runs) == 2
 
 
 def half_of_the_scenarios_judge_and_no_seed_is_in_both_halves() -> None:

@@ -294,6 +294,14 @@ def a_missing_shard_is_named_and_what_is_there_is_merged(aqmlab: Command, whole:
     assert _are_same(Path("out"), whole)
 
 
+def parts_are_merged_without_a_report_if_asked(aqmlab: Command, whole: Path, parts: list[Path]) -> None:
+    ended = aqmlab("merge", *parts, "--out", "out", "--no-report")
+    assert (ended.status, "the numbers are in out" in ended.out) == (0, True)
+    assert not any(Path("out", name).exists() for name in ("report.html", "figures"))
+    assert aqmlab("report", "out").status == 0
+    assert _are_same(Path("out"), whole)
+
+
 def overlapping_parts_are_kept_once_and_said(aqmlab: Command, whole: Path, parts: list[Path], tmp_path: Path) -> None:
     package.sweep(**OPTIONS, out=tmp_path / "half", shard="1/2")
     ended = aqmlab("merge", *parts, tmp_path / "half", "--out", "out", "--quiet")

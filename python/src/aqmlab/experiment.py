@@ -177,7 +177,11 @@ def load(folder: str | os.PathLike[str]) -> Result:
 
 
 def merge(
-    parts: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], watcher: Watcher | None = None
+    parts: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    watcher: Watcher | None = None,
+    *,
+    with_report: bool = True,
 ) -> Result:
     """Merge parts of an experiment into a new folder, with figures and report.
 
@@ -188,6 +192,7 @@ def merge(
         parts: the folders.
         out: the new folder.
         watcher: is told what there is to say about the parts.
+        with_report: whether to draw figures and write the report.
 
     Raises:
         InputError: if a folder is no part of the same experiment, is named twice, or differs in a run it shares.
@@ -204,7 +209,7 @@ def merge(
     if both.frames.runs.is_empty():
         raise InputError(f"{folders[0]}: has no run, and nor has any other part")
     manifest = {**both.manifest, "created": _now()}
-    return load(publishing.save(Result(manifest, both.frames), Path(out)))
+    return load(publishing.save(Result(manifest, both.frames), Path(out), with_report=with_report))
 
 
 def report(folder: str | os.PathLike[str]) -> Result:

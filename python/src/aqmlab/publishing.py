@@ -16,8 +16,8 @@ REPORT = "report.html"
 FIGURES = "figures"
 
 
-def save(result: Result, folder: Path) -> Path:
-    """Write a result with its figures and its report into a new folder.
+def save(result: Result, folder: Path, *, with_report: bool = True) -> Path:
+    """Write a result into a new folder, with its figures and its report unless told otherwise.
 
     Raises:
         InputError: if the folder is not empty, or cannot be written.
@@ -26,7 +26,8 @@ def save(result: Result, folder: Path) -> Path:
     store.check_new(folder)
     with store.opened(folder) as place:
         kept = replace(result, manifest=place.commit(result.manifest, result.frames), folder=folder)
-        publish(kept, place)
+        if with_report:
+            publish(kept, place)
     return folder
 
 

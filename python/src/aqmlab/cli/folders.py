@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force, Quiet
+from aqmlab.cli.compare import Force, Quiet, Report
 from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.errors import CheckError, InputError, unknown
 from aqmlab.units import parse_whole
@@ -36,6 +36,7 @@ def merge(
         list[Path], typer.Argument(metavar="PART...", help="What --shard made, or folders of the same experiment.")
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The new folder.")],
+    report: Report = True,
     quiet: Quiet = False,
 ) -> None:
     """Merge the parts of an experiment into the folder that one machine would have written.
@@ -54,7 +55,7 @@ def merge(
         def on_notice(self, text: str) -> None:
             tell(text)
 
-    result = experiment.merge(parts, out, Notices())
+    result = experiment.merge(parts, out, Notices(), with_report=report)
     if quiet:
         give(out)
     else:

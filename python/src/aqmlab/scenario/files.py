@@ -184,7 +184,7 @@ def _value(key: str, value: object, place: str, folder: Path) -> object:
     entries = value if isinstance(value, list) else [value]
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, str | int) or (isinstance(entry, int) and key not in PLAIN):
-            raise InputError(f"{place}{key}: '{entry}' is not text with a unit, such as \"{_example(key)}\"")
+            raise InputError(f"{place}{key}: '{entry}' is not {_form(key)}")
     if key in PATHS:
         placed = [_placed(str(entry), folder) for entry in entries]
         return placed if isinstance(value, list) else placed[0]
@@ -203,5 +203,10 @@ def _text(key: str, value: object, place: str) -> str:
     return value
 
 
-def _example(key: str) -> str:
-    return {"rate": "10mbit", "rtt": "40ms", "aqm": "codel", "loss": "0.1%"}.get(key, BY_NAME[key].default or "...")
+def _form(key: str) -> str:
+    option = BY_NAME[key]
+    if option.form == "count":
+        return f"a whole number, such as {option.default}"
+    example = {"rate": "10mbit", "rtt": "40ms", "aqm": "codel", "loss": "0.1%"}.get(key, option.default)
+    has_unit = any(form in option.form for form in ("quantity", "share", "packets"))
+    return ("text with a unit" if has_unit else "text") + (f', such as "{example}"' if example else "")

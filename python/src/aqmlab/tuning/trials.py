@@ -58,8 +58,8 @@ class Trials:
 
         """
         plans = [scenario.resolve(under(point, [self._default, *self._goal.references])) for point in self._points]
-        first = [plan.costs[0][1] for plan in plans]
         if not yes:
+            first = [plan.costs[0][1] for plan in plans]
             cost.check([(settings * len(self._seeds), replace(one, kept_bytes=0.0)) for one in first], jobs)
 
     def expect(self, settings: int, watcher: Watcher) -> None:

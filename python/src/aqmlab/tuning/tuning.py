@@ -12,7 +12,7 @@ from typing import Any
 
 from aqmlab import experiment, machine, scenario, store, system
 from aqmlab.errors import CheckError, InputError
-from aqmlab.scenario import Experiment
+from aqmlab.scenario import Experiment, cost
 from aqmlab.store import files, lock
 from aqmlab.tuning import page, scenarios, sensitivity
 from aqmlab.tuning.goal import Goal
@@ -169,8 +169,10 @@ def _conduct(
     settings = len(spread) + asked.trials
     trials.check(settings, jobs, yes=yes)
     # What judges is resolved first, so that nothing is found wrong with it after hours.
-    for point in split.judging:
-        scenario.resolve(under(point, [space.default, *goal.references]))
+    plans = [scenario.resolve(under(point, [space.default, *goal.references])) for point in split.judging]
+    if not yes:
+        most = 1 + MOST_JUDGED + len(goal.references)
+        cost.check([(most * len(plan.seeds), plan.costs[0][1]) for plan in plans], jobs)
     trials.expect(settings, watcher)
     tried = search(space, goal, spread, asked.trials, asked.seed, trials.measure)
     (default,) = trials.measure([space.default])

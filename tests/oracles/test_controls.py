@@ -31,7 +31,6 @@ CONTROLS: dict[str, Callable[[], Control]] = {spec: make for controls in oracles
 
 # Congestion controls without an oracle, and why.
 WITHOUT = {
-    "bbr3": "its draft's pseudocode is longer than all others together; `sender/bbr3_tests.rs` holds its steps only",
     "fixed": "its window never changes",
 }
 

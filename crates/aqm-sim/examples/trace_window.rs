@@ -15,8 +15,11 @@
 //! idle                          the connection sends again after idle time
 //! sample 50000000 1000 rate 20000 prior 0 acked 1000 lost 0 rtt 50000000 srtt 50000000 inflight 0 before 1000
 //!                               time, delivered over the connection's life; the sample of the delivery rate in
-//!                               bytes per second, and what was in flight; `limited 1` by the application, `recovery`
-//!                               1 fast, 2 after a timeout
+//!                               bytes per second, and what was in flight; `limited 1` by the application, `full 1`
+//!                               by the window, `recovery` 1 fast, 2 after a timeout, `lostby` and `tx` of the sample
+//! lost 50000000 9000 1000 tx 9000 lostby 1000 delivered 9000
+//!                               time, start and length of a lost segment; in flight when it was sent, lost since
+//! spurious                      nothing was lost in this recovery
 //! restart 60000000 srtt 50000000   the application of a control with samples sends again
 //! ```
 //!
@@ -24,7 +27,7 @@
 
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
-use aqm_sim::transport::{Acked, IsolatedControl, Moment, RateSample, Recovery, Tcp};
+use aqm_sim::transport::{Acked, IsolatedControl, LostSegment, Moment, RateSample, Recovery, Tcp};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -82,8 +85,9 @@ fn play(line: &str, control: &mut IsolatedControl) -> Result<(), Box<dyn Error>>
                 prior_delivered: get("prior"),
                 newly_acked: get("acked"),
                 newly_lost: get("lost"),
+                tx_in_flight: get("tx"),
+                lost: get("lostby"),
                 rtt: pairs.contains_key("rtt").then(|| span("rtt")),
-                ..RateSample::default()
             };
             let recovery = match get("recovery") {
                 0 => Recovery::Open,
@@ -95,6 +99,7 @@ fn play(line: &str, control: &mut IsolatedControl) -> Result<(), Box<dyn Error>>
             control.sample(
                 rs,
                 delivered,
+                get("full") == 1,
                 Moment { now, prior_inflight, inflight, recovery, srtt: span("srtt") },
             );
         }
@@ -103,6 +108,16 @@ fn play(line: &str, control: &mut IsolatedControl) -> Result<(), Box<dyn Error>>
             let recovery = Recovery::Open;
             control.restart(Moment { now, prior_inflight: 0, inflight: 0, recovery, srtt: span("srtt") });
         }
+        ("lost", &[now, start, length]) => control.lost(&LostSegment {
+            start,
+            length,
+            is_app_limited: get("limited") == 1,
+            tx_in_flight: get("tx"),
+            lost: get("lostby"),
+            delivered: get("delivered"),
+            now: Time::from_nanos(now),
+        }),
+        ("spurious", []) => control.spurious(),
         ("congestion", &[flight]) => control.congestion(flight),
         ("timeout" | "again", &[flight]) => control.timeout(flight, words[0] == "timeout"),
         ("idle", []) => control.idle(),

@@ -3,7 +3,7 @@
 use super::bbr::{Moment, View};
 use super::controller::Controller;
 use super::hystart::SlowStart;
-use super::rate::{RateSample, Sampler};
+use super::rate::{LostSegment, RateSample, Sampler};
 use super::scoreboard::Segment;
 use super::tcp::Tcp;
 use super::window::{Acked, Window};
@@ -72,8 +72,13 @@ impl Control {
     #[inline]
     pub(crate) fn note_loss(&mut self, sampler: &mut Option<Box<Sampler>>, segment: &Segment, now: Time) {
         if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
-            self.law.on_lost(&self.window, &lost);
+            self.on_lost(&lost);
         }
+    }
+
+    /// The control is told of a lost segment.
+    pub(crate) fn on_lost(&mut self, lost: &LostSegment) {
+        self.law.on_lost(&self.window, lost);
     }
 
     /// The recovery was spurious: nothing was lost.

@@ -2,7 +2,7 @@
 
 use super::bbr::Moment;
 use super::control::Control;
-use super::rate::{RateSample, Sampler};
+use super::rate::{LostSegment, RateSample, Sampler};
 use super::tcp::Tcp;
 use super::window::Acked;
 use aqm_core::random::Random;
@@ -37,10 +37,24 @@ impl IsolatedControl {
         }
     }
 
-    /// An acknowledgment gave a sample of the delivery rate, after `delivered` bytes over the connection's life.
-    pub fn sample(&mut self, rs: RateSample, delivered: u64, at: Moment) {
+    /// An acknowledgment gave a sample of the delivery rate, after `delivered` bytes over the connection's life; the
+    /// window was `full` in the last round trip or was not.
+    pub fn sample(&mut self, rs: RateSample, delivered: u64, full: bool, at: Moment) {
         self.sampler.delivered = delivered;
+        if full {
+            self.sampler.mark_window_limited(0);
+        }
         self.control.on_sample(&mut self.sampler, rs, at);
+    }
+
+    /// A control with samples is told of a lost segment.
+    pub fn lost(&mut self, lost: &LostSegment) {
+        self.control.on_lost(lost);
+    }
+
+    /// Nothing was lost in the recovery of a control with samples.
+    pub fn spurious(&mut self) {
+        self.control.on_spurious_recovery(&self.sampler);
     }
 
     /// A loss or a mark, with `flight` bytes outstanding.

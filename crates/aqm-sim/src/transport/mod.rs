@@ -54,7 +54,7 @@ pub use controller::Info;
 pub use ecn::EcnMode;
 pub use isolated::IsolatedControl;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
-pub use rate::RateSample;
+pub use rate::{LostSegment, RateSample};
 pub(crate) use receiver::{Acknowledgment, Receiver, Segment};
 pub use registry::{CONTROLS, find};
 pub(crate) use sender::{Losses, Sender};

@@ -46,18 +46,23 @@ pub struct RateSample {
     pub rtt: Option<Span>,
 }
 
-/// A segment that was marked lost, and the bytes delivered and lost by then.
+/// A segment that was marked lost. Bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LostSegment {
-    pub(crate) start: u64,
-    pub(crate) length: u64,
-    pub(crate) is_app_limited: bool,
-    pub(crate) tx_in_flight: u64,
-    /// Bytes lost since it was sent, itself included.
-    pub(crate) lost: u64,
-    /// Bytes delivered over the connection's life.
-    pub(crate) delivered: u64,
-    pub(crate) now: Time,
+pub struct LostSegment {
+    /// Where it begins.
+    pub start: u64,
+    /// Its length.
+    pub length: u64,
+    /// Whether the application limited what was sent when it was.
+    pub is_app_limited: bool,
+    /// In flight when it was sent.
+    pub tx_in_flight: u64,
+    /// Lost since it was sent, itself included.
+    pub lost: u64,
+    /// Delivered over the connection's life.
+    pub delivered: u64,
+    /// When it was marked.
+    pub now: Time,
 }
 
 /// The sampler of one connection: C in section 4.1.2.1.

@@ -154,6 +154,11 @@ impl Qdisc {
         self.wakes
     }
 
+    /// Whether packets of one flow may leave the discipline, or a child, in another order than they came.
+    pub fn reorders(&self) -> bool {
+        self.info.traits.reorders_within_flow || self.params.all_children().any(registry::reorders)
+    }
+
     /// Whether the discipline, or a child, ever asks for packets to be sent.
     pub fn emits(&self) -> bool {
         emits(&*self.discipline)
@@ -185,12 +190,20 @@ impl Qdisc {
         self.shell.random = random;
     }
 
+    /// Drops the backlog.
+    pub fn purge(&mut self, now: Time, observer: &mut dyn Observer) {
+        let held = self.held.take();
+        self.with_cx(now, observer, |discipline, cx| {
+            discipline.purge(cx);
+            if let Some(packet) = held {
+                cx.drop(packet, DropReason::Reconfigured);
+            }
+        });
+    }
+
     /// Drops the backlog and starts again: parameters stay, counters and random numbers are reset.
     pub fn reset(&mut self, now: Time, observer: &mut dyn Observer) {
-        self.with_cx(now, observer, |discipline, cx| discipline.purge(cx));
-        if let Some(packet) = self.held.take() {
-            observer.on_drop(packet, DropReason::Reconfigured, DropPoint::Other);
-        }
+        self.purge(now, observer);
         self.discipline =
             registry::build(self.info, &self.params, &self.link).expect("parameters were accepted before");
         self.shell.random.restart();

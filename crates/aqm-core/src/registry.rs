@@ -111,6 +111,11 @@ pub fn wakes(child: &Child) -> bool {
     of(child).traits.wakes || child.params.all_children().any(wakes)
 }
 
+/// Whether a child, at any depth, reorders packets of a flow.
+pub fn reorders(child: &Child) -> bool {
+    of(child).traits.reorders_within_flow || child.params.all_children().any(reorders)
+}
+
 fn of(child: &Child) -> &'static Info {
     find(child.name).expect("children are read by the names of this list")
 }

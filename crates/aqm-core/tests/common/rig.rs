@@ -323,6 +323,11 @@ impl Rig {
         );
     }
 
+    /// Drops what waits; all else goes on.
+    pub(crate) fn purge(&mut self) {
+        self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.purge(now, ledger));
+    }
+
     /// Executes `op`.
     pub(crate) fn apply(&mut self, op: &Op) {
         match *op {

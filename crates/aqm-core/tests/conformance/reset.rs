@@ -1,9 +1,11 @@
-//! After a reset a discipline behaves like a new one.
+//! After a reset a discipline behaves like a new one; a purge leaves nothing behind.
 
 use crate::common::every_preset;
 use crate::common::rig::{Event, Rig, What};
 use crate::common::workload::EVERYTHING;
+use aqm_core::backlog::Backlog;
 use aqm_core::counters::Counters;
+use aqm_core::packet::Ecn;
 use aqm_core::units::Span;
 
 /// Events from `first` on, packets counted from `packets`.
@@ -42,10 +44,34 @@ fn reset_equals_new() {
 fn a_reset_returns_a_peeked_packet() {
     for spec in every_preset() {
         let mut rig = Rig::new(&spec, 1);
-        let packet = rig.arrive(1, 1000, aqm_core::packet::Ecn::NotEct);
+        let packet = rig.arrive(1, 1000, Ecn::NotEct);
         rig.advance(Span::from_millis(1));
         assert_eq!(rig.peek(), Some(packet), "{spec}");
         rig.reset();
         assert_eq!(rig.serve(), None, "{spec}");
     }
+}
+
+#[test]
+fn a_purge_drops_the_backlog_and_a_peeked_packet_and_the_queue_goes_on() {
+    let mut peeked = 0;
+    for spec in every_preset() {
+        let mut rig = Rig::new(&spec, 4);
+        rig.run(&EVERYTHING.ops(4));
+        for flow in 0..5 {
+            rig.arrive(flow, 1000, Ecn::NotEct);
+        }
+        rig.advance(Span::from_millis(1));
+        // A shaper may have nothing to show yet.
+        peeked += u32::from(rig.peek().is_some());
+        let (waiting, counters) = (rig.qdisc().backlog(), rig.qdisc().counters().clone());
+        rig.purge();
+        assert_eq!(rig.qdisc().backlog(), Backlog::default(), "{spec}");
+        let now = rig.qdisc().counters();
+        assert_eq!(now.dropped_total() - counters.dropped_total(), waiting.packets, "{spec}");
+        assert_eq!(now.dropped_bytes - counters.dropped_bytes, waiting.bytes, "{spec}");
+        assert_eq!(rig.serve(), None, "{spec}");
+        rig.run(&EVERYTHING.ops(5)).drain();
+    }
+    assert!(peeked > 0);
 }

@@ -39,6 +39,21 @@ impl Histogram {
         }
     }
 
+    /// Whether it can be that of `count` delays that sum up to `sum` nanoseconds.
+    pub fn agrees(&self, count: u64, sum: u128) -> bool {
+        let (mut counted, mut low, mut high) = (0, 0u128, 0u128);
+        for (index, of_bucket) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (least, width) = (low_end(index), 1 << (shift(index) + u64::from(UNIT_BITS)));
+            counted += u64::from(*of_bucket);
+            low += u128::from(*of_bucket) * u128::from(least);
+            // The last bucket has what is longer, too.
+            let most =
+                if index == BUCKETS - 1 { u128::from(u64::MAX) } else { u128::from(least + width - 1) };
+            high += u128::from(*of_bucket) * most;
+        }
+        counted == count && (low..=high).contains(&sum)
+    }
+
     /// Removes all.
     pub fn clear(&mut self) {
         self.counts.fill(0);
@@ -74,11 +89,15 @@ fn bucket(nanos: u64) -> usize {
     (index as usize).min(BUCKETS - 1)
 }
 
+/// Lowest delay of a bucket in nanoseconds.
+fn low_end(index: usize) -> u64 {
+    let shift = shift(index);
+    ((index as u64 - shift * STEPS) << shift) << UNIT_BITS
+}
+
 /// Middle of a bucket in nanoseconds.
 fn middle(index: usize) -> u64 {
-    let shift = shift(index);
-    let low = (index as u64 - shift * STEPS) << shift;
-    (low << UNIT_BITS) + (1 << (shift + u64::from(UNIT_BITS) - 1))
+    low_end(index) + (1 << (shift(index) + u64::from(UNIT_BITS) - 1))
 }
 
 /// Width of the bucket that holds `nanos`, in nanoseconds.
@@ -126,6 +145,22 @@ mod tests {
             assert!((found / ms - 1.0).abs() < 0.01, "{quantile}: {found}");
         }
         assert_eq!(Histogram::default().quantile_ms(0.5), None);
+    }
+
+    #[test]
+    fn a_histogram_agrees_with_the_delays_it_was_made_of_and_with_no_others() {
+        let (mut histogram, delays) = (Histogram::default(), [0, 900, 70_000, 3_000_000, 3_000_001]);
+        delays.iter().for_each(|nanos| histogram.record(*nanos));
+        let sum = delays.iter().copied().map(u128::from).sum::<u128>();
+        assert!(histogram.agrees(5, sum) && !histogram.agrees(4, sum));
+        assert!(!histogram.agrees(5, sum / 2) && !histogram.agrees(5, sum * 2));
+        histogram.record(1 << 60);
+        assert!(histogram.agrees(6, sum + (1 << 60)) && !histogram.agrees(6, sum));
+        let mut short = Histogram::default();
+        (0..1000).for_each(|_| short.record(10_000_000));
+        assert!(short.agrees(1000, 10_000_000_000));
+        assert!(!short.agrees(1000, 1000 * (10_000_000 + u128::from(width(10_000_000)))));
+        assert!(Histogram::default().agrees(0, 0) && !Histogram::default().agrees(0, 1));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::recorded::Recorded;
 use crate::network::packet::{Packet, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
+use aqm_core::packet::Ecn;
 use aqm_core::units::Span;
 
 /// A message of datagrams is cut here: a heavy tail knows no bounds, and all its datagrams are sent at once.
@@ -51,6 +52,10 @@ impl Simulation {
         let tcp = datagram.tcp.as_ref();
         let flow = &mut self.flows[datagram.flow as usize];
         flow.session.ledger.sent.add_datagram(datagram.payload);
+        // A recorded packet may have been marked elsewhere.
+        if datagram.ecn == Ecn::Ce {
+            self.shared.metrics.flows[datagram.flow as usize].marked += 1;
+        }
         let packet = Packet {
             flow: datagram.flow,
             next: flow.forward,

@@ -4,6 +4,7 @@ use super::flow::Endpoints;
 use crate::network::packet::{PacketId, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
+use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
 impl Simulation {
@@ -30,6 +31,9 @@ impl Simulation {
         }
         self.shared.slab.remove(id);
         let number = packet.flow as usize;
+        if packet.ecn == Ecn::Ce {
+            self.shared.metrics.flows[number].marked -= 1;
+        }
         if self.shared.faults.strike(Fault::ReceivedTwice) {
             self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         }

@@ -1,5 +1,6 @@
 //! What disciplines, programs and receivers tell senders.
 
+use crate::measure::metrics::Impossible;
 use crate::network::packet::PacketId;
 use crate::network::records::Record;
 use crate::simulation::state::Simulation;
@@ -14,7 +15,7 @@ impl Simulation {
         let Some(Record::Feedback(feedback)) = record else { return };
         self.shared.metrics.feedback.delivered += 1;
         if self.shared.now < feedback.earliest {
-            self.shared.metrics.too_fast = Some(packet.flow);
+            self.shared.metrics.impossible = Some(Impossible::TooFast(packet.flow));
         }
         let flow = &mut self.flows[packet.flow as usize];
         flow.session.ledger.received.feedback += 1;

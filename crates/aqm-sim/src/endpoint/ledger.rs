@@ -35,8 +35,9 @@ pub(crate) struct Tally {
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) received: Tally,
-    /// Data received when measuring began.
+    /// Data received, and payload delivered, when measuring began.
     pub(crate) received_before: u64,
+    pub(crate) payload_before: u64,
 }
 
 impl Item {

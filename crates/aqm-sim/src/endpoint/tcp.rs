@@ -122,6 +122,9 @@ impl Simulation {
             && deadline < connection.sender_timer
         {
             connection.sender_timer = deadline;
+            if self.shared.faults.strike(Fault::TimerForgotten) {
+                return;
+            }
             self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
         }
     }

@@ -10,6 +10,7 @@ use crate::network::packet::{Packet, Role};
 use crate::report::Series;
 use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
+use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 
@@ -33,8 +34,21 @@ pub(crate) struct Metrics {
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
     sampled_rtt: (Span, u64),
     since: Time,
-    /// A flow with a packet that was faster than propagation: always a defect.
-    pub(crate) too_fast: Option<u32>,
+    /// What was seen and cannot be: always a defect.
+    pub(crate) impossible: Option<Impossible>,
+}
+
+/// What cannot be, and the flow that it was seen of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Impossible {
+    /// A packet was faster than propagation.
+    TooFast(u32),
+    /// A packet was marked that is not ECN-capable.
+    MarkedNotEct(u32),
+    /// A packet was sent while its class was paused.
+    SentWhilePaused(u32),
+    /// A transfer was complete before its last byte had arrived.
+    Incomplete(u32),
 }
 
 /// One flow: two cache lines. Packets are counted in 32 bits.
@@ -57,6 +71,8 @@ pub(crate) struct FlowMetrics {
     /// Packets lost in any queue or on any link; of TCP, only data packets.
     pub(crate) lost: u32,
     ipdv_count: u32,
+    /// Packets with CE that are under way: those that were marked, or sent so, less those that arrived or were lost.
+    pub(crate) marked: i32,
     /// Its data go against the measured direction. Only its acknowledgments cross the bottleneck, and its goodput
     /// counts in its own row alone.
     pub(crate) back: bool,
@@ -149,7 +165,7 @@ impl Metrics {
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
             since: Time::ZERO,
-            too_fast: None,
+            impossible: None,
         }
     }
 
@@ -168,6 +184,7 @@ impl Metrics {
             flow.payload_total = old.payload_total;
             flow.payload_before = old.payload_total;
             flow.last_owd = old.last_owd;
+            flow.marked = old.marked;
             flow.recorded = old.recorded;
         }
         self.sampled_rtt = (Span::ZERO, 0);
@@ -179,6 +196,9 @@ impl Metrics {
     /// A packet is lost, in any queue or on any link.
     pub(crate) fn on_loss(&mut self, packet: &Packet, cause: Cause) {
         self.losses.note(packet, cause);
+        if packet.ecn == Ecn::Ce {
+            self.flows[packet.flow as usize].marked -= 1;
+        }
         if packet.is_counted() {
             self.flows[packet.flow as usize].lost += 1;
         } else if packet.role == Role::Feedback {
@@ -193,7 +213,7 @@ impl Metrics {
         metrics.delivered += 1;
         metrics.owd_sum += owd;
         if owd < metrics.propagation {
-            self.too_fast = Some(flow);
+            self.impossible = Some(Impossible::TooFast(flow));
         }
         let excess = owd.saturating_sub(metrics.propagation);
         metrics.min_excess = metrics.min_excess.min(excess);
@@ -330,6 +350,7 @@ impl FlowMetrics {
             delivered: 0,
             lost: 0,
             ipdv_count: 0,
+            marked: 0,
             back,
             recorded: false,
         }
@@ -338,6 +359,17 @@ impl FlowMetrics {
     /// Payload delivered while measuring.
     pub(crate) fn payload(&self) -> u64 {
         self.payload_total - self.payload_before
+    }
+
+    /// Whether the histogram of one-way delays agrees with their number and sum.
+    pub(crate) fn adds_up(&self) -> bool {
+        let propagation = u128::from(self.delivered) * u128::from(self.propagation.as_nanos());
+        let excess = u128::from(self.owd_sum.as_nanos()).checked_sub(propagation);
+        let agrees = |sum| match &self.excess {
+            Some(histogram) => histogram.agrees(self.delivered.into(), sum),
+            None => self.delivered == 0 && sum == 0,
+        };
+        excess.is_some_and(agrees)
     }
 
     /// Share of the packets that were lost.

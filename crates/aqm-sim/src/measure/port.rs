@@ -24,6 +24,9 @@ pub(crate) struct PortMetrics {
     last_change: Time,
     packet_nanos: u128,
     byte_nanos: u128,
+    /// The same in packets before measuring began, and how long dropped packets have waited, the whole run's.
+    packet_nanos_before: u128,
+    wasted: Span,
     pub(crate) max_packets: u64,
     pub(crate) drops_early: u64,
     pub(crate) drops_overflow: u64,
@@ -53,14 +56,20 @@ pub(crate) struct PortMetrics {
 pub(crate) struct Passed {
     pub(crate) arrived: u64,
     pub(crate) dropped: u64,
+    /// Those of the dropped that the AQM chose.
+    pub(crate) early: u64,
     pub(crate) marked: u64,
     pub(crate) departed: u64,
+    /// Bytes of those that departed, and how long they had waited.
+    pub(crate) bytes: u64,
+    pub(crate) sojourn: Span,
 }
 
 /// Packets that arrived before measuring began: they are no part of those whose loss is measured.
 #[derive(Clone, Copy, Default)]
 struct Older {
     dropped: u64,
+    early: u64,
     marked: u64,
 }
 
@@ -103,6 +112,8 @@ impl PortMetrics {
             last_change: Time::ZERO,
             packet_nanos: 0,
             byte_nanos: 0,
+            packet_nanos_before: 0,
+            wasted: Span::ZERO,
             max_packets: 0,
             drops_early: 0,
             drops_overflow: 0,
@@ -139,7 +150,8 @@ impl PortMetrics {
         }
         self.sojourn.iter_mut().for_each(Histogram::clear);
         self.classified.iter_mut().for_each(|classified| classified.restart());
-        self.last_change = now;
+        self.advance(queued, now);
+        self.packet_nanos_before += self.packet_nanos;
         (self.packet_nanos, self.byte_nanos) = (0, 0);
         self.max_packets = queued.packets;
         (self.drops_early, self.drops_overflow) = (0, 0);
@@ -172,8 +184,10 @@ impl PortMetrics {
         self.remove(queued, now);
         self.sample.dropped += 1;
         self.sample.dropped_early += u64::from(reason.is_early());
+        self.wasted += now.since(packet.arrival);
         if packet.arrival < self.since {
             self.older.dropped += 1;
+            self.older.early += u64::from(reason.is_early());
             return;
         }
         self.flows[packet.flow as usize].dropped += 1;
@@ -254,10 +268,37 @@ impl PortMetrics {
         let counted = Passed {
             arrived: self.before.arrived + sum(|flow| flow.arrived),
             dropped: self.before.dropped + self.older.dropped + sum(|flow| flow.dropped),
+            early: self.before.early + self.older.early + self.drops_early,
             marked: self.before.marked + self.older.marked + sum(|flow| flow.marked),
             departed: self.before.departed + sum(|flow| flow.departed),
+            bytes: self.before.bytes + self.sent_bytes,
+            sojourn: self.flows.iter().fold(self.before.sojourn, |sum, flow| sum + flow.sojourn_sum),
         };
         (counted != passed).then_some(counted)
+    }
+
+    /// Whether bytes and histograms are those of its flows, and early drops and those of a full queue add up.
+    pub(crate) fn adds_up(&self) -> bool {
+        let bytes: u64 = self.flows.iter().map(|flow| flow.bytes).sum();
+        let dropped: u64 = self.flows.iter().map(|flow| u64::from(flow.dropped)).sum();
+        let mut of_groups = vec![(0, 0); self.sojourn.len()];
+        for flow in &self.flows {
+            let (departed, sum) = &mut of_groups[flow.group as usize];
+            *departed += u64::from(flow.departed);
+            *sum += u128::from(flow.sojourn_sum.as_nanos());
+        }
+        let mut histograms = self.sojourn.iter().zip(of_groups);
+        bytes == self.sent_bytes
+            && dropped == self.drops_early + self.drops_overflow
+            && histograms.all(|(histogram, (departed, sum))| histogram.agrees(departed, sum))
+    }
+
+    /// Little's law: all packets that ever came have waited, `sojourn` those that departed, as long as the queue was long
+    /// over time. Answers with both in nanoseconds if they differ; nothing waits any more.
+    pub(crate) fn breaks_littles_law(&self, sojourn: Span) -> Option<(u128, u128)> {
+        let over_time = self.packet_nanos_before + self.packet_nanos;
+        let of_packets = u128::from(sojourn.as_nanos()) + u128::from(self.wasted.as_nanos());
+        (over_time != of_packets).then_some((over_time, of_packets))
     }
 
     /// Bytes that a flow has sent through it since the start of the run.

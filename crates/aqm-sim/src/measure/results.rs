@@ -4,6 +4,7 @@ use super::metrics::{FlowMetrics, Metrics};
 use super::port::{FlowAtPort, PortMetrics};
 use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
+use crate::network::graph::Capacity;
 use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
@@ -16,7 +17,7 @@ use aqm_core::units::{Span, Time};
 
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
-    let Setup { simulation, labels, links, warnings } = setup;
+    let Setup { mut simulation, labels, links, warnings } = setup;
     let metrics = &simulation.shared.metrics;
     let observers = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
     let mut on_the_way = vec![0; metrics.groups.len()];
@@ -55,7 +56,8 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         run.flow_metrics(&mut report, &format!("class.{}.", group.name), |index| index == number);
     }
     report.flows = run.rows();
-    shares::check(&report)?;
+    let rates = simulation.network.links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
+    shares::check(&report, rates)?;
     report.metrics.retain(|_, value| value.is_finite());
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| links[port].0.as_str();
@@ -94,6 +96,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         }
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
+    simulation.check_emptied()?;
     if let Some(recorder) = simulation.shared.metrics.recorder {
         let (packets, is_complete) = recorder.finish();
         report.packets = packets;

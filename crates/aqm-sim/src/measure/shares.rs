@@ -1,6 +1,7 @@
-//! Shares: what is measured as a part of a whole is between nothing and all of it. Each is of one population.
+//! What is measured as a part of a whole is between nothing and all of it, and each share is of one population; and no flow
+//! is faster than it would be alone.
 
-use crate::report::{Report, RunError};
+use crate::report::{FlowRow, Report, RunError};
 
 /// The metrics that are shares. `flowmon_loss_ratio` is none: it counts drops twice, as a paper does.
 const SHARES: [&str; 18] = [
@@ -34,8 +35,10 @@ const SHARES: [&str; 18] = [
 /// Sums of floating-point numbers are not exact.
 const ROUNDING: f64 = 1e-9;
 
-/// Every share, of whatever group or port, is one; no flow has more packets dropped or marked than have arrived.
-pub(super) fn check(report: &Report) -> Result<(), RunError> {
+/// Every share, of whatever group or port, is one; no flow has more packets dropped or marked than have arrived. Where
+/// `rates` are all that decides about links, none is faster than alone: an opportunity of a trace takes no time, and its mean
+/// rate is no bound.
+pub(super) fn check(report: &Report, rates: bool) -> Result<(), RunError> {
     for (name, value) in &report.metrics {
         let plain = name.rsplit('.').next().unwrap_or(name);
         // What is a share of nothing is not a number.
@@ -51,6 +54,18 @@ pub(super) fn check(report: &Report) -> Result<(), RunError> {
                 let what = format!("flow {flow}: {count} packets were {what}, but {arrived} arrived");
                 return Err(RunError::Check(what));
             }
+        }
+        // Some have no value.
+        if flow.rtt_mean_ms < flow.rtt_base_ms * (1.0 - ROUNDING) {
+            let FlowRow { id, rtt_mean_ms, rtt_base_ms, .. } = flow;
+            let what = format!(
+                "flow {id}: its round trips take {rtt_mean_ms} ms, and without queues {rtt_base_ms} ms"
+            );
+            return Err(RunError::Check(what));
+        }
+        if rates && flow.slowdown < 1.0 - ROUNDING {
+            let FlowRow { id, slowdown, .. } = flow;
+            return Err(RunError::Check(format!("flow {id}: it took {slowdown} of what it takes alone")));
         }
     }
     Ok(())

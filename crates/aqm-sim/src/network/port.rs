@@ -60,12 +60,12 @@ pub(crate) struct Impairment {
 }
 
 impl Impairment {
-    /// How many packets its stream of random numbers has lost.
-    pub(crate) fn drawn(&self) -> u64 {
+    /// How many packets its stream of random numbers has lost on a link with this probability of loss.
+    pub(crate) fn drawn(&self, loss: f64) -> u64 {
         let mut random = self.fresh.clone();
         let mut lost = 0;
         for _ in 0..self.passed {
-            if self.loss > 0.0 && random.uniform() < self.loss {
+            if loss > 0.0 && random.uniform() < loss {
                 lost += 1;
             } else if self.jitter > Span::ZERO {
                 random.below(self.jitter.as_nanos() + 1);
@@ -104,6 +104,8 @@ pub(crate) struct Device {
 pub(crate) struct Observed {
     /// Its backlog.
     pub(crate) queued: Backlog,
+    /// Bytes by which packets have grown at their departure.
+    pub(crate) grown: u64,
     /// The metrics of its port, if that is measured.
     pub(crate) metrics: Option<Box<PortMetrics>>,
 }
@@ -248,9 +250,17 @@ impl Port {
         f64::from(self.last_length) * of_packet
     }
 
-    /// Whether the last packet took less time than at `rate`.
-    pub(crate) fn is_hasty(&self, rate: Rate) -> bool {
-        self.last_span < rate.time_for(Bytes::new(self.last_length.into()))
+    /// Whether the last packet took another time than at `rate`.
+    pub(crate) fn is_mistimed(&self, rate: Rate) -> bool {
+        self.last_span != rate.time_for(Bytes::new(self.last_length.into()))
+    }
+
+    /// When the last bit of the packet leaves that was sent last; unknown where opportunities decide.
+    pub(crate) fn last_out(&self) -> Option<Time> {
+        match self.device() {
+            Some(device) => device.trace.is_none().then_some(device.until),
+            None => Some(self.busy_until),
+        }
     }
 
     /// Queues `length` bytes at a plain port. Returns when their last bit is sent.

@@ -3,6 +3,7 @@
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{ENDLESS, Endpoints};
 use crate::engine::{Kind, Target};
+use crate::measure::metrics::Impossible;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::units::Time;
@@ -37,7 +38,12 @@ impl Simulation {
     #[cold]
     pub(crate) fn on_transfer_complete(&mut self, number: usize) {
         let flow = &mut self.flows[number];
-        flow.notify_at = ENDLESS;
+        let wanted = std::mem::replace(&mut flow.notify_at, ENDLESS);
+        if let Endpoints::Tcp(connection) = &flow.endpoints
+            && connection.receiver.delivered() < wanted
+        {
+            self.shared.metrics.impossible = Some(Impossible::Incomplete(number as u32));
+        }
         match flow.session.user {
             None => flow.session.finished = Some(self.shared.now),
             Some((user, pipe)) => self.ask(user as usize, |application, now, actions| {

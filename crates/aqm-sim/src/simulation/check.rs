@@ -1,6 +1,7 @@
 //! Checks that every run passes.
 
 use super::state::Simulation;
+use crate::measure::metrics::Impossible;
 use crate::network::port::{Device, Port};
 use crate::report::RunError;
 use aqm_core::backlog::Backlog;
@@ -14,6 +15,7 @@ impl Simulation {
             let Some(device) = port.device() else { continue };
             let may_hold = self.shared.switches.is_some();
             check_queue(device, may_hold)
+                .and_then(|()| self.check_goes_on(number, device))
                 .map_err(|what| self.failed(&self.network.link_name(number), &what))?;
         }
         self.check_wires()
@@ -58,10 +60,18 @@ impl Simulation {
         if !self.shared.slab.owns_records() {
             return Err(self.failed("all ports", "a record has no packet"));
         }
-        if let Some(flow) = self.shared.metrics.too_fast {
-            return Err(self.failed(&format!("flow {flow}"), "a packet was faster than propagation"));
+        if let Some(impossible) = self.shared.metrics.impossible {
+            let (flow, what) = match impossible {
+                Impossible::TooFast(flow) => (flow, "a packet was faster than propagation"),
+                Impossible::MarkedNotEct(flow) => (flow, "a packet was marked that is not ECN-capable"),
+                Impossible::SentWhilePaused(flow) => (flow, "a packet was sent while its class was paused"),
+                Impossible::Incomplete(flow) => (flow, "a transfer ended before its last byte had arrived"),
+            };
+            return Err(self.failed(&format!("flow {flow}"), what));
         }
         self.check_flows()?;
+        self.check_timers()?;
+        self.check_propagation()?;
         self.check_capacities()
     }
 

@@ -6,9 +6,10 @@ use crate::endpoint::flow::{Endpoints, Flow};
 use crate::endpoint::ledger::Tally;
 use crate::measure::losses::Cause;
 use crate::measure::port::Passed;
-use crate::network::packet::Role;
+use crate::network::packet::{Packet, Role};
 use crate::network::port::PortId;
 use crate::report::RunError;
+use aqm_core::units::Span;
 
 impl Simulation {
     /// Every flow: sent = delivered + lost + on its way; what it delivers, the links have carried. Every loss has a cause
@@ -21,8 +22,23 @@ impl Simulation {
                 Role::Pause => pauses += 1,
                 _ => waiting[packet.flow as usize].add(packet),
             }
+            if !self.is_on_its_way(packet) {
+                return Err(self.failed(&format!("flow {}", packet.flow), "a packet is not on its way"));
+            }
         }
+        let reorders = self.reorders();
         for (number, waiting) in waiting.into_iter().enumerate() {
+            let flow = &self.flows[number];
+            let lost = self.shared.metrics.losses.of_flow(number).tally.data;
+            if let Endpoints::Tcp(connection) = &flow.endpoints
+                && connection.receiver.was_gapped()
+                && lost == 0
+                && !reorders
+            {
+                return Err(
+                    self.failed(&format!("flow {number}"), "a packet overtook another, and none was lost")
+                );
+            }
             self.check_flow(number, waiting).map_err(|what| self.failed(&format!("flow {number}"), &what))?;
         }
         self.check_pauses(pauses)?;
@@ -46,7 +62,37 @@ impl Simulation {
                 return Err(format!("{said} packets were measured as {what}, but {counted} were"));
             }
         }
+        let (payload, counted) = (metrics.payload(), metrics.payload_total - ledger.payload_before);
+        if payload != counted {
+            return Err(format!("{payload} bytes were measured as delivered, but {counted} were"));
+        }
+        if !metrics.adds_up() {
+            return Err("its one-way delays do not add up to their sum".to_owned());
+        }
         check_goodput(flow, metrics.payload_total)
+    }
+
+    /// Whether a packet of a flow has taken a link of its route, and no more than there are.
+    fn is_on_its_way(&self, packet: &Packet) -> bool {
+        let flow = &self.flows[packet.flow as usize];
+        let start = match packet.role {
+            Role::Data | Role::Datagram => flow.forward as usize,
+            Role::Ack => flow.reverse as usize,
+            Role::Feedback | Role::Pause => return true,
+        };
+        let links = self.shared.routes[start..].iter().take_while(|link| **link != END).count();
+        (start + 1..=start + links).contains(&(packet.next as usize))
+    }
+
+    /// Whether packets of a flow may overtake each other anywhere.
+    fn reorders(&self) -> bool {
+        if self.shared.switches.as_ref().is_some_and(|switches| switches.reclassify()) {
+            return true;
+        }
+        self.ports.iter().filter_map(|port| port.extras.as_ref()).any(|extras| {
+            extras.impairment.as_ref().is_some_and(|impairment| impairment.jitter > Span::ZERO)
+                || extras.device.as_ref().is_some_and(|device| device.qdisc.reorders())
+        })
     }
 
     fn check_pauses(&self, waiting: u64) -> Result<(), RunError> {
@@ -75,7 +121,7 @@ impl Simulation {
                 there[Cause::Discipline as usize] += device.qdisc.counters().dropped_total();
             }
             if let Some(impairment) = &extras.impairment {
-                let drawn = impairment.drawn();
+                let drawn = impairment.drawn(self.network.links[number].loss);
                 if impairment.lost != drawn {
                     let what =
                         format!("it lost {} packets, but was to lose {drawn} by chance", impairment.lost);
@@ -109,6 +155,11 @@ impl Simulation {
                 let what = format!("{passed:?} by its own counters, but {counted:?} by those of its flows");
                 return Err(self.failed(&place, &what));
             }
+            if !metrics.adds_up() {
+                return Err(
+                    self.failed(&place, "what is measured of its flows is not what is measured of all")
+                );
+            }
             let (mut delivered, mut carried) = (0, 0);
             for number in (0..self.flows.len()).filter(|number| self.goes_through(*number, port)) {
                 let flow = (self.shared.metrics.flows[number].payload_total, metrics.carried(number));
@@ -137,14 +188,18 @@ impl Simulation {
             passed = Passed {
                 arrived: counters.arrived,
                 dropped: counters.dropped_total(),
+                early: counters.dropped_early(),
                 marked: counters.marked,
                 departed: counters.departed,
+                bytes: counters.departed_bytes + device.observed.grown,
+                sojourn: counters.sojourn_sum,
             };
         }
         if let Some(switches) = &self.shared.switches {
-            let kept = switches.refused(port).packets + switches.filtered(port).packets;
-            passed.arrived += kept;
-            passed.dropped += kept;
+            let (refused, filtered) = (switches.refused(port).packets, switches.filtered(port).packets);
+            passed.arrived += refused + filtered;
+            passed.dropped += refused + filtered;
+            passed.early += filtered;
             passed.marked += switches.marked(port);
         }
         passed
@@ -170,13 +225,13 @@ fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
         };
     };
     let (in_order, beyond) = (connection.receiver.delivered(), connection.receiver.beyond());
-    let (acknowledged, sent) = connection.sender.extent();
+    let ((acknowledged, sent), sacked) = (connection.sender.extent(), connection.sender.sacked());
     if delivered != in_order {
         return Err(format!("{delivered} bytes were delivered, but {in_order} received in order"));
     }
-    if acknowledged > in_order || in_order + beyond > sent {
+    if acknowledged > in_order || acknowledged + sacked > in_order + beyond || in_order + beyond > sent {
         return Err(format!(
-            "{in_order} bytes were received in order and {beyond} beyond gaps, but {sent} sent and {acknowledged} acknowledged"
+            "{in_order} bytes were received in order and {beyond} beyond gaps, but {sent} sent, {acknowledged} acknowledged and {sacked} reported beyond"
         ));
     }
     Ok(())

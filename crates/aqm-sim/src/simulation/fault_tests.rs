@@ -132,6 +132,43 @@ fn drops_of_packets_that_arrived_before_measuring_are_reported_as_no_share_of_th
 }
 
 #[test]
+fn queues_and_sojourn_times_that_are_measured_wrongly_are_reported() {
+    let flows = [tcp(), udp()];
+    assert!(said(&dumbbell(0.0, &flows), Fault::QueueTooLong).contains("packets have waited"));
+    assert!(said(&dumbbell(0.0, &flows), Fault::SojournFromSender).contains("by those of its flows"));
+}
+
+#[test]
+fn marks_that_get_lost_are_reported() {
+    let mut flows = udp();
+    flows["transport"]["udp"]["ecn"] = json!("classic");
+    let mut scenario = dumbbell(0.0, &[flows]);
+    scenario["aqm"] = json!("codel ecn limit 100p");
+    assert!(said(&scenario, Fault::CeForgotten).contains("marked packets neither arrived nor were lost"));
+}
+
+#[test]
+fn links_and_timers_that_are_forgotten_are_reported() {
+    let said_of = |fault| said(&dumbbell(0.0, &[tcp()]), fault);
+    assert!(said_of(Fault::LinkForgotten).contains("its device could send at"));
+    assert!(said_of(Fault::TimerForgotten).contains("nothing will send its data again"));
+}
+
+#[test]
+fn a_packet_that_arrives_too_early_or_too_late_is_reported() {
+    for (change, what) in [(-1, "faster than propagation"), (1, "the last packet arrives at")] {
+        let wrong = run(&dumbbell(0.0, &[udp()]), None, |setup| {
+            for port in &mut setup.simulation.ports {
+                port.delay =
+                    Span::from_nanos(port.delay.as_nanos().saturating_add_signed(change * 1_000_000));
+            }
+        });
+        let Err(RunError::Check(said)) = wrong else { panic!("{change}: {wrong:?}") };
+        assert!(said.contains(what), "{said}");
+    }
+}
+
+#[test]
 fn frames_of_flow_control_and_feedback_that_vanish_are_reported() {
     let pfc = json!({"pfc": {"priorities": [0], "xoff_bytes": 20_000, "xon_bytes": 10_000, "quanta": 100}});
     let mut scenario = behind_switch(&pfc);

@@ -25,6 +25,16 @@ pub(crate) enum Fault {
     RefusalForgotten,
     /// Drops of packets that arrived before measuring began count among those that arrived since.
     OlderDropCounted,
+    /// CE is lost where a packet leaves a queue.
+    CeForgotten,
+    /// A queue counts as longer than it is when a packet leaves.
+    QueueTooLong,
+    /// The sojourn time of a packet counts from its sender.
+    SojournFromSender,
+    /// Nothing is to happen when a link becomes free.
+    LinkForgotten,
+    /// Nothing is to happen when a sender's timer expires.
+    TimerForgotten,
 }
 
 /// The fault that is put in, if one is.
@@ -53,7 +63,7 @@ impl Faults {
         }
         self.seen += 1;
         match fault {
-            Fault::OlderDropCounted => true,
+            Fault::OlderDropCounted | Fault::CeForgotten | Fault::TimerForgotten => true,
             Fault::CountedTwiceByTcp => self.seen >= 1000,
             _ => self.seen.is_multiple_of(1000),
         }

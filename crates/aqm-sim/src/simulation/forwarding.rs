@@ -5,11 +5,12 @@ use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
+use crate::measure::metrics::Impossible;
 use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
-use aqm_core::packet::{Packet as Metadata, TcpView};
+use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Span, Time};
@@ -296,6 +297,9 @@ impl Simulation {
         if wakes {
             self.arm_wakeup(port);
         }
+        if self.shared.faults.strike(Fault::LinkForgotten) {
+            return None;
+        }
         Some(out + hold)
     }
 
@@ -377,10 +381,17 @@ impl Simulation {
         };
         let metadata = next.as_ref()?;
         let (id, mut ecn, mut grown) = (metadata.cookie as PacketId, metadata.ecn, 0);
-        if observer.shared.switches.is_some() {
+        if let Some(paused) = paused {
+            if paused.contains(metadata.class) {
+                let flow = observer.shared.slab[id].flow;
+                observer.shared.metrics.impossible = Some(Impossible::SentWhilePaused(flow));
+            }
             (ecn, grown) = observer.release(metadata);
         }
-        let queued = device.observed.queued;
+        let mut queued = device.observed.queued;
+        if self.shared.faults.strike(Fault::QueueTooLong) {
+            queued.packets += 1;
+        }
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
         if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
@@ -388,12 +399,18 @@ impl Simulation {
         }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;
+        if ecn == Ecn::Ce && self.shared.faults.strike(Fault::CeForgotten) {
+            packet.ecn = Ecn::Ect0;
+        }
         if let Some(metrics) = &mut device.observed.metrics {
             let (flow, length) = (packet.flow, metadata.length + grown);
-            let (ip_length, sojourn) = (length - self.overhead, now.since(metadata.arrival));
+            let from_sender = self.shared.faults.strike(Fault::SojournFromSender);
+            let since = if from_sender { packet.stamp } else { metadata.arrival };
+            let (ip_length, sojourn) = (length - self.overhead, now.since(since));
             metrics.on_departure(Departure { flow, length, ip_length, sojourn }, queued, now);
         }
         if grown > 0 {
+            device.observed.grown += u64::from(grown);
             self.ports[port].grow(grown);
         }
         Some(id)

@@ -1,16 +1,19 @@
 //! The event loop: packets move from port to port, endpoints answer, the metrics look on.
 //!
 //! [`setup`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`applications`] and
-//! the endpoints answer; [`check`], [`conservation`] and [`wires`] prove that nothing was lost, invented or too fast.
+//! the endpoints answer; [`check`], [`conservation`], [`liveness`], [`wires`] and [`emptying`] prove that nothing was lost,
+//! invented, forgotten or too fast.
 
 pub(crate) mod applications;
 pub(crate) mod check;
 pub(crate) mod conservation;
+pub(crate) mod emptying;
 #[cfg(test)]
 mod fault_tests;
 pub(crate) mod faults;
 pub(crate) mod feedback;
 pub(crate) mod forwarding;
+pub(crate) mod liveness;
 pub(crate) mod members;
 pub(crate) mod observer;
 #[cfg(test)]

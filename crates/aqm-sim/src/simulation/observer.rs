@@ -4,6 +4,7 @@ use super::faults::Fault;
 use super::state::Shared;
 use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
+use crate::measure::metrics::Impossible;
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::{Device, Observed, PortId};
@@ -43,6 +44,8 @@ impl Observer for PortObserver<'_> {
             self.release_dropped(&packet);
         }
         let id = packet.cookie as PacketId;
+        // It may have been marked before.
+        self.shared.slab[id].ecn = packet.ecn;
         let dropped = &self.shared.slab[id];
         if self.shared.faults.strike(Fault::WrongFlow) {
             let flow = (dropped.flow + 1) % self.shared.metrics.flows.len() as u32;
@@ -63,8 +66,12 @@ impl Observer for PortObserver<'_> {
     }
 
     fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
+        let Packet { flow, ecn, .. } = self.shared.slab[packet.cookie as PacketId];
+        if !ecn.is_capable() {
+            self.shared.metrics.impossible = Some(Impossible::MarkedNotEct(flow));
+        }
+        self.shared.metrics.flows[flow as usize].marked += 1;
         if let Some(metrics) = &mut self.observed.metrics {
-            let flow = self.shared.slab[packet.cookie as PacketId].flow;
             metrics.on_mark(Signalled { flow, arrival: packet.arrival });
         }
     }

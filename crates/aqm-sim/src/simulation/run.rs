@@ -172,8 +172,9 @@ impl Simulation {
                 switches.restart(now);
             }
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
-            for flow in &mut self.flows {
+            for (flow, metrics) in self.flows.iter_mut().zip(&self.shared.metrics.flows) {
                 flow.session.ledger.received_before = flow.session.ledger.received.data;
+                flow.session.ledger.payload_before = metrics.payload_total;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
                 }

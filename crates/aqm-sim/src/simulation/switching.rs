@@ -74,6 +74,7 @@ impl Simulation {
             // A mark counts if the packet that has it is let in.
             if marked {
                 switches.note_mark(port);
+                self.shared.metrics.flows[flow as usize].marked += 1;
                 if let Some(device) = self.ports[port].device_mut()
                     && let Some(metrics) = &mut device.observed.metrics
                 {

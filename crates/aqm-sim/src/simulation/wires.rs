@@ -1,5 +1,5 @@
-//! No link is faster than its rate: packets on a wire keep the distance that their length takes, and none carries more
-//! than fits.
+//! No link is faster or slower than its rate and its delay say: packets on a wire keep the distance that their length takes,
+//! the last one arrives when it should, and none carries more than fits.
 
 use super::state::Simulation;
 use crate::network::graph::Capacity;
@@ -19,6 +19,10 @@ impl Simulation {
         for (number, queue) in self.in_flight.iter().enumerate() {
             for packet in queue.iter().rev().take(NEWEST) {
                 let (port, link) = (packet.port as PortId, &self.network.links[packet.port as usize]);
+                if packet.at < self.shared.now {
+                    let what = format!("a packet was to arrive at {}", packet.at);
+                    return Err(self.failed(&self.network.link_name(port), &what));
+                }
                 let Capacity::Rate(rate) = link.capacity else { continue };
                 let length = Bytes::new(self.shared.slab[packet.id].length.into());
                 if latest[port].0 == number && packet.at > latest[port].1 {
@@ -32,7 +36,33 @@ impl Simulation {
         Ok(())
     }
 
-    /// The last packet of no port took less time than its length needs, and no port with a discipline has carried more since the start of the run than its link could.
+    /// What a port has sent last arrives after propagation, unless it was lost, has an event of its own, or shares the event
+    /// of the port behind.
+    pub(super) fn check_propagation(&self) -> Result<(), RunError> {
+        let mut last = vec![Time::ZERO; self.ports.len()];
+        for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
+            let last = &mut last[packet.port as usize];
+            *last = (*last).max(packet.at);
+        }
+        // What goes on at once is on the wire of the port behind.
+        for port in &self.ports {
+            if let Some(last) = last.get_mut(port.upstream as usize) {
+                *last = Time::ZERO;
+            }
+        }
+        for (number, (port, last)) in self.ports.iter().zip(last).enumerate() {
+            let is_impaired = port.extras.as_ref().is_some_and(|extras| extras.impairment.is_some());
+            let Some(out) = port.last_out().filter(|_| last != Time::ZERO && !is_impaired) else { continue };
+            let arrives = out + self.network.links[number].delay;
+            if last != arrives {
+                let what = format!("the last packet arrives at {last}, not at {arrives}");
+                return Err(self.failed(&self.network.link_name(number), &what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The last packet of every port took the time that its length needs, and no port with a discipline has carried more since the start of the run than its link could.
     pub(super) fn check_capacities(&self) -> Result<(), RunError> {
         for (number, port) in self.ports.iter().enumerate() {
             let Some(device) = port.device() else { continue };
@@ -60,8 +90,9 @@ impl Simulation {
             }
         }
         let links = self.ports.iter().zip(&self.network.links);
-        match links.map(|(port, link)| port.is_hasty(link.capacity.mean_rate())).position(|hasty| hasty) {
-            Some(port) => Err(self.failed(&self.network.link_name(port), "a packet was sent too fast")),
+        match links.map(|(port, link)| port.is_mistimed(link.capacity.mean_rate())).position(|wrong| wrong) {
+            Some(port) => Err(self
+                .failed(&self.network.link_name(port), "a packet was sent faster or slower than its rate")),
             None => Ok(()),
         }
     }

@@ -187,6 +187,13 @@ impl FlowControl {
         })
     }
 
+    /// Whether nothing waits of what is flow-controlled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.accounts
+            .values()
+            .all(|account| account.shared + account.headroom == 0 && account.waiting.is_empty())
+    }
+
     /// Every account with its thresholds and counters.
     pub fn accounts(&self) -> impl Iterator<Item = (Account, Thresholds, IngressCounters)> + '_ {
         self.accounts.iter().map(|(account, ingress)| (*account, ingress.thresholds, ingress.counters))

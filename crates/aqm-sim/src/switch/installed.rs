@@ -262,6 +262,11 @@ impl Switches {
         self.ports[port].owner.is_some_and(|(switch, _)| self.switches[switch].program.is_some())
     }
 
+    /// Whether a program may put packets of a flow into other classes than theirs.
+    pub(crate) fn reclassify(&self) -> bool {
+        self.switches.iter().any(|installed| installed.program.is_some())
+    }
+
     /// What the program makes of a packet that comes in and will leave by `port`; `None` if there is no program.
     pub(crate) fn on_ingress(&mut self, port: PortId, packet: &Metadata, now: Time) -> Option<Ingress> {
         let (program, egress) = self.program(port)?;
@@ -405,6 +410,11 @@ impl Switches {
     /// The same, to count.
     pub(crate) fn frames(&self, port: PortId) -> &VecDeque<PacketId> {
         &self.ports[port].frames
+    }
+
+    /// Whether no switch accounts for a packet that waits.
+    pub(crate) fn are_empty(&self) -> bool {
+        self.switches.iter().all(|installed| installed.switch.is_empty())
     }
 
     /// The classes that a port must not serve.

@@ -136,6 +136,11 @@ impl Switch {
         &self.flow_control
     }
 
+    /// Whether nothing that came in is still accounted for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.flow_control.is_empty() && self.buffer.as_ref().is_none_or(SharedBuffer::is_empty)
+    }
+
     /// The shared memory.
     pub fn buffer(&self) -> Option<&SharedBuffer> {
         self.buffer.as_ref()

@@ -92,6 +92,11 @@ impl SharedBuffer {
     pub fn used(&self) -> u64 {
         self.used
     }
+
+    /// Whether nothing is in use.
+    pub(super) fn is_empty(&self) -> bool {
+        self.used == 0 && self.queues.iter().all(|bytes| *bytes == 0)
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub(crate) struct Receiver {
     next: u64,
     /// Ranges that arrived beyond a gap, the most recently changed first.
     beyond: Vec<(u64, u64)>,
+    /// Whether there ever was a gap.
+    gapped: bool,
     sack: bool,
     delack_segments: u32,
     delack: Span,
@@ -61,6 +63,7 @@ impl Receiver {
         Receiver {
             next: 0,
             beyond: Vec::new(),
+            gapped: false,
             sack: tcp.flag("sack"),
             // RFC 1122 section 4.2.3.2: at least every second full segment.
             delack_segments: if delack > Span::ZERO { 2 } else { 1 },
@@ -85,6 +88,16 @@ impl Receiver {
     /// Bytes that arrived beyond gaps.
     pub(crate) fn beyond(&self) -> u64 {
         self.beyond.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// Whether an acknowledgment is owed without the timer that would send it.
+    pub(crate) fn waits_in_vain(&self) -> bool {
+        self.unacknowledged > 0 && self.deadline.is_none()
+    }
+
+    /// Whether data ever came before what was sent earlier.
+    pub(crate) fn was_gapped(&self) -> bool {
+        self.gapped
     }
 
     /// When the delayed acknowledgment is due.
@@ -188,6 +201,7 @@ impl Receiver {
     /// Stores `start..end`, merged with adjacent ranges, as the most recent range.
     fn store(&mut self, start: u64, end: u64) {
         let (mut start, mut end) = (start, end);
+        self.gapped = true;
         self.beyond.retain(|&(s, e)| {
             let touches = s <= end && e >= start;
             if touches {

@@ -628,6 +628,16 @@ impl Sender {
         (self.una, self.next)
     }
 
+    /// Whether data are outstanding without the timer that would send them again (RFC 6298 section 5.1).
+    pub(crate) fn waits_in_vain(&self) -> bool {
+        self.una < self.next && self.deadline.is_none()
+    }
+
+    /// Bytes beyond those acknowledged that are known to have arrived.
+    pub(crate) fn sacked(&self) -> u64 {
+        self.board.sacked_bytes()
+    }
+
     /// Window in bytes, for measurements.
     pub(crate) fn cwnd(&self) -> u64 {
         self.control.window.cwnd.min(self.window_cap)

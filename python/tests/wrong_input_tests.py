@@ -65,6 +65,7 @@ TABLE = [
     ("compare --rate 1000gbit --rtt 40s --aqm fifo", "only with --yes"),
     ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --yes"),
     ("run first-comparison --seeds 9999", "only with --yes"),
+    (f"{BASE} --until-ci 5% --shard 1/2", "--shard: contradicts --until-ci, which needs every run"),
     (f"classify {LAN} --udp 1000gbit", "allowed are 10000000"),
     (f"classify {LAN} --heavy 101%", "is more than all bytes"),
     (f"classify {LAN} --with m_lru,m_lru", "'m_lru' is given twice"),

@@ -247,6 +247,8 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     jobs = check_count("--jobs", how.jobs)
     if jobs is not None and how.on is not None:
         raise InputError("--jobs: contradicts --on, whose workers say how many runs they make")
+    if how.shard is not None and how.until_ci is not None:
+        raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
     from aqmlab import store, workers
     from aqmlab.cli import show

@@ -10,7 +10,7 @@ from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.errors import CheckError, InputError
 from aqmlab.json_text import json_text
-from aqmlab.units import bytes_per_second, parse_bytes, parse_fraction, parse_rate, parse_span
+from aqmlab.units import bytes_per_second, format_rate, parse_bytes, parse_fraction, parse_rate, parse_span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -103,16 +103,16 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
         """A rate, or the mean rate of a link trace and its name."""
         try:
             recorded = text if text.startswith(STEPS) else shipped.link_trace(text)
-            if recorded is not None:
-                return int(link_trace(str(recorded)).summary()["mean_rate_bps"]), str(recorded)
-            found = parse_rate(text)
+            trace = None if recorded is None else link_trace(str(recorded))
+            found = parse_rate(text) if trace is None else int(trace.summary()["mean_rate_bps"])
         except ValueError as error:
             raise InputError(f"{option}: {error}") from None
         if not 100_000 <= found <= 10_000_000_000:
+            mean = f" ({format_rate(found)} on average)" if trace else ""
             raise InputError(
-                f"{option}: '{text}' is out of range: allowed is 100kbit to 10gbit, or a link trace's file"
+                f"{option}: '{text}'{mean} is out of range: allowed is 100kbit to 10gbit, or a link trace of that"
             )
-        return found, ""
+        return found, str(recorded) if trace else ""
 
     (down_bps, trace), (up_bps, _) = rate("--down", down), rate("--up", up)
     try:

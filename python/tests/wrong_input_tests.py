@@ -66,10 +66,13 @@ TABLE = [
     ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --yes"),
     ("run first-comparison --seeds 9999", "only with --yes"),
     (f"{BASE} --until-ci 5% --shard 1/2", "--shard: contradicts --until-ci, which needs every run"),
+    (f"{BASE} --shard 3", "--shard: '3' is not K/N"),
+    (f"{BASE} --seeds 2 --until-ci 5%", "--seeds: '2' is no pilot"),
     (
         "advise --down steps:24kbit*10s --up 1mbit",
         "--down: 'steps:24kbit*10s' (24kbit on average) is out of range: allowed is",
     ),
+    ("tune --rate 1mbit --rtt 9ms --aqm pie --minimise fct", "--aqm: 'pie' has no range"),
     (f"classify {LAN} --udp 1000gbit", "allowed are 10000000"),
     (f"classify {LAN} --heavy 101%", "is more than all bytes"),
     (f"classify {LAN} --with m_lru,m_lru", "'m_lru' is given twice"),

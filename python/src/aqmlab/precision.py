@@ -84,12 +84,12 @@ class Precision:
 
         """
         if self.metric not in pilot.runs.columns:
-            raise InputError(f"metric: no run has '{self.metric}'")
+            raise InputError(f"until_ci: metric: no run has '{self.metric}'")
         without = pilot.runs.filter(pl.col("seed").is_in(pilot.seeds[:seeds]) & pl.col(self.metric).is_null())
         for aqm, seed in without.select("aqm", "seed").iter_rows():
             raise InputError(
-                f"metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one of every "
-                f"run of the pilot: name another metric, or make the runs longer"
+                f"until_ci: metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one "
+                f"of every run of the pilot: name another metric, or make the runs longer"
             )
         found = _values(pilot, self.metric)
         needed = [statistics.runs_needed(list(values.values())[:seeds], self.share) for values in found.values()]

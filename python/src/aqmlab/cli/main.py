@@ -86,7 +86,7 @@ def main() -> None:
     except Interrupted as error:
         _leave(INTERRUPTED, error)
     except InputError as error:
-        _leave(BAD_INPUT, error)
+        _leave(BAD_INPUT, _as_typed(str(error)))
     except (CheckError, MachineError) as error:
         _leave(FAILED, error)
     except (KeyboardInterrupt, typer.Abort):
@@ -105,6 +105,14 @@ def main() -> None:
     except Exception as error:
         print(printable(traceback.format_exc()), end="", file=sys.stderr)
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
+
+
+def _as_typed(refusal: str) -> str:
+    """Return what was refused by the name of an argument in Python by that of the option that was given."""
+    name, colon, problem = refusal.partition(": ")
+    option = f"--{name.replace('_', '-')}"
+    is_given = any(word.partition("=")[0] == option for word in sys.argv[1:])
+    return f"{option}{colon}{problem}" if is_given else refusal
 
 
 def _take_signals() -> None:

@@ -102,10 +102,7 @@ def tune(
     from aqmlab.tuning.space import Space
     from aqmlab.tuning.tuning import Asked, choose, conduct
 
-    try:
-        space, goal = Space.parse(aqms[0]), Goal.parse(minimise, keep or [])
-    except InputError as error:
-        raise InputError(f"--{error}") from None
+    space, goal = Space.parse(aqms[0]), Goal.parse(minimise, keep or [])
     proposals, base, runs, first = (number or 0 for number in numbers)
     sweep = named_values(swept or [])
     split = choose(

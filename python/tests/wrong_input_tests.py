@@ -12,6 +12,7 @@ from aqmlab import system
 from aqmlab.errors import InputError
 
 BASE = "compare --rate 2mbit --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"
+TRACE = "compare --link-trace steps:2mbit*1s --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"
 LAN = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
 LONG = "x" * 300
 DIGITS = "9" * 30
@@ -61,10 +62,37 @@ TABLE = [
     (f"{BASE} --topology star:hosts={DIGITS}", "--topology: "),
     (f"{BASE} --topology star:hosts=-1", "--topology: "),
     # Simulates nothing useful, or more than there is.
-    (f"{BASE} --flows 1*telnet:gap=1ns", "it must be 4000 ns at least, in which 2mbit sends a byte"),
+    (f"{BASE} --flows 1*telnet:gap=1ns", "it must be 4us at least, in which 2mbit sends a byte"),
     ("compare --rate 1000gbit --rtt 40s --aqm fifo", "only with --yes"),
     ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --yes"),
     ("run first-comparison --seeds 9999", "only with --yes"),
+    # What the simulator refuses is in the words and units of options, too.
+    (
+        f"{BASE} --topology star --flows 1*cubic:rtt=7ms",
+        "--flows: 'cubic': rtt is 7ms: it must be 20ms at least, which",
+    ),
+    (f"{BASE} --flows 1*cubic:stop=1ms", "--flows: 'cubic': stop is 1ms: it must not be before the latest start, 1s"),
+    (f"{BASE} --flows 1*dcqcn:stop=2s", "--flows: 'dcqcn': stop: only TCP flows stop at a time"),
+    (f"{BASE} --flows 1*vbr:size=1kb:packet=28b", "--flows: 'vbr': packet is 28b: it must leave room for messages"),
+    (
+        f"{BASE} --flows 1*workload:size=1b:load=90% --duration 1s --yes",
+        "--flows: 'workload': a load of 0.9 would bring",
+    ),
+    (f"{BASE} --flows 1*workload:size=pareto(1kb,1):load=90%", "--flows: 'workload': size has no mean, which a load"),
+    (f"{BASE} --flows 100000*web --yes", "--flows: 1200000 connections: at most 1000000 can be simulated"),
+    (
+        f"{BASE} --topology star:hosts=2 --flows 1*cubic:from=h0:to=h0",
+        "--flows: 'cubic': flow 0 begins and ends at 'h0'",
+    ),
+    (
+        f"{BASE} --topology star:hosts=2:buffer=1kb:reserve=1kb",
+        "--topology: switch 'switch': reserve is 1024b: 16 queues",
+    ),
+    (
+        f"{TRACE} --topology star:hosts=2:xoff=9kb",
+        "--topology: switch 'switch': xoff cannot pause switch->h0: it has a link",
+    ),
+    (f"{TRACE} --topology bus", "--topology: link 0 (client0->channel): a link trace cannot share a medium"),
     (f"{BASE} --until-ci 5% --shard 1/2", "--shard: contradicts --until-ci, which needs every run"),
     (f"{BASE} --shard 3", "--shard: '3' is not K/N"),
     (f"{BASE} --seeds 2 --until-ci 5%", "--seeds: '2' is no pilot"),

@@ -3,7 +3,7 @@
     python tests/soak/commands.py [--runs 5000] [--seed 1] [--log FILE]
 
 Commands run in this process, one after another, in a folder of their own. The status is 1 if anything was found: a
-traceback, status 70, more than one line on standard error, or more than a few seconds of work.
+traceback, status 70, more than one line on standard error, a name that no option has, or more than a few seconds of work.
 """
 
 from __future__ import annotations
@@ -52,6 +52,17 @@ COMMANDS = [
     ["compare", *BASE, "--aqm", "fifo", "--flows", "1*web", "--flows", "1*voip", "--flows", "1*video"],
     ["sweep", *BASE, "--sweep", "target=1ms..20ms*3", "--aqm", "codel target $target", "--design", "grid"],
     ["sweep", *BASE, "--sweep", "load=1,2", "--flows", "$load*cubic", "--aqm", "codel", "--design", "sobol*2"],
+    ["compare", *BASE, "--aqm", "fifo", "--topology", "star:hosts=3:xoff=9kb", "--flows", "1*cubic:rtt=25ms:stop=2s"],
+    [
+        "compare",
+        *BASE,
+        "--aqm",
+        "fifo",
+        "--flows",
+        "2*vbr:gap=20ms:size=1kb:packet=100b",
+        "--flows",
+        "1*workload:load=10%",
+    ],
     ["run", "experiment.toml", "--no-report", "--seeds", "1", "--jobs", "1", "--out", "r"],
     ["report", "a"],
     ["plot", "cdf", "a", "--out", "cdf.svg"],
@@ -153,6 +164,8 @@ def finding(ended: Ended) -> str:
         return "not one line"
     if said and status and not re.match(r"aqmlab: .*\S", said):
         return "says nothing"
+    if re.search(r"\b\w+_(ns|bps|bytes) (is|must)|flow group", re.sub("'[^']*'", "", said)):
+        return "an inner name"
     return f"{seconds:.0f} s of work" if seconds > MOST_SECONDS else ""
 
 

@@ -8,7 +8,7 @@ pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck, with the AQM under
@@ -84,23 +84,23 @@ impl Scenario {
     /// Refuses scenarios that cannot end: nothing to send, rates and lengths of zero, probabilities above one.
     ///
     /// # Errors
-    /// One line that names the key, the value and what is allowed.
+    /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
     pub fn check(&self) -> Result<(), String> {
         let positive = |key: &str, value: u64| {
             if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
         };
-        positive("duration_ns", self.duration_ns)?;
-        positive("sample_ns", self.sample_ns)?;
-        positive("device_ring_packets", u64::from(self.device_ring_packets))?;
+        positive("duration", self.duration_ns)?;
+        positive("sample", self.sample_ns)?;
+        positive("device_ring", u64::from(self.device_ring_packets))?;
         if let Capacity::RateBps(rate_bps) = self.capacity {
-            positive("capacity.rate_bps", rate_bps)?;
+            positive("rate", rate_bps)?;
         }
         if let Some(rate_bps) = self.access_rate_bps {
-            positive("access_rate_bps", rate_bps)?;
+            positive("access_rate", rate_bps)?;
         }
         if self.warmup_ns >= self.duration_ns {
-            let (warmup, duration) = (self.warmup_ns, self.duration_ns);
-            return Err(format!("warmup_ns is {warmup}: it must be less than duration_ns, {duration}"));
+            let [warmup, duration] = [self.warmup_ns, self.duration_ns].map(Span::from_nanos);
+            return Err(format!("warmup is {warmup}: it must be less than the duration, {duration}"));
         }
         if !(0.0..=1.0).contains(&self.loss) {
             return Err(format!("loss is {}: it must be within 0 and 1", self.loss));
@@ -112,11 +112,11 @@ impl Scenario {
             let nodes = topology.check(matches!(self.capacity, Capacity::Trace(_)))?;
             for group in &self.flows {
                 if group.from.is_empty() || group.to.is_empty() {
-                    return Err(format!("flow group '{}': from and to are missing", group.name));
+                    return Err(format!("flows: '{}': from and to are missing", group.name));
                 }
                 let mut ends = group.from.iter().chain(&group.to);
                 if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
-                    return Err(format!("flow group '{}': no link has a node '{node}'", group.name));
+                    return Err(format!("flows: '{}': no link has a node '{node}'", group.name));
                 }
             }
         }
@@ -127,7 +127,7 @@ impl Scenario {
             ));
         }
         self.flows.iter().try_for_each(|group| {
-            group.check().map_err(|problem| format!("flow group '{}': {problem}", group.name))
+            group.check().map_err(|problem| format!("flows: '{}': {problem}", group.name))
         })
     }
 }
@@ -150,13 +150,13 @@ impl FlowGroup {
         };
         positive("count", u64::from(self.count))?;
         if self.start_ns.1 < self.start_ns.0 {
-            return Err("start_ns: the latest start is before the earliest".to_owned());
+            return Err("start: the latest is before the earliest".to_owned());
         }
         match &self.transport {
             Transport::Udp { packet_bytes, .. } => {
                 if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
                     return Err(format!(
-                        "packet_bytes is {packet_bytes}: it must be within {UDP_SMALLEST} (headers alone) and {LARGEST}"
+                        "packet is {packet_bytes}b: it must be within {UDP_SMALLEST}b (headers alone) and {LARGEST}b"
                     ));
                 }
                 if matches!(self.source, Source::Bulk { .. }) {
@@ -177,7 +177,7 @@ impl FlowGroup {
                     && stop < self.start_ns.1
                 {
                     let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
-                    return Err(format!("stop: {stop} is before the latest start, {start}"));
+                    return Err(format!("stop is {stop}: it must not be before the latest start, {start}"));
                 }
                 tcp.check()?;
             }
@@ -193,7 +193,7 @@ impl FlowGroup {
         if let (Transport::Udp { packet_bytes: UDP_SMALLEST, .. }, Source::Arrivals { size: Some(_), .. }) =
             (&self.transport, &self.source)
         {
-            return Err(format!("packet_bytes is {UDP_SMALLEST}: it must leave room for messages"));
+            return Err(format!("packet is {UDP_SMALLEST}b: it must leave room for messages"));
         }
         self.source.check()
     }
@@ -302,12 +302,12 @@ mod tests {
     fn scenarios_that_could_never_end_are_refused_by_name() {
         assert_eq!(scenario(|_| ()), Ok(()));
         for (pointer, value, names) in [
-            ("/capacity/rate_bps", serde_json::json!(0), "capacity.rate_bps"),
-            ("/warmup_ns", serde_json::json!(2), "warmup_ns"),
-            ("/flows/0/count", serde_json::json!(0), "'bursts': count"),
-            ("/flows/0/transport/udp/packet_bytes", serde_json::json!(27), "packet_bytes"),
+            ("/capacity/rate_bps", serde_json::json!(0), "rate is 0"),
+            ("/warmup_ns", serde_json::json!(2), "warmup is 2ns: it must be less than the duration, 2ns"),
+            ("/flows/0/count", serde_json::json!(0), "flows: 'bursts': count is 0"),
+            ("/flows/0/transport/udp/packet_bytes", serde_json::json!(27), "packet is 27b"),
             ("/flows/0/source/on_off/on/constant/value", serde_json::json!(0), "on is 0"),
-            ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate_bps"),
+            ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate is 0"),
             ("/flows", serde_json::json!([]), "nothing would be sent"),
         ] {
             let problem = scenario(|json| *json.pointer_mut(pointer).unwrap() = value).unwrap_err();

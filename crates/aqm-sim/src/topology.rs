@@ -75,7 +75,7 @@ impl Topology {
                 return Err(format!("{place} ends where it begins"));
             }
             if link.rate_bps == Some(0) {
-                return Err(format!("{place}: rate_bps is 0: it must be greater than zero"));
+                return Err(format!("{place}: rate is 0: it must be greater than zero"));
             }
             if !(0.0..=1.0).contains(&link.loss) {
                 return Err(format!("{place}: loss is {}: it must be within 0 and 1", link.loss));
@@ -84,7 +84,7 @@ impl Topology {
                 return Err(format!("{place}: a link on a medium needs a queue"));
             }
             if link.medium.is_some() && link.rate_bps.is_none() && recorded {
-                return Err(format!("{place}: a recorded capacity cannot share a medium"));
+                return Err(format!("{place}: a link trace cannot share a medium"));
             }
             nodes.extend([link.from.as_str(), link.to.as_str()]);
         }
@@ -98,10 +98,10 @@ impl Topology {
             for link in around.filter(|_| options.pfc.is_some()) {
                 let problem = match (&link.medium, link.rate_bps) {
                     (Some(_), _) => "is on a medium",
-                    (_, None) if recorded => "has a recorded capacity",
+                    (_, None) if recorded => "has a link trace",
                     _ => continue,
                 };
-                return Err(format!("{place}: pfc cannot pause {}->{}: it {problem}", link.from, link.to));
+                return Err(format!("{place}: xoff cannot pause {}->{}: it {problem}", link.from, link.to));
             }
         }
         match self.links.get(self.measured) {

@@ -370,10 +370,10 @@ def _conduct(
 
     try:
         outcome = runner.execute([same[0] for same in alike.values()], workers, watcher.on_progress, keep, engine)
-    except InputError:
+    except InputError as error:
         if place:
             place.abandon()
-        raise
+        raise experiment.points[0].located(error) from None
     if missing and not outcome.done and earlier is None:
         if place:
             place.abandon()

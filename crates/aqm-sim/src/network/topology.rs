@@ -136,23 +136,26 @@ impl Plan {
         let (mut from, to) = (self.node(&from_name), self.node(&to_name));
         if from == to {
             return Err(RunError::Input(format!(
-                "flow group '{}': flow {index} begins and ends at '{to_name}'",
+                "flows: '{}': flow {index} begins and ends at '{to_name}'",
                 group.name
             )));
         }
         // A flow of the same name takes the same of several equal routes under every seed.
         let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
         let mut route = |from, to| {
-            let missing = || RunError::Input(format!("topology: no route for flow {name}"));
+            let missing = || {
+                let text =
+                    format!("flows: '{}': no route leads from '{from_name}' to '{to_name}'", group.name);
+                RunError::Input(text)
+            };
             routes.route(&self.network, from, to, choice).ok_or_else(missing)
         };
         let (forward, reverse) = (route(from, to)?, route(to, from)?);
         let rtt = self.delay(&forward) + self.delay(&reverse);
         let wanted = group.rtt_ns.map_or(rtt, Span::from_nanos);
         if wanted < rtt {
-            let (wanted, rtt) = (wanted.as_nanos(), rtt.as_nanos());
             return Err(RunError::Input(format!(
-                "flow group '{}': rtt_ns is {wanted}, but its links alone take {rtt}",
+                "flows: '{}': rtt is {wanted}: it must be {rtt} at least, which its links alone take",
                 group.name
             )));
         }

@@ -224,7 +224,7 @@ fn gaps_shorter_than_a_byte_takes_and_too_many_connections_are_refused() {
     };
     // At 20 Mbit/s a byte takes 400 ns.
     let problem = telnet(399).unwrap_err().to_string();
-    assert!(problem.contains("it must be 400 ns at least, in which 20mbit sends a byte"), "{problem}");
+    assert!(problem.contains("it must be 400ns at least, in which 20mbit sends a byte"), "{problem}");
     let mut flows = tcp();
     flows["count"] = json!(1_000_001);
     let scenario: Scenario = serde_json::from_value(dumbbell(0.0, &[flows])).unwrap();

@@ -141,10 +141,9 @@ impl Member<'_> {
             return Ok(());
         }
         Err(RunError::Input(format!(
-            "flow group '{}': gap is {:.0} ns on average: it must be {} ns at least, in which {capacity} sends a byte",
+            "flows: '{}': gap is {} on average: it must be {byte} at least, in which {capacity} sends a byte",
             self.group.name,
-            gap.mean(),
-            byte.as_nanos()
+            Span::from_nanos(gap.mean() as u64),
         )))
     }
 
@@ -162,7 +161,7 @@ impl Member<'_> {
         let expected = end.since(start).as_nanos() as f64 / gap_ns * f64::from(self.group.count);
         if expected > MOST_FLOWS || expected.is_nan() {
             return Err(RunError::Input(format!(
-                "flow group '{}': a load of {load} would bring {expected:.0} flows: at most {MOST_FLOWS} can be, so shorten the run or lower rate or load",
+                "flows: '{}': a load of {load} would bring {expected:.0} flows: at most {MOST_FLOWS} can be, so shorten the run or lower rate or load",
                 self.group.name
             )));
         }

@@ -123,7 +123,9 @@ impl Switches {
                 let rates = installed.ports.iter().map(rate).collect();
                 let random = Random::stream(seed, &format!("{name} program"));
                 let program = ProgramSpec::parse(text).and_then(|spec| spec.build(Site { rates, random }));
-                installed.program = Some(program.map_err(|problem| format!("{name}: program: {problem}"))?);
+                installed.program = Some(
+                    program.map_err(|problem| format!("topology: switch '{name}': program: {problem}"))?,
+                );
             }
         }
         Ok(Some(all))
@@ -153,7 +155,7 @@ impl Switches {
             buffer = SharedBuffer::new(size, options.alpha, reserve, queues);
             if buffer.is_none() {
                 return Err(format!(
-                    "{}: reserve_bytes is {reserve}: {queues} queues have more than the {size} bytes of the buffer",
+                    "topology: switch '{}': reserve is {reserve}b: {queues} queues have more than the {size}b of the buffer",
                     network.node_name(node)
                 ));
             }
@@ -180,7 +182,9 @@ impl Switches {
             let Some(into) = pair.into else { continue };
             let Some(out) = pair.out else {
                 let (link, name) = (network.link_name(into), network.node_name(node));
-                return Err(format!("{name}: pfc needs a link back for {link}, for its PAUSE frames"));
+                return Err(format!(
+                    "topology: switch '{name}': xoff needs a link back for {link}, for its PAUSE frames"
+                ));
             };
             let direction = |link: LinkId| {
                 let link = &network.links[link];

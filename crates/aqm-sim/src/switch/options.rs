@@ -58,14 +58,14 @@ impl SwitchOptions {
     /// Refuses what no switch can do.
     ///
     /// # Errors
-    /// One line that names the key, the value and what is allowed.
+    /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
     pub fn check(&self) -> Result<(), String> {
         if let Some(buffer) = &self.buffer {
             if buffer.size_bytes == 0 {
-                return Err("buffer.size_bytes is 0: it must be greater than zero".to_owned());
+                return Err("buffer is 0: it must be greater than zero".to_owned());
             }
             if !(buffer.alpha > 0.0 && buffer.alpha.is_finite()) {
-                return Err(format!("buffer.alpha is {}: it must be greater than zero", buffer.alpha));
+                return Err(format!("alpha is {}: it must be greater than zero", buffer.alpha));
             }
         }
         if let Some(program) = &self.program {
@@ -73,21 +73,21 @@ impl SwitchOptions {
         }
         let Some(pfc) = &self.pfc else { return Ok(()) };
         if pfc.priorities.is_empty() {
-            return Err("pfc.priorities is empty: name at least one".to_owned());
+            return Err("priorities is empty: name at least one".to_owned());
         }
         let last = PRIORITIES as u8 - 1;
         if let Some(priority) = pfc.priorities.iter().find(|priority| **priority > last) {
-            return Err(format!("pfc.priorities: {priority} is not within 0 and {last}"));
+            return Err(format!("priorities: {priority} is not within 0 and {last}"));
         }
         if pfc.xoff_bytes == 0 {
-            return Err("pfc.xoff_bytes is 0: it must be greater than zero".to_owned());
+            return Err("xoff is 0: it must be greater than zero".to_owned());
         }
         if pfc.xon_bytes > pfc.xoff_bytes {
             let (xon, xoff) = (pfc.xon_bytes, pfc.xoff_bytes);
-            return Err(format!("pfc.xon_bytes is {xon}: it must be at most xoff_bytes, {xoff}"));
+            return Err(format!("xon is {xon}b: it must be at most xoff, {xoff}b"));
         }
         if pfc.quanta == 0 {
-            return Err("pfc.quanta is 0: a pause must last".to_owned());
+            return Err("quanta is 0: a pause must last".to_owned());
         }
         Ok(())
     }
@@ -121,14 +121,14 @@ mod tests {
         for (text, wanted) in [
             (r#"{"bufer": null}"#.to_owned(), "unknown field `bufer`"),
             (r#"{"program": "dscq"}"#.to_owned(), "program: unknown program 'dscq', did you mean 'dscp'?"),
-            (r#"{"buffer": {"size_bytes": 0, "alpha": 1.0}}"#.to_owned(), "buffer.size_bytes is 0"),
-            (r#"{"buffer": {"size_bytes": 1, "alpha": 0.0}}"#.to_owned(), "buffer.alpha is 0"),
-            (pfc(r#""xon_bytes": 10"#), "pfc.xon_bytes is 10: it must be at most xoff_bytes, 9"),
-            (pfc(r#""xon_bytes": 1, "quanta": 0"#), "pfc.quanta is 0"),
+            (r#"{"buffer": {"size_bytes": 0, "alpha": 1.0}}"#.to_owned(), "buffer is 0"),
+            (r#"{"buffer": {"size_bytes": 1, "alpha": 0.0}}"#.to_owned(), "alpha is 0"),
+            (pfc(r#""xon_bytes": 10"#), "xon is 10b: it must be at most xoff, 9b"),
+            (pfc(r#""xon_bytes": 1, "quanta": 0"#), "quanta is 0"),
             (pfc(r#""xon_bytes": 1, "quanta": 65536"#), "invalid value"),
             (
                 r#"{"pfc": {"priorities": [8], "xoff_bytes": 9, "xon_bytes": 9}}"#.to_owned(),
-                "pfc.priorities: 8 is not within 0 and 7",
+                "priorities: 8 is not within 0 and 7",
             ),
             (r#"{"pfc": {"priorities": [], "xoff_bytes": 9, "xon_bytes": 9}}"#.to_owned(), "is empty"),
         ] {

@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::workload::MOST_LOAD;
+use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
 
 /// The data that a flow has to send.
@@ -136,10 +137,10 @@ impl Source {
             if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
         };
         match self {
-            Source::Bulk { size_bytes, .. } => size_bytes.map_or(Ok(()), |size| positive("size_bytes", size)),
-            Source::Cbr { rate_bps } | Source::Poisson { rate_bps } => positive("rate_bps", *rate_bps),
+            Source::Bulk { size_bytes, .. } => size_bytes.map_or(Ok(()), |size| positive("size", size)),
+            Source::Cbr { rate_bps } | Source::Poisson { rate_bps } => positive("rate", *rate_bps),
             Source::OnOff { rate_bps, on, off } => {
-                positive("rate_bps", *rate_bps)?;
+                positive("rate", *rate_bps)?;
                 on.check_positive("on")?;
                 off.check("off")
             }
@@ -149,13 +150,14 @@ impl Source {
             }
             Source::Voip | Source::Replay { .. } => Ok(()),
             Source::Video(video) => {
-                positive("segment_ns", video.segment_ns)?;
+                positive("segment", video.segment_ns)?;
                 if video.buffer_ns < 2 * video.segment_ns {
-                    return Err(format!("buffer_ns is {}: it must hold two segments", video.buffer_ns));
+                    let buffer = Span::from_nanos(video.buffer_ns);
+                    return Err(format!("buffer is {buffer}: it must hold two segments"));
                 }
-                positive("rates_bps", video.rates_bps.first().copied().unwrap_or(0))?;
+                positive("rates", video.rates_bps.first().copied().unwrap_or(0))?;
                 if !video.rates_bps.is_sorted_by(|low, high| low < high) {
-                    return Err(format!("rates_bps: {:?} do not ascend", video.rates_bps));
+                    return Err("rates do not ascend".to_owned());
                 }
                 Ok(())
             }

@@ -121,7 +121,7 @@ impl Tcp {
         }
         match self.window_bytes() {
             Some(window) if window < u64::from(self.mss()) => {
-                Err(format!("window_bytes is {window}: it must hold a segment of {}", self.mss()))
+                Err(format!("window is {window}b: it must hold a segment of {}b", self.mss()))
             }
             _ => Ok(()),
         }

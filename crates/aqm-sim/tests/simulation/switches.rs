@@ -319,10 +319,10 @@ fn invalid_switch_options_are_refused_by_name() {
     let links = &mut scenario.topology.as_mut().unwrap().links;
     links[3].from = "x".to_owned();
     links.extend(pair("s", "x", LINE));
-    assert_eq!(problem(&scenario), "s: pfc needs a link back for a->s, for its PAUSE frames");
+    assert_eq!(problem(&scenario), "topology: switch 's': xoff needs a link back for a->s, for its PAUSE frames");
     scenario = incast();
     equip(&mut scenario, &["s"], &shared(0, 1.0));
-    assert!(problem(&scenario).contains("switch 's': buffer.size_bytes is 0"));
+    assert!(problem(&scenario).contains("switch 's': buffer is 0"));
     let mut reserve = shared(9_000, 1.0);
     reserve.buffer.as_mut().unwrap().reserve_bytes = 1000;
     equip(&mut scenario, &["s"], &reserve);

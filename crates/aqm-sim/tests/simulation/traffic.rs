@@ -65,11 +65,11 @@ fn flows_that_stop_leave_the_link_to_others_and_repeat_what_was_lost() {
 
     for (text, source, start_ns) in [
         (
-            "stop: 5ns is before the latest start, 6ns",
+            "stop is 5ns: it must not be before the latest start, 6ns",
             Source::Bulk { size_bytes: None, stop_ns: Some(5) },
             (0, 6),
         ),
-        ("size_bytes is 0", Source::Bulk { size_bytes: Some(0), stop_ns: None }, (0, 6)),
+        ("size is 0", Source::Bulk { size_bytes: Some(0), stop_ns: None }, (0, 6)),
     ] {
         (scenario.flows[1].source, scenario.flows[1].start_ns) = (source, start_ns);
         assert!(scenario.check().unwrap_err().contains(text));
@@ -204,7 +204,7 @@ fn a_workload_of_too_many_flows_is_refused_with_their_number() {
     let mut scenario = bottleneck("fifo");
     scenario.flows.push(application("flows", 1, Source::Workload { size: constant(100), load: 0.9 }));
     let error = aqm_sim::run(&scenario, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string();
-    assert!(error.contains("flow group 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
+    assert!(error.contains("flows: 'flows': a load of 0.9 would bring 3375000 flows"), "{error}");
 }
 
 /// A call beside other traffic.

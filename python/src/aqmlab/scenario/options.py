@@ -143,6 +143,11 @@ class Options:
         """Return the error about an option."""
         return InputError(f"{self.label(name)}: {problem}")
 
+    def located(self, refusal: InputError) -> InputError:
+        """Return what another layer refuses (``flows: 'voip': gap is ...``) as the error about that option."""
+        name, colon, problem = str(refusal).partition(": ")
+        return self.error(name, problem) if colon and name in BY_NAME else refusal
+
 
 def names(texts: Iterable[str]) -> set[str]:
     """Return the ``$names`` in some texts.

@@ -65,6 +65,9 @@ def every_list_has_the_new_name_in_its_order(name: str, checkout: Path) -> None:
         ("c" * 41, "is not a name"),
         ("match", "is a word of Rust or Python"),
         ("lambda", "is a word of Rust or Python"),
+        ("packet", "'packet': its type Packet is something else already"),
+        # The oracle is a module, too.
+        ("json", "'json' is a module, which a file json.py would hide: choose another name, as json_aqm"),
     ],
 )
 def a_name_that_cannot_be_used_is_one_line_and_changes_nothing(
@@ -75,6 +78,23 @@ def a_name_that_cannot_be_used_is_one_line_and_changes_nothing(
     ended = aqmlab("new", "aqm", name)
     assert (ended.status, says in ended.line) == (2, True), ended.err
     assert {path: path.read_bytes() for path in checkout.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["json", "random", "sys", "winreg", "numpy", "aqmlab", "polars"])
+def a_file_that_would_hide_a_module_is_not_made(name: str, aqmlab: Command, tmp_path: Path) -> None:
+    ended = aqmlab("new", "aqm", name, "--python")
+    assert ended.status == 2
+    assert ended.line.endswith(
+        f"'{name}' is a module, which a file {name}.py would hide: choose another name, as {name}_aqm"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["none", "true", "false"])
+def a_class_that_python_cannot_have_is_not_made(name: str, aqmlab: Command, tmp_path: Path) -> None:
+    ended = aqmlab("new", "aqm", name, "--python")
+    assert (ended.status, f"its type {name.capitalize()} is something else already" in ended.line) == (2, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def outside_of_a_checkout_python_is_named() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import re
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +47,7 @@ def aqm(name: str, start: Path) -> list[Path]:
     for path in (rust, oracle):
         if path.exists():
             raise InputError(f"{path}: is there already: choose another name")
+    _check_module(name)
     # All of it is made in memory first: nothing is half written if a file is not as expected.
     contents = {
         rust: _filled("discipline.rs.txt", name),
@@ -69,6 +72,7 @@ def python(name: str, folder: Path) -> Path:
     path = folder / f"{name}.py"
     if path.exists():
         raise InputError(f"{path}: is there already: choose another name")
+    _check_module(name)
     with system.writing(path):
         files.put(path, _filled("discipline.py.txt", name).encode())
     return path
@@ -91,6 +95,12 @@ def _check(name: str) -> None:
         raise InputError(f"'{name}' is a word of Rust or Python: choose another name")
 
 
+def _check_module(name: str) -> None:
+    """Refuse the names of Python's modules and of those that are installed: they could not be imported beside it."""
+    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+        raise InputError(f"'{name}' is a module, which a file {name}.py would hide: choose another name, as {name}_aqm")
+
+
 def _check_known(name: str) -> None:
     known = [one.name for one in registry.disciplines()]
     if any(one.replace("-", "_") == name for one in known):
@@ -99,6 +109,8 @@ def _check_known(name: str) -> None:
 
 def _filled(template: str, name: str) -> str:
     text = (HERE / template).read_text(encoding="utf-8")
+    if re.search(rf"\b{class_of(name)}\b", text) or keyword.iskeyword(class_of(name)):
+        raise InputError(f"'{name}': its type {class_of(name)} is something else already: choose another name")
     return text.replace("@name@", name).replace("@Type@", class_of(name))
 
 

@@ -3,6 +3,7 @@
 
 mod common;
 
+use crate::error::text_of;
 use crate::foreign::staged;
 use crate::notation::spec;
 use aqm_core::spec::Spec;
@@ -42,7 +43,5 @@ fn outcome(test: fn()) -> Option<String> {
     if let Some(error) = raised {
         return Some(Python::attach(|py| error.value(py).to_string()));
     }
-    let panic = result.err()?;
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    Some(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it failed").to_owned())
+    result.err().map(|panic| text_of(&*panic).to_owned())
 }

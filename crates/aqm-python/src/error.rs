@@ -3,6 +3,7 @@
 use aqm_sim::report::RunError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use std::any::Any;
 
 pyo3::create_exception!(aqmlab, InputError, PyValueError, "Something from outside is wrong: mend the input.");
 pyo3::create_exception!(
@@ -26,4 +27,15 @@ pub(crate) fn of_run(error: &RunError) -> PyErr {
         RunError::Cancelled => Cancelled::new_err(text),
         _ => CheckError::new_err(text),
     }
+}
+
+/// The exception for a panic of the simulator.
+pub(crate) fn stopped(panic: &(dyn Any + Send)) -> PyErr {
+    CheckError::new_err(format!("check failed: the simulator stopped: {}", text_of(panic)))
+}
+
+/// What a panic says.
+pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

@@ -1,6 +1,6 @@
 //! One run of the simulator, without Python's global lock, and its report as columns.
 
-use crate::error::{CheckError, input, of_run};
+use crate::error::{input, of_run, stopped};
 use crate::inputs::Inputs;
 use crate::{foreign, notation};
 use aqm_sim::report::{self, FlowRow, QueueRow, Report};
@@ -56,11 +56,7 @@ pub(crate) fn run(
     match outcome {
         Ok(Ok(report)) => Ok(Run(report)),
         Ok(Err(error)) => Err(of_run(&error)),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-            Err(CheckError::new_err(format!("check failed: the simulator stopped: {text}")))
-        }
+        Err(panic) => Err(stopped(&*panic)),
     }
 }
 

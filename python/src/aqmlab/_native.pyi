@@ -142,7 +142,7 @@ class Signals:
 
 @final
 class Stepper:
-    """A run in steps; it stays in the thread that made it."""
+    """A run in steps, in any thread, one at a time; after an error other than a refused value it is over."""
 
     def __new__(cls, scenario_json: str, inputs: Inputs, seed: int) -> Self:
         """Begin a run of a scenario (JSON). Raises `InputError`."""

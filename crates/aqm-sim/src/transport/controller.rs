@@ -66,7 +66,7 @@ impl Info {
 }
 
 /// A congestion control: a window, possibly a rate, and its reactions.
-pub(crate) trait Controller: Debug {
+pub(crate) trait Controller: Debug + Send {
     /// Data arrived, in recovery or not.
     fn observe(&mut self, _: &mut Window, _: &Acked) {}
 

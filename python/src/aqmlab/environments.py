@@ -7,13 +7,19 @@ Both are runs of the simulator, in the scenario of the usual options (``rate``, 
     env = DropsEnv(interval="15ms", rate="10mbit", rtt="40ms", flows="4*cubic")
     env = DropsEnv(interval=None, ...)  # a step for every packet that arrives
 
+Any thread may use one, a single one at a time. A copy, also by pickle, is a new environment with the same arguments, as
+gymnasium has it; it does not take an episode along.
+
 It needs gymnasium: ``pip install 'aqmlab[gym]'``.
 """
 
 from __future__ import annotations
 
+import reprlib
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -28,6 +34,7 @@ from aqmlab.units import parse_span
 try:
     import gymnasium
     from gymnasium import spaces
+    from gymnasium.utils import EzPickle
 except ImportError:
     raise InputError("environments need gymnasium: pip install 'aqmlab[gym]'") from None
 
@@ -69,7 +76,7 @@ def reward(step: Step) -> float:
     return min(step.utilization, 1.0) - step.sojourn_s / COST_S
 
 
-class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
+class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
     """A run whose discipline is told something before each step.
 
     What is seen: backlog and sojourn time (in units of 20 ms), utilization, and arrivals, signals and overflows per
@@ -80,6 +87,8 @@ class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
 
     def __init__(self, aqm: str, interval: str | None, pay: Callable[[Step], float], options: dict[str, Any]) -> None:
         self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
+        if not callable(pay):
+            raise InputError(f"pay: is {reprlib.repr(pay)} (allowed: a function of a Step)")
         self._pay = pay
         self._interval_ns = None if interval is None else _interval(interval)
         for name in ("aqm", "seeds", "first_seed"):
@@ -91,32 +100,83 @@ class _QueueEnv(gymnasium.Env[Seen, Any], ABC):
         self._stepper: _native.Stepper | None = None
         self._before: tuple[int, ...] = ()
         self._sojourn_s = 0.0
+        self._in_use = threading.Lock()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
-        """Begin a run."""
-        super().reset(seed=seed, options=options)
-        run_seed = int(self.np_random.integers(1, 2**31))
-        self._stepper = _native.Stepper(self._scenario, self._inputs, run_seed)
-        self._before = self._stepper.step([], 0)
-        self._sojourn_s = 0.0
-        return self._seen(self._happened(self._before)), {}
+        """Begin a run.
+
+        Raises:
+            InputError: if it cannot begin, or the environment is in use.
+
+        """
+        with self._used("reset"):
+            super().reset(seed=seed, options=options)
+            run_seed = int(self.np_random.integers(1, 2**31))
+            self._stepper = _native.Stepper(self._scenario, self._inputs, run_seed)
+            self._before = self._stepper.step([], 0)
+            self._sojourn_s = 0.0
+            return self._seen(self._happened(self._before)), {}
 
     def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Tell the discipline, and go on to the end of the interval or to the next arrival."""
-        if self._stepper is None:
-            raise InputError("step: call reset first")
-        if self._stepper.is_over:
-            raise InputError("step: the episode is over: call reset")
-        if not np.isfinite(action).all():
-            raise InputError(f"step: the action {action} is not finite")
-        after = self._stepper.step(self._settings(action), self._interval_ns)
-        step = self._happened(after)
-        self._before = after
-        return self._seen(step), self._pay(step), False, self._stepper.is_over, {"step": step}
+        """Tell the discipline, and go on to the end of the interval or to the next arrival.
+
+        Raises:
+            InputError: for an action that is not in the space, a reward that is no number, without an episode, or if
+                the environment is in use.
+
+        """
+        with self._used("step"):
+            if self._stepper is None:
+                raise InputError("step: call reset first")
+            if self._stepper.is_over:
+                raise InputError("step: the episode is over: call reset")
+            after = self._stepper.step(self._settings(self._checked(action)), self._interval_ns)
+            step = self._happened(after)
+            self._before = after
+            return self._seen(step), self._paid(step), False, self._stepper.is_over, {"step": step}
+
+    def close(self) -> None:
+        """End the episode, and give its memory back; `reset` begins another."""
+        with self._used("close"):
+            self._stepper = None
+
+    @property
+    @abstractmethod
+    def _allowed(self) -> str:
+        """What an action is, in words."""
 
     @abstractmethod
-    def _settings(self, action: Any) -> list[tuple[str, str]]:
+    def _settings(self, action: npt.NDArray[Any]) -> list[tuple[str, str]]:
         """Return what an action tells the discipline: names and values."""
+
+    @contextmanager
+    def _used(self, what: str) -> Iterator[None]:
+        if not self._in_use.acquire(blocking=False):
+            raise InputError(f"{what}: another call is in this environment: one at a time, whatever the thread")
+        try:
+            yield
+        finally:
+            self._in_use.release()
+
+    def _checked(self, action: Any) -> npt.NDArray[Any]:
+        is_choice = isinstance(self.action_space, spaces.Discrete)
+        try:
+            given = np.asarray(action)
+        except ValueError:
+            # Lists of different lengths.
+            given = np.array(None)
+        is_number = given.dtype.kind in ("biu" if is_choice else "fiu") and given.shape == self.action_space.shape
+        # One that is not a number is in no range.
+        if not is_number or not ((given >= 0) & (given <= 1)).all():
+            raise InputError(f"step: the action is {reprlib.repr(action)} (allowed: {self._allowed})")
+        return given
+
+    def _paid(self, step: Step) -> float:
+        paid = self._pay(step)
+        given = np.asarray(paid)
+        if given.shape != () or given.dtype.kind not in "biuf" or not np.isfinite(given):
+            raise InputError(f"pay: returned {reprlib.repr(paid)} (allowed: a finite number)")
+        return float(given)
 
     def _happened(self, after: tuple[int, ...]) -> Step:
         now, _, waiting, arrived, left, left_bytes, signals, overflows, marked, sojourn_ns = after
@@ -167,16 +227,21 @@ class ParametersEnv(_QueueEnv):
     def __init__(
         self, aqm: str, interval: str = "100ms", pay: Callable[[Step], float] = reward, **options: Any
     ) -> None:
-        self._space = Space.parse(aqm)
+        EzPickle.__init__(self, aqm, interval, pay, **options)
+        self._space = Space.parse(_text("aqm", aqm))
         for one in self._space.dimensions:
             if " " in one.name or "[" in aqm:
                 raise InputError(f"aqm: '{aqm}': parameters of children cannot change while it runs")
         super().__init__(self._space.default, interval, pay, options)
         self.action_space = spaces.Box(0.0, 1.0, (len(self._space.dimensions),), np.float32)
 
-    def _settings(self, action: Any) -> list[tuple[str, str]]:
+    @property
+    def _allowed(self) -> str:
+        return f"a list of a number from 0 to 1 for each of {', '.join(one.name for one in self._space.dimensions)}"
+
+    def _settings(self, action: npt.NDArray[Any]) -> list[tuple[str, str]]:
         shares = zip(self._space.dimensions, action, strict=True)
-        return [(one.name, one.at(min(max(float(share), 0.0), 1.0))) for one, share in shares]
+        return [(one.name, one.at(float(share))) for one, share in shares]
 
 
 class DropsEnv(_QueueEnv):
@@ -196,16 +261,30 @@ class DropsEnv(_QueueEnv):
     """
 
     def __init__(self, interval: str | None = "15ms", pay: Callable[[Step], float] = reward, **options: Any) -> None:
+        EzPickle.__init__(self, interval, pay, **options)
         super().__init__("commanded", interval, pay, options)
         self.action_space = spaces.Discrete(2) if interval is None else spaces.Box(0.0, 1.0, (1,), np.float32)
 
-    def _settings(self, action: Any) -> list[tuple[str, str]]:
-        value = float(action) if self._interval_ns is None else float(action[0])
-        return [("probability", f"{min(max(value, 0.0), 1.0):.9f}")]
+    @property
+    def _allowed(self) -> str:
+        return "0 or 1" if self._interval_ns is None else "a list of one number from 0 to 1"
+
+    def _settings(self, action: npt.NDArray[Any]) -> list[tuple[str, str]]:
+        return [("probability", f"{float(action.item()):.9f}")]
 
 
-def _interval(text: str) -> int:
-    span_ns = parse_span(text)
+def _interval(given: Any) -> int:
+    text = _text("interval", given)
+    try:
+        span_ns = parse_span(text)
+    except InputError as error:
+        raise InputError(f"interval: {error}") from None
     if span_ns <= 0:
         raise InputError(f"interval: '{text}' is out of range: allowed is a time above zero")
     return span_ns
+
+
+def _text(name: str, given: Any) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"{name}: is {reprlib.repr(given)} (allowed: text)")
+    return given

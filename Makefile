@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -64,6 +64,9 @@ fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute 
 
 many-runs: .venv/native ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
 	$(BIN)/python scripts/many_runs.py
+
+store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a writer at load 4 (a quarter of an hour)
+	AQMLAB_READS=10000 POLARS_MAX_THREADS=1 $(BIN)/pytest -s python/tests/snapshot_tests.py
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py

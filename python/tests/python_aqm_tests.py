@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from conftest import ROOT, Command
+from folders import forge, forge_frame
 
 import aqmlab
 from aqmlab import InputError, _native, python_aqm, scenario
 from aqmlab.registry import Spec
+from aqmlab.results.frames import FRAMES
 
 CODEL = f"python:{ROOT}/docs/examples/codel.py:CoDel"
 SCENARIO = {"rate": "10mbit", "rtt": "40ms", "duration": "6s", "seeds": 2}
@@ -295,8 +298,9 @@ def no_file_and_no_folder_names_code_to_run(tmp_path: Path, aqmlab: Command) -> 
         scenario.resolve(scenario.load(tmp_path / "1.toml", {"aqm": ["$x"]}).points[0])
     options = ["--rate", "10mbit", "--rtt", "10ms", "--duration", "2s", "--out", "out", "--quiet"]
     assert aqmlab("compare", *options, "--aqm", "fifo", "--seeds", 1).status == 0
-    manifest = tmp_path / "out" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"label": "fifo"', f'"label": "{evil}"'))
+    forge(tmp_path / "out", lambda entries: entries["points"][0]["scenario"]["aqm"][0].update(label=evil))
+    for name in FRAMES:
+        forge_frame(tmp_path / "out", name, lambda frame: frame.with_columns(aqm=pl.lit(evil)))
     for seeds in (1, 2):
         ended = aqmlab("compare", *options, "--aqm", "fifo", "--seeds", seeds)
         assert (ended.status, "which is code: name it with --aqm too" in ended.line) == (2, True), ended.err

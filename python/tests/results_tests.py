@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from fake import fake_run
+from folders import forge
 
 import aqmlab
 from aqmlab import CheckError, InputError, Result, runner, statistics, store
@@ -21,6 +22,7 @@ from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.summary import Row
 from aqmlab.scenario import Experiment, from_values
+from aqmlab.store import seal
 from aqmlab.workers import Threads
 
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
@@ -194,7 +196,7 @@ def a_folder_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("manifest", "wanted"),
     [
-        ('{"format_version": 3}', "has format version 3, and this aqmlab reads up to 2: use a newer one"),
+        ('{"format_version": 4}', "has format version 4, and this aqmlab reads up to 3: use a newer one"),
         ("{", "is damaged"),
         ("[]", "is damaged"),
     ],
@@ -209,6 +211,9 @@ def a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, manifest: str, wan
 def a_damaged_frame_is_named(result: Result, tmp_path: Path) -> None:
     folder = result.save(tmp_path / "out")
     (folder / "series.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"series\.parquet: is damaged, or was altered"):
+        aqmlab.load(folder)
+    forge(folder, lambda entries: entries["digests"].update(series=seal.digest(b"PAR1 and no more")))
     with pytest.raises(InputError, match=r"series\.parquet: cannot be read"):
         aqmlab.load(folder)
 

@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 import pytest
 from fake import fake_run
+from folders import forge, forge_frame, manifest
 
 import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, engine, scenario, store
@@ -157,8 +158,7 @@ def another_experiment_is_refused_with_the_difference(calls: Calls, tmp_path: Pa
 @pytest.mark.usefixtures("plain", "calls")
 def runs_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> None:
     _conduct(tmp_path / "out")
-    path = tmp_path / "out" / "manifest.json"
-    path.write_text(path.read_text().replace('"code": "', '"code": "0.0.1+'))
+    forge(tmp_path / "out", lambda entries: entries.update(code=f"0.0.1+{entries['code']}"))
     with pytest.raises(InputError, match=r"by another version of aqmlab \(0\.0\.1\+"):
         _conduct(tmp_path / "out")
 
@@ -415,40 +415,30 @@ def the_folder_may_be_this_one_or_behind_a_link(calls: Calls, tmp_path: Path, mo
     assert len(calls) == 6
 
 
-@pytest.mark.usefixtures("plain")
-def rows_that_were_deleted_are_made_again_and_none_is_there_twice(calls: Calls, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    whole = _conduct(out)
-    pl.read_parquet(out / "runs.parquet").filter(pl.col("seed") == 1).write_parquet(out / "runs.parquet")
-    assert package.load(out).warnings[0] == "partial result: 2 of 4 runs are finished"
-    assert set(package.load(out).series["seed"]) == {1}
-    assert _same(_conduct(out), whole)
-    assert len(calls) == 6
-    runs = pl.read_parquet(out / "runs.parquet")
-    pl.concat([runs, runs]).write_parquet(out / "runs.parquet")
-    with pytest.raises(InputError, match=r"runs\.parquet: is damaged: it holds a run twice"):
-        package.load(out)
-
-
 @pytest.mark.usefixtures("plain", "calls")
-@pytest.mark.parametrize("name", ["flows", "series", "histograms"])
-def rows_missing_beside_the_runs_are_noticed(tmp_path: Path, name: str) -> None:
-    out = tmp_path / "out"
-    _conduct(out)
-    rows = pl.read_parquet(out / f"{name}.parquet")
-    rows[1:].write_parquet(out / f"{name}.parquet")
-    wanted = rf"{name}\.parquet: is damaged: it holds {len(rows) - 1} rows, and {len(rows)} were written"
-    with pytest.raises(InputError, match=wanted):
-        package.load(out)
-
-
-@pytest.mark.usefixtures("plain", "calls")
-def a_frame_exchanged_for_another_is_noticed(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    _conduct(out)
-    (out / "histograms.parquet").write_bytes((out / "series.parquet").read_bytes())
-    with pytest.raises(InputError, match=r"histograms\.parquet: is damaged: there is no column 'value_ns' of UInt64"):
-        package.load(out)
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("runs", lambda runs: pl.concat([runs, runs]), "runs.parquet: is damaged: it holds a run twice"),
+        ("runs", lambda runs: runs[1:], "flows.parquet: is damaged: it holds rows of runs that runs.parquet lacks"),
+        ("queues", lambda queues: queues.with_columns(pl.col("seed") + 9),
+         "queues.parquet: is damaged: it holds rows of runs that runs.parquet lacks"),
+        ("runs", lambda runs: runs.with_columns(pl.col("point") + 1),
+         "runs.parquet: is damaged: it holds runs that manifest.json does not name"),
+        ("runs", lambda runs: runs.with_columns(aqm=pl.lit("red")),
+         "runs.parquet: is damaged: it holds runs that manifest.json does not name"),
+        ("series", lambda series: series.drop("value"),
+         "series.parquet: is damaged: there is no column 'value' of Float64"),
+    ],
+)  # fmt: skip
+def frames_that_do_not_belong_together_are_refused(
+    tmp_path: Path, name: str, change: Callable[[pl.DataFrame], pl.DataFrame], says: str
+) -> None:
+    _conduct(tmp_path / "out")
+    forge_frame(tmp_path / "out", name, change)
+    with pytest.raises(InputError) as error:
+        package.load(tmp_path / "out")
+    assert str(error.value) == f"{tmp_path / 'out'}/{says}"
 
 
 @pytest.mark.usefixtures("plain")
@@ -499,18 +489,24 @@ def a_file_called_records_is_in_the_way(tmp_path: Path) -> None:
         (("pages", "files"), [1]),
         (("failures",), None),
         (("frames",), "../../etc/passwd"),
-        (("rows",), {"flows": "many"}),
+        (("digests",), {"flows": ""}),
+        (("records",), "../"),
+        (("points", 0, "options", "given", "aqm"), 5),
+        (("points", 0, "scenario", "warmup"), "soon"),
+        (("created",), "yesterday"),
+        (("stop",), {"metric": "qdelay_mean_ms"}),
     ],
 )
 def the_error_of_an_edited_manifest_is_one_line(tmp_path: Path, keys: tuple[str | int, ...], value: object) -> None:
     out = tmp_path / "out"
     _conduct(out)
-    edited = json.loads((out / "manifest.json").read_text())
-    place = edited
-    for key in keys[:-1]:
-        place = place[key]
-    place[keys[-1]] = value
-    (out / "manifest.json").write_text(json.dumps(edited))
+
+    def change(entries: Any) -> None:
+        for key in keys[:-1]:
+            entries = entries[key]
+        entries[keys[-1]] = value
+
+    forge(out, change)
     with pytest.raises(InputError, match=r"manifest\.json: is damaged: it is not the manifest of a result"):
         package.load(out)
 
@@ -660,18 +656,18 @@ def a_sweep_is_not_named_like_a_column(tmp_path: Path, name: str) -> None:
 def a_folder_of_format_version_1_still_loads(tmp_path: Path) -> None:
     out = tmp_path / "out"
     new = _conduct(out)
-    manifest = json.loads((out / "manifest.json").read_text())
-    for name in ("frames", "plan_warnings", "pages", "engine"):
-        del manifest[name]
-    for point in manifest["points"]:
+    entries = manifest(out)
+    for name in ("frames", "digests", "records", "plan_warnings", "pages", "engine"):
+        del entries[name]
+    for point in entries["points"]:
         del point["options"]
-    (out / "manifest.json").write_text(json.dumps({**manifest, "format_version": 1, "digest": "0"}))
+    (out / "manifest.json").write_text(json.dumps({**entries, "format_version": 1, "digest": "0"}))
     runs = pl.read_parquet(out / "runs.parquet").drop("engine")
     runs.write_parquet(out / "runs.parquet")
     old = package.load(out)
-    assert json.loads(old.to_json()) == json.loads(new.to_json())
+    assert {**json.loads(old.to_json()), "warnings": new.warnings} == json.loads(new.to_json())
     package.experiment.report(out)
-    assert json.loads((out / "manifest.json").read_text())["format_version"] == 2
+    assert manifest(out)["format_version"] == 3
     assert len(package.load(out).runs) == 4
     with pytest.raises(InputError, match="another version of aqmlab"):
         _conduct(out, seeds=3)
@@ -684,12 +680,14 @@ def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
     assert old.runs.select("aqm", "seed", pl.col("goodput_mbit").round(6)).rows() == [
         ("fifo", 1, 4.541553), ("fifo", 2, 7.016396), ("codel", 1, 6.634315), ("codel", 2, 8.692342),
     ]  # fmt: skip
-    assert old.warnings == ["the buffer is small"]
+    assert old.warnings == [
+        "the buffer is small",
+        "the folder is by an earlier version, without checksums: whether it was altered is not known",
+    ]
     package.experiment.report(tmp_path / "old")
     assert "the buffer is small" in (tmp_path / "old" / "report.html").read_text()
-    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
-    (tmp_path / "old" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 99}))
-    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 2: use a newer one"):
+    forge(tmp_path / "old", lambda entries: entries.update(format_version=99))
+    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 3: use a newer one"):
         package.load(tmp_path / "old")
 
 
@@ -697,9 +695,7 @@ def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
 def what_an_earlier_version_did_not_write_was_empty(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
-    manifest = json.loads((out / "manifest.json").read_text())
-    del manifest["points"][0]["scenario"]["topology_values"]
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    forge(out, lambda entries: entries["points"][0]["scenario"].pop("topology_values"))
     assert len(_conduct(out, seeds=3).runs) == 6
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 import pytest
 from conftest import ROOT, Command
+from folders import forge_frame, manifest
 
 import aqmlab as package
 from aqmlab import InputError, MachineError, plots, store, workers
@@ -146,8 +147,8 @@ def a_pool_that_breaks_costs_no_finished_run(whole: Path, tmp_path: Path) -> Non
         (["--on", "slurm://here"], "--on: 'slurm://here' is not dask://HOST:PORT"),
         (["--on", "dask://"], "--on: 'dask://' is not dask://HOST:PORT"),
         (["--on", "dask://here:1", "--jobs", "2"], "--jobs: contradicts --on"),
-        (["--shard", "4/3"], "shard: '4/3' is not K/N, one of N parts, as 3/20"),
-        (["--shard", "0/3"], "shard: '0/3' is not K/N"),
+        (["--shard", "4/3"], "--shard: '4/3' is not K/N, one of N parts, as 3/20"),
+        (["--shard", "0/3"], "--shard: '0/3' is not K/N"),
     ],
 )
 def wrong_workers_are_refused_in_one_line(aqmlab: Command, arguments: list[str], says: str) -> None:
@@ -252,10 +253,12 @@ def three_shards_merged_are_what_one_machine_writes(whole: Path, parts: list[Pat
     assert _are_same(tmp_path / "out", whole)
     # From the same numbers come the same figures.
     assert plots.contents(plots.drawable(merged)[0]) == plots.contents(plots.drawable(package.load(whole))[0])
-    manifests = [json.loads((folder / "manifest.json").read_text()) for folder in (tmp_path / "out", whole)]
-    for manifest in manifests:
-        for name in ("created", "frames", "pages"):
-            del manifest[name]
+    manifests = [manifest(folder) for folder in (tmp_path / "out", whole)]
+    for entries in manifests:
+        # The runs' frame has their processor times.
+        del entries["digests"]["runs"]
+        for name in ("created", "frames", "records", "pages"):
+            del entries[name]
     assert manifests[0] == manifests[1]
 
 
@@ -339,8 +342,7 @@ def a_part_of_another_experiment_is_refused(
 def a_run_that_differs_between_parts_is_refused(aqmlab: Command, parts: list[Path], tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(parts[0], other)
-    queues = pl.read_parquet(other / "queues.parquet")
-    queues.with_columns(pl.col("arrived_packets") + 1).write_parquet(other / "queues.parquet")
+    forge_frame(other, "queues", lambda queues: queues.with_columns(pl.col("arrived_packets") + 1))
     ended = aqmlab("merge", parts[0], other, "--out", "out")
     assert ended.status == 2
     assert ended.line == f"{other}: its runs differ from the same runs in another part (queues): one is damaged"

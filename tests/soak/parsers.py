@@ -34,7 +34,7 @@ from aqmlab.engine import native
 from aqmlab.errors import InputError
 from aqmlab.runner import Done
 from aqmlab.scenario import distributions, flows, sweeps, topologies
-from aqmlab.store import manifest, record
+from aqmlab.store import manifest, record, seal
 from aqmlab.tuning.goal import Bound
 from aqmlab.tuning.space import Space
 
@@ -129,6 +129,11 @@ def spoilt_bytes(content: bytes, chance: random.Random) -> bytes:
     return bytes(content)
 
 
+def sealed(entries: Any) -> bytes:
+    """Return JSON that has a checksum, if it can have one, so that what is in it is looked at."""
+    return json.dumps(seal.sealed(entries) if isinstance(entries, dict) else entries).encode()
+
+
 def resolved(experiment: scenario.Experiment) -> None:
     """Resolve the first points of an experiment."""
     for options in experiment.points[:MOST_POINTS]:
@@ -150,7 +155,7 @@ class Parsers:
         self.experiments = [EXPERIMENT, *(path.read_text() for path in SHIPPED)]
         folder = Path("result")
         aqmlab.compare(rate="2mbit", rtt="20ms", aqm="fifo", duration="200ms", warmup="0s", seeds=1, out=folder)
-        self.manifest = json.loads((folder / "manifest.json").read_text())
+        self.manifest = seal.unsealed(json.loads((folder / "manifest.json").read_text()))
         self.frames = {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
         plan = scenario.resolve(scenario.from_values({"rate": "2mbit", "rtt": "20ms", "aqm": "fifo", "duration": "1s"}))
         task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
@@ -190,22 +195,24 @@ class Parsers:
         read(spoilt(text, self.chance) if self.chance.random() < 0.9 else self.chance.choice(NASTY))
 
     def a_manifest(self) -> None:
-        """Read a manifest, edited or damaged."""
-        text = json.dumps(mutated_tree(self.manifest, self.chance)).encode()
+        """Read a manifest, edited with its checksum or damaged."""
+        text = sealed(mutated_tree(self.manifest, self.chance))
         if self.chance.random() < 0.2:
             text = spoilt_bytes(text, self.chance)
         manifest.parse(Path("x"), text)
 
     def a_folder(self) -> None:
-        """Load a result whose manifest was edited or whose frame is damaged, as a report does."""
+        """Load a result whose manifest was edited or whose frame is damaged, and their checksums with them."""
         folder = Path("result")
-        text, frames = self.manifest, self.frames
+        entries, frames = self.manifest, self.frames
         if self.chance.random() < 0.7:
-            text = mutated_tree(text, self.chance)
+            entries = mutated_tree(entries, self.chance)
         else:
             name = self.chance.choice(list(frames))
             frames = {**frames, name: spoilt_bytes(frames[name], self.chance)}
-        (folder / "manifest.json").write_text(json.dumps(text))
+            digests = {Path(one).stem: seal.digest(content) for one, content in frames.items()}
+            entries = {**entries, "digests": digests}
+        (folder / "manifest.json").write_bytes(sealed(entries))
         for name, content in frames.items():
             (folder / name).write_bytes(content)
         store.read(folder)

@@ -164,15 +164,19 @@ def run(
     return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
 
 
-def load(folder: str | os.PathLike[str]) -> Result:
+def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Result:
     """Read a result folder; one that is being written, or whose writer was killed, has the finished runs.
 
+    Args:
+        folder: the folder.
+        watcher: is told what there is to say about it, such as runs that are not as they were written.
+
     Raises:
-        InputError: if it is not one, is damaged, or was written by a newer version.
+        InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
     path = Path(folder)
-    kept = store.read(path)
+    kept = _read(path, watcher)
     return Result(kept.manifest, kept.frames, path)
 
 
@@ -203,7 +207,7 @@ def merge(
         if folder.resolve() in [other.resolve() for other in folders[:place]]:
             raise InputError(f"{folder}: is named twice")
     store.check_new(Path(out))
-    both = store.merged({folder: store.read(folder) for folder in folders})
+    both = store.merged({folder: _read(folder, watcher) for folder in folders})
     for text in (*both.said, both.missing) if both.missing else both.said:
         (watcher or Watcher()).on_notice(text)
     if both.frames.runs.is_empty():
@@ -212,15 +216,19 @@ def merge(
     return load(publishing.save(Result(manifest, both.frames), Path(out), with_report=with_report))
 
 
-def report(folder: str | os.PathLike[str]) -> Result:
+def report(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Result:
     """Draw the figures and write the report of a result folder again, from all finished runs.
+
+    Args:
+        folder: the folder.
+        watcher: is told what there is to say about it.
 
     Raises:
         InputError: if it is not a result folder.
 
     """
     path = Path(folder)
-    store.read(path)
+    _read(path, watcher)
     with store.opened(path) as place:
         assert place.kept is not None
         kept = place.kept
@@ -285,6 +293,7 @@ def conduct(
         return _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
     with store.opened(folder) as place:
         if place.kept is not None:
+            _tell(folder, place.kept, watcher)
             wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
@@ -353,6 +362,7 @@ def _conduct(
     watcher.on_plan(len(alike), len(tasks) - len(missing))
     if place and kept:
         manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
+        manifest["plan_warnings"] = [*manifest["plan_warnings"], *kept.said]
         is_same = earlier is kept.frames and manifest.get("shard") == kept.manifest.get("shard")
         is_same = is_same and stop in (None, kept.manifest.get("stop"))
         if is_same and not missing and not kept.records and kept.manifest["failures"] == []:
@@ -390,6 +400,17 @@ def _conduct(
     if place:
         manifest = place.commit(manifest, frames)
     return Result(manifest, frames, place.path if place else None)
+
+
+def _read(folder: Path, watcher: Watcher | None) -> store.Kept:
+    kept = store.read(folder)
+    _tell(folder, kept, watcher or Watcher())
+    return kept
+
+
+def _tell(folder: Path, kept: store.Kept, watcher: Watcher) -> None:
+    for text in kept.said:
+        watcher.on_notice(f"{folder}: {text}")
 
 
 def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:

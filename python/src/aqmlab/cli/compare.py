@@ -254,7 +254,6 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import conduct as _conduct
-    from aqmlab.watcher import Watcher
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
@@ -267,7 +266,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
             command,
             jobs,
             folder,
-            bar or Watcher(),
+            bar,
             with_report=how.report,
             engine=how.engine or DEFAULT,
             yes=how.yes,

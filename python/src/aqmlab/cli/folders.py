@@ -24,8 +24,9 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 def report(folder: Folder) -> None:
     """Write the report and the figures of a result folder again."""
     from aqmlab import experiment, publishing
+    from aqmlab.cli import show
 
-    result = experiment.report(folder)
+    result = experiment.report(folder, show.Notices())
     if result.is_partial:
         tell(f"{folder}: {result.warnings[0]}")
     give(folder / publishing.REPORT)
@@ -49,13 +50,8 @@ def merge(
     """
     from aqmlab import experiment
     from aqmlab.cli import show
-    from aqmlab.watcher import Watcher
 
-    class Notices(Watcher):
-        def on_notice(self, text: str) -> None:
-            tell(text)
-
-    result = experiment.merge(parts, out, Notices(), with_report=report)
+    result = experiment.merge(parts, out, show.Notices(), with_report=report)
     if quiet:
         give(out)
     else:
@@ -93,6 +89,7 @@ def plot(
     aqmlab plot cdf results/one results/other --out delay.pdf --paper
     """
     from aqmlab import plots, store
+    from aqmlab.cli import show
     from aqmlab.experiment import load
     from aqmlab.store import files
 
@@ -101,7 +98,7 @@ def plot(
     ending = next((one for one in plots.ENDINGS if out.suffix.lower() == f".{one}"), None)
     target = out.parent if ending else out
     store.check_writable(target)
-    drawn = plots.figures(kind, [load(folder) for folder in folders], column)
+    drawn = plots.figures(kind, [load(folder, show.Notices()) for folder in folders], column)
     drawn = [plots.with_spots(figure, mark or ()) for figure in drawn]
     if ending:
         if len(drawn) > 1:
@@ -152,6 +149,7 @@ def export(
     aqmlab export results/mine --pcapng --aqm pie --seed 1
     """
     from aqmlab import exports, store
+    from aqmlab.cli import show
     from aqmlab.cli.compare import check_count
     from aqmlab.experiment import load
     from aqmlab.store import files
@@ -165,7 +163,7 @@ def export(
         raise InputError("export: --at goes with --pcapng")
     number = None if point is None else parse_whole(point)
     chosen = (aqm, check_count("--seed", seed), number)
-    result = load(folder)
+    result = load(folder, show.Notices())
     target = folder / formats[0] if out is None else out
     store.check_writable(target)
     if csv:

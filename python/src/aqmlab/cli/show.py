@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from aqmlab import precision, publishing, runner, store
-from aqmlab.cli.terminal import Terminal, Text
+from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.errors import Interrupted
 from aqmlab.names import swept_names
 from aqmlab.printable import printable
@@ -42,7 +42,18 @@ def pace(simulated_s: float, elapsed_s: float) -> str:
     return f"{speed:.0f} simulated s per s" if speed >= 10.0 else f"{speed:.2g} simulated s per s"
 
 
-class Bar(Watcher):
+class Notices(Watcher):
+    """What is worth saying, on standard error, and no progress."""
+
+    def on_notice(self, text: str) -> None:
+        """Say it."""
+        tell(text)
+
+    def close(self) -> None:
+        """Nothing is left to remove."""
+
+
+class Bar(Notices):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
     def __init__(self, what: str = "simulating") -> None:
@@ -86,7 +97,7 @@ class Bar(Watcher):
         self._progress.stop()
 
 
-class Bars(Watcher):
+class Bars(Notices):
     """A progress bar for each of several experiments in turn."""
 
     def __init__(self) -> None:
@@ -111,7 +122,7 @@ class Bars(Watcher):
 
 
 @contextmanager
-def watching(bar: type[Bar] | type[Bars], folder: Path, *, dated: bool, quiet: bool) -> Iterator[Bar | Bars | None]:
+def watching(bar: type[Bar | Bars], folder: Path, *, dated: bool, quiet: bool) -> Iterator[Watcher]:
     """Show bars at a terminal while runs are made into a folder, and say what an interrupt left in it.
 
     A ``dated`` folder that stays empty is removed.
@@ -120,7 +131,7 @@ def watching(bar: type[Bar] | type[Bars], folder: Path, *, dated: bool, quiet: b
         Interrupted: if the folder holds finished runs.
 
     """
-    shown = None if quiet or not sys.stderr.isatty() else bar()
+    shown = Notices() if quiet or not sys.stderr.isatty() else bar()
     try:
         yield shown
     except KeyboardInterrupt:
@@ -128,8 +139,7 @@ def watching(bar: type[Bar] | type[Bars], folder: Path, *, dated: bool, quiet: b
             raise Interrupted(f"interrupted: {folder} holds the finished runs") from None
         raise
     finally:
-        if shown:
-            shown.close()
+        shown.close()
         if dated:
             store.discard_if_empty(folder, folder.parent)
 
@@ -291,4 +301,4 @@ def _settings(shown: Result) -> RenderableType:
     return Group(Text("Scenario", style="bold"), grid)
 
 
-__all__ = ["Bar", "Bars", "open_page", "result"]
+__all__ = ["Bar", "Bars", "Notices", "open_page", "result"]

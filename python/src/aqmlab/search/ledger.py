@@ -1,7 +1,8 @@
 """Runs that are made once, of which only some values are kept: a line of JSON for each, written when it ends.
 
 A run is identified by the hash of everything that decides it. What was interrupted, or killed, makes only the missing
-runs when it is asked again.
+runs when it is asked again. A line holds its own digest: one that was cut off, damaged or changed by hand does not
+count, and its run is made again.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from aqmlab import runner
+from aqmlab import runner, system
 from aqmlab.engine import Task
 from aqmlab.errors import CheckError
 from aqmlab.runner import Done, Progress
+from aqmlab.store import files, seal, shape
+from aqmlab.watcher import Watcher
 from aqmlab.workers import Threads
 
 FILE = "runs.jsonl"
@@ -22,14 +25,21 @@ FILE = "runs.jsonl"
 BATCH = 48
 
 Values: TypeAlias = Mapping[str, float | None]
+_LINE = {"key": str, "values": {"*": (float, int, None)}}
 
 
 class Ledger:
-    """The kept values of runs, by the runs' keys; in a file of a folder, or without one only in memory."""
+    """The kept values of runs, by the runs' keys; in a file of a folder, or without one only in memory.
 
-    def __init__(self, folder: Path | None) -> None:
+    Raises:
+        InputError: if the file cannot be read or written.
+        MachineError: if the disk is full.
+
+    """
+
+    def __init__(self, folder: Path | None, watcher: Watcher) -> None:
         self._file = None if folder is None else folder / FILE
-        self._values: dict[str, Values] = {} if self._file is None else _read(self._file)
+        self._values: dict[str, Values] = {} if self._file is None else _read(self._file, watcher)
 
     def has(self, key: str, names: Collection[str]) -> bool:
         """Whether all these values of a run are kept."""
@@ -72,21 +82,42 @@ class Ledger:
     def _keep(self, key: str, values: Values) -> None:
         self._values[key] = values
         if self._file is not None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with self._file.open("a", encoding="utf-8") as file:
+            files.make(self._file.parent)
+            with self._file.open("ab") as file:
                 # The previous line may be incomplete after a crash.
-                file.write("\n" + json.dumps({"key": key, "values": values}))
+                file.write(b"\n" + _line(key, values))
 
 
-def _read(path: Path) -> dict[str, Values]:
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """Return the key and the values of a line that is as it was written."""
+    try:
+        entry = seal.unsealed(json.loads(line))
+    except (AttributeError, RecursionError, ValueError):
+        return None
+    return entry if shape.fits(entry, _LINE) else None
+
+
+def _line(key: str, values: Values) -> bytes:
+    return json.dumps(seal.sealed({"key": key, "values": values})).encode()
+
+
+def _read(path: Path, watcher: Watcher) -> dict[str, Values]:
+    """Return the values of all lines that are as they were written; the others are taken out of the file."""
     if not path.is_file():
         return {}
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            # Empty, or incomplete.
-            continue
-        found[entry["key"]] = entry["values"]
+    with system.reading(path):
+        lines = path.read_bytes().split(b"\n")
+    found: dict[str, Values] = {}
+    damaged = []
+    for number, line in enumerate(lines, 1):
+        # A line begins with its end.
+        if entry := _entry(line):
+            found[entry["key"]] = entry["values"]
+        elif line:
+            damaged.append(number)
+    if damaged:
+        with system.writing(path):
+            files.write(path, b"".join(b"\n" + _line(key, values) for key, values in found.items()))
+        which = f"line {damaged[0]} does" if len(damaged) == 1 else f"{len(damaged)} lines, from {damaged[0]} on, do"
+        watcher.on_notice(f"{path}: {which} not match the checksum: what was measured there is made again")
     return found

@@ -146,14 +146,14 @@ def conduct(
         KeyboardInterrupt: if the user interrupted.
 
     """
-    runs = Runs(search, targets, folder)
+    runs = Runs(search, targets, folder, watcher or Watcher())
     first = runs.first_seeds(seeds)
 
     def tried(settings: Sequence[Setting], numbers: range) -> dict[Setting, Score]:
         def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
             return runs.values(setting, numbers, aqm, measure)
 
-        runs.conduct(settings, numbers, machine.cores() if jobs is None else jobs, watcher or Watcher())
+        runs.conduct(settings, numbers, machine.cores() if jobs is None else jobs)
         return {setting: score(setting, targets, values, search.own) for setting in settings}
 
     scores: dict[Setting, Score] = {}

@@ -37,13 +37,13 @@ class Need:
 class Runs:
     """The runs of a search."""
 
-    def __init__(self, search: Search, targets: Sequence[Target], folder: Path) -> None:
-        self._search = search
+    def __init__(self, search: Search, targets: Sequence[Target], folder: Path, watcher: Watcher) -> None:
+        self._search, self._watcher = search, watcher
         self._asked = _asked(targets, search)
-        self._kept = Ledger(folder)
+        self._kept = Ledger(folder, watcher)
         self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
 
-    def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int, watcher: Watcher) -> None:
+    def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int) -> None:
         """Make the missing runs of the settings with these seeds.
 
         Raises:
@@ -59,9 +59,9 @@ class Runs:
             for need in self._of(setting, name, seeds)
         }
         missing = [need.task for need in needs.values() if not self._has(need)]
-        watcher.on_begin("searching")
-        watcher.on_plan(len(missing), len(needs) - len(missing))
-        self._kept.make(missing, lambda done: _values(done, needs[done.run.key]), jobs, watcher.on_progress)
+        self._watcher.on_begin("searching")
+        self._watcher.on_plan(len(missing), len(needs) - len(missing))
+        self._kept.make(missing, lambda done: _values(done, needs[done.run.key]), jobs, self._watcher.on_progress)
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
         """Return the values of a measure in the runs of a setting with these seeds, by seed."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from aqmlab.store.files import check_new, check_writable, dated, discard_if_empty
-from aqmlab.store.folder import Folder, Kept, is_result, opened, read, reused
+from aqmlab.store.folder import Folder, opened, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
+from aqmlab.store.reading import Kept, is_result, read
 from aqmlab.store.shards import Merged, Shard, merged
 
 __all__ = [

@@ -14,6 +14,8 @@ from aqmlab import system
 from aqmlab.errors import InputError
 from aqmlab.store import lock
 
+# No name in a folder is longer: that of a record while it is written comes next.
+_LONGEST_NAME = 120
 _TEMPORARY = re.compile(r"\..*\.(?:tmp|old)-(?P<pid>[0-9]+)")
 
 
@@ -58,9 +60,16 @@ def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
     """
     for name, content in contents.items():
         with system.writing(folder / name):
-            folder.mkdir(parents=True, exist_ok=True)
+            make(folder)
             put(folder / name, content)
     return [folder / name for name in contents]
+
+
+def make(folder: Path) -> None:
+    """Make a folder, and those that it is in, however many they are."""
+    # `Path.mkdir` would call itself for each.
+    for one in reversed((folder, *folder.parents)):
+        one.mkdir(exist_ok=True)
 
 
 def sync(path: Path) -> None:
@@ -75,7 +84,8 @@ def sync(path: Path) -> None:
 def sweep(folder: Path) -> None:
     """Remove temporary files of killed writers, in a folder and beside it."""
     beside = [path for path in folder.absolute().parent.glob(f".{glob.escape(folder.name)}.*") if folder.name]
-    for path in [*folder.glob(".*"), *(folder / "figures").glob(".*"), *beside]:
+    within = [path for place in ("", "figures", "records") for path in (folder / place).glob(".*")]
+    for path in [*within, *beside]:
         match = _TEMPORARY.fullmatch(path.name)
         if match and not _is_alive(int(match["pid"])):
             remove(path)
@@ -101,7 +111,7 @@ def dated(command: str, parent: Path = Path("results")) -> Path:
     """
     stem = f"{command}-{datetime.now():%Y%m%d-%H%M%S}"
     with system.writing(parent / stem):
-        parent.mkdir(parents=True, exist_ok=True)
+        make(parent)
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 1000))):
             with contextlib.suppress(FileExistsError):
                 (parent / name).mkdir()
@@ -151,6 +161,8 @@ def check_writable(folder: Path) -> None:
     with system.writing(folder):
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is a file, not a folder")
+        with contextlib.suppress(FileNotFoundError):
+            (folder / ("x" * _LONGEST_NAME)).lstat()
         parent = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
         probe = parent / f".aqmlab.tmp-{os.getpid()}"
         probe.write_bytes(b"probe")

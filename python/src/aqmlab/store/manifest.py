@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,32 +10,38 @@ from typing import Any
 import polars as pl
 
 from aqmlab.errors import InputError
+from aqmlab.precision import SMALLEST_PILOT
 from aqmlab.printable import escaped
 from aqmlab.results.frames import Frames, metric_names
+from aqmlab.store import seal, shape
 
 NAME = "manifest.json"
-FORMAT_VERSION = 2
-_NEEDED = {
-    *("command", "title", "aqmlab", "code", "created", "points", "runs_expected", "failures"),
-    *("plan_warnings", "pages", "frames", "platform", "python"),
-}
+FORMAT_VERSION = 3
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had no records and no ids in names of frames, and mixed warnings of the plan with others."""
+    """Version 1 had one engine, no records, no ids in names of frames, and warnings of the plan among others."""
     said = [text for text in manifest["warnings"] if not text.startswith("partial result")]
-    return {**manifest, "frames": "1", "plan_warnings": said, "pages": {"of": "", "files": [], "warnings": []}}
+    pages: dict[str, Any] = {"of": "", "files": [], "warnings": []}
+    return {"engine": "native", **manifest, "frames": "1", "plan_warnings": said, "pages": pages}
+
+
+def _from_2(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 had counts of rows in place of digests, and records without a mark."""
+    return {**{name: value for name, value in manifest.items() if name != "rows"}, "digests": {}, "records": ""}
 
 
 # From each older format version to the next.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2}
+# The first version with a digest of the manifest.
+_SEALED = 3
 
 
 def parse(folder: Path, text: bytes) -> dict[str, Any]:
     """Parse a manifest of this version or an older one.
 
     Raises:
-        InputError: if it is damaged, or was written by a newer version.
+        InputError: if it is damaged, was altered, or was written by a newer version.
 
     """
     file = folder / NAME
@@ -47,6 +52,8 @@ def parse(folder: Path, text: bytes) -> dict[str, Any]:
             raise InputError(
                 f"{file}: has format version {version}, and this aqmlab reads up to {FORMAT_VERSION}: use a newer one"
             )
+        if version >= _SEALED or seal.KEY in manifest:
+            manifest = _unsealed(file, manifest)
         while version < FORMAT_VERSION:
             manifest = UPGRADES[version](manifest)
             version += 1
@@ -59,33 +66,34 @@ def parse(folder: Path, text: bytes) -> dict[str, Any]:
     return manifest
 
 
+def _unsealed(file: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return seal.unsealed(manifest)
+    except ValueError:
+        raise InputError(
+            f"{file}: is damaged, or was altered: it does not match its checksum; results are never changed by hand"
+        ) from None
+
+
 def _is_whole(manifest: dict[str, Any]) -> bool:
-    """Whether every entry that is read exists and has the right type, whoever edited the file."""
-    points, pages = manifest["points"], manifest["pages"]
-    scenarios = [point["scenario"] for point in points]
-    texts = [manifest["frames"], pages["of"], *(aqm["label"] for one in scenarios for aqm in one["aqm"])]
-    lists = [points, manifest["failures"], manifest["plan_warnings"], pages["files"], pages["warnings"]]
-    words = [word for one in lists[1:] for word in one]
+    """Whether every entry that is read exists and is as it should be, whoever wrote the file."""
+    if not shape.fits(manifest, shape.MANIFEST):
+        return False
+    points = manifest["points"]
+    swept = [list(one["point"]) for one in points]
+    stop = manifest.get("stop")
     return (
-        manifest.keys() >= _NEEDED
-        and len(points) > 0
-        and all(isinstance(one, list) for one in lists)
-        and all(isinstance(text, str) for text in [*texts, *words])
-        and re.fullmatch("[0-9a-f]*", manifest["frames"]) is not None
-        and isinstance(manifest["runs_expected"], int)
-        and all(isinstance(count, int) for count in manifest.get("rows", {}).values())
-        and all(isinstance(point["files"], dict) for point in points)
-        and all(isinstance(value, str) for point in points for value in point["point"].values())
-        and all(list(point["point"]) == list(points[0]["point"]) for point in points)
-        and all(isinstance(one["rules"], dict) and isinstance(one["defaults"], list) for one in scenarios)
-        and all(isinstance(one["seeds"], list) and len(one["seeds"]) > 0 and len(one["aqm"]) > 0 for one in scenarios)
+        len(points) > 0
+        and all(names == swept[0] for names in swept)
+        and all(one["scenario"]["seeds"] and one["scenario"]["aqm"] for one in points)
+        and (stop is None or SMALLEST_PILOT <= stop["pilot"] <= stop["seeds"])
     )
 
 
 def render(manifest: dict[str, Any]) -> bytes:
     """Return a manifest in the form of its file."""
-    text = json.dumps({**manifest, "format_version": FORMAT_VERSION}, indent=2, ensure_ascii=False)
-    return f"{escaped(text)}\n".encode()
+    whole = seal.sealed({**manifest, "format_version": FORMAT_VERSION})
+    return f"{escaped(json.dumps(whole, indent=2, ensure_ascii=False))}\n".encode()
 
 
 def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str]) -> dict[str, Any]:

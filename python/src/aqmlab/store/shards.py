@@ -18,8 +18,8 @@ from aqmlab.engine import Task
 from aqmlab.errors import InputError
 from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, Frames
-from aqmlab.store.folder import Kept
 from aqmlab.store.manifest import concluded
+from aqmlab.store.reading import Kept
 
 # The one column of a run that its processor decides, not its scenario.
 _MEASURED = "cpu_s"
@@ -102,8 +102,10 @@ def merged(parts: Mapping[Path, Kept]) -> Merged:
         }
     )
     failures = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["failures"]))
-    head = {name: value for name, value in head.items() if name not in ("shard", "rows")}
-    head = concluded({**head, "runs_expected": expected, "pages": _NO_PAGES}, frames, failures)
+    warnings = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["plan_warnings"]))
+    head = {name: value for name, value in head.items() if name != "shard"}
+    head = {**head, "plan_warnings": warnings, "runs_expected": expected, "pages": _NO_PAGES}
+    head = concluded(head, frames, failures)
     return Merged(head, frames, tuple(said), _missing(parts, len(frames.runs), expected))
 
 

@@ -38,15 +38,22 @@ class Trials:
     """Measures settings on scenarios with seeds that are the same for all of them."""
 
     def __init__(
-        self, goal: Goal, default: str, points: Sequence[Options], seeds: int, folder: Path | None, jobs: int
+        self,
+        goal: Goal,
+        default: str,
+        points: Sequence[Options],
+        seeds: int,
+        folder: Path | None,
+        jobs: int,
+        watcher: Watcher,
     ) -> None:
         self._goal, self._default, self._points, self._jobs = goal, default, points, jobs
         self._seeds = range(FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + seeds)
-        self._ledger = Ledger(folder)
+        self._ledger = Ledger(folder, watcher)
         self._measured: dict[str, Trial | None] = {}
         # The means that bounds refer to, scenario by scenario.
         self._others: dict[str, list[dict[str, float]]] = {}
-        self._watcher, self._expected = Watcher(), 0
+        self._watcher, self._expected = watcher, 0
         self._made, self._made_s = 0, 0.0
         self._run_s = 0.0
 
@@ -62,12 +69,11 @@ class Trials:
             first = [plan.costs[0][1] for plan in plans]
             cost.check([(settings * len(self._seeds), replace(one, kept_bytes=0.0)) for one in first], jobs)
 
-    def expect(self, settings: int, watcher: Watcher) -> None:
+    def expect(self, settings: int) -> None:
         """Tell how many settings will be measured at most."""
-        self._watcher = watcher
         self._expected = (settings + 1 + len(self._goal.references)) * len(self._points) * len(self._seeds)
-        watcher.on_begin("tuning")
-        watcher.on_plan(self._expected, 0)
+        self._watcher.on_begin("tuning")
+        self._watcher.on_plan(self._expected, 0)
 
     def measure(self, aqms: Sequence[str]) -> list[Trial | None]:
         """Measure settings; nothing for one whose parameters contradict each other.

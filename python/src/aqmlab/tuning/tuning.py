@@ -165,7 +165,7 @@ def _conduct(
     asked: Asked, spread: Sequence[Sequence[float]], folder: Path | None, jobs: int, watcher: Watcher, *, yes: bool
 ) -> Tuning:
     space, goal, split = asked.space, asked.goal, asked.split
-    trials = Trials(goal, space.default, split.training, asked.training_seeds, folder, jobs)
+    trials = Trials(goal, space.default, split.training, asked.training_seeds, folder, jobs, watcher)
     settings = len(spread) + asked.trials
     trials.check(settings, jobs, yes=yes)
     # What judges is resolved first, so that nothing is found wrong with it after hours.
@@ -173,7 +173,7 @@ def _conduct(
     if not yes:
         most = 1 + MOST_JUDGED + len(goal.references)
         cost.check([(most * len(plan.seeds), plan.costs[0][1]) for plan in plans], jobs)
-    trials.expect(settings, watcher)
+    trials.expect(settings)
     tried = search(space, goal, spread, asked.trials, asked.seed, trials.measure)
     (default,) = trials.measure([space.default])
     assert default is not None
@@ -230,7 +230,7 @@ def _opened(folder: Path | None, question: Mapping[str, Any]) -> Iterator[None]:
         raise InputError(f"{folder}: holds another tuning (its {differing[0]} differs): name another folder")
     is_new = not folder.exists()
     with system.writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make(folder)
     try:
         with lock.held(folder):
             if there is None:

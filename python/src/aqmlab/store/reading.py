@@ -1,0 +1,188 @@
+"""What is in a result folder, read as one state: see `folder` for why it is one."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from aqmlab import system
+from aqmlab.errors import InputError
+from aqmlab.results import swept
+from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
+from aqmlab.store import manifest, record, seal
+
+RECORDS = "records"
+# How often a reader starts again: each time a writer has committed within the fraction of a millisecond in which the
+# frames are opened, or while records were read, which only the last commit of a command removes.
+ATTEMPTS = 100
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The contents of a folder: its manifest and the numbers of all finished runs."""
+
+    manifest: dict[str, Any]
+    frames: Frames
+    # How many of the runs are still records.
+    records: int = 0
+    # What was not as it was written, or cannot be told; the manifest's warnings have it too.
+    said: tuple[str, ...] = ()
+
+
+def is_result(folder: Path) -> bool:
+    """Whether a folder is that of a result."""
+    with system.reading(folder):
+        return (folder / manifest.NAME).exists()
+
+
+def read(folder: Path) -> Kept:
+    """Read a folder; it may be one that is being written, or whose writer was killed.
+
+    Raises:
+        InputError: if it is not a result folder, is damaged, or was written by a newer version.
+
+    """
+    for _ in range(ATTEMPTS):
+        text = manifest_text(folder)
+        head = manifest.parse(folder, text)
+        with ExitStack() as stack:
+            try:
+                frames = _open_frames(folder, head["frames"], stack)
+                records = _records(folder, head["records"])
+            except InputError:
+                if manifest_text(folder) == text:
+                    raise
+                continue
+            if manifest_text(folder) == text:
+                return _kept(folder, head, frames, records)
+    raise InputError(f"{folder}: is being written: try again")
+
+
+def hidden(name: str, number: str) -> str:
+    """Return the name that a frame has until it is committed, and a moment longer."""
+    return f".{name}-{number}.parquet"
+
+
+def manifest_text(folder: Path) -> bytes:
+    """Return the manifest as it stands.
+
+    Raises:
+        InputError: if there is none.
+
+    """
+    try:
+        return _content(folder / manifest.NAME)
+    except OSError as error:
+        raise system.failed(f"{folder}: is not a result folder: {manifest.NAME}", error) from None
+
+
+def _open_frames(folder: Path, number: str, stack: ExitStack) -> dict[str, BinaryIO]:
+    """Open the frames of a manifest: what is opened stays what it is, whatever takes its name."""
+    found = {}
+    for name in FRAMES if number else ():
+        file = folder / f"{name}.parquet"
+        with system.reading(file):
+            try:
+                found[name] = stack.enter_context(_open(folder / hidden(name, number)))
+            except FileNotFoundError:
+                found[name] = stack.enter_context(_open(file))
+    return found
+
+
+def _records(folder: Path, mark: str) -> dict[str, bytes]:
+    """Return the contents of the records with a mark, by name; of what is no file there is none."""
+    place = folder / RECORDS
+    found = {}
+    with system.reading(place), suppress(FileNotFoundError, NotADirectoryError):
+        for name in sorted(os.listdir(place)):
+            if name.startswith(mark) and name.endswith(".run"):
+                try:
+                    found[name] = _content(place / name)
+                except FileNotFoundError:
+                    continue
+                except (InputError, OSError):
+                    found[name] = b""
+    return found
+
+
+def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], records: Mapping[str, bytes]) -> Kept:
+    labels = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
+    places = range(len(head["points"]))
+    frames, said = from_runs([]), []
+    if opened:
+        frames = Frames(**{name: _frame(folder, head, name, file) for name, file in opened.items()})
+        _check_runs(folder, frames, labels, places)
+        if not head["digests"]:
+            said.append("the folder is by an earlier version, without checksums: whether it was altered is not known")
+    known = set(frames.runs.select(*RUN).rows())
+    done = []
+    for name, content in records.items():
+        try:
+            one = record.decode(content)
+        except record.DamagedError:
+            said.append(f"{RECORDS}/{name} did not match its checksum: its run is made again")
+            continue
+        if (
+            (one.run.point, one.run.aqm, one.run.seed) not in known
+            and one.run.aqm in labels
+            and one.run.point in places
+        ):
+            done.append(one)
+    if done:
+        frames = frames.joined(from_runs(done)).sorted(labels)
+    frames = replace(frames, runs=swept.tagged(frames.runs, [point["point"] for point in head["points"]]))
+    head = {**head, "plan_warnings": list(dict.fromkeys([*head["plan_warnings"], *said]))}
+    return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(said))
+
+
+def _frame(folder: Path, head: Mapping[str, Any], name: str, file: BinaryIO) -> pl.DataFrame:
+    path = folder / f"{name}.parquet"
+    with system.reading(path):
+        content = file.read()
+        if head["digests"] and seal.digest(content) != head["digests"][name]:
+            raise InputError(f"{path}: is damaged, or was altered: it does not match its checksum in {manifest.NAME}")
+        # Polars would read a name such as `out[1]` as a pattern, and open the files of `out1`.
+        frame = pl.read_parquet(io.BytesIO(content))
+    if name == "runs" and "engine" not in frame.columns:
+        frame = frame.with_columns(pl.lit("native").alias("engine"))
+    for column, dtype in SCHEMAS[name].items():
+        if frame.schema.get(column) != dtype:
+            raise InputError(f"{path}: is damaged: there is no column '{column}' of {dtype}")
+    return frame
+
+
+def _check_runs(folder: Path, frames: Frames, labels: Sequence[str], places: range) -> None:
+    """Refuse runs that the manifest does not name, and rows of runs that are not there, whoever wrote them."""
+    runs = frames.runs.select(*RUN)
+    if not runs["aqm"].is_in(labels).all() or not (runs["point"] < len(places)).all():
+        raise InputError(f"{folder / 'runs.parquet'}: is damaged: it holds runs that {manifest.NAME} does not name")
+    if runs.is_duplicated().any():
+        raise InputError(f"{folder / 'runs.parquet'}: is damaged: it holds a run twice")
+    for name in FRAMES[1:]:
+        if not getattr(frames, name).join(runs, on=list(RUN), how="anti").is_empty():
+            raise InputError(f"{folder / f'{name}.parquet'}: is damaged: it holds rows of runs that runs.parquet lacks")
+
+
+def _open(path: Path) -> BinaryIO:
+    # In somebody else's folder a pipe would block, and a device may have no end.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise InputError(f"{path}: is not a file")
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def _content(path: Path) -> bytes:
+    with _open(path) as file:
+        return file.read()

@@ -65,8 +65,9 @@ fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute 
 many-runs: .venv/native ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
 	$(BIN)/python scripts/many_runs.py
 
-store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a writer at load 4 (a quarter of an hour)
+store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a writer at load 4, and every edit of two manifests (half an hour)
 	AQMLAB_READS=10000 POLARS_MAX_THREADS=1 $(BIN)/pytest -s python/tests/snapshot_tests.py
+	AQMLAB_EDITS=1 $(BIN)/pytest -s python/tests/manifest_tests.py -k traceback
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -15,12 +18,21 @@ BASE = "compare --rate 2mbit --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aq
 TRACE = "compare --link-trace steps:2mbit*1s --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"
 LAN = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
 LONG = "x" * 300
+# As long as the system allows, and longer.
+DEEP, DEEPER = "a/" * 2000, "a/" * 5000
+BYTES = os.fsdecode(b"x\xff")
 DIGITS = "9" * 30
 
 TABLE = [
     # Names of files and folders.
     (f"{BASE} --out=", "it is empty: name a folder, or . for this one"),
     (f"{BASE} --out {LONG}", "File name too long"),
+    (f"{BASE} --out {DEEP}", "cannot be written: File name too long"),
+    (f"{BASE} --out {DEEPER}", "File name too long"),
+    (f"reproduce s-pie --out {DEEP}", "File name too long"),
+    (f"suite rfc7928 --quick --out {DEEP}", "File name too long"),
+    (f"tune --aqm 'pie target 5ms..20ms' --minimise qdelay_mean_ms --out {DEEP}", "File name too long"),
+    (f"report {DEEPER}", "is not a result folder: manifest.json: File name too long"),
     (f"{BASE} --out /dev/null/x", "cannot be written: Not a directory"),
     (f"{BASE} --out /proc/self/fd", "/proc/self/fd: cannot be written"),
     (f"{BASE} --json .", "--json: '.' is a folder"),
@@ -28,6 +40,8 @@ TABLE = [
     (f"{BASE} --json none/x.json", "there is no folder 'none'"),
     (f"{BASE} --capture=", "--capture: "),
     (f"{BASE} --capture .", ".: cannot be read: Is a directory"),
+    (f"{BASE} --capture {BYTES}.pcap", "--capture: holds bytes that are not text in UTF-8"),
+    (f"{BASE} --topology {BYTES}.toml", "--topology: holds bytes that are not text in UTF-8"),
     (f"{BASE} --capture {LONG}", "cannot be read: File name too long"),
     (f"{BASE} --capture /dev/null", "/dev/null: is empty"),
     (f"{BASE} --topology {LONG}.toml", "cannot be read: File name too long"),
@@ -119,7 +133,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("command", "says"), TABLE, ids=[f"{number}" for number in range(len(TABLE))])
 def it_ends_in_one_line_with_status_2(aqmlab: Command, tmp_path: Path, command: str, says: str) -> None:
-    ended = aqmlab(*command.split())
+    ended = aqmlab(*shlex.split(command))
     assert says in ended.line
     assert (ended.status, ended.out) == (2, "")
     assert list(tmp_path.iterdir()) == []
@@ -134,3 +148,24 @@ def a_time_series_of_which_nothing_was_measured_is_drawn(aqmlab: Command) -> Non
     # Flows start within the first second.
     assert aqmlab(*BASE.split(), "--seeds", "2", "--no-report", "--out", "out").status == 0
     assert aqmlab("plot", "timeseries", "out", "--out", "figures").status == 0
+
+
+def a_folder_may_be_in_a_thousand_others(aqmlab: Command) -> None:
+    place = "a/" * 1000
+    for seeds in (1, 2):
+        ended = aqmlab(*f"{BASE} --seeds {seeds} --no-report --quiet --out {place}".split())
+        assert (ended.status, ended.err) == (0, "")
+    assert aqmlab("export", place, "--csv").status == 0
+    # What pytest removes folders with calls itself for each.
+    subprocess.run(["rm", "-r", "a"], check=True)
+
+
+def an_experiment_and_its_folder_may_be_named_by_any_bytes(aqmlab: Command, tmp_path: Path) -> None:
+    (tmp_path / BYTES).mkdir()
+    path = tmp_path / BYTES / f"{BYTES}.toml"
+    path.write_text('aqm = "fifo"\nrate = "2mbit"\nrtt = "20ms"\nduration = "300ms"\nwarmup = "0s"\n')
+    for seeds in (1, 2):
+        ended = aqmlab("run", path, "--seeds", seeds, "--out", "out", "--quiet")
+        assert (ended.status, ended.err) == (0, "")
+    assert "<title>x?" in (tmp_path / "out" / "report.html").read_text()
+    assert aqmlab("export", "out", "--pcapng").status == 0

@@ -44,7 +44,8 @@ def _file(result: Result, one: names.Chosen) -> bytes:
         raise InputError(f"flent: a run of {one.aqm} has no time series: it is shorter than the period of one")
     times = series["goodput_mbit"]["time_s"].to_numpy()
     period_s = float(times[0])
-    (base_ms,) = result.runs.filter(here)["rtt_base_ms"]
+    # An older folder lacks it.
+    base_ms = result.runs.filter(here)["rtt_base_ms"].item() if "rtt_base_ms" in result.runs.columns else None
 
     def values(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         return series[name]["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -57,12 +57,18 @@ def pcapng(
     plans, scenarios = {}, {}
     for number in {one.point for one in chosen}:
         held = result.manifest["points"][number]
+        if "options" not in held:
+            raise InputError("packets: the result does not hold the options that it was made with")
         plans[number] = scenario.resolve(growth.options(held, Options(given={})))
         if plans[number].files != held["files"]:
             raise InputError("packets: a recording that the scenario names has changed since the run")
         # Labels keep the names of what is swept, which one point alone does not know.
         labels = (entry["label"] for entry in held["scenario"]["aqm"])
         scenarios[number] = dict(zip(labels, plans[number].scenarios.values(), strict=True))
+    for one in chosen:
+        if one.aqm not in scenarios[one.point]:
+            known = scenarios[one.point]
+            raise InputError(f"packets: {unknown('aqm', one.aqm, known)}, by the options of the result")
     return {
         f"{one.file}.pcapng": _recorded(result, one, scenarios[one.point][one.aqm], plans[one.point].inputs, tap)
         for one in chosen

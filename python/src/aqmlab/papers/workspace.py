@@ -51,7 +51,7 @@ def held(folder: Path) -> Iterator[None]:
     """
     is_new = not folder.exists()
     with system.writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make(folder)
     try:
         with lock.held(folder):
             files.sweep(folder)

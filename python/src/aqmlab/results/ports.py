@@ -33,7 +33,8 @@ def port_cells(result: Result, point: int, columns: Sequence[Column] = PORT_COLU
 def _buffer(result: Result, point: int, aqm: str, about: dict[str, str]) -> dict[str, Cell]:
     """The limit of the discipline at a port, and how long a full buffer takes to drain at the port's rate."""
     here = (pl.col("point") == point) & (pl.col("aqm") == aqm) & (pl.col("link") == about["link"])
-    disciplines = result.queues.filter(here)["discipline"].to_list()
+    # Without a run there are no columns.
+    disciplines = result.queues.filter(here)["discipline"].to_list() if "link" in result.queues.columns else []
     limit = _limit(disciplines[0]) if disciplines else ""
     if not limit:
         return {"buffer": ABSENT, "buffer_ms": ABSENT}

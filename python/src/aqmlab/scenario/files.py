@@ -66,7 +66,8 @@ def load(
             raise InputError(f"{place}{unknown('key', key, known)}")
     shortened = _shortened(table, _table(table, "quick", place), place)
     table = shortened if quick else table
-    title = table.pop("title", Path(path).stem)
+    # A file may be named by any bytes; a title is text.
+    title = table.pop("title", Path(path).stem.encode(errors="replace").decode())
     unequal = table.pop("allow_unequal_buffers", False)
     named = {key: _text(key, value, f"{place}values: ") for key, value in _table(table, "values", place).items()}
     sweep = _table(table, "sweep", place)

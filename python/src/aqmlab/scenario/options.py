@@ -179,8 +179,8 @@ def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Opti
         if name in ("aqm", "flows", "capture") and not all(_is_textual(entry) for entry in entries):
             raise InputError(f"{place}{name}: '{value}' is not text")
         given[name] = tuple(as_text(entry) for entry in entries)
-        # What is wrong with the name of a file is said where it is read.
-        if name not in ("capture", "link_trace", "topology") and not all(map(is_utf_8, given[name])):
+        # Names of files may be any bytes; those that a result names are part of it.
+        if not all(map(is_utf_8, given[name])):
             raise InputError(f"{place}{name}: holds bytes that are not text in UTF-8")
     return Options(given=given, place=place, **rest)
 

@@ -29,6 +29,7 @@ def entry(options: Options, plan: Plan) -> dict[str, Any]:
         "options": {
             "given": {name: list(texts) for name, texts in options.given.items()},
             "named": dict(options.named),
+            "varied": list(options.varied),
             "folder": None if options.folder is None else str(options.folder),
             "allow_unequal_buffers": options.allow_unequal_buffers,
         },
@@ -125,6 +126,7 @@ def options(one: Mapping[str, Any], like: Options) -> Options:
         like,
         given={name: tuple(texts) for name, texts in asked["given"].items()},
         named=asked["named"],
+        varied=tuple(asked.get("varied", like.varied)),
         point=one["point"],
         folder=None if asked["folder"] is None else Path(asked["folder"]),
         allow_unequal_buffers=asked["allow_unequal_buffers"] or like.allow_unequal_buffers,

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,36 @@ COMMAND = (
     sys.executable,
     "-c",
     "import signal; signal.signal(2, signal.default_int_handler)\nfrom aqmlab.cli import main\nmain()",
+)
+# The same, and how much of its processor time the checksums of the folder take, as the last line on standard error.
+TIMED = (
+    sys.executable,
+    "-c",
+    """
+import atexit, functools, sys, time
+from aqmlab.store import seal
+
+spent, inside = 0.0, 0
+
+def timed(function):
+    @functools.wraps(function)
+    def wrapper(*arguments):
+        global spent, inside
+        started, inside = time.thread_time(), inside + 1
+        try:
+            return function(*arguments)
+        finally:
+            inside -= 1
+            # One of them uses another.
+            spent += 0.0 if inside else time.thread_time() - started
+    return wrapper
+
+for name in ("digest", "sealed", "unsealed"):
+    setattr(seal, name, timed(getattr(seal, name)))
+atexit.register(lambda: print(spent, file=sys.stderr))
+from aqmlab.cli import main
+main()
+""",
 )
 SPACE = ("--sweep", "target=1ms..20ms*5", "--sweep", "rtt=10ms,40ms,160ms", "--sweep", "load=1,5,20")
 QUESTION = (
@@ -39,11 +70,12 @@ HUNDRED = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor and wall time of a command, seconds, and its largest memory, bytes."""
+    """Processor and wall time of a command, seconds, its largest memory, bytes, and what checksums took, if timed."""
 
     cpu_s: float
     wall_s: float
     peak_bytes: int
+    checksums_s: float
 
 
 def main() -> None:
@@ -83,7 +115,7 @@ def many(out: Path, runs: int) -> None:
     )
     one = ("compare", "--rate", "10mbit", "--rtt", "10ms", "--aqm", "codel", "--duration", "1s", "--seeds", "1")
     small = run(*one, "--no-report", "--out", out.with_name("one"))
-    cost = run(*large, "--out", out)
+    cost = run(*large, "--out", out, command=TIMED)
     result = aqmlab.load(out)
     count = len(result.runs)
     columns = sum(getattr(result.frames, name).estimated_size() for name in FRAMES)
@@ -91,6 +123,7 @@ def many(out: Path, runs: int) -> None:
     print(f"{count} runs of 1 s, --no-report")
     more_ms = (cost.cpu_s - simulated) / count * 1e3
     print(f"  simulation {simulated:.2f} CPU-s, whole command {cost.cpu_s:.2f}: {more_ms:.2f} ms more a run")
+    print(f"  checksums {cost.checksums_s:.3f} CPU-s: {cost.checksums_s / cost.cpu_s:.2%} of the whole command")
     beyond = (cost.peak_bytes - small.peak_bytes - columns) / count
     print(f"  memory: columns {columns / count / 1e3:.0f} kB a run, beyond them {beyond / 1e3:.0f} kB")
     for how in (signal.SIGINT, signal.SIGKILL):
@@ -112,15 +145,19 @@ def many(out: Path, runs: int) -> None:
         print(f"  {how.name} after {kept} runs: {rest.cpu_s:.2f} CPU-s for the rest, {ending}")
 
 
-def run(*arguments: object) -> Cost:
+def run(*arguments: object, command: Sequence[str] = COMMAND) -> Cost:
     """Run a command to its end."""
     started = time.monotonic()
-    process = subprocess.Popen([*COMMAND, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen([*command, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        said.seek(0)
+        lines = said.read().splitlines()
     if status:
-        sys.exit(f"{' '.join(map(str, arguments))}: status {status}")
+        sys.exit("\n".join([*lines, f"{' '.join(map(str, arguments))}: status {status}"]))
     peak: resource.struct_rusage = usage
-    return Cost(peak.ru_utime + peak.ru_stime, time.monotonic() - started, peak.ru_maxrss * 1024)
+    checksums_s = float(lines[-1]) if command is TIMED else 0.0
+    return Cost(peak.ru_utime + peak.ru_stime, time.monotonic() - started, peak.ru_maxrss * 1024, checksums_s)
 
 
 def simulated_s(out: Path) -> float:

@@ -85,8 +85,16 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
 
     metadata = {"render_modes": []}  # noqa: RUF012
 
-    def __init__(self, aqm: str, interval: str | None, pay: Callable[[Step], float], options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        aqm: str,
+        action_space: spaces.Space[Any],
+        interval: str | None,
+        pay: Callable[[Step], float],
+        options: dict[str, Any],
+    ) -> None:
         self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
+        self.action_space = action_space
         if not callable(pay):
             raise InputError(f"pay: is {reprlib.repr(pay)} (allowed: a function of a Step)")
         self._pay = pay
@@ -101,6 +109,7 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
         self._before: tuple[int, ...] = ()
         self._sojourn_s = 0.0
         self._in_use = threading.Lock()
+        self._try()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
         """Begin a run.
@@ -148,6 +157,15 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
     @abstractmethod
     def _settings(self, action: npt.NDArray[Any]) -> list[tuple[str, str]]:
         """Return what an action tells the discipline: names and values."""
+
+    def _try(self) -> None:
+        """Tell a run both ends of every range: what could be told in no episode is refused before the first."""
+        stepper = _native.Stepper(self._scenario, self._inputs, 1)
+        for share in (0, 1):
+            try:
+                stepper.step(self._settings(np.full(self.action_space.shape or (), share)), 0)
+            except InputError as error:
+                raise InputError(f"aqm: the first queue in 'measure' cannot be told while it runs: {error}") from None
 
     @contextmanager
     def _used(self, what: str) -> Iterator[None]:
@@ -232,8 +250,8 @@ class ParametersEnv(_QueueEnv):
         for one in self._space.dimensions:
             if " " in one.name or "[" in aqm:
                 raise InputError(f"aqm: '{aqm}': parameters of children cannot change while it runs")
-        super().__init__(self._space.default, interval, pay, options)
-        self.action_space = spaces.Box(0.0, 1.0, (len(self._space.dimensions),), np.float32)
+        shares = spaces.Box(0.0, 1.0, (len(self._space.dimensions),), np.float32)
+        super().__init__(self._space.default, shares, interval, pay, options)
 
     @property
     def _allowed(self) -> str:
@@ -262,8 +280,8 @@ class DropsEnv(_QueueEnv):
 
     def __init__(self, interval: str | None = "15ms", pay: Callable[[Step], float] = reward, **options: Any) -> None:
         EzPickle.__init__(self, interval, pay, **options)
-        super().__init__("commanded", interval, pay, options)
-        self.action_space = spaces.Discrete(2) if interval is None else spaces.Box(0.0, 1.0, (1,), np.float32)
+        share = spaces.Box(0.0, 1.0, (1,), np.float32)
+        super().__init__("commanded", spaces.Discrete(2) if interval is None else share, interval, pay, options)
 
     @property
     def _allowed(self) -> str:

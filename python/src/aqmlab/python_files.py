@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +19,9 @@ from typing import Any
 
 import aqmlab
 from aqmlab.errors import InputError
+
+# No source is longer; a device has no end.
+LARGEST_CHARACTERS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,9 @@ class Executed:
         """Whether it is what this file, and those that it imports, say now."""
         try:
             return path.absolute() == self.path and all(
-                path.read_text(encoding="utf-8") == source for path, source in self.sources.items()
+                _source(path) == source for path, source in self.sources.items()
             )
-        except (OSError, UnicodeDecodeError):
+        except (OSError, UnicodeDecodeError, InputError):
             return False
 
 
@@ -45,14 +51,14 @@ def execute(name: str, path: Path) -> Executed:
     """Execute a file, which may import from its folder.
 
     Its modules are its own: another file beside another module of the same name gets that one, and an edited module is
-    read again.
+    read again. Handlers of signals, working directory and standard streams are afterwards what they were.
 
     Raises:
         InputError: naming the discipline, the file, and the lines where it fails.
 
     """
     try:
-        source = path.read_text(encoding="utf-8")
+        source = _source(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{name}: {path}: {getattr(error, 'strerror', None) or 'is not text in UTF-8'}") from None
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(f"aqmlab_{path.stem}", None))  # type: ignore[arg-type]
@@ -60,12 +66,52 @@ def execute(name: str, path: Path) -> Executed:
     # Dataclasses look for the module of a class there.
     sys.modules[module.__name__] = module
     with _imports_from(path.parent.absolute()) as imported:
-        try:
-            exec(compile(source, str(path), "exec"), vars(module))
-        except Exception as error:
-            raise InputError(f"{name}: {_explained(error, path)}") from error
-        beside = {file: file.read_text(encoding="utf-8") for file in imported()}
+        with explaining(name, path), _process_kept():
+            exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+        beside = {file: _source(file) for file in imported()}
     return Executed(path.absolute(), vars(module), {path.absolute(): source, **dict(sorted(beside.items()))})
+
+
+def _source(path: Path) -> str:
+    with path.open(encoding="utf-8-sig") as file:
+        source = file.read(LARGEST_CHARACTERS + 1)
+    if len(source) > LARGEST_CHARACTERS:
+        raise InputError(f"{path}: is longer than {LARGEST_CHARACTERS} characters")
+    return source
+
+
+@contextmanager
+def explaining(name: str, path: Path) -> Iterator[None]:
+    """Run code of a file's author: whatever it raises, an exit of the program too, is an error of its discipline.
+
+    Raises:
+        InputError: naming the discipline, the file, and the lines where it fails.
+
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"{name}: {_explained(error, path)}") from error
+
+
+@contextmanager
+def _process_kept() -> Iterator[None]:
+    """Keep what a script may change and the command relies on."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    held = {number: signal.getsignal(number) for number in numbers}
+    streams, here = (sys.stdin, sys.stdout, sys.stderr), os.getcwd()
+    try:
+        yield
+    finally:
+        (sys.stdin, sys.stdout, sys.stderr) = streams
+        os.chdir(here)
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in held.items():
+                if handler is not None:
+                    signal.signal(number, handler)
 
 
 @contextmanager
@@ -102,11 +148,12 @@ def _file(module: ModuleType, folder: Path, key: str) -> Path | None:
     return Path(file) if is_own else None
 
 
-def _explained(error: Exception, path: Path) -> str:
+def _explained(error: BaseException, path: Path) -> str:
     """What went wrong and where, in the file and in those beside it, in one line."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno})"
     frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).parent == path.parent]
     lines = list(dict.fromkeys(f"line {one.lineno}" for one in frames))
     shown = lines if len(lines) <= 3 else [*lines[:2], "...", lines[-1]]
-    return f"{type(error).__name__}: {error} ({path}, {', '.join(shown)})"
+    why = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return f"{why} ({', '.join([str(path), *shown])})"

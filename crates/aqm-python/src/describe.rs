@@ -122,14 +122,18 @@ fn discipline(info: &'static Info) -> Value {
             "drops_queued": info.traits.drops_queued,
             "reorders_flows": info.traits.reorders_flows,
             "reorders_within_flow": info.traits.reorders_within_flow,
+            "signals": info.traits.quiet_packets != u64::MAX,
             "flow_state_bytes": info.traits.flow_state_bytes,
         },
         "state_bytes": state_bytes(info),
     })
 }
 
-/// Bytes of state at the defaults, packets not counted; none of a class in Python that cannot be built.
+/// Bytes of state at the defaults, packets not counted; none of a class in Python, whose code does not run to be described.
 fn state_bytes(info: &'static Info) -> usize {
+    if info.name.starts_with(foreign::PREFIX) {
+        return 0;
+    }
     let link = Link::new(Rate::from_bits_per_sec(10_000_000));
     let spec = Spec::of(info, &info.presets[0]);
     aqm_core::registry::build(info, &spec.params, &link).map_or(0, |built| built.state_bytes())

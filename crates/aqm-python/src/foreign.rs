@@ -152,6 +152,7 @@ fn leak(text: String) -> &'static str {
 
 /// A parameter from its default, `5ms`, or its default and its range, `5ms 1us..10s`.
 fn param_spec(source: &'static str, name: &'static str, text: &str) -> Result<ParamSpec, String> {
+    let typed = |text| if name == LIMIT.name { sized(text) } else { typed(text) };
     let mut words = text.split_whitespace();
     let default = words.next().unwrap_or_default();
     let (kind, value, mut range) = typed(default).ok_or_else(|| format!("{name}: '{text}' is no value"))?;
@@ -189,6 +190,11 @@ fn typed(text: &str) -> Option<(Kind, Value, (f64, f64))> {
         return Some((Kind::Rate, Value::Rate(rate), (1.0, 1e15)));
     }
     parse::bytes(text).ok().map(|bytes| (Kind::Bytes, Value::Bytes(bytes), (0.0, 1e12)))
+}
+
+/// The limit, whose unit is that of every queue.
+fn sized(text: &str) -> Option<(Kind, Value, (f64, f64))> {
+    parse::size(text).ok().map(|size| (Kind::Size, Value::Size(size), LIMIT.range))
 }
 
 fn magnitude(value: &Value) -> f64 {

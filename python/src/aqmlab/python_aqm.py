@@ -18,6 +18,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import keyword
+import math
 import re
 import threading
 from collections import deque
@@ -34,11 +36,17 @@ from aqmlab.python_files import Executed
 
 # What the names of such disciplines begin with.
 PYTHON = "python:"
-TRAITS = ("ecn", "drops_queued", "reorders_flows", "reorders_within_flow", "quiet_packets")
+FLAGS = ("ecn", "drops_queued", "reorders_flows", "reorders_within_flow")
+TRAITS = (*FLAGS, "quiet_packets")
+# What the core has for a queue that never signals, however many packets wait.
+_ENDLESS = 2**64 - 1
+# The methods that can signal; without its own, a class is a plain queue.
+SIGNALLING = ("enqueue", "dequeue", "on_wakeup")
 # The digest of the source of what is declared, and the executed files, by name.
 _DIGESTS: dict[str, str] = {}
 _FILES: dict[str, Executed] = {}
-_LOCK = threading.Lock()
+# A file may run experiments of its own when it is read.
+_LOCK = threading.RLock()
 # What every class has, and what does not change what it does.
 _OF_PYTHON = ("__doc__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__")
 
@@ -61,8 +69,8 @@ class AQM(_native.Signals):
     drops_queued: ClassVar[bool] = False
     reorders_flows: ClassVar[bool] = False
     reorders_within_flow: ClassVar[bool] = False
-    #: It gives no signal while at most so many packets are queued.
-    quiet_packets: ClassVar[int] = 0
+    #: It gives no signal while at most so many packets are queued; ``math.inf``: it never does, as a plain queue.
+    quiet_packets: ClassVar[float] = 0
 
     queue: deque[Packet]
     random: Random
@@ -103,10 +111,14 @@ def register_aqm(discipline: type[AQM], name: str | None = None) -> str:
     """Declare a class, and return what to call it in ``aqm``: ``python:NAME``.
 
     Raises:
-        InputError: if it is no subclass of `AQM`, its source cannot be read, or a declaration in it is wrong.
+        InputError: if it is no subclass of `AQM`, its source cannot be read, a declaration in it is wrong, or the name
+            cannot be written in ``aqm``.
 
     """
     called = f"{PYTHON}{name or getattr(discipline, '__name__', discipline)}"
+    if not re.fullmatch(r"[\w.-]+", called.removeprefix(PYTHON)):
+        raise InputError(f"{called}: is no name in tc's notation: letters, digits, '_', '.' and '-'")
+    _check_class(called, discipline)
     try:
         source = _source(discipline)
     except (OSError, TypeError):
@@ -202,10 +214,13 @@ def _class(name: str, path: Path, wanted: str, defined: Mapping[str, Any]) -> ty
     return found  # type: ignore[no-any-return]
 
 
-def _declare(name: str, discipline: type[AQM], digest: str) -> None:
+def _check_class(name: str, discipline: Any) -> None:
     if not (isinstance(discipline, type) and issubclass(discipline, AQM)):
         raise InputError(f"{name}: is no subclass of aqmlab.AQM")
 
+
+def _declare(name: str, discipline: type[AQM], digest: str) -> None:
+    _check_class(name, discipline)
     needed = [
         one.name
         for one in list(inspect.signature(discipline.__init__).parameters.values())[1:]
@@ -224,11 +239,17 @@ def _declare(name: str, discipline: type[AQM], digest: str) -> None:
         one.__init__()  # type: ignore[misc]
         return one
 
-    summary = (discipline.__doc__ or name).strip().splitlines()[0].rstrip(".")
+    summary = (str(discipline.__doc__ or "").strip() or name).splitlines()[0].rstrip(".")
     for key in ("params", "probes"):
         given = getattr(discipline, key)
         if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
             raise InputError(f"{name}: {key}: must be a table of text, as {{'target': '5ms'}}")
+        for one in given:
+            # It is an attribute, a word of the notation and the name of a column.
+            if not (one.isascii() and one.isidentifier()) or keyword.iskeyword(one):
+                raise InputError(f"{name}: {key}: '{one}' is not a name: letters, digits and underscores, as target")
+        if len({one.lower() for one in given}) < len(given):
+            raise InputError(f"{name}: {key}: two names differ in capitals only")
     own = {*dir(AQM), "queue", "random", "link_rate", "mtu"} - {"limit", *TRAITS}
     taken = [key for key in discipline.params if key in own]
     if taken:
@@ -238,8 +259,28 @@ def _declare(name: str, discipline: type[AQM], digest: str) -> None:
         summary,
         list(discipline.params.items()),
         list(discipline.probes.items()),
-        {key: getattr(discipline, key) for key in TRAITS},
+        _traits(name, discipline),
         discipline.next_wakeup is not AQM.next_wakeup,
         made,
     )
     _DIGESTS[name] = digest
+
+
+def _traits(name: str, discipline: type[AQM]) -> dict[str, bool | int]:
+    traits: dict[str, bool | int] = {}
+    for key in FLAGS:
+        traits[key] = flag = getattr(discipline, key)
+        if not isinstance(flag, bool):
+            raise InputError(f"{name}: {key}: is {flag!r} (allowed: True, False)")
+    quiet = discipline.quiet_packets
+    # What a plain queue is made of gives no signals.
+    if "quiet_packets" not in _overridden(discipline) and _overridden(discipline).isdisjoint(SIGNALLING):
+        quiet = math.inf
+    is_count = isinstance(quiet, int) and not isinstance(quiet, bool) and 0 <= quiet < _ENDLESS
+    if not is_count and quiet != math.inf:
+        raise InputError(f"{name}: quiet_packets: is {quiet!r} (allowed: a number of packets, or math.inf: no signals)")
+    return {**traits, "quiet_packets": int(quiet) if is_count else _ENDLESS}
+
+
+def _overridden(discipline: type[AQM]) -> set[str]:
+    return {key for one in discipline.__mro__ if one not in AQM.__mro__ for key in vars(one)}

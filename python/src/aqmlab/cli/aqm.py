@@ -74,11 +74,15 @@ def check(
     """Run the conformance tests on a discipline, of which those in Python have no others."""
     from aqmlab import _native
 
-    found = _native.conformance(Spec.parse(name).canonical)
+    spec = Spec.parse(name)
+    found = _native.conformance(spec.canonical)
     console = Terminal()
+    if not registry.find(spec.name).traits["signals"]:
+        console.print("never signals: a plain queue")
     for test, why in found:
         said = "ok  " if why is None else "FAIL"
-        console.print(f"{said} {test.replace('_', ' ')}{f': {why}' if why else ''}")
+        because = "" if why is None else f": {' '.join(why.split())}"
+        console.print(f"{said} {test.replace('_', ' ')}{because}", soft_wrap=True)
     failed = sum(why is not None for _, why in found)
     if failed:
         raise CheckError(f"{name}: {failed} of {len(found)} conformance tests failed")
@@ -178,6 +182,8 @@ def _declared(discipline: Discipline, preset: Preset, spec: Spec) -> RenderableT
     facts.add_row("Departs from it", discipline.deviations)
     facts.add_row("ECN", "can mark" if discipline.traits["ecn"] else "never marks")
     drops = "also packets that already wait" if discipline.traits["drops_queued"] else "on arrival"
+    if not discipline.traits["signals"]:
+        drops += ", when it is full"
     facts.add_row("Drops", drops)
     facts.add_row("Order", _order(discipline.traits))
     parts: list[RenderableType] = [

@@ -71,7 +71,7 @@ def a_builtin_passes_the_same_tests(aqmlab: Command) -> None:
     ],
 )
 def a_wrong_class_is_caught_by_them(body: str, test: str, why: str, tmp_path: Path) -> None:
-    found = _native.conformance(Spec.parse(_file(tmp_path, body)).canonical)
+    found = _native.conformance(Spec.parse(_file(tmp_path, body)).canonical, _native.Monitor())
     failed = {name.replace("_", " "): text for name, text in found if text}
     assert any(test in name and why in text for name, text in failed.items()), failed
 
@@ -305,12 +305,3 @@ def no_file_and_no_folder_names_code_to_run(tmp_path: Path, aqmlab: Command) -> 
         ended = aqmlab("compare", *options, "--aqm", "fifo", "--seeds", seeds)
         assert (ended.status, "which is code: name it with --aqm too" in ended.line) == (2, True), ended.err
     assert not (tmp_path / "ran").exists()
-
-
-def a_wakeup_in_the_past_does_not_stop_time(tmp_path: Path) -> None:
-    name = _file(
-        tmp_path,
-        "def dequeue(self, now):\n    return None\ndef next_wakeup(self):\n    return 0",
-    )
-    result = aqmlab.compare(aqm=name, rate="5mbit", rtt="2ms", duration="20ms", warmup="0s", seeds=1)
-    assert result.runs["goodput_mbit"].to_list() == [0.0]

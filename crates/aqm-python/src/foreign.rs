@@ -5,7 +5,8 @@
 //! neither there nor here. What Python raises ends the run: the discipline holds its packets from then on, tells the
 //! monitor to stop, and leaves the exception where the run's caller finds it.
 
-use crate::error::{InputError, input};
+use crate::error::{Cancelled, InputError, input};
+use crate::guest::{self, Guest};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
 use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
@@ -13,14 +14,15 @@ use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::signal::{DropReason, MarkReason};
 use aqm_core::spec::Spec;
-use aqm_core::units::{Size, Time, parse};
+use aqm_core::units::{Size, Span, Time, parse};
 use aqm_sim::report::Monitor;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The shortest time after which a discipline is asked again: far below that of a packet.
@@ -32,6 +34,8 @@ pub(crate) const PREFIX: &str = "python:";
 const PRESET: &str = "class";
 /// So many places in the user's file are named in an error.
 const MOST_PLACES: usize = 6;
+/// So many wake-ups in a row that bring neither time nor packets on are an error.
+const MOST_STALLS: u32 = 100;
 
 /// A declared class.
 struct Declared {
@@ -40,18 +44,64 @@ struct Declared {
     make: Py<PyAny>,
 }
 
+/// So many disciplines were built.
+static BUILT: AtomicU64 = AtomicU64::new(0);
+
 static DECLARED: Mutex<BTreeMap<String, Declared>> = Mutex::new(BTreeMap::new());
 
+/// Of the run of a thread: what can stop it, where its calls into Python can be interrupted, and what Python raised.
+#[derive(Default)]
+struct Stage {
+    monitor: Option<Arc<Monitor>>,
+    guest: Option<(Arc<Guest>, u64)>,
+    fault: Option<PyErr>,
+}
+
 thread_local! {
-    /// Of the run of this thread: what can stop it, and what Python raised.
-    static STAGE: RefCell<(Option<Arc<Monitor>>, Option<PyErr>)> = const { RefCell::new((None, None)) };
+    static STAGE: RefCell<Stage> = RefCell::default();
 }
 
 /// Calls `run`; what Python raised meanwhile in a discipline is the error.
-pub(crate) fn staged<R>(monitor: Option<&Arc<Monitor>>, run: impl FnOnce() -> R) -> (R, Option<PyErr>) {
-    STAGE.set((monitor.cloned(), None));
+pub(crate) fn staged<R>(
+    watched: Option<(&Arc<Monitor>, &Arc<Guest>)>,
+    run: impl FnOnce() -> R,
+) -> (R, Option<PyErr>) {
+    let (monitor, guest) = watched.map(|(monitor, guest)| (Arc::clone(monitor), Arc::clone(guest))).unzip();
+    let here = || Python::attach(guest::thread).expect("every thread has a number");
+    let guest = guest.map(|guest| (guest, here()));
+    // A discipline may run others.
+    let outer = STAGE.replace(Stage { monitor, guest, fault: None });
     let result = run();
-    (result, STAGE.take().1)
+    (result, STAGE.replace(outer).fault)
+}
+
+/// Calls into the user's Python, where the run of this thread can be interrupted.
+fn visit<R>(py: Python<'_>, call: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    match STAGE.with_borrow(|stage| stage.guest.clone()) {
+        Some((guest, thread)) => guest.visit(py, thread, call),
+        None => call(),
+    }
+}
+
+/// The exception for what Python raised in the discipline `name`: that of an interrupt stays one, and of anything else
+/// one line says what and where.
+fn fault(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    let interrupted =
+        STAGE.with_borrow(|stage| stage.guest.as_ref().is_some_and(|(guest, _)| guest.is_interrupted()));
+    if interrupted {
+        Cancelled::new_err("cancelled")
+    } else if error.is_instance_of::<PyKeyboardInterrupt>(py) && gets_signals(py).unwrap_or(false) {
+        error
+    } else {
+        visit(py, || Ok(explained(py, name, &error))).unwrap_or_else(|_| Cancelled::new_err("cancelled"))
+    }
+}
+
+/// Whether this is the thread in which Python raises `KeyboardInterrupt` itself.
+fn gets_signals(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let here = threading.call_method0(intern!(py, "current_thread"))?;
+    Ok(here.is(&threading.call_method0(intern!(py, "main_thread"))?))
 }
 
 /// The exception for what Python raised in the discipline `name`: one line with the places in the user's file.
@@ -63,7 +113,10 @@ pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
             let (line, function) = (frame.getattr("lineno")?, frame.getattr("name")?);
             Ok(format!("{}, line {line}, in {function}", frame.getattr("filename")?))
         };
-        frames.try_iter()?.map(|frame| place(frame?)).collect()
+        let ours = py.import(intern!(py, "aqmlab.python_aqm"))?.getattr(intern!(py, "__file__"))?;
+        let is_theirs = |frame: &Bound<'_, PyAny>| -> PyResult<bool> { frame.getattr("filename")?.ne(&ours) };
+        let frames = frames.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        frames.into_iter().filter(|frame| is_theirs(frame).unwrap_or(true)).map(place).collect()
     };
     let mut places = places().unwrap_or_default();
     if places.len() > MOST_PLACES {
@@ -72,7 +125,10 @@ pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
     }
     let places = places.join("; ");
     let at = if places.is_empty() { String::new() } else { format!(" ({places})") };
-    let explained = InputError::new_err(format!("{name}: {error}{at}"));
+    // Our own errors say all without their type.
+    let is_ours = error.is_instance_of::<InputError>(py);
+    let what = if is_ours { error.value(py).to_string() } else { error.to_string() };
+    let explained = InputError::new_err(format!("{name}: {}{at}", what.trim_end_matches(": ")));
     explained.set_cause(py, Some(error.clone_ref(py)));
     explained
 }
@@ -234,44 +290,57 @@ fn build(Blueprint { info, params, link, .. }: Blueprint<'_>) -> Built {
             declared.get(info.name).expect("declared names stay").make.clone_ref(py)
         };
         let made = values(py, params)
-            .and_then(|values| make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu)));
+            .and_then(|values| visit(py, || make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu))));
         match made {
             Ok(object) => Ok(Box::new(Foreign {
                 info,
                 object,
+                owner: BUILT.fetch_add(1, Ordering::Relaxed),
                 held: BTreeMap::new(),
                 backlog: Backlog::default(),
                 arrived: 0,
                 limit: params.size(LIMIT.name).unwrap_or(Size::Packets(1000)),
+                asked: None,
                 wakeup: None,
+                stalls: 0,
                 is_seeded: false,
                 has_failed: false,
             }) as Box<dyn Discipline>),
             Err(error) => {
-                let why = explained(py, info.name, &error).value(py).to_string();
-                stop(info.name, error);
+                let fault = fault(py, info.name, error);
+                let why = fault.value(py).to_string();
+                stop(|| fault);
                 Err(ParamError::relation(LIMIT.name, "", why))
             }
         }
     })
 }
 
-/// Stops the run of this thread.
-fn stop(name: &str, error: PyErr) {
-    STAGE.with_borrow_mut(|(monitor, fault)| {
-        if fault.is_none() {
-            *fault = Some(Python::attach(|py| explained(py, name, &error)));
-        }
-        if let Some(monitor) = monitor {
+/// Stops the run of this thread; what stopped it first is the error.
+fn stop(fault: impl FnOnce() -> PyErr) {
+    if STAGE.with_borrow(|stage| stage.fault.is_some()) {
+        return;
+    }
+    let fault = fault();
+    STAGE.with_borrow_mut(|stage| {
+        stage.fault = Some(fault);
+        if let Some(monitor) = &stage.monitor {
             monitor.cancel();
         }
     });
 }
 
+/// What a packet is known by: the discipline that it came to, and its place among those that came.
+#[derive(Clone, Copy)]
+struct Ticket {
+    owner: u64,
+    number: u64,
+}
+
 /// A packet as Python sees it.
 #[pyclass(frozen, name = "Packet", module = "aqmlab._native")]
 pub(crate) struct Handle {
-    number: u64,
+    ticket: Ticket,
     /// Hash of the flow.
     #[pyo3(get)]
     flow: u64,
@@ -308,14 +377,14 @@ impl Handle {
     }
 
     fn __repr__(&self) -> String {
-        format!("<packet {} of flow {}, {} bytes>", self.number, self.flow, self.length)
+        format!("<packet {} of flow {}, {} bytes>", self.ticket.number, self.flow, self.length)
     }
 }
 
 /// What a discipline in Python asks for during a call.
 enum Signal {
-    Drop(u64, DropReason),
-    Mark(u64, MarkReason),
+    Drop(Ticket, DropReason),
+    Mark(Ticket, MarkReason),
 }
 
 /// The base of disciplines in Python: how they drop and mark.
@@ -337,7 +406,7 @@ impl Signals {
         let known =
             DropReason::ALL.iter().find(|one| one.name() == reason && **one != DropReason::Unspecified);
         let reason = known.ok_or_else(|| input(format!("drop: there is no reason '{reason}'")))?;
-        self.0.push(Signal::Drop(packet.number, *reason));
+        self.0.push(Signal::Drop(packet.ticket, *reason));
         Ok(())
     }
 
@@ -353,7 +422,7 @@ impl Signals {
             0 => Ok(false),
             3 => Ok(true),
             _ => {
-                self.0.push(Signal::Mark(packet.number, reason));
+                self.0.push(Signal::Mark(packet.ticket, reason));
                 Ok(true)
             }
         }
@@ -364,12 +433,18 @@ impl Signals {
 struct Foreign {
     info: &'static Info,
     object: Py<PyAny>,
+    /// Tells it from every other discipline of this process.
+    owner: u64,
     /// The packets that Python has, by number of arrival.
     held: BTreeMap<u64, (Packet, Py<Handle>)>,
     backlog: Backlog,
     arrived: u64,
     limit: Size,
+    /// What `next_wakeup` returned, and when the discipline is woken for it.
+    asked: Option<u64>,
     wakeup: Option<Time>,
+    /// Wake-ups and calls for a packet in a row that brought neither time nor packets on.
+    stalls: u32,
     is_seeded: bool,
     has_failed: bool,
 }
@@ -382,10 +457,25 @@ impl Foreign {
         Some(packet)
     }
 
+    /// The number of a packet that it has; else an error says that it had it, or that another run has.
+    fn held_number(&self, what: &str, ticket: Ticket) -> PyResult<u64> {
+        let Ticket { owner, number } = ticket;
+        if owner != self.owner {
+            return Err(input(format!(
+                "{what} packet {number} of another run: what a class holds is shared by all runs, \
+                 and what __init__ makes is not"
+            )));
+        }
+        let is_held = self.held.contains_key(&number);
+        is_held
+            .then_some(number)
+            .ok_or_else(|| input(format!("{what} packet {number}, which it sent or dropped before")))
+    }
+
     fn fail(&mut self, error: PyErr) {
         self.has_failed = true;
         self.wakeup = None;
-        stop(self.info.name, error);
+        stop(|| Python::attach(|py| fault(py, self.info.name, error)));
     }
 
     /// Makes one call, and does what it asks for; nothing once Python has failed.
@@ -397,32 +487,50 @@ impl Foreign {
         if self.has_failed {
             return None;
         }
-        Python::attach(|py| {
-            let result = call(py, self, cx).and_then(|result| {
+        let result = Python::attach(|py| {
+            visit(py, || {
+                let result = call(py, self, cx)?;
                 self.signal(py, cx)?;
                 if self.info.traits.wakes {
-                    let due = self.object.call_method0(py, intern!(py, "next_wakeup"))?;
-                    let due = due.extract::<Option<u64>>(py)?;
-                    // A time that has passed would be asked for again and again, and time would stand still.
-                    self.wakeup =
-                        due.map(|due| Time::from_nanos(due.max(cx.now.as_nanos() + SHORTEST_WAIT_NS)));
+                    let asked = self.object.call_method0(py, intern!(py, "next_wakeup"))?;
+                    self.asked = nanoseconds(asked.bind(py))?;
+                    self.wakeup = self.asked.map(|asked| Time::from_nanos(asked).max(soonest(cx.now)));
                 }
                 Ok(result)
-            });
-            result.map_err(|error| self.fail(error)).ok()
-        })
+            })
+        });
+        result.map_err(|error| self.fail(error)).ok()
+    }
+
+    /// After a call that brought no packet on: too many of them, while the time it asks for is not even later, are an
+    /// endless loop.
+    fn check_stall(&mut self, now: Time) {
+        let Some(asked) = self.asked.filter(|asked| Time::from_nanos(*asked) < soonest(now)) else {
+            self.stalls = 0;
+            return;
+        };
+        self.stalls += 1;
+        if self.stalls == MOST_STALLS {
+            self.fail(input(format!(
+                "next_wakeup returned {asked} at {} ns, the last of {MOST_STALLS} times without a packet sent: it must \
+                 return a later time, or None",
+                now.as_nanos()
+            )));
+        }
     }
 
     fn signal(&mut self, py: Python<'_>, cx: &mut Cx<'_>) -> PyResult<()> {
         let signals = std::mem::take(&mut self.object.bind(py).cast::<Signals>()?.try_borrow_mut()?.0);
         for signal in signals {
             match signal {
-                Signal::Drop(number, reason) => {
-                    let packet = self.take(number).ok_or_else(|| not_here("drops", number))?;
+                Signal::Drop(ticket, reason) => {
+                    let number = self.held_number("drops", ticket)?;
+                    let packet = self.take(number).expect("it is held");
                     cx.drop(packet, reason);
                 }
-                Signal::Mark(number, reason) => {
-                    let (packet, _) = self.held.get_mut(&number).ok_or_else(|| not_here("marks", number))?;
+                Signal::Mark(ticket, reason) => {
+                    let number = self.held_number("marks", ticket)?;
+                    let (packet, _) = self.held.get_mut(&number).expect("it is held");
                     cx.mark(packet, reason);
                 }
             }
@@ -430,15 +538,17 @@ impl Foreign {
         Ok(())
     }
 
-    /// Drops the newest packets until at most `limit` are left; all if there is none.
-    fn trim(&mut self, limit: Option<Size>, cx: &mut Cx<'_>) {
-        while limit.map_or(!self.held.is_empty(), |limit| self.backlog.exceeds(limit)) {
+    /// Drops the newest packets until at most `limit` are left.
+    fn trim(&mut self, limit: Size, cx: &mut Cx<'_>) {
+        while self.backlog.exceeds(limit) {
             let (number, (_, handle)) =
                 self.held.last_key_value().expect("what exceeds a limit is not empty");
             let (number, handle) = (*number, Python::attach(|py| handle.clone_ref(py)));
             self.call(cx, |py, this, _| this.object.call_method1(py, intern!(py, "remove"), (handle,)));
-            let packet = self.take(number).expect("it was seen");
-            cx.drop(packet, DropReason::Reconfigured);
+            match self.take(number) {
+                Some(packet) => cx.drop(packet, DropReason::Reconfigured),
+                None => self.fail(input(format!("remove drops packet {number}, which is dropped anyway"))),
+            }
         }
     }
 }
@@ -451,8 +561,17 @@ fn number(probe: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     })
 }
 
-fn not_here(what: &str, number: u64) -> PyErr {
-    input(format!("{what} packet {number}, which it sent or dropped before"))
+/// The soonest time at which a discipline is asked again.
+fn soonest(now: Time) -> Time {
+    now + Span::from_nanos(SHORTEST_WAIT_NS)
+}
+
+/// A time that `next_wakeup` returned; one below zero is as past as zero.
+fn nanoseconds(returned: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    let whole: Option<i128> = returned.extract().map_err(|_| {
+        input(format!("next_wakeup returned {returned}, which is neither whole nanoseconds nor None"))
+    })?;
+    Ok(whole.map(|whole| whole.clamp(0, u64::MAX.into()) as u64))
 }
 
 impl Discipline for Foreign {
@@ -463,9 +582,10 @@ impl Discipline for Foreign {
         self.arrived += 1;
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(packet.length);
+        self.stalls = 0;
         let number = self.arrived;
         let handle = Handle {
-            number,
+            ticket: Ticket { owner: self.owner, number },
             flow: packet.flow,
             length: packet.length,
             arrival: packet.arrival.as_nanos(),
@@ -498,21 +618,21 @@ impl Discipline for Foreign {
             let handle = sent.bind(py).cast::<Handle>().map_err(|_| {
                 input(format!("dequeue returned {}, which is neither a packet nor None", sent.bind(py)))
             })?;
-            Ok(Some(handle.get().number))
+            // What it drops meanwhile it cannot send.
+            this.signal(py, cx)?;
+            this.held_number("sends", handle.get().ticket).map(Some)
         });
         match sent {
             Some(Some(number)) => {
-                let packet = self.take(number);
-                if packet.is_none() {
-                    self.fail(not_here("sends", number));
-                }
-                packet
+                self.stalls = 0;
+                self.take(number)
             }
             Some(None) => {
                 if self.backlog.packets > 0 && self.wakeup.is_none() {
                     let waiting = self.backlog.packets;
                     self.fail(input(format!("dequeue returned None while {waiting} packets wait")));
                 }
+                self.check_stall(cx.now);
                 None
             }
             // Python has failed: the run is over, and what is left leaves in order.
@@ -534,12 +654,16 @@ impl Discipline for Foreign {
             Ok(())
         });
         self.limit = params.size(LIMIT.name).unwrap_or(self.limit);
-        self.trim(Some(self.limit), cx);
+        self.trim(self.limit, cx);
         Ok(())
     }
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
-        self.trim(None, cx);
+        // The instance in Python is not asked: it ends with its backlog, and a run that begins again makes another.
+        while let Some((number, _)) = self.held.last_key_value() {
+            let packet = self.take(*number).expect("it was seen");
+            cx.drop(packet, DropReason::Reconfigured);
+        }
     }
 
     fn next_wakeup(&self) -> Option<Time> {
@@ -551,24 +675,25 @@ impl Discipline for Foreign {
             self.call(cx, |py, this, cx| {
                 this.object.call_method1(py, intern!(py, "on_wakeup"), (cx.now.as_nanos(),))
             });
+            if self.backlog.packets > 0 && self.asked <= Some(cx.now.as_nanos()) {
+                // What is still due is for the link to take, as soon as it is free.
+                self.wakeup = None;
+            }
+            self.check_stall(cx.now);
         }
     }
 
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
-        if self.info.probes.is_empty() {
-            return;
+        for probe in self.info.probes {
+            let value = Python::attach(|py| {
+                let read = || number(probe.name, self.object.getattr(py, probe.name)?.bind(py));
+                visit(py, read).unwrap_or_else(|error| {
+                    stop(|| fault(py, self.info.name, error));
+                    f64::NAN
+                })
+            });
+            sink(probe.name, value);
         }
-        Python::attach(|py| {
-            for probe in self.info.probes {
-                let value = self.object.getattr(py, probe.name);
-                let value =
-                    value.and_then(|value| number(probe.name, value.bind(py))).unwrap_or_else(|error| {
-                        stop(self.info.name, error);
-                        f64::NAN
-                    });
-                sink(probe.name, value);
-            }
-        });
     }
 
     fn state_bytes(&self) -> usize {

@@ -9,6 +9,7 @@ mod error;
 mod files;
 mod flows;
 mod foreign;
+mod guest;
 mod inputs;
 mod measure;
 mod memory;
@@ -16,6 +17,7 @@ mod notation;
 mod pmqecn;
 mod rates;
 mod run;
+mod signals;
 mod stepper;
 mod units;
 
@@ -49,6 +51,8 @@ mod _native {
     use crate::rates::rate_steps;
     #[pymodule_export]
     use crate::run::{Monitor, Run, run};
+    #[pymodule_export]
+    use crate::signals::watch_signals;
     #[pymodule_export]
     use crate::stepper::Stepper;
     #[pymodule_export]

@@ -44,8 +44,13 @@ fn checked(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() {
         // If nobody reads it, the status still tells.
         let _ = std::io::stderr().write_all(b"aqmlab: there is not enough memory\n");
-        // SAFETY: `_exit` has no requirements.
-        unsafe { _exit(1) }
+        exit_at_once(1);
     }
     pointer
+}
+
+/// Ends the process as it stands: nothing is freed, and no other thread is waited for.
+pub(crate) fn exit_at_once(status: i32) -> ! {
+    // SAFETY: `_exit` has no requirements.
+    unsafe { _exit(status) }
 }

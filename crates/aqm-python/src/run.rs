@@ -1,6 +1,7 @@
 //! One run of the simulator, without Python's global lock, and its report as columns.
 
 use crate::error::{input, of_run, stopped};
+use crate::guest::Guest;
 use crate::inputs::Inputs;
 use crate::{foreign, notation};
 use aqm_sim::report::{self, FlowRow, QueueRow, Report};
@@ -13,7 +14,22 @@ use std::sync::Arc;
 /// Watches a run from another thread, and can stop it.
 #[pyclass(frozen, module = "aqmlab._native")]
 #[derive(Default)]
-pub(crate) struct Monitor(Arc<report::Monitor>);
+pub(crate) struct Monitor {
+    run: Arc<report::Monitor>,
+    guest: Arc<Guest>,
+}
+
+impl Monitor {
+    /// Whether it was asked to stop.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.guest.is_interrupted()
+    }
+
+    /// What a run is given of it.
+    pub(crate) fn watched(&self) -> (&Arc<report::Monitor>, &Arc<Guest>) {
+        (&self.run, &self.guest)
+    }
+}
 
 #[pymethods]
 impl Monitor {
@@ -25,12 +41,13 @@ impl Monitor {
     /// Simulated time reached so far, nanoseconds.
     #[getter]
     fn reached_ns(&self) -> u64 {
-        self.0.reached_ns()
+        self.run.reached_ns()
     }
 
-    /// Asks the run to stop.
-    fn cancel(&self) {
-        self.0.cancel();
+    /// Asks the run to stop, and interrupts its discipline if that is in Python.
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        self.run.cancel();
+        self.guest.interrupt(py)
     }
 }
 
@@ -45,11 +62,10 @@ pub(crate) fn run(
 ) -> PyResult<Run> {
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
-    let watched = Arc::clone(&monitor.0);
     let aqm = notation::spec(&scenario.aqm).map_err(input)?;
-    let simulate = || aqm_sim::run_under(&aqm, &scenario, &inputs.0, seed, &watched);
+    let simulate = || aqm_sim::run_under(&aqm, &scenario, &inputs.0, seed, &monitor.run);
     let simulate = || catch_unwind(AssertUnwindSafe(simulate));
-    let (outcome, raised) = py.detach(|| foreign::staged(Some(&watched), simulate));
+    let (outcome, raised) = py.detach(|| foreign::staged(Some(monitor.watched()), simulate));
     if let Some(error) = raised {
         return Err(error);
     }

@@ -47,6 +47,7 @@ __all__ = [
     "run",
     "sketch",
     "version",
+    "watch_signals",
     "workload",
 ]
 
@@ -86,8 +87,11 @@ def declare_discipline(
     Raises `InputError`.
     """
 
-def conformance(text: str) -> list[tuple[str, str | None]]:
-    """Run every conformance test of the core on a discipline; return each name with why it failed, or nothing."""
+def conformance(text: str, monitor: Monitor) -> list[tuple[str, str | None]]:
+    """Run every conformance test of the core on a discipline; return each name with why it failed, or nothing.
+
+    Raises `InputError` or `Cancelled`.
+    """
 
 @final
 class Packet:
@@ -204,6 +208,12 @@ def format_span(nanos: int) -> str:
 def format_bytes(number: int) -> str:
     """Write bytes in the largest unit that needs no rounding."""
 
+def watch_signals() -> int:
+    """Return a descriptor for `signal.set_wakeup_fd`; closing it ends the watch.
+
+    An interrupt ends the process if Python is then kept from running.
+    """
+
 def workload(name: str) -> str:
     """Return the text of a distribution that comes with the program."""
 
@@ -304,7 +314,10 @@ class Monitor:
     def reached_ns(self) -> int:
         """Simulated time reached so far, nanoseconds."""
     def cancel(self) -> None:
-        """Ask the run to stop; it raises `Cancelled`."""
+        """Ask the run to stop; it raises `Cancelled`.
+
+        A discipline in Python gets a `KeyboardInterrupt` where it is, and again each time this is called.
+        """
 
 @final
 class Run:

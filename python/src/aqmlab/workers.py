@@ -9,15 +9,17 @@ from __future__ import annotations
 import functools
 import os
 import socket
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from aqmlab import _native, python_aqm
 from aqmlab import engine as engines
-from aqmlab import python_aqm
 from aqmlab._native import Inputs
 from aqmlab.engine import Engine, Monitor, Report, Run, Task
 from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
@@ -29,6 +31,13 @@ AHEAD = 2
 # Runs given to an executor at a time: more than any cluster has cores, and few enough to be forgotten soon.
 AHEAD_ELSEWHERE = 2000
 CONNECT_S = 10
+# Runs that are stopped end within milliseconds; a discipline in Python may sleep, or refuse to be interrupted.
+PATIENCE_S = 1.0
+ASK_AGAIN_S = 0.05
+# What the names of our threads begin with.
+THREADS = "aqmlab"
+
+T = TypeVar("T")
 
 
 class Workers(Protocol):
@@ -56,30 +65,63 @@ class Threads:
 
     def __init__(self, jobs: int) -> None:
         self.ahead = jobs * AHEAD
-        self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="aqmlab")
-        self._monitors: dict[Future[Report], Monitor] = {}
+        self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix=THREADS)
+        self._monitors: dict[Future[Any], Monitor] = {}
 
     def submit(self, engine: Engine, task: Task) -> Future[Report]:
         """Start a run, or queue it."""
-        monitor = engine.monitor()
-        future = self._pool.submit(engine.run, task, monitor)
+        return self.start(lambda monitor: engine.run(task, monitor), engine.monitor())
+
+    def start(self, work: Callable[[Monitor], T], monitor: Monitor) -> Future[T]:
+        """Start some work that a monitor can stop, or queue it."""
+        future = self._pool.submit(self._here, work, monitor)
         self._monitors[future] = monitor
         future.add_done_callback(self._monitors.pop)
         return future
+
+    def _here(self, work: Callable[[Monitor], T], monitor: Monitor) -> T:
+        home = os.getpid()
+        try:
+            return work(monitor)
+        finally:
+            if os.getpid() != home:
+                # A discipline in Python has forked: the copy of this thread is all there is of a second process.
+                os._exit(0)
 
     def reached_ns(self) -> int:
         """Simulated time reached by the runs in progress, nanoseconds."""
         return sum(monitor.reached_ns for monitor in list(self._monitors.values()))
 
     def stop(self) -> None:
-        """Stop the runs in progress and wait until they have stopped."""
-        for monitor in list(self._monitors.values()):
-            monitor.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Stop the runs in progress and wait until they have stopped; one that does not is left behind."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        end = time.monotonic() + PATIENCE_S
+        while (running := dict(self._monitors)) and time.monotonic() < end:
+            # Again: code that swallows one interrupt gets the next.
+            for monitor in running.values():
+                monitor.cancel()
+            wait(running, ASK_AGAIN_S)
+        if not self._monitors:
+            self._pool.shutdown(wait=True)
 
     def error(self, raised: BaseException) -> BaseException:
         """Return the exception itself."""
         return raised
+
+
+def apart(work: Callable[[_native.Monitor], T]) -> T:
+    """Do some work of the simulator in a thread of its own, where an interrupt ends the user's Python as in a run."""
+    threads = Threads(1)
+    monitor = _native.Monitor()
+    try:
+        return threads.start(lambda _: work(monitor), monitor).result()
+    finally:
+        threads.stop()
+
+
+def left_behind() -> bool:
+    """Whether a run that was stopped has not ended: it would keep this process."""
+    return any(one.name.startswith(f"{THREADS}_") for one in threading.enumerate())
 
 
 class Elsewhere:

@@ -72,10 +72,10 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="For example python:codel.py:CoDel, or pie.")],
 ) -> None:
     """Run the conformance tests on a discipline, of which those in Python have no others."""
-    from aqmlab import _native
+    from aqmlab import _native, workers
 
     spec = Spec.parse(name)
-    found = _native.conformance(spec.canonical)
+    found = workers.apart(lambda monitor: _native.conformance(spec.canonical, monitor))
     console = Terminal()
     if not registry.find(spec.name).traits["signals"]:
         console.print("never signals: a plain queue")

@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, TextIO
 
 import typer
 
-from aqmlab import __version__, machine, system
+from aqmlab import __version__, _native, machine, system
 from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
 from aqmlab.cli.terminal import tell
 from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
@@ -73,6 +75,20 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its status: 0 done, 1 a failed check or machine, 2 bad input, 70 a bug."""
+    try:
+        with _signals_watched():
+            _main()
+    except SystemExit as left:
+        workers = sys.modules.get("aqmlab.workers")
+        if workers is not None and workers.left_behind():
+            # Python would wait for it.
+            with suppress(OSError, ValueError):
+                sys.stdout.flush()
+            os._exit(int(left.code or 0))
+        raise
+
+
+def _main() -> None:
     _take_signals()
     _open_streams()
     try:
@@ -103,6 +119,8 @@ def main() -> None:
         found = system.unforeseen(error)
         _leave(FAILED if isinstance(found, MachineError) else BAD_INPUT, found)
     except Exception as error:
+        if sys.stdout is None or sys.stdout.closed:
+            _leave(FAILED, "standard output was closed by a discipline in Python; finished runs are kept")
         print(printable(traceback.format_exc()), end="", file=sys.stderr)
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
 
@@ -121,6 +139,18 @@ def _take_signals() -> None:
     # Keep it ignored under nohup.
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
+
+
+@contextmanager
+def _signals_watched() -> Iterator[None]:
+    """End the process at a signal if nothing in Python can."""
+    watch = _native.watch_signals()
+    held = signal.set_wakeup_fd(watch, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(held)
+        os.close(watch)
 
 
 def _open_streams() -> None:
@@ -157,4 +187,7 @@ def _leave(status: int, why: Exception | str) -> None:
         tell(why)
     except OSError:
         _discard(sys.stderr)
+    except ValueError:
+        # It was closed by a discipline in Python.
+        sys.stderr = None
     sys.exit(status)

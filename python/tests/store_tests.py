@@ -16,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from aqmlab.experiment import conduct
 from aqmlab.results.frames import FRAMES, from_runs
 from aqmlab.runner import Done
 from aqmlab.scenario import Experiment, from_values
-from aqmlab.store import files, folder, record
+from aqmlab.store import files, folder, lock, record
 
 # At how many random times a command is killed; AQMLAB_KILLS=30 takes some minutes.
 KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
@@ -348,6 +349,23 @@ def two_commands_into_one_folder_do_no_harm(whole: tuple[Path, float], tmp_path:
     assert sorted(status for status, _ in ended) in ([0, 1], [0, 0])
     assert all(err.startswith(f"aqmlab: {out}: ") and "is writing into it" in err for err in lines)
     assert _same(package.load(out), package.load(whole[0]))
+
+
+def a_command_that_begins_first_is_named_whenever_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    check = files.check_writable
+    with ExitStack() as stack:
+
+        def another_begins(folder: Path) -> None:
+            check(folder)
+            monkeypatch.setattr(files, "check_writable", check)
+            folder.mkdir()
+            stack.enter_context(lock.held(folder))
+            (folder / "manifest.json").write_text("{}")
+
+        monkeypatch.setattr(files, "check_writable", another_begins)
+        with pytest.raises(package.MachineError, match="is writing into it"), store.opened(out):
+            pass
 
 
 def folders_of_the_same_second_are_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
     python tests/soak/commands.py [--runs 5000] [--seed 1] [--log FILE]
 
+
 Commands run in this process, one after another, in a folder of their own. The status is 1 if anything was found: a
-traceback, status 70, more than one line on standard error, a name that no option has, or more than a few seconds of work.
+traceback, status 70, more than one line on standard error, a name that no option has, or more than a few seconds of
+work.
 """
 
 from __future__ import annotations

@@ -319,7 +319,10 @@ fn invalid_switch_options_are_refused_by_name() {
     let links = &mut scenario.topology.as_mut().unwrap().links;
     links[3].from = "x".to_owned();
     links.extend(pair("s", "x", LINE));
-    assert_eq!(problem(&scenario), "topology: switch 's': xoff needs a link back for a->s, for its PAUSE frames");
+    assert_eq!(
+        problem(&scenario),
+        "topology: switch 's': xoff needs a link back for a->s, for its PAUSE frames"
+    );
     scenario = incast();
     equip(&mut scenario, &["s"], &shared(0, 1.0));
     assert!(problem(&scenario).contains("switch 's': buffer is 0"));

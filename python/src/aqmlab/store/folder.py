@@ -26,6 +26,7 @@ import polars as pl
 
 from aqmlab import system
 from aqmlab.engine import Task
+from aqmlab.errors import InputError
 from aqmlab.results.columns import units
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.runner import Done
@@ -45,10 +46,13 @@ def opened(path: Path) -> Iterator[Folder]:
         MachineError: if another process writes into it, or the disk is full.
 
     """
-    if is_result(path):
-        files.check_writable(path)
-    else:
+    files.check_writable(path)
+    try:
         files.check_new(path)
+    except InputError:
+        # Looked at after its files: they may be those that another process has just begun to write.
+        if not (is_result(path) or (path / lock.NAME).exists()):
+            raise
     is_made = not path.exists()
     try:
         with system.writing(path):
@@ -56,6 +60,8 @@ def opened(path: Path) -> Iterator[Folder]:
             with lock.held(path):
                 files.sweep(path)
                 _recover(path)
+                if not is_result(path):
+                    files.check_new(path)
                 yield Folder(path)
     finally:
         if is_made:

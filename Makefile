@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage soak playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -71,6 +71,9 @@ store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a 
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
+
+nightly: store-check soak ## what takes too long for every change: a flood of a million flows, every edit of a manifest, random cases (over an hour)
+	cargo test --locked -p aqm-core --test conformance -q -- --ignored
 
 coverage: .venv/native ## simulate how often the intervals hold the truth (three minutes)
 	$(BIN)/python scripts/coverage.py

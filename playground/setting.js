@@ -15,7 +15,7 @@ const NAMES = ["rate", "rtt", "buffer", "duration", "speed", "seed"];
 const SHOWN = 40;
 const LONGEST_SPEC = 1000;
 // A discipline stands in the command below: nothing else than words that mean nothing to a shell between quotes.
-const SPEC = /^[a-z0-9_]+( [A-Za-z0-9_.,:%*[\]-]+)*$/;
+const SPEC = /^[a-z0-9_-]+( [A-Za-z0-9_.,:%*[\]-]+)*$/;
 
 // A quantity in base units (bit/s, ns), or NaN.
 function parsed(text, units) {

@@ -192,6 +192,8 @@ def every_discipline_runs_with_its_defaults(tab: Any) -> None:
     for a, b in zip(names[::2], [*names[1::2], "fifo"], strict=False):
         ran = _ran(tab, rate="2mbit", a=a, b=b)
         assert ran["errors"] == {}, (a, b)
+        # What a link has wrong is replaced: nothing was, the disciplines least of all.
+        assert tab.evaluate("[setting.a, setting.b, setting.problems]") == [a, b, []]
         assert min(ran["metrics"][side]["goodput_mbit"] for side in ("a", "b")) > 1, (a, b)
         assert tab.evaluate("`${looks().a.dash}` !== `${looks().b.dash}`"), (a, b)
 

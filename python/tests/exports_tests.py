@@ -5,16 +5,21 @@ import io
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Command
+from folders import forge, forge_frame
 
 import aqmlab
 from aqmlab import InputError, Result, exports
+from aqmlab.exports import names
+from aqmlab.results.frames import FRAMES
 
 OPTIONS: dict[str, Any] = {
     "rate": "10mbit",
@@ -231,3 +236,89 @@ def packets_of_a_result_run_no_code_that_was_not_named(tmp_path: Path) -> None:
             exports.pcapng(made, aqm=aqm)
     assert not ran.exists()
     assert len(exports.pcapng(made, aqm=name)) == 1
+
+
+# --- folders of strangers --------------------------------------------------------------------------------------------
+
+
+def _series(name: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Add a time series of another name, with the values of the queue delay."""
+    return lambda frame: pl.concat(
+        [frame, frame.filter(pl.col("name") == "qdelay_ms").with_columns(pl.lit(name).alias("name"))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "change", "wanted"),
+    [
+        ("series", lambda frame: frame.with_columns(time_s=pl.lit(float("nan"))), "series: is damaged: a time is not"),
+        (
+            "series",
+            lambda frame: frame.with_columns(time_s=pl.lit(0.0)),
+            "series: is damaged: a time is not above zero",
+        ),
+        ("series", lambda frame: frame.with_columns(time_s=pl.lit(None, pl.Float64)), "series: is damaged: a time"),
+        ("series", lambda frame: pl.concat([frame, frame]), "series: is damaged: it has no single value of each name"),
+        ("series", _series("aqm"), "series: is damaged: it has no single value of each name at each time"),
+        ("runs", lambda frame: frame.with_columns(rtt_base_ms=pl.lit("40")), "column 'rtt_base_ms' holds what is no"),
+        ("runs", lambda frame: frame.with_columns(goodput_mbit=pl.lit(1e308)), "column 'goodput_mbit' holds what"),
+        ("runs", lambda frame: frame.with_columns(goodput_mbit=pl.lit([9.5])), "column 'goodput_mbit' is of List"),
+        ("flows", lambda frame: frame.with_columns(fct_s=pl.lit("long")), "column 'fct_s' holds what is no number"),
+    ],
+)
+def numbers_that_are_none_are_refused_whoever_sealed_the_folder(
+    made: Result,
+    tmp_path: Path,
+    aqmlab: Command,
+    frame: str,
+    change: Callable[[pl.DataFrame], pl.DataFrame],
+    wanted: str,
+) -> None:
+    assert made.folder is not None
+    shutil.copytree(made.folder, tmp_path / "r")
+    forge_frame(tmp_path / "r", frame, change)
+    for option in ("--flent", "--csv"):
+        ended = aqmlab("export", "r", option, "--out", "out")
+        assert (ended.status, wanted in ended.line) == (2, True), ended.err
+    assert not Path("out").exists()
+
+
+def series_of_other_names_and_gaps_are_exported(made: Result, tmp_path: Path, aqmlab: Command) -> None:
+    assert made.folder is not None
+    shutil.copytree(made.folder, tmp_path / "r")
+    for name in ("flow.x.delivered_bytes", f"flow.{'9' * 5000}.delivered_bytes", "flow.٣.delivered_bytes"):
+        forge_frame(tmp_path / "r", "series", _series(name))
+    late = (pl.col("name") == "qdelay_ms") & (pl.col("time_s") > 2)
+    forge_frame(tmp_path / "r", "series", lambda frame: frame.filter(~late).sample(fraction=1, shuffle=True, seed=1))
+    assert aqmlab("export", "r", "--flent").status == 0
+    for name, content in exports.flent(made).items():
+        before = json.loads(gzip.decompress(content))
+        after = json.loads(gzip.decompress((tmp_path / "r/flent" / name).read_bytes()))
+        assert after["x_values"] == before["x_values"]
+        assert after["results"]["TCP upload sum"] == before["results"]["TCP upload sum"]
+
+
+def every_run_has_a_file_of_its_own_whatever_the_aqms_are_called(made: Result, tmp_path: Path, aqmlab: Command) -> None:
+    assert made.folder is not None
+    for number, labels in enumerate((("a b", "a-b"), ("x" * 300, "x" * 301), ("../x", "-"))):
+        folder = tmp_path / f"{number}"
+        shutil.copytree(made.folder, folder)
+        called = dict(zip(made.aqms, labels, strict=True))
+        for frame in FRAMES:
+            forge_frame(folder, frame, lambda rows, called=called: rows.with_columns(pl.col("aqm").replace(called)))
+        forge(folder, lambda entries, called=called: _rename(entries, called))
+        ended = aqmlab("export", folder, "--flent", "--out", f"out-{number}")
+        assert (ended.status, ended.err) == (0, "")
+        assert len(list((tmp_path / f"out-{number}").iterdir())) == 4
+
+
+def _rename(entries: dict[str, Any], called: dict[str, str]) -> None:
+    for aqm in entries["points"][0]["scenario"]["aqm"]:
+        aqm["label"] = called[aqm["label"]]
+
+
+def three_labels_that_are_short_alike_stay_apart() -> None:
+    labels = ["a b", "a-b", "a-b-1"]
+    runs = pl.DataFrame({"point": 0, "aqm": labels, "seed": 1}, strict=False)
+    result: Any = SimpleNamespace(aqms=labels, runs=runs, points=[{}])
+    assert len({one.file for one in names.runs(result)}) == 3

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.frames import FRAMES, RUN
+from aqmlab.exports.series import wide
+from aqmlab.results.frames import FRAMES
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -16,13 +17,18 @@ LONG = ("series", "histograms")
 
 
 def csv(result: Result) -> dict[str, bytes]:
-    """Return a file for each frame: `runs.csv`, `flows.csv`, `queues.csv`, `series.csv.gz`, `histograms.csv.gz`."""
+    """Return a file for each frame: `runs.csv`, `flows.csv`, `queues.csv`, `series.csv.gz`, `histograms.csv.gz`.
+
+    Raises:
+        InputError: if the time series are damaged.
+
+    """
     contents = {}
     for name in FRAMES:
         frame: pl.DataFrame = getattr(result.frames, name)
         if name == "series" and len(frame):
             # One row for each time instead of one for each value: a fifth of the size.
-            frame = frame.pivot("name", index=[*RUN, "time_s"], values="value", maintain_order=True)
+            frame = wide(frame)
         lists = [column for column, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
         text = frame.with_columns(pl.col(lists).list.join("; ")).write_csv().encode()
         if name in LONG:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,14 @@ import polars as pl
 
 from aqmlab.errors import InputError
 from aqmlab.exports import names
+from aqmlab.exports.series import wide
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
 FORMAT_VERSION = 4
 PING = "Ping (ms) ICMP"
+_DELIVERED = re.compile(r"flow\.(0|[1-9][0-9]{0,8})\.delivered_bytes")
 
 
 def flent(
@@ -38,22 +41,19 @@ def flent(
 
 def _file(result: Result, one: names.Chosen) -> bytes:
     here = (pl.col("point") == one.point) & (pl.col("aqm") == one.aqm) & (pl.col("seed") == one.seed)
-    parts = result.series.filter(here).partition_by("name", as_dict=True, include_key=False, maintain_order=True)
-    series = {str(name): part for (name,), part in parts.items()}
-    if "goodput_mbit" not in series:
+    series = wide(result.series.filter(here)).sort("time_s")
+    if not {"goodput_mbit", "qdelay_ms"} <= set(series.columns):
         raise InputError(f"flent: a run of {one.aqm} has no time series: it is shorter than the period of one")
-    times = series["goodput_mbit"]["time_s"].to_numpy()
+    times = series["time_s"].to_numpy()
     period_s = float(times[0])
     # An older folder lacks it.
     base_ms = result.runs.filter(here)["rtt_base_ms"].item() if "rtt_base_ms" in result.runs.columns else None
 
     def values(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return series[name]["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        return series[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
-    flows = sorted(
-        (name for name in series if name.startswith("flow.") and name.endswith(".delivered_bytes")),
-        key=lambda name: int(name.split(".")[1]),
-    )
+    numbers = sorted(int(found[1]) for found in map(_DELIVERED.fullmatch, series.columns) if found)
+    flows = [f"flow.{number}.delivered_bytes" for number in numbers]
     uploads = [np.diff(values(name), prepend=0.0) * 8 / 1e6 / period_s for name in flows] or [values("goodput_mbit")]
     # Nothing left an empty queue: a ping would not have waited.
     columns = {PING: np.nan_to_num(values("qdelay_ms")) + (base_ms or 0.0)}

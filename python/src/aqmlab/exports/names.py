@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from aqmlab.results import Result
 
 
+# Of a label, so many letters are in the name of a file.
+_LONGEST = 80
+
+
 class Chosen(NamedTuple):
     """A run of a result, and the name of its file without an ending."""
 
@@ -34,15 +38,19 @@ def runs(result: Result, aqm: str | None = None, seed: int | None = None, point:
     for number, label, one in result.runs.select("point", "aqm", "seed").iter_rows():
         if (aqm in (None, label)) and (seed in (None, one)) and (point in (None, number)):
             place = f"{number}-" if len(result.points) > 1 else ""
-            short = re.sub(r"[^A-Za-z0-9.]+", "-", label).strip("-")
-            # Labels that differ by other letters alone.
-            alike = [other for other in result.aqms if re.sub(r"[^A-Za-z0-9.]+", "-", other).strip("-") == short]
-            twin = f"-{alike.index(label) + 1}" if len(alike) > 1 else ""
+            short = _short(label)
+            # Labels that differ by other letters alone. No short one has two dashes in a row.
+            alike = [other for other in result.aqms if _short(other) == short]
+            twin = f"--{alike.index(label) + 1}" if len(alike) > 1 else ""
             found.append(Chosen(number, label, one, f"{place}{short}{twin}-{one}"))
     if not found:
         asked = (("seed", seed), ("point", point))
         raise InputError(f"{', '.join(f'{name} {value}' for name, value in asked if value is not None)}: no such run")
     yield from found
+
+
+def _short(label: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", label)[:_LONGEST].strip("-")
 
 
 __all__ = ["Chosen", "runs"]

@@ -16,13 +16,18 @@ import polars as pl
 from aqmlab import system
 from aqmlab.errors import InputError
 from aqmlab.results import swept
-from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
+from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs, metric_names
 from aqmlab.store import manifest, record, seal
 
 RECORDS = "records"
 # How often a reader starts again: each time a writer has committed within the fraction of a millisecond in which the
 # frames are opened, or while records were read, which only the last commit of a command removes.
 ATTEMPTS = 100
+# Beyond all that a run measures; squares and sums of it are numbers still.
+LARGEST = 1e100
+# Frames of which each column is a number but for these.
+_ROWS = ("flows", "queues")
+_TEXTS = ("group", "kind", "link", "discipline")
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,7 @@ def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], re
     if opened:
         frames = Frames(**{name: _frame(folder, head, name, file) for name, file in opened.items()})
         _check_runs(folder, frames, labels, places)
+        _check_numbers(folder, frames)
         if not head["digests"]:
             said.append("the folder is by an earlier version, without checksums: whether it was altered is not known")
     known = set(frames.runs.select(*RUN).rows())
@@ -156,6 +162,9 @@ def _frame(folder: Path, head: Mapping[str, Any], name: str, file: BinaryIO) -> 
     for column, dtype in SCHEMAS[name].items():
         if frame.schema.get(column) != dtype:
             raise InputError(f"{path}: is damaged: there is no column '{column}' of {dtype}")
+    for column, dtype in frame.schema.items():
+        if dtype.is_nested() and dtype != pl.List(pl.String):
+            raise InputError(f"{path}: is damaged: column '{column}' is of {dtype}")
     return frame
 
 
@@ -169,6 +178,20 @@ def _check_runs(folder: Path, frames: Frames, labels: Sequence[str], places: ran
     for name in FRAMES[1:]:
         if not getattr(frames, name).join(runs, on=list(RUN), how="anti").is_empty():
             raise InputError(f"{folder / f'{name}.parquet'}: is damaged: it holds rows of runs that runs.parquet lacks")
+
+
+def _check_numbers(folder: Path, frames: Frames) -> None:
+    """Refuse what no run measures where a number is expected: figures and exports count on one, or on none."""
+    for name, columns in (
+        ("runs", metric_names(frames.runs)),
+        *((name, [one for one in getattr(frames, name).columns if one not in (*RUN, *_TEXTS)]) for name in _ROWS),
+    ):
+        for column in columns:
+            values: pl.Series = getattr(frames, name)[column]
+            is_number = values.dtype.is_numeric() or values.dtype == pl.Null
+            if not is_number or not values.cast(pl.Float64).is_between(-LARGEST, LARGEST).all():
+                path = folder / f"{name}.parquet"
+                raise InputError(f"{path}: is damaged: column '{column}' holds what is no number of a run")
 
 
 def _open(path: Path) -> BinaryIO:

@@ -22,6 +22,12 @@ impl Capture {
         Ok(Capture(Arc::new(parsed)))
     }
 
+    /// Refuses what does not begin as a capture does, before all of it is read.
+    #[staticmethod]
+    fn check_beginning(name: &str, beginning: &[u8]) -> PyResult<()> {
+        capture::Capture::check_beginning(name, beginning).map_err(input)
+    }
+
     /// Statistics and warnings, as JSON.
     fn summary(&self) -> String {
         let summary = self.0.summary();

@@ -280,6 +280,9 @@ class Capture:
 
     def __new__(cls, name: str, content: bytes) -> Capture:
         """Parse a file's content; errors and warnings call it by its name. Raises `InputError`."""
+    @staticmethod
+    def check_beginning(name: str, beginning: bytes) -> None:
+        """Refuse what does not begin as a capture does, before all of it is read. Raises `InputError`."""
     def summary(self) -> str:
         """Return it in figures, and what to know before trusting it, as JSON."""
     def flows(self) -> dict[str, list[Any]]:

@@ -49,8 +49,20 @@ impl End {
 /// # Errors
 /// If it is no capture: what is wrong with it, as a sentence without a subject.
 pub(super) fn read_records(bytes: &[u8], take: &mut dyn FnMut(Record<'_>) -> bool) -> Result<End, String> {
-    let format = Format::of(&bytes[..bytes.len().min(LONGEST_MAGIC)])?;
+    let format = Format::of(head(bytes))?;
     Ok(read_blocks(format.blocks(bytes)?.as_mut(), take))
+}
+
+/// Refuses what does not begin as a capture does.
+///
+/// # Errors
+/// What it seems to be, as a sentence without a subject.
+pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
+    Format::of(head(bytes)).map(|_| ())
+}
+
+fn head(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(LONGEST_MAGIC)]
 }
 
 fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<'_>) -> bool) -> End {

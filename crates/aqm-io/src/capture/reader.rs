@@ -19,6 +19,14 @@ impl Capture {
     /// The largest file in bytes: it is held in memory while it is parsed.
     pub const LARGEST_FILE_BYTES: u64 = 4 << 30;
 
+    /// Refuses what does not begin as a capture does, before all of it is read; `name` stands for it.
+    ///
+    /// # Errors
+    /// It is empty, or is something else.
+    pub fn check_beginning(name: &str, bytes: &[u8]) -> Result<(), InputError> {
+        container::check(bytes).map_err(|problem| InputError::new(name, problem))
+    }
+
     /// Reads a pcap or pcapng file; `name` stands for it in errors and warnings.
     ///
     /// # Errors

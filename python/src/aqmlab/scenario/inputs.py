@@ -49,7 +49,7 @@ def capture(path: str) -> InputFile[Capture]:
         InputError: naming the file and what is wrong with it.
 
     """
-    return _read(path, Capture, Capture.LARGEST_FILE_BYTES)
+    return _read(path, Capture, Capture.LARGEST_FILE_BYTES, Capture.check_beginning)
 
 
 def link_trace(path: str) -> InputFile[LinkTrace]:
@@ -93,11 +93,18 @@ def steps(text: str) -> bytes:
     return bytes(lines)
 
 
+# More than any format needs to be recognised.
+_BEGINNING_BYTES = 4096
 # Cached while in use. A file that was written again is read again.
 _FILES: WeakValueDictionary[tuple[object, ...], InputFile[Any]] = WeakValueDictionary()
 
 
-def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> InputFile[T]:
+def _read(
+    path: str,
+    parse: Callable[[str, bytes], T],
+    largest_bytes: int,
+    check: Callable[[str, bytes], None] | None = None,
+) -> InputFile[T]:
     if not is_utf_8(path):
         raise InputError(f"{path}: its name has bytes that are not text in UTF-8: give the file another")
     # Once polars is loaded, its handler of SIGINT lets the system wait on: for a pipe's writer, for ever.
@@ -107,8 +114,12 @@ def _read(path: str, parse: Callable[[str, bytes], T], largest_bytes: int) -> In
         known = _FILES.get(key)
         if known is not None:
             return known
+        content = file.read(_BEGINNING_BYTES)
+        if check:
+            # A device without an end would fill gigabytes of memory first.
+            check(path, content)
         # One byte more than allowed, so that the parser refuses it.
-        content = file.read(largest_bytes + 1)
+        content += file.read(largest_bytes + 1 - len(content))
     found = InputFile(path, parse(path, content), hashlib.sha256(content).hexdigest())
     _FILES[key] = found
     return found

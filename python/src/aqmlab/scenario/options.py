@@ -180,8 +180,8 @@ def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Opti
             raise InputError(f"{place}{name}: '{value}' is not text")
         given[name] = tuple(as_text(entry) for entry in entries)
         # Names of files may be any bytes; those that a result names are part of it.
-        if not all(map(is_utf_8, given[name])):
-            raise InputError(f"{place}{name}: holds bytes that are not text in UTF-8")
+        if no_text := [entry for entry in given[name] if not is_utf_8(entry)]:
+            raise InputError(f"{place}{name}: '{no_text[0]}' holds bytes that are not text in UTF-8")
     return Options(given=given, place=place, **rest)
 
 

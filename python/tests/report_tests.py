@@ -168,6 +168,21 @@ def a_browser_shows_the_report_without_errors(page: str, tmp_path: Path) -> None
             assert (seen["wide"], sorted(seen["figures"])) == (0, [False] * 3 + [True])
 
 
+@needs_browser
+def a_name_of_ten_megabytes_fits_the_window(tmp_path: Path) -> None:
+    title = "<" + "x" * 10_000_000
+    result = aqmlab.compare(rate="10mbit", rtt="40ms", aqm="fifo", duration="2s", seeds=1, title=title)
+    result.manifest["plan_warnings"].append(title)
+    result.manifest["points"][0]["scenario"]["flows"].append(title)
+    file = tmp_path / "report.html"
+    file.write_text(result.report())
+    with opened(file) as tab:
+        seen = tab.evaluate(LOOKED_AT)
+        assert seen["wide"] == 0
+        assert seen["rows"] > 0
+        assert len(tab.text_content("h1")) < 25_000
+
+
 def slowdown_is_drawn_by_size_for_flows_that_have_one(result: Result) -> None:
     assert "slowdown" not in {figure.name for figure in plots.drawable(result)[0]}
     with pytest.raises(InputError, match="slowdown: no flow of a size has completed"):

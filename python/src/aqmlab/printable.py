@@ -1,7 +1,8 @@
 r"""Text from outside, as people see it: errors, tables, pages, figures. Data keeps the text itself.
 
 A control character could change what a terminal shows or does, and one that turns the direction of writing what a name
-looks like. Both are shown as Python would write them.
+looks like. Both are shown as Python would write them. Of a text too long to be read the middle is left out: a browser
+takes minutes for a name of ten megabytes, and loses the layout of its page.
 """
 
 from __future__ import annotations
@@ -15,14 +16,22 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+# Of a longer text, this many characters are shown at its beginning, and a tenth of them at its end.
+LONGEST = 20_000
+
 
 def printable(text: str) -> str:
-    r"""Return a text whose control characters are seen, and do nothing.
+    r"""Return a text whose control characters are seen and do nothing, short enough to be read.
 
     >>> print(printable("a\x1b[31mb \u202ec"))
     a\x1b[31mb \u202ec
+    >>> len(printable("x" * 10_000_000)) < 25_000
+    True
 
     """
+    if len(text) > 2 * LONGEST:
+        end = LONGEST // 10
+        text = f"{text[:LONGEST]} ... {len(text) - LONGEST - end} characters ... {text[-end:]}"
     return _CONTROLS.sub(_seen, text)
 
 

@@ -317,6 +317,15 @@ def _rename(entries: dict[str, Any], called: dict[str, str]) -> None:
         aqm["label"] = called[aqm["label"]]
 
 
+def an_aqm_without_a_name_is_refused(made: Result, tmp_path: Path, aqmlab: Command) -> None:
+    assert made.folder is not None
+    shutil.copytree(made.folder, tmp_path / "r")
+    called = dict.fromkeys(made.aqms, " ")
+    forge(tmp_path / "r", lambda entries: _rename(entries, called))
+    ended = aqmlab("plot", "bars", "r", "--out", "out")
+    assert (ended.status, "manifest.json" in ended.line) == (2, True), ended.err
+
+
 def three_labels_that_are_short_alike_stay_apart() -> None:
     labels = ["a b", "a-b", "a-b-1"]
     runs = pl.DataFrame({"point": 0, "aqm": labels, "seed": 1}, strict=False)

@@ -71,8 +71,12 @@ def _is_hexadecimal(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]*", value) is not None
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
 _TEXTS = {"*": str}
-_AQM = {"label": str, "name": str, "preset": str, "spec": str, "params": _TEXTS}
+_AQM = {"label": _is_name, "name": str, "preset": str, "spec": str, "params": _TEXTS}
 _SCENARIO = {
     "rtt": str,
     "buffer": str,

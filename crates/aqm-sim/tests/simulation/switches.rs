@@ -329,7 +329,11 @@ fn invalid_switch_options_are_refused_by_name() {
     let mut reserve = shared(9_000, 1.0);
     reserve.buffer.as_mut().unwrap().reserve_bytes = 1000;
     equip(&mut scenario, &["s"], &reserve);
-    assert!(problem(&scenario).contains("24 queues have more than the 9000 bytes"), "{}", problem(&scenario));
+    assert!(
+        problem(&scenario).contains("24 queues have more than the 9000b of the buffer"),
+        "{}",
+        problem(&scenario)
+    );
 }
 
 #[test]

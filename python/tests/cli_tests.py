@@ -237,7 +237,7 @@ def a_truncated_capture_is_used_with_a_warning(aqmlab: Command, tmp_path: Path) 
 
 def bytes_that_are_no_text_are_one_line(aqmlab: Command) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fi\udcfffo")
-    assert (ended.status, ended.line) == (2, "--aqm: holds bytes that are not text in UTF-8")
+    assert (ended.status, ended.line) == (2, r"--aqm: 'fi\xfffo' holds bytes that are not text in UTF-8")
 
 
 @pytest.mark.parametrize(

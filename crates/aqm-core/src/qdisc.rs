@@ -190,7 +190,7 @@ impl Qdisc {
         self.shell.random = random;
     }
 
-    /// Drops the backlog.
+    /// Drops the backlog, at the end of a run; [`Qdisc::reset`] begins another.
     pub fn purge(&mut self, now: Time, observer: &mut dyn Observer) {
         let held = self.held.take();
         self.with_cx(now, observer, |discipline, cx| {

@@ -90,7 +90,7 @@ pub trait Discipline: Send {
     /// through `cx`.
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError>;
 
-    /// Drops the whole backlog through `cx`.
+    /// Drops the whole backlog through `cx`. It ends with it: what comes next is a new one.
     fn purge(&mut self, cx: &mut Cx<'_>);
 
     /// When [`on_wakeup`](Discipline::on_wakeup) is to be called next. Ask after every call if [`Traits::wakes`] is

@@ -323,7 +323,7 @@ impl Rig {
         );
     }
 
-    /// Drops what waits; all else goes on.
+    /// Drops what waits, as [`Qdisc::purge`] does.
     pub(crate) fn purge(&mut self) {
         self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.purge(now, ledger));
     }

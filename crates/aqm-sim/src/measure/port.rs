@@ -73,9 +73,9 @@ struct Older {
     marked: u64,
 }
 
-/// One flow at a measured port. What was dropped and marked is a part of what arrived while measuring (as in RFC 7680
-/// section 4.4, whose packets are those sent in an interval); what departed, left while measuring. Packets are counted in 32
-/// bits.
+/// One flow at a measured port. What was dropped and marked is a part of what arrived while measuring, as the sample of
+/// RFC 7680 section 3.4 is of packets sent in an interval; what departed, left while measuring. Packets are counted in
+/// 32 bits.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FlowAtPort {
     pub(crate) group: u32,

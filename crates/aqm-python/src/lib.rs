@@ -13,6 +13,7 @@ mod guest;
 mod inputs;
 mod measure;
 mod memory;
+mod metrics;
 mod notation;
 mod pmqecn;
 mod rates;
@@ -45,6 +46,8 @@ mod _native {
     use crate::inputs::{Capture, Inputs, LinkTrace};
     #[pymodule_export]
     use crate::measure::{classify, cost, sketch_stream};
+    #[pymodule_export]
+    use crate::metrics::metrics;
     #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]

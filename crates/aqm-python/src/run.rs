@@ -86,7 +86,7 @@ impl Run {
     #[getter]
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, value) in &self.0.metrics {
+        for (name, value) in self.0.metrics.iter() {
             columns.set_item(name, value)?;
         }
         Ok(columns)

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod inputs;
+pub mod measure;
 pub mod overflow;
 pub mod rate_control;
 pub mod report;
@@ -18,7 +19,6 @@ pub mod transport;
 mod conversations;
 mod endpoint;
 mod engine;
-mod measure;
 mod network;
 mod replay;
 mod simulation;
@@ -27,6 +27,7 @@ mod voice;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use inputs::Inputs;
+use measure::registry::{Part, WARMUP_S};
 use report::{Monitor, Report, RunError};
 use scenario::Scenario;
 
@@ -60,7 +61,7 @@ pub fn run_under(
     let cut = measure::warmup::cut(&report.series);
     let mut report =
         if cut.at > warmup { run_from(aqm, scenario, inputs, seed, monitor, cut.at)? } else { report };
-    report.metrics.insert("warmup_s".to_owned(), cut.at.max(warmup).as_secs_f64());
+    report.metrics.put(&Part::WHOLE, &WARMUP_S, cut.at.max(warmup).as_secs_f64());
     if !cut.is_steady {
         report
             .warnings

@@ -1,5 +1,6 @@
 //! The result of a run.
 
+use crate::measure::values::Values;
 use aqm_io::histogram;
 use aqm_io::input_error::InputError;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Metric name to value. Undefined values (no finite flow completed, say) are absent.
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Values,
     /// One row per flow.
     pub flows: Vec<FlowRow>,
     /// Time series: common instants and named columns of the same length.

@@ -166,6 +166,9 @@ class Stepper:
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""
 
+def metrics() -> str:
+    """Return the declarations of metrics, of families of their names, and of distributions over flows, as JSON."""
+
 def parse_spec(text: str) -> str:
     """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""
 

@@ -3,6 +3,26 @@
 //! A flow is non-responsive if it is carried by UDP: nothing that a queue does makes it send less. Positive means
 //! non-responsive, as in the SQM-LRU paper's confusion matrix.
 
+use super::registry::*;
+
+/// The metrics of [`Confusion::shares`]: of packets, and of flows.
+pub(crate) static OF_PACKETS: [&Metric; 6] = [
+    &CLASSIFIER_ACCURACY,
+    &CLASSIFIER_PPV,
+    &CLASSIFIER_TNR,
+    &CLASSIFIER_NPV,
+    &CLASSIFIER_RECALL,
+    &CLASSIFIER_F1,
+];
+pub(crate) static OF_FLOWS: [&Metric; 6] = [
+    &CLASSIFIER_FLOW_ACCURACY,
+    &CLASSIFIER_FLOW_PPV,
+    &CLASSIFIER_FLOW_TNR,
+    &CLASSIFIER_FLOW_NPV,
+    &CLASSIFIER_FLOW_RECALL,
+    &CLASSIFIER_FLOW_F1,
+];
+
 /// What a port has seen of its classifier.
 #[derive(Default)]
 pub(crate) struct Classified {
@@ -82,19 +102,13 @@ impl Confusion {
         } += count;
     }
 
-    /// What is made of it, by name; a share of nothing is `NaN`. The SQM-LRU paper's equation 6 is `npv` and calls it TNR.
-    pub(crate) fn shares(self) -> [(&'static str, f64); 6] {
+    /// What is made of it: accuracy, PPV, TNR, NPV, recall and F1; a share of nothing is `NaN`. The SQM-LRU paper's
+    /// equation 6 is NPV and calls it TNR.
+    pub(crate) fn shares(self) -> [f64; 6] {
         let of = |part: u64, rest: u64| part as f64 / (part + rest) as f64;
         let (tp, fp, miss, tn) =
             (self.true_positive, self.false_positive, self.false_negative, self.true_negative);
-        [
-            ("accuracy", of(tp + tn, fp + miss)),
-            ("ppv", of(tp, fp)),
-            ("tnr", of(tn, fp)),
-            ("npv", of(tn, miss)),
-            ("recall", of(tp, miss)),
-            ("f1", of(2 * tp, fp + miss)),
-        ]
+        [of(tp + tn, fp + miss), of(tp, fp), of(tn, fp), of(tn, miss), of(tp, miss), of(2 * tp, fp + miss)]
     }
 }
 
@@ -115,7 +129,7 @@ mod tests {
         let matrix = Confusion { true_positive: 4, false_positive: 1, false_negative: 2, true_negative: 9 };
         assert_eq!(packets, matrix);
         let shares = [13.0 / 16.0, 4.0 / 5.0, 9.0 / 10.0, 9.0 / 11.0, 4.0 / 6.0, 8.0 / 11.0];
-        assert_eq!(packets.shares().map(|(_, share)| share), shares);
+        assert_eq!(packets.shares(), shares);
         // Flow 0 is reported, flow 2 (one half) is not, flow 1 is not.
         let matrix = Confusion { true_positive: 1, false_positive: 0, false_negative: 1, true_negative: 1 };
         assert_eq!(flows, matrix);

@@ -8,6 +8,7 @@
 //! looked at is no drop, and counts as lost ten seconds later. Queue lengths are those after each arrival and departure,
 //! sojourn times whole milliseconds, of all queues together, and the means leave out zeros.
 
+use super::registry::*;
 use crate::network::packet::PacketId;
 use crate::report::Report;
 use aqm_core::signal::DropReason;
@@ -173,17 +174,16 @@ impl FlowMonitor {
     pub(crate) fn report(&self, report: &mut Report, end: Time) {
         let zero_if_none = |mean: &Mean| if mean.1 == 0 { 0.0 } else { mean.value() };
         let waited = self.waited + self.waiting as f64 * end.since(self.since).as_secs_f64();
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("flowmon_{name}"), value);
-        put("delay_ms", self.delay.value());
-        put("loss_ratio", zero_if_none(&self.loss));
-        put("throughput_kbit", self.throughput.value());
-        put("fct_s", self.completion.value());
-        put("queue_packets", zero_if_none(&self.queue));
-        put("queue_with_zeros_packets", zero_if_none(&self.queue_with_zeros));
-        put("sojourn_ms", zero_if_none(&self.sojourn));
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("all_queues_{name}"), value);
-        put("mean_packets", waited / end.as_secs_f64());
-        put("sojourn_mean_ms", zero_if_none(&self.sojourn_with_zeros));
+        let mut put = |metric, value| report.metrics.put(&Part::WHOLE, metric, value);
+        put(&FLOWMON_DELAY_MS, self.delay.value());
+        put(&FLOWMON_LOSS_RATIO, zero_if_none(&self.loss));
+        put(&FLOWMON_THROUGHPUT_KBIT, self.throughput.value());
+        put(&FLOWMON_FCT_S, self.completion.value());
+        put(&FLOWMON_QUEUE_PACKETS, zero_if_none(&self.queue));
+        put(&FLOWMON_QUEUE_WITH_ZEROS_PACKETS, zero_if_none(&self.queue_with_zeros));
+        put(&FLOWMON_SOJOURN_MS, zero_if_none(&self.sojourn));
+        put(&ALL_QUEUES_MEAN_PACKETS, waited / end.as_secs_f64());
+        put(&ALL_QUEUES_SOJOURN_MEAN_MS, zero_if_none(&self.sojourn_with_zeros));
     }
 }
 

@@ -1,11 +1,12 @@
 //! Measurements at the endpoints of flows, and the time series. Accumulated in place: nothing is logged, nothing is
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
-use super::classified::Confusion;
+use super::classified::{Confusion, OF_PACKETS};
 use super::flow_monitor::FlowMonitor;
 use super::losses::{Cause, Losses};
 use super::port::Sample;
 use super::recorder::Recorder;
+use super::registry::{CLASS, Part};
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
 use crate::switch::pipeline::Hops;
@@ -244,7 +245,7 @@ impl Metrics {
         for (group, payload) in self.groups.iter_mut().zip(payload) {
             let new = payload - std::mem::replace(&mut group.sampled_payload, payload);
             total += new;
-            put(series, &format!("class.{}.goodput_mbit", group.name), mbit(new, period));
+            put(series, &CLASS.part(&group.name).of("goodput_mbit"), mbit(new, period));
         }
         put(series, "goodput_mbit", mbit(total, period));
         if self.each_flow && self.flows.len() <= MAX_FLOW_SERIES {
@@ -264,11 +265,11 @@ impl Metrics {
         }
     }
 
-    /// Adds the sample of a port to the same point, under each of `prefixes`.
-    pub(crate) fn sample_port(&mut self, prefixes: &[String], port: &PortSample, period: Span) {
+    /// Adds the sample of a port to the same point, under each of `parts`.
+    pub(crate) fn sample_port(&mut self, parts: &[Part], port: &PortSample, period: Span) {
         let series = &mut self.series;
-        for prefix in prefixes {
-            let mut put = |name: &str, value: f64| put(series, &format!("{prefix}{name}"), value);
+        for part in parts {
+            let mut put = |name: &str, value: f64| put(series, &part.of(name), value);
             put("queue_packets", port.queued.packets as f64);
             put("queue_bytes", port.queued.bytes as f64);
             put("queue_ewma_packets", port.ewma);
@@ -277,8 +278,10 @@ impl Metrics {
             put("drops", port.sums.dropped as f64);
             put("drops_early", port.sums.dropped_early as f64);
             put("marks", port.sums.marked as f64);
-            for (name, share) in port.classified.iter().flat_map(|said| said.shares()) {
-                put(&format!("classifier_{name}"), share);
+            for (metric, share) in
+                port.classified.iter().flat_map(|said| OF_PACKETS.iter().zip(said.shares()))
+            {
+                put(metric.name(), share);
             }
             for (name, value) in &port.probes {
                 put(&format!("probe.{name}"), *value);

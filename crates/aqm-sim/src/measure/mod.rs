@@ -6,6 +6,8 @@ pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod port;
 pub(crate) mod recorder;
+pub mod registry;
 pub(crate) mod results;
 mod shares;
+pub mod values;
 pub(crate) mod warmup;

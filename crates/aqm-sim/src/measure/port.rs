@@ -2,6 +2,7 @@
 //! nothing is allocated per packet.
 
 use super::classified::Classified;
+use super::registry::{PORT, Part};
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;
@@ -344,9 +345,9 @@ impl PortMetrics {
         all
     }
 
-    /// Prefix of its metrics where several ports are measured.
-    pub(crate) fn prefix(&self) -> String {
-        format!("port.{}.", self.name)
+    /// Whose metrics its own are where several ports are measured.
+    pub(crate) fn part(&self) -> Part {
+        PORT.part(&self.name)
     }
 
     /// Takes the sums since the last sample.

@@ -1,7 +1,9 @@
 //! From accumulated measurements to the named metrics of the contract.
 
+use super::classified::{OF_FLOWS, OF_PACKETS};
 use super::metrics::{FlowMetrics, Metrics};
 use super::port::{FlowAtPort, PortMetrics};
+use super::registry::*;
 use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::network::graph::Capacity;
@@ -9,11 +11,13 @@ use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
 use crate::simulation::state::User;
-use crate::traffic::action::Waited;
+use crate::switch::installed::Told;
+use crate::traffic::action::Wait;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
 use crate::voice;
 use aqm_core::units::{Span, Time};
+use aqm_io::histogram::Histogram;
 
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
@@ -37,7 +41,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     };
 
     let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
-    run.flow_metrics(&mut report, "", |_| true);
+    run.flow_metrics(&mut report, &Part::WHOLE, |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);
     if let Some(monitor) = &metrics.flow_monitor {
@@ -45,23 +49,23 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     for (number, port) in run.ports.iter().enumerate() {
         if number == 0 {
-            run.queue_metrics(&mut report, "", port);
+            run.queue_metrics(&mut report, &Part::WHOLE, port);
         }
         if run.ports.len() > 1 {
-            run.queue_metrics(&mut report, &port.prefix(), port);
-            run.port_metrics(&mut report, &port.prefix(), port, |_| true);
+            run.queue_metrics(&mut report, &port.part(), port);
+            run.port_metrics(&mut report, &port.part(), port, |_| true);
         }
     }
     for (number, group) in metrics.groups.iter().enumerate() {
-        run.flow_metrics(&mut report, &format!("class.{}.", group.name), |index| index == number);
+        run.flow_metrics(&mut report, &CLASS.part(&group.name), |index| index == number);
     }
     report.flows = run.rows();
     let rates = simulation.network.links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
     shares::check(&report, rates)?;
-    report.metrics.retain(|_, value| value.is_finite());
+    report.metrics.keep_finite();
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| links[port].0.as_str();
-        report.metrics.extend(switches.metrics(name, end));
+        switch_metrics(&mut report, &switches.told(end), name);
         report.warnings.extend(switches.misclassified().map(|port| {
             format!(
                 "at {}: the program puts flow-controlled packets into another class than their sender's, so pauses miss the sender",
@@ -108,48 +112,100 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     Ok(report)
 }
 
-/// Finite flows of some sizes, and the metrics of their slowdown.
-struct SizeClass {
-    mean: &'static str,
-    p99: &'static str,
-    /// Bytes of payload.
-    above: u64,
-    up_to: u64,
-}
-
-const KB: u64 = 1000;
-
-/// All, and small, medium and large as in pFabric (Alizadeh et al., SIGCOMM 2013, section 5), MQ-ECN and TCN.
-const SIZE_CLASSES: [SizeClass; 4] = [
-    SizeClass { mean: "slowdown_mean", p99: "slowdown_p99", above: 0, up_to: u64::MAX },
-    SizeClass { mean: "slowdown_small_mean", p99: "slowdown_small_p99", above: 0, up_to: 100 * KB },
-    SizeClass {
-        mean: "slowdown_medium_mean",
-        p99: "slowdown_medium_p99",
-        above: 100 * KB,
-        up_to: 10_000 * KB,
-    },
-    SizeClass { mean: "slowdown_large_mean", p99: "slowdown_large_p99", above: 10_000 * KB, up_to: u64::MAX },
+/// Finite flows of some sizes, and the mean of their slowdown.
+static SIZE_CLASSES: [(&Distribution, &Metric); 4] = [
+    (&SLOWDOWN, &SLOWDOWN_MEAN),
+    (&SLOWDOWN_SMALL, &SLOWDOWN_SMALL_MEAN),
+    (&SLOWDOWN_MEDIUM, &SLOWDOWN_MEDIUM_MEAN),
+    (&SLOWDOWN_LARGE, &SLOWDOWN_LARGE_MEAN),
 ];
+
+/// The metrics of a wait: the times, their mean, how many ended, and how many ended or were not over at the end of the
+/// run, where that is known.
+struct Waited(&'static Distribution, &'static Metric, &'static Metric, Option<&'static Metric>);
+
+const fn waited(wait: Wait) -> Waited {
+    match wait {
+        Wait::Transfer => {
+            Waited(&TRANSFER, &TRANSFER_MEAN_S, &TRANSFERS_COMPLETED, Some(&TRANSFERS_REQUESTED))
+        }
+        Wait::Rpc => Waited(&RPC_LATENCY, &RPC_LATENCY_MEAN_MS, &RPCS_COMPLETED, Some(&RPCS_REQUESTED)),
+        Wait::Page => Waited(&PAGE_LOAD, &PAGE_LOAD_MEAN_S, &PAGES_COMPLETED, Some(&PAGES_REQUESTED)),
+        Wait::Query => Waited(&QUERY, &QUERY_MEAN_MS, &QUERIES_COMPLETED, Some(&QUERIES_REQUESTED)),
+        Wait::Exchange => Waited(&EXCHANGE, &EXCHANGE_MEAN_MS, &EXCHANGES_COMPLETED, None),
+    }
+}
 
 /// Completion time of a flow over that in an empty network.
 fn slowdown(flow: &Flow, label: &Label) -> Option<f64> {
     Some(flow.completion()?.as_secs_f64() / label.ideal?.as_secs_f64())
 }
 
-/// The mean of `values`, and their 99th percentile by nearest rank, if there are any.
-fn put_mean_and_p99<T>(
-    put: &mut impl FnMut(&str, f64) -> T,
-    (mean, p99): (&str, &str),
+/// Puts the mean of `values`, and their percentiles by nearest rank, if there are any.
+fn put_flows(
+    report: &mut Report,
+    part: &Part,
+    of: &'static Distribution,
+    mean: &Metric,
     mut values: Vec<f64>,
 ) {
     if values.is_empty() {
         return;
     }
     values.sort_by(f64::total_cmp);
-    put(mean, values.iter().sum::<f64>() / values.len() as f64);
-    let rank = (values.len() as f64 * 0.99).ceil() as usize;
-    put(p99, values[rank - 1]);
+    report.metrics.put(part, mean, values.iter().sum::<f64>() / values.len() as f64);
+    for (metric, quantile) in of.percentiles() {
+        let rank = (values.len() as f64 * quantile).ceil() as usize;
+        report.metrics.put(part, metric, values[rank - 1]);
+    }
+}
+
+/// Puts a histogram of durations and its percentiles.
+fn put_histogram(report: &mut Report, part: &Part, of: &'static Distribution, histogram: &Histogram) {
+    for (metric, quantile) in of.percentiles() {
+        let ms = histogram.quantile_ms(quantile).unwrap_or(f64::NAN);
+        report.metrics.put(part, metric, metric.unit.of_ms(ms));
+    }
+    report.histograms.insert(part.of(of.name), histogram.into());
+}
+
+/// What switches have done, if they have such options; `name` says what a port is called.
+fn switch_metrics<'a>(report: &mut Report, told: &Told, name: impl Fn(PortId) -> &'a str) {
+    let (mut frames, mut time_s, mut lost, mut headroom) = (0, 0.0, told.dropped, 0);
+    for one in &told.accounts {
+        frames += one.xoff_frames;
+        time_s += one.time_s;
+        lost += one.lost;
+        headroom = headroom.max(one.headroom);
+        if one.headroom == 0 && one.time_s == 0.0 {
+            continue;
+        }
+        let part = PORT.part(&format!("{}.p{}", name(one.port), one.priority));
+        let mut put = |metric: &Metric, value: f64| report.metrics.put(&part, metric, value);
+        put(&PAUSE_FRAMES, one.xoff_frames as f64);
+        put(&RESUME_FRAMES, one.xon_frames as f64);
+        put(&PAUSED_S, one.time_s);
+        put(&PFC_HEADROOM_BYTES, one.headroom as f64);
+        put(&PFC_HEADROOM_LIMIT_BYTES, one.headroom_limit as f64);
+        put(&PFC_LOSSES, one.lost as f64);
+    }
+    let mut put = |metric: &Metric, value: f64| report.metrics.put(&Part::WHOLE, metric, value);
+    if told.is_controlled {
+        put(&PAUSE_FRAMES, frames as f64);
+        put(&PAUSED_S, time_s);
+        put(&PFC_LOSSES, lost as f64);
+        put(&PFC_HEADROOM_BYTES, headroom as f64);
+    }
+    if let Some(at) = told.deadlock {
+        put(&PFC_DEADLOCK_S, at.as_secs_f64());
+    }
+    if let Some(packets) = told.filtered {
+        put(&PROGRAM_DROPS, packets as f64);
+    }
+    if let Some((largest, refused)) = told.buffers {
+        put(&BUFFER_MAX_BYTES, largest as f64);
+        put(&BUFFER_DROPS, refused as f64);
+    }
 }
 
 /// One run while it is being reported.
@@ -173,10 +229,10 @@ impl Run<'_> {
         if telemetry.packets == 0 {
             return;
         }
-        let mut put = |name: &str, value: u64| report.metrics.insert(name.to_owned(), value as f64);
-        put("telemetry_packets", telemetry.packets);
-        put("telemetry_hops", telemetry.hops);
-        put("telemetry_queue_max_packets", telemetry.longest_queue.into());
+        let mut put = |metric: &Metric, value: u64| report.metrics.put(&Part::WHOLE, metric, value as f64);
+        put(&TELEMETRY_PACKETS, telemetry.packets);
+        put(&TELEMETRY_HOPS, telemetry.hops);
+        put(&TELEMETRY_QUEUE_MAX_PACKETS, telemetry.longest_queue.into());
     }
 
     /// Emissions of disciplines and programs, if there were any.
@@ -185,39 +241,38 @@ impl Run<'_> {
         if feedback.sent + feedback.delivered + feedback.unaddressed == 0 {
             return;
         }
-        let mut put = |name: &str, value: u64| report.metrics.insert(name.to_owned(), value as f64);
-        put("feedback_sent", feedback.sent);
-        put("feedback_delivered", feedback.delivered);
-        put("feedback_lost", feedback.lost);
-        put("feedback_unaddressed", feedback.unaddressed);
-        put("feedback_ignored", feedback.ignored);
+        let mut put = |metric: &Metric, value: u64| report.metrics.put(&Part::WHOLE, metric, value as f64);
+        put(&FEEDBACK_SENT, feedback.sent);
+        put(&FEEDBACK_DELIVERED, feedback.delivered);
+        put(&FEEDBACK_LOST, feedback.lost);
+        put(&FEEDBACK_UNADDRESSED, feedback.unaddressed);
+        put(&FEEDBACK_IGNORED, feedback.ignored);
     }
 
-    /// Metrics of a queue and its link as a whole, under `prefix`.
-    fn queue_metrics(&self, report: &mut Report, prefix: &str, port: &PortMetrics) {
+    /// Metrics of a queue and its link as a whole, as those of `part`.
+    fn queue_metrics(&self, report: &mut Report, part: &Part, port: &PortMetrics) {
         let (packets, bytes) = port.means(self.seconds);
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-        put("utilization", port.utilization(self.metrics.since(), self.end));
-        put("queue_mean_packets", packets);
-        put("queue_mean_bytes", bytes);
-        put("queue_max_packets", port.max_packets as f64);
-        put("queue_ewma_packets", port.ewma().1);
-        put("drops_early", port.drops_early as f64);
-        put("drops_overflow", port.drops_overflow as f64);
+        let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
+        put(&UTILIZATION, port.utilization(self.metrics.since(), self.end));
+        put(&QUEUE_MEAN_PACKETS, packets);
+        put(&QUEUE_MEAN_BYTES, bytes);
+        put(&QUEUE_MAX_PACKETS, port.max_packets as f64);
+        put(&QUEUE_EWMA_PACKETS, port.ewma().1);
+        put(&DROPS_EARLY, port.drops_early as f64);
+        put(&DROPS_OVERFLOW, port.drops_overflow as f64);
         if let Some(classified) = &port.classified {
             let (packets, flows) = classified.confusions();
-            for ((name, of_packets), (_, of_flows)) in packets.shares().into_iter().zip(flows.shares()) {
-                put(&format!("classifier_{name}"), of_packets);
-                put(&format!("classifier_flow_{name}"), of_flows);
+            for (metrics, shares) in [(&OF_PACKETS, packets.shares()), (&OF_FLOWS, flows.shares())] {
+                metrics.iter().zip(shares).for_each(|(metric, share)| put(metric, share));
             }
         }
     }
 
-    /// Metrics of the flows at a port whose group `chosen` accepts, under `prefix`.
+    /// Metrics of the flows at a port whose group `chosen` accepts, as those of `part`.
     fn port_metrics(
         &self,
         report: &mut Report,
-        prefix: &str,
+        part: &Part,
         port: &PortMetrics,
         chosen: impl Fn(usize) -> bool + Copy,
     ) {
@@ -226,30 +281,22 @@ impl Run<'_> {
         };
         let (arrived, dropped) = (sum(|flow| flow.arrived.into()), sum(|flow| flow.dropped.into()));
         let (departed, sojourn) = (sum(|flow| flow.departed.into()), port.sojourn(chosen));
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-        put("throughput_mbit", sum(|flow| flow.bytes) as f64 * 8.0 / 1e6 / self.seconds);
-        put("packets_arrived", arrived as f64);
-        put("loss_ratio", dropped as f64 / arrived as f64);
-        put("marks", sum(|flow| flow.marked.into()) as f64);
-        put("qdelay_mean_ms", sum(|flow| flow.sojourn_sum.as_nanos()) as f64 / departed as f64 / 1e6);
-        for (name, quantile) in [
-            ("qdelay_p50_ms", 0.5),
-            ("qdelay_p95_ms", 0.95),
-            ("qdelay_p99_ms", 0.99),
-            ("qdelay_p999_ms", 0.999),
-        ] {
-            put(name, sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
-        }
+        let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
+        put(&THROUGHPUT_MBIT, sum(|flow| flow.bytes) as f64 * 8.0 / 1e6 / self.seconds);
+        put(&PACKETS_ARRIVED, arrived as f64);
+        put(&LOSS_RATIO, dropped as f64 / arrived as f64);
+        put(&MARKS, sum(|flow| flow.marked.into()) as f64);
+        put(&QDELAY_MEAN_MS, sum(|flow| flow.sojourn_sum.as_nanos()) as f64 / departed as f64 / 1e6);
         if let Some(classified) = &port.classified {
             let of_chosen =
                 |flow: usize| port.flows.get(flow).is_some_and(|flow| chosen(flow.group as usize));
-            put("reported_ratio", classified.reported_ratio(of_chosen));
+            put(&REPORTED_RATIO, classified.reported_ratio(of_chosen));
         }
-        report.histograms.insert(format!("{prefix}qdelay"), (&sojourn).into());
+        put_histogram(report, part, &QDELAY, &sojourn);
     }
 
-    /// Metrics of the flows whose group `chosen` accepts, under `prefix`.
-    fn flow_metrics(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool + Copy) {
+    /// Metrics of the flows whose group `chosen` accepts, as those of `part`.
+    fn flow_metrics(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool + Copy) {
         let flows = || {
             let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
             all.filter(move |((metrics, _), _)| chosen(metrics.group as usize))
@@ -263,92 +310,88 @@ impl Run<'_> {
             (received(|flow| u64::from(flow.delivered)), received(|flow| u64::from(flow.lost)));
         let (owd, pdv) = self.metrics.one_way(chosen);
 
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-        put("goodput_mbit", mbit(received(FlowMetrics::payload)));
-        put("packets_delivered", delivered as f64);
-        put("path_loss_ratio", lost as f64 / (lost + delivered) as f64);
+        let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
+        put(&GOODPUT_MBIT, mbit(received(FlowMetrics::payload)));
+        put(&PACKETS_DELIVERED, delivered as f64);
+        put(&PATH_LOSS_RATIO, lost as f64 / (lost + delivered) as f64);
         let waiting = self.on_the_way.iter().enumerate().filter(|(group, _)| chosen(*group));
         let undelivered = lost + waiting.map(|(_, packets)| packets).sum::<u64>();
-        put("undelivered_ratio", undelivered as f64 / (undelivered + delivered) as f64);
+        put(&UNDELIVERED_RATIO, undelivered as f64 / (undelivered + delivered) as f64);
         let owd_ns: u128 = forward().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
-        put("owd_mean_ms", owd_ns as f64 / delivered as f64 / 1e6);
-        put("owd_p99_ms", owd.quantile_ms(0.99).unwrap_or(f64::NAN));
-        put("jitter_pdv_p99_ms", pdv.quantile_ms(0.99).unwrap_or(f64::NAN));
+        put(&OWD_MEAN_MS, owd_ns as f64 / delivered as f64 / 1e6);
         let (ipdv_ns, pairs) = forward()
             .map(|((metrics, _), _)| metrics.ipdv_total())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
-        put("jitter_ipdv_mean_ms", ipdv_ns as f64 / pairs as f64 / 1e6);
+        put(&JITTER_IPDV_MEAN_MS, ipdv_ns as f64 / pairs as f64 / 1e6);
         let (rtt_ns, samples) = forward()
             .filter_map(|((_, flow), _)| match &flow.endpoints {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
                 Endpoints::Datagrams => None,
             })
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
-        put("rtt_mean_ms", rtt_ns as f64 / samples as f64 / 1e6);
+        put(&RTT_MEAN_MS, rtt_ns as f64 / samples as f64 / 1e6);
         let base = flows().map(|((_, _), label)| label.rtt.as_millis_f64());
-        put("rtt_base_ms", base.fold(f64::INFINITY, f64::min));
-        put("jain_index", self.metrics.jain(chosen, FlowMetrics::payload));
+        put(&RTT_BASE_MS, base.fold(f64::INFINITY, f64::min));
+        put(&JAIN_INDEX, self.metrics.jain(chosen, FlowMetrics::payload));
 
         let again = flows().map(|((_, flow), _)| flow.losses().retransmissions).sum::<u64>();
-        put("retransmissions", again as f64);
+        put(&RETRANSMISSIONS, again as f64);
         let times: Vec<f64> =
             flows().filter_map(|((_, flow), _)| Some(flow.completion()?.as_secs_f64())).collect();
         let finite = || flows().filter(|((_, flow), _)| flow.is_finite());
         if finite().next().is_some() {
             let started = finite().filter(|((_, flow), _)| flow.session.start <= self.end);
-            put("started_flows", started.count() as f64);
-            put("completed_flows", times.len() as f64);
+            put(&STARTED_FLOWS, started.count() as f64);
+            put(&COMPLETED_FLOWS, times.len() as f64);
         }
-        put_mean_and_p99(&mut put, ("fct_mean_s", "fct_p99_s"), times);
-        for class in SIZE_CLASSES {
-            let of_class = |flow: &Flow| class.above < flow.session.size && flow.session.size <= class.up_to;
+        put_flows(report, part, &FCT, &FCT_MEAN_S, times);
+        for (class, mean) in SIZE_CLASSES {
             let slowdowns = flows()
-                .filter(|((_, flow), _)| of_class(flow))
+                .filter(|((_, flow), _)| class.takes(flow.session.size))
                 .filter_map(|((_, flow), label)| slowdown(flow, label))
                 .collect();
-            put_mean_and_p99(&mut put, (class.mean, class.p99), slowdowns);
+            put_flows(report, part, class, mean, slowdowns);
         }
-        self.waits(report, prefix, chosen);
-        self.calls(report, prefix, chosen);
-        self.viewings(report, prefix, chosen);
+        self.waits(report, part, chosen);
+        self.calls(report, part, chosen);
+        self.viewings(report, part, chosen);
         if let Some(port) = self.ports.first() {
-            self.port_metrics(report, prefix, port, chosen);
+            self.port_metrics(report, part, port, chosen);
         }
-        report.histograms.insert(format!("{prefix}owd"), (&owd).into());
-        report.histograms.insert(format!("{prefix}pdv"), (&pdv).into());
+        put_histogram(report, part, &OWD, &owd);
+        put_histogram(report, part, &PDV, &pdv);
     }
 
     /// How long the users of the groups that `chosen` accepts waited for transfers, calls, pages and queries.
-    fn waits(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
-        let mut kinds: Vec<(&Waited, Durations, u64)> = Vec::new();
+    fn waits(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool) {
+        let mut kinds: Vec<(Wait, Durations, u64)> = Vec::new();
         for user in self.users.iter().filter(|user| chosen(user.group)) {
-            let Some((waited, durations)) = user.application.waits() else { continue };
+            let Some((wait, durations)) = user.application.waits() else { continue };
             let unfinished = u64::from(user.application.is_waiting());
-            match kinds.iter_mut().find(|(known, ..)| *known == waited) {
+            match kinds.iter_mut().find(|(known, ..)| *known == wait) {
                 Some((_, all, waiting)) => {
                     all.merge(durations);
                     *waiting += unfinished;
                 }
-                None => kinds.push((waited, durations.clone(), unfinished)),
+                None => kinds.push((wait, durations.clone(), unfinished)),
             }
         }
-        for (waited, durations, unfinished) in kinds {
-            let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
-            let in_unit = |name: &str, ms: f64| if name.ends_with("_s") { ms / 1e3 } else { ms };
-            put(waited.completed, durations.count as f64);
-            if let Some(requested) = waited.requested {
+        for (wait, durations, unfinished) in kinds {
+            let Waited(of, mean, completed, requested) = waited(wait);
+            let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
+            put(completed, durations.count as f64);
+            if let Some(requested) = requested {
                 put(requested, (durations.count + unfinished) as f64);
             }
-            put(waited.mean, in_unit(waited.mean, durations.mean_ms()));
-            let Some(histogram) = durations.histogram() else { continue };
-            let (name, quantile) = waited.high;
-            put(name, in_unit(name, histogram.quantile_ms(quantile).unwrap_or(f64::NAN)));
-            report.histograms.insert(format!("{prefix}{}", waited.histogram), histogram.into());
+            put(mean, mean.unit.of_ms(durations.mean_ms()));
+            if let Some(histogram) = durations.histogram() {
+                put_histogram(report, part, of, histogram);
+            }
         }
     }
 
     /// Mean opinion scores of the calls of the groups that `chosen` accepts, in both directions.
-    fn calls(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
+    fn calls(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool) {
         let scores = |back: bool| -> Vec<f64> {
             let calls = self.metrics.flows.iter().zip(self.labels);
             calls
@@ -357,11 +400,10 @@ impl Run<'_> {
                 .collect()
         };
         for (scores, mean, min) in
-            [(scores(false), "mos_mean", "mos_min"), (scores(true), "mos_back_mean", "mos_back_min")]
+            [(scores(false), &MOS_MEAN, &MOS_MIN), (scores(true), &MOS_BACK_MEAN, &MOS_BACK_MIN)]
         {
             if !scores.is_empty() {
-                let mut put =
-                    |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+                let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
                 put(mean, scores.iter().sum::<f64>() / scores.len() as f64);
                 put(min, scores.iter().copied().fold(f64::INFINITY, f64::min));
             }
@@ -369,7 +411,7 @@ impl Run<'_> {
     }
 
     /// Means over the viewers of the groups that `chosen` accepts.
-    fn viewings(&self, report: &mut Report, prefix: &str, chosen: impl Fn(usize) -> bool) {
+    fn viewings(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool) {
         let users = self.users.iter().filter(|user| chosen(user.group));
         let seen: Vec<Viewing> = users.filter_map(|user| user.application.viewing(self.end)).collect();
         if seen.is_empty() {
@@ -378,13 +420,13 @@ impl Run<'_> {
         let sum = |value: fn(&Viewing) -> f64| seen.iter().map(value).sum::<f64>();
         let viewers = seen.len() as f64;
         let started: Vec<f64> = seen.iter().filter_map(|one| Some(one.startup?.as_secs_f64())).collect();
-        let mut put = |name: &str, value: f64| report.metrics.insert(format!("{prefix}{name}"), value);
+        let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
         let bitrates = sum(|one| one.bitrates_sum as f64);
-        put("video_bitrate_mbit", bitrates / sum(|one| one.segments as f64) / 1e6);
-        put("video_stall_s", sum(|one| one.stall.as_secs_f64()) / viewers);
-        put("video_stalls", sum(|one| one.stalls as f64) / viewers);
-        put("video_switches", sum(|one| one.switches as f64) / viewers);
-        put("video_startup_s", started.iter().sum::<f64>() / started.len() as f64);
+        put(&VIDEO_BITRATE_MBIT, bitrates / sum(|one| one.segments as f64) / 1e6);
+        put(&VIDEO_STALL_S, sum(|one| one.stall.as_secs_f64()) / viewers);
+        put(&VIDEO_STALLS, sum(|one| one.stalls as f64) / viewers);
+        put(&VIDEO_SWITCHES, sum(|one| one.switches as f64) / viewers);
+        put(&VIDEO_STARTUP_S, started.iter().sum::<f64>() / started.len() as f64);
     }
 
     fn rows(&self) -> Vec<FlowRow> {

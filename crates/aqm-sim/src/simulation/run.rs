@@ -4,6 +4,7 @@ use super::state::Simulation;
 use crate::endpoint::flow::Endpoints;
 use crate::engine::{Kind, Target};
 use crate::measure::metrics::PortSample;
+use crate::measure::registry::Part;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
@@ -198,13 +199,13 @@ impl Simulation {
             }
             let Some((metrics, queued)) = self.port_metrics(number) else { continue };
             metrics.advance(queued, now);
-            let mut prefixes = Vec::new();
-            prefixes.extend((number == 0).then(String::new));
-            prefixes.extend(several.then(|| metrics.prefix()));
+            let mut parts = Vec::new();
+            parts.extend((number == 0).then_some(Part::WHOLE));
+            parts.extend(several.then(|| metrics.part()));
             let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
             let (ewma, sums) = (metrics.ewma().0, metrics.take_sample());
             let sample = PortSample { queued, ewma, sums, classified, probes };
-            self.shared.metrics.sample_port(&prefixes, &sample, period);
+            self.shared.metrics.sample_port(&parts, &sample, period);
         }
         self.check_queues()?;
         Ok(Some(self.shared.now + self.sample_period))

@@ -20,6 +20,35 @@ use aqm_core::random::Random;
 use aqm_core::units::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
+/// What switches have done, for the metrics.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Whether any switch has flow control, and the buffers that it controls.
+    pub(crate) is_controlled: bool,
+    pub(crate) accounts: Vec<Paused>,
+    /// Packets that were lost at ports although these were paused in time.
+    pub(crate) dropped: u64,
+    /// When a deadlock was first seen.
+    pub(crate) deadlock: Option<Time>,
+    /// Packets that programs dropped, if there are programs.
+    pub(crate) filtered: Option<u64>,
+    /// Largest use of a shared buffer in bytes, and packets that found no room, if there are such buffers.
+    pub(crate) buffers: Option<(u64, u64)>,
+}
+
+/// A priority of a port that a switch may pause: the paused port is named, not the switch that pauses it.
+pub(crate) struct Paused {
+    pub(crate) port: PortId,
+    pub(crate) priority: u8,
+    pub(crate) time_s: f64,
+    pub(crate) xoff_frames: u64,
+    pub(crate) xon_frames: u64,
+    /// Bytes beyond XOFF that were needed, and that there are.
+    pub(crate) headroom: u64,
+    pub(crate) headroom_limit: u64,
+    pub(crate) lost: u64,
+}
+
 /// The port of packets that came in by none: the switch itself sends them.
 const NO_INGRESS: u16 = u16::MAX;
 
@@ -503,60 +532,39 @@ impl Switches {
         }
     }
 
-    /// What is measured, by name; `name` says what a port is called. A paused port is named, not the switch that pauses
-    /// it.
-    pub(crate) fn metrics<'a>(&self, name: impl Fn(PortId) -> &'a str, now: Time) -> Vec<(String, f64)> {
-        let mut metrics = Vec::new();
-        let (mut frames, mut paused_s, mut lost, mut headroom) = (0, 0.0, 0, 0);
-        let mut controlled = false;
+    /// What pauses, programs and buffers have done until `now`.
+    pub(crate) fn told(&self, now: Time) -> Told {
+        let mut told = Told { deadlock: self.deadlock.as_ref().map(|(at, _)| *at), ..Told::default() };
         for installed in &self.switches {
             for (account, thresholds, counters) in installed.switch.flow_control().accounts() {
-                controlled = true;
+                told.is_controlled = true;
                 let Some(port) = installed.ports[account.ingress].into else { continue };
                 let pause = self.ports[port].pause.as_ref();
-                let paused =
-                    pause.map_or(0.0, |pause| pause.paused_time(account.priority, now).as_secs_f64());
-                frames += counters.xoff_frames;
-                paused_s += paused;
-                lost += counters.lost;
-                headroom = headroom.max(counters.headroom_needed);
-                if counters.headroom_needed == 0 && paused == 0.0 {
-                    continue;
-                }
-                let prefix = format!("port.{}.p{}.", name(port), account.priority);
-                let mut put = |name: &str, value: f64| metrics.push((format!("{prefix}{name}"), value));
-                put("pause_frames", counters.xoff_frames as f64);
-                put("resume_frames", counters.xon_frames as f64);
-                put("paused_s", paused);
-                put("pfc_headroom_bytes", counters.headroom_needed as f64);
-                put("pfc_headroom_limit_bytes", thresholds.headroom as f64);
-                put("pfc_losses", counters.lost as f64);
+                told.accounts.push(Paused {
+                    port,
+                    priority: account.priority,
+                    time_s: pause.map_or(0.0, |pause| pause.paused_time(account.priority, now).as_secs_f64()),
+                    xoff_frames: counters.xoff_frames,
+                    xon_frames: counters.xon_frames,
+                    headroom: counters.headroom_needed,
+                    headroom_limit: thresholds.headroom,
+                    lost: counters.lost,
+                });
             }
         }
-        lost += self.ports.iter().map(|attachment| attachment.dropped).sum::<u64>();
-        let mut put = |name: &str, value: f64| metrics.push((name.to_owned(), value));
-        if controlled {
-            put("pause_frames", frames as f64);
-            put("paused_s", paused_s);
-            put("pfc_losses", lost as f64);
-            put("pfc_headroom_bytes", headroom as f64);
-        }
-        if let Some((at, _)) = &self.deadlock {
-            put("pfc_deadlock_s", at.as_secs_f64());
-        }
+        told.dropped = self.ports.iter().map(|attachment| attachment.dropped).sum();
         if self.switches.iter().any(|installed| installed.program.is_some()) {
             let filtered = |port: &Attachment| port.filtered.packets - port.filtered_before;
-            put("program_drops", self.ports.iter().map(filtered).sum::<u64>() as f64);
+            told.filtered = Some(self.ports.iter().map(filtered).sum());
         }
         let buffers: Vec<_> =
             self.switches.iter().filter_map(|installed| installed.switch.buffer()).collect();
         if !buffers.is_empty() {
             let largest = buffers.iter().map(|buffer| buffer.largest()).max().unwrap_or(0);
-            put("buffer_max_bytes", largest as f64);
-            let refused: u64 = self.switches.iter().map(|installed| installed.switch.refused()).sum();
-            put("buffer_drops", refused as f64);
+            told.buffers =
+                Some((largest, self.switches.iter().map(|installed| installed.switch.refused()).sum()));
         }
-        metrics
+        told
     }
 }
 

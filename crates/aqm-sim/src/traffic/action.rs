@@ -11,17 +11,17 @@ pub(crate) enum Action {
     Wake(Time),
 }
 
-/// What a user waits for, and the metrics of the waiting time.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Waited {
-    /// Name of the histogram.
-    pub(crate) histogram: &'static str,
-    /// The mean. Names in `_s` are in seconds, names in `_ms` in milliseconds.
-    pub(crate) mean: &'static str,
-    /// A high percentile, and which.
-    pub(crate) high: (&'static str, f64),
-    /// How many waits ended.
-    pub(crate) completed: &'static str,
-    /// How many waits ended or were not over at the end of the run, where that is known.
-    pub(crate) requested: Option<&'static str>,
+/// What a user waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// A file.
+    Transfer,
+    /// The response to a call.
+    Rpc,
+    /// The last object of a web page.
+    Page,
+    /// The answers of all servers.
+    Query,
+    /// The answer to a request of a recorded conversation, whose last may have none in the capture.
+    Exchange,
 }

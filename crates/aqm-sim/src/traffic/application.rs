@@ -2,9 +2,9 @@
 //!
 //! An application has pipes, each one direction of a TCP connection, numbered from zero.
 
-use super::action::{Action, Waited};
+use super::action::{Action, Wait};
 use super::client::Client;
-use super::dialogue::{Dialogue, EXCHANGE};
+use super::dialogue::Dialogue;
 use super::durations::Durations;
 use super::player::{Player, Viewing};
 use aqm_core::units::Time;
@@ -48,12 +48,12 @@ impl Application {
         }
     }
 
-    /// The user's waiting times, and their metrics.
-    pub(crate) fn waits(&self) -> Option<(&'static Waited, &Durations)> {
+    /// What the user waits for, and the waiting times.
+    pub(crate) fn waits(&self) -> Option<(Wait, &Durations)> {
         match self {
             Application::Client(client) => Some((client.waited, &client.done)),
             Application::Player(_) => None,
-            Application::Dialogue(dialogue) => Some((&EXCHANGE, &dialogue.done)),
+            Application::Dialogue(dialogue) => Some((Wait::Exchange, &dialogue.done)),
         }
     }
 

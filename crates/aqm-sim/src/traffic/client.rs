@@ -5,7 +5,7 @@
 //! for the next object when an answer has arrived on it. The round is over with its last answer. Connections stay
 //! open.
 
-use super::action::{Action, Waited};
+use super::action::{Action, Wait};
 use super::distribution::Distribution;
 use super::durations::Durations;
 use super::kind::{Key, Kind, Over, Takes};
@@ -98,46 +98,17 @@ pub(crate) struct Client {
     outstanding: u64,
     /// Size of the answer that each connection owes.
     owed: Vec<u64>,
-    pub(super) waited: &'static Waited,
+    pub(super) waited: Wait,
     pub(super) done: Durations,
 }
-
-const TRANSFER: Waited = Waited {
-    histogram: "transfer",
-    mean: "transfer_mean_s",
-    high: ("transfer_p99_s", 0.99),
-    completed: "transfers_completed",
-    requested: Some("transfers_requested"),
-};
-const RPC: Waited = Waited {
-    histogram: "rpc_latency",
-    mean: "rpc_latency_mean_ms",
-    high: ("rpc_latency_p99_ms", 0.99),
-    completed: "rpcs_completed",
-    requested: Some("rpcs_requested"),
-};
-const PAGE: Waited = Waited {
-    histogram: "page_load",
-    mean: "page_load_mean_s",
-    high: ("page_load_p95_s", 0.95),
-    completed: "pages_completed",
-    requested: Some("pages_requested"),
-};
-const QUERY: Waited = Waited {
-    histogram: "query",
-    mean: "query_mean_ms",
-    high: ("query_p99_ms", 0.99),
-    completed: "queries_completed",
-    requested: Some("queries_requested"),
-};
 
 impl Client {
     pub(crate) fn new(round: &Round, random: Random) -> Client {
         let waited = match round.exchange {
-            Exchange::Transfer => &TRANSFER,
-            Exchange::Rpc => &RPC,
-            Exchange::Page => &PAGE,
-            Exchange::Query => &QUERY,
+            Exchange::Transfer => Wait::Transfer,
+            Exchange::Rpc => Wait::Rpc,
+            Exchange::Page => Wait::Page,
+            Exchange::Query => Wait::Query,
         };
         Client {
             round: round.clone(),

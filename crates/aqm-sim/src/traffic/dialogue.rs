@@ -1,6 +1,6 @@
 //! Replay of a recorded conversation: the same turns and think times over a simulated network.
 
-use super::action::{Action, Waited};
+use super::action::Action;
 use super::durations::Durations;
 use super::kind::{Key, Kind, Over, Takes};
 use crate::conversations::Turn;
@@ -27,15 +27,6 @@ pub(crate) struct Dialogue {
     asked: Option<Time>,
     pub(super) done: Durations,
 }
-
-pub(super) const EXCHANGE: Waited = Waited {
-    histogram: "exchange",
-    mean: "exchange_mean_ms",
-    high: ("exchange_p99_ms", 0.99),
-    completed: "exchanges_completed",
-    // The last turn may have no answer in the capture.
-    requested: None,
-};
 
 impl Dialogue {
     pub(crate) fn new(turns: Vec<Turn>) -> Dialogue {

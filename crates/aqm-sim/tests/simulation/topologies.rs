@@ -241,7 +241,7 @@ fn measuring_the_reverse_path_of_a_dumbbell_changes_nothing() {
     let mut both = plain.clone();
     both.measure = vec!["bottleneck".to_owned(), "back".to_owned()];
     let (plain, both) = (run(&plain), run(&both));
-    for (name, value) in &plain.metrics {
+    for (name, value) in plain.metrics.iter() {
         assert_eq!(both.metrics[name], *value, "{name}");
     }
     // Acknowledgments of at least 66 bytes for every two segments; they hardly wait.

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from fake import fake_run
 from folders import forge, forge_frame, manifest
 
 import aqmlab as package
-from aqmlab import CheckError, InputError, MachineError, Result, engine, scenario, store
+from aqmlab import CheckError, InputError, MachineError, Result, engine, exports, scenario, store
 from aqmlab.engine import Capabilities, native
 from aqmlab.experiment import conduct
 from aqmlab.results.frames import FRAMES, from_runs
@@ -170,6 +171,67 @@ def equivalent_runs_are_made_once(calls: Calls, tmp_path: Path) -> None:
     assert len(calls) == 2
     assert len(result.runs) == 4
     assert len(package.load(tmp_path / "out").runs) == 4
+
+
+# --- metrics of a newer version ---------------------------------------------------------------------------------------
+
+NEWER = {"zz_newer_ms": 1.5, "class.all.zz_newer_ms": 2.5}
+
+
+@pytest.fixture
+def newer(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Made-up runs of a version that measures what this one does not know."""
+
+    def measured(*task: Any) -> object:
+        run = fake_run(*task)
+        return replace(run, metrics={**run.metrics, **NEWER})
+
+    with monkeypatch.context() as patch:
+        patch.setattr("aqmlab.engine.native.simulate", measured)
+        yield patch
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_metric_of_a_newer_version_is_kept_through_growing_loading_and_exporting(
+    newer: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    _conduct(out)
+    newer.undo()
+    grown, loaded = _conduct(out, seeds=3), package.load(out)
+    assert loaded.to_json() == grown.to_json()
+    for name, value in NEWER.items():
+        for runs in (grown.runs, loaded.runs, pl.read_csv(exports.csv(loaded)["runs.csv"])):
+            assert dict(runs.select("seed", name).rows()) == {1: value, 2: value, 3: None}
+        assert exports.to_pandas(loaded.runs)[name].count() == 4
+        (row, _) = (row for row in loaded.rows if row.metric == name)
+        assert (row.estimate.value, row.estimate.n, row.runs) == (value, 2, 3)
+    assert grown.runs.columns[-6:] == _conduct(tmp_path / "plain").runs.columns[-6:]
+    assert '"title":"zz_newer_ms"' in loaded.report()
+
+
+@pytest.mark.usefixtures("plain", "calls")
+def a_metric_of_a_newer_version_is_kept_by_a_sweep_that_grows_and_by_merging_its_parts(
+    newer: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out, path, parts = tmp_path / "out", tmp_path / "exp.toml", [tmp_path / "one", tmp_path / "two"]
+    _sweep(path, ["5mbit", "10mbit"], out)
+    package.run(path, out=parts[0], jobs=1, shard="1/2")
+    newer.undo()
+    package.run(path, out=parts[1], jobs=1, shard="2/2")
+    grown = _sweep(path, ["5mbit", "10mbit", "20mbit"], out)
+    for result, count in ((grown, 4), (package.load(out), 4), (package.merge(parts, tmp_path / "whole"), 2)):
+        assert result.runs["zz_newer_ms"].drop_nulls().to_list() == [1.5] * count
+        assert set(NEWER) < {row.metric for row in result.rows} <= {*result.frames.metrics}
+        assert result.runs.columns[3] == "rate_mbit" not in result.frames.metrics
+
+
+@pytest.mark.usefixtures("plain", "newer")
+def seeds_may_be_as_many_as_a_metric_of_a_newer_version_took(tmp_path: Path) -> None:
+    _conduct(tmp_path / "out", seeds=5)
+    stop = {"metric": "zz_newer_ms", "share": 0.1, "most": 9, "pilot": 5, "needed": 5, "seeds": 5}
+    forge(tmp_path / "out", lambda entries: entries.update(stop=stop))
+    assert "zz_newer_ms" in package.load(tmp_path / "out").to_json()
 
 
 # --- killed, interrupted ---------------------------------------------------------------------------------------------

@@ -395,7 +395,7 @@ def _conduct(
         frames = earlier.joined(frames)
     # A run that answers several tasks is not where each of them would have put it.
     frames = frames.sorted(labels)
-    frames = replace(frames, runs=swept.tagged(frames.runs, [options.point for options in experiment.points]))
+    frames = swept.tagged(frames, [options.point for options in experiment.points])
     manifest = store.concluded(manifest, frames, outcome.failures)
     if place:
         manifest = place.commit(manifest, frames)

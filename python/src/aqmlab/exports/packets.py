@@ -12,7 +12,7 @@ from aqmlab import _native, python_aqm, scenario
 from aqmlab import engine as engines
 from aqmlab.errors import CheckError, InputError, unknown
 from aqmlab.exports import names
-from aqmlab.results.frames import RUN, metric_names
+from aqmlab.results.frames import RUN
 from aqmlab.scenario.options import Options
 from aqmlab.store import growth
 
@@ -79,7 +79,7 @@ def _recorded(result: Result, one: names.Chosen, what: Scenario, inputs: _native
     recorded = {**what.data(), "record": tap}
     run = _native.run(json.dumps(recorded), inputs, one.seed, _native.Monitor())
     (before,) = result.runs.filter(**dict(zip(RUN, one[:3], strict=True))).iter_rows(named=True)
-    changed = [name for name in metric_names(result.runs) if before[name] != run.metrics.get(name)]
+    changed = [name for name in result.frames.metrics if before[name] != run.metrics.get(name)]
     if changed:
         raise CheckError(f"packets: the run made again is another: {changed[0]} differs")
     return run.packets

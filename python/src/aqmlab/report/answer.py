@@ -10,7 +10,6 @@ import polars as pl
 from aqmlab import metrics
 from aqmlab.names import listed, swept_names
 from aqmlab.results import ranking, swept
-from aqmlab.results.frames import metric_names
 from aqmlab.units import readable
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def _told(result: Result, point: int) -> list[Ranking]:
 
 def _is_same(result: Result, point: int) -> bool:
     """Return whether all AQMs have the same metrics in every run, to the last bit."""
-    runs = result.runs.filter(pl.col("point") == point).select("aqm", "seed", *metric_names(result.runs))
+    runs = result.runs.filter(pl.col("point") == point).select("aqm", "seed", *result.frames.metrics)
     first, *others = (runs.filter(pl.col("aqm") == aqm).drop("aqm").sort("seed") for aqm in result.aqms)
     return all(one.equals(first) for one in others)
 

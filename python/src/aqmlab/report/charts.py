@@ -15,7 +15,6 @@ from aqmlab.plots.model import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
-from aqmlab.results.frames import metric_names
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -160,7 +159,7 @@ def _runs(result: Result, point: int) -> list[dict[str, Any]]:
     runs = result.runs.filter(pl.col("point") == point)
     parts = runs.partition_by("aqm", as_dict=True, maintain_order=True)
     found = []
-    for name in metric_names(runs):
+    for name in result.frames.metrics:
         if runs[name].drop_nulls().is_empty():
             continue
         metric = metrics.find(name)

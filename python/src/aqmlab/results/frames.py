@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,13 +41,29 @@ SCHEMAS: dict[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Frames:
-    """All the numbers of a result; every column name ends in its unit."""
+    """All the numbers of a result; every column name ends in its unit.
+
+    ``swept`` are the columns of runs that were given and not measured.
+    """
 
     runs: pl.DataFrame
     flows: pl.DataFrame
     series: pl.DataFrame
     queues: pl.DataFrame
     histograms: pl.DataFrame
+    swept: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of the runs in their usual order, those of another version that this one does not know last."""
+        others = {*RUN, *ABOUT_RUN, *self.swept}
+        columns = self.runs.schema.items()
+        return ordered({name for name, dtype in columns if name not in others and (is_metric(name) or _counts(dtype))})
+
+    def each(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
+        """Return what becomes of each frame."""
+        changed: dict[str, Any] = {name: change(getattr(self, name)) for name in FRAMES}
+        return replace(self, **changed)
 
     def sorted(self, aqms: Sequence[str]) -> Frames:
         """Return the frames in the order of scenario, AQM as given, and seed; rows of a run keep their order."""
@@ -61,15 +77,16 @@ class Frames:
             places = frame.select(place).to_series()
             return frame if places.is_sorted() else frame.sort(place, maintain_order=True)
 
-        return Frames(**{name: sort(getattr(self, name)) for name in FRAMES})
+        return self.each(sort)
 
     def joined(self, other: Frames) -> Frames:
-        """Return the rows of both; the columns of the runs come in their usual order."""
-        both = {name: _both(getattr(self, name), getattr(other, name)) for name in FRAMES}
-        runs = both["runs"]
-        about = [name for name in ABOUT_RUN if name in runs.columns]
-        both["runs"] = runs.select(*RUN, *metric_names(runs), *about)
-        return Frames(**both)
+        """Return the rows of both, each with all that it has; the columns of the runs come in their usual order."""
+        joined: dict[str, Any] = {name: _both(getattr(self, name), getattr(other, name)) for name in FRAMES}
+        both = replace(self, **joined)
+        first = [name for name in (*RUN, *both.swept, *both.metrics) if name in both.runs.columns]
+        last = [name for name in ABOUT_RUN if name in both.runs.columns]
+        between = [name for name in both.runs.columns if name not in (*first, *last)]
+        return replace(both, runs=both.runs.select(*first, *between, *last))
 
 
 def from_runs(done: Sequence[Done]) -> Frames:
@@ -83,14 +100,13 @@ def from_runs(done: Sequence[Done]) -> Frames:
     )
 
 
+def _counts(dtype: pl.DataType) -> bool:
+    return dtype.is_float() or dtype.is_integer()
+
+
 def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     filled = [frame for frame in (one, other) if len(frame)]
     return pl.concat(filled, how="diagonal_relaxed") if filled else one
-
-
-def metric_names(runs: pl.DataFrame) -> list[str]:
-    """Return the metrics that a frame of runs holds, in their usual order; swept values are none."""
-    return ordered({name for name in runs.columns if is_metric(name)})
 
 
 def _runs(done: Sequence[Done]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from aqmlab.errors import unknown
 from aqmlab.json_text import json_text
 from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
-from aqmlab.results.frames import FRAMES, RUN, Frames, metric_names
+from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.statistics import Difference
@@ -232,7 +232,7 @@ class Result:
         return render(self)
 
     def _runs(self) -> list[dict[str, Any]]:
-        names = metric_names(self.runs)
+        names = self.frames.metrics
         flows = self.flows.partition_by(*RUN, as_dict=True, include_key=False, maintain_order=True)
         return [self._tagged(run["point"], _run(run, names, flows)) for run in self.runs.iter_rows(named=True)]
 

@@ -13,21 +13,13 @@ import polars as pl
 from aqmlab import metrics, statistics, units
 from aqmlab._native import bucket_width_ns
 from aqmlab.metrics import Metric
-from aqmlab.results.frames import Frames, metric_names
+from aqmlab.results.frames import Frames
 from aqmlab.statistics import Difference, Estimate, Reals
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
 # What is less than this many of the last digit shown is written in a smaller unit.
 LEAST_DIGITS = 10.0
-# Percentiles over flows, and not over packets: the column, and above what and up to what size of flow.
-OF_FLOWS = {
-    "fct": ("fct_s", 0.0, 0.0),
-    "slowdown": ("slowdown", 0.0, 0.0),
-    "slowdown_small": ("slowdown", 0.0, 1e5),
-    "slowdown_medium": ("slowdown", 1e5, 1e7),
-    "slowdown_large": ("slowdown", 1e7, math.inf),
-}
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,7 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
     """Return every metric of every AQM with its 95 % interval over the seeds."""
     rows = []
     every = {name: _parts(getattr(frames, name)) for name in ("runs", "histograms", "flows")}
-    known = [(name, metrics.find(name)) for name in metric_names(frames.runs)]
+    known = [(name, metrics.find(name)) for name in frames.metrics]
     for point in points:
         for aqm in aqms:
             runs = every["runs"].get((point, aqm))
@@ -187,12 +179,12 @@ class _Pool:
 
     def _build(self, name: str) -> tuple[Reals, Reals] | None:
         prefix, plain = metrics.split(name)
-        if plain in OF_FLOWS:
-            column, above, up_to = OF_FLOWS[plain]
+        if plain in metrics.OF_FLOWS:
+            column, above, up_to = metrics.OF_FLOWS[plain]
             if self._flows is None or column not in self._flows.columns:
                 return None
             rows = self._flows.drop_nulls(column)
-            if up_to:
+            if above > 0 or up_to < math.inf:
                 rows = rows.filter(pl.col("size_bytes").is_between(above, up_to, closed="right"))
             if prefix:
                 rows = rows.filter(pl.col("group") == prefix.removeprefix("class.").removesuffix("."))
@@ -219,7 +211,7 @@ def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _P
         if merged is not None:
             counts, values_ms = merged
             ms = MS_PER_SECOND if metric.unit == "s" else 1.0
-            is_exact = metrics.split(metric.histogram)[1] in OF_FLOWS
+            is_exact = metrics.split(metric.histogram)[1] in metrics.OF_FLOWS
 
             def half_bucket(value: float) -> float:
                 return 0.0 if is_exact else bucket_width_ns(round(value * ms * NANOS_PER_MS)) / 2 / NANOS_PER_MS / ms

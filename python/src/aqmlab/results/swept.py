@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from aqmlab import metrics, quantities
+from aqmlab.results.frames import Frames
 from aqmlab.results.summary import Comparison, Row
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ def columns(points: Sequence[Mapping[str, str]]) -> dict[str, pl.Series]:
     return {name: pl.Series(name, values) for name, values in named}
 
 
-def tagged(runs: pl.DataFrame, points: Sequence[Mapping[str, str]]) -> pl.DataFrame:
-    """Return runs with the swept values of their scenarios, in place of those they had, behind the seed."""
-    if not points[0]:
-        return runs
-    values = pl.DataFrame(columns(points)).with_columns(pl.Series("point", range(len(points)), dtype=pl.UInt32))
-    plain = runs.drop(values.columns[:-1], strict=False)
+def tagged(frames: Frames, points: Sequence[Mapping[str, str]]) -> Frames:
+    """Return frames with the swept values of each run's scenario, in place of those they had, behind the seed."""
+    values = pl.DataFrame({"point": pl.Series(range(len(points)), dtype=pl.UInt32), **columns(points)})
+    names = tuple(values.columns[1:])
+    plain = frames.runs.drop(*frames.swept, *names, strict=False)
     front = plain.columns[: plain.columns.index("seed") + 1]
-    return plain.join(values, on="point", how="left", maintain_order="left").select(
-        *front, *values.columns[:-1], *plain.columns[len(front) :]
+    runs = plain.join(values, on="point", how="left", maintain_order="left").select(
+        *front, *names, *plain.columns[len(front) :]
     )
+    return replace(frames, runs=runs, swept=names)
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
         joined = frame.join(moved, on=list(RUN), how="inner", maintain_order="left")
         return joined.select(*(pl.col(f"{name}_new").alias(name) for name in RUN), *frame.columns[len(RUN) :])
 
-    return Frames(**{name: move(getattr(kept.frames, name)) for name in FRAMES}).sorted(aqms)
+    return kept.frames.each(move).sorted(aqms)
 
 
 def _remove_records(folder: Path) -> None:

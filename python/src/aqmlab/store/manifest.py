@@ -12,7 +12,7 @@ import polars as pl
 from aqmlab.errors import InputError
 from aqmlab.precision import SMALLEST_PILOT
 from aqmlab.printable import escaped
-from aqmlab.results.frames import Frames, metric_names
+from aqmlab.results.frames import Frames
 from aqmlab.store import seal, shape
 
 NAME = "manifest.json"
@@ -129,7 +129,7 @@ def _of_runs(frames: Frames, aqms: Sequence[str]) -> list[str]:
 
 def _same_runs(frames: Frames) -> list[str]:
     """Return a warning if the seeds change nothing: an interval of zero would look like certainty."""
-    names = metric_names(frames.runs)
+    names = frames.metrics
     if not names:
         return []
     per_aqm = frames.runs.group_by("point", "aqm").agg(pl.len().alias("n"), pl.col(names).n_unique())

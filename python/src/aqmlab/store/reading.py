@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +16,7 @@ import polars as pl
 from aqmlab import system
 from aqmlab.errors import InputError
 from aqmlab.results import swept
-from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs, metric_names
+from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
 from aqmlab.store import manifest, record, seal
 
 RECORDS = "records"
@@ -123,7 +123,8 @@ def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], re
     places = range(len(head["points"]))
     frames, said = from_runs([]), []
     if opened:
-        frames = Frames(**{name: _frame(folder, head, name, file) for name, file in opened.items()})
+        whole: dict[str, Any] = {name: _frame(folder, head, name, file) for name, file in opened.items()}
+        frames = Frames(**whole)
         _check_runs(folder, frames, labels, places)
         _check_numbers(folder, frames)
         if not head["digests"]:
@@ -144,7 +145,7 @@ def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], re
             done.append(one)
     if done:
         frames = frames.joined(from_runs(done)).sorted(labels)
-    frames = replace(frames, runs=swept.tagged(frames.runs, [point["point"] for point in head["points"]]))
+    frames = swept.tagged(frames, [point["point"] for point in head["points"]])
     head = {**head, "plan_warnings": list(dict.fromkeys([*head["plan_warnings"], *said]))}
     return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(said))
 
@@ -183,7 +184,7 @@ def _check_runs(folder: Path, frames: Frames, labels: Sequence[str], places: ran
 def _check_numbers(folder: Path, frames: Frames) -> None:
     """Refuse what no run measures where a number is expected: figures and exports count on one, or on none."""
     for name, columns in (
-        ("runs", metric_names(frames.runs)),
+        ("runs", frames.metrics),
         *((name, [one for one in getattr(frames, name).columns if one not in (*RUN, *_TEXTS)]) for name in _ROWS),
     ):
         for column in columns:

@@ -95,12 +95,7 @@ def merged(parts: Mapping[Path, Kept]) -> Merged:
     points = head["points"]
     expected = sum(len(one["scenario"]["aqm"]) * len(one["scenario"]["seeds"]) for one in points)
     frames = frames.sorted([aqm["label"] for aqm in points[0]["scenario"]["aqm"]])
-    frames = Frames(
-        **{
-            **{name: getattr(frames, name) for name in FRAMES},
-            "runs": swept.tagged(frames.runs, [one["point"] for one in points]),
-        }
-    )
+    frames = swept.tagged(frames, [one["point"] for one in points])
     failures = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["failures"]))
     warnings = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["plan_warnings"]))
     head = {name: value for name, value in head.items() if name != "shard"}
@@ -155,9 +150,7 @@ def _words(point: Mapping[str, Any], name: str) -> str:
 
 def _of(frames: Frames, runs: pl.DataFrame, how: Any) -> Frames:
     """Return the rows of some runs (``semi``), or of all others (``anti``)."""
-    return Frames(
-        **{name: getattr(frames, name).join(runs, on=list(RUN), how=how, maintain_order="left") for name in FRAMES}
-    )
+    return frames.each(lambda frame: frame.join(runs, on=list(RUN), how=how, maintain_order="left"))
 
 
 def _check_equal(folder: Path, one: Frames, other: Frames) -> None:

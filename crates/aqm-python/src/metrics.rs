@@ -3,6 +3,7 @@
 use aqm_sim::measure::registry::{
     Better, DISTRIBUTIONS, Distribution, FAMILIES, Kind, METRICS, Metric, Source, Unit,
 };
+use aqm_sim::measure::sampled::COLUMNS;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -12,9 +13,12 @@ pub(crate) fn metrics() -> String {
     let families = FAMILIES.iter().map(|family| {
         json!({ "name": family.name, "preposition": family.preposition, "dotted": family.is_dotted })
     });
+    let series =
+        COLUMNS.iter().map(|one| json!({ "name": one.name(), "label": one.label, "unit": one.unit.text() }));
     json!({
         "metrics": METRICS.iter().map(|one| metric(one)).collect::<Value>(),
         "families": families.collect::<Value>(),
+        "series": series.collect::<Value>(),
         "flows": DISTRIBUTIONS.iter().filter_map(|one| of_flows(one)).collect::<Value>(),
     })
     .to_string()

@@ -72,6 +72,7 @@ OF_FLOWS: dict[str, tuple[str, float, float]] = {
     one["name"]: (one["column"], one["above"], math.inf if one["up_to"] is None else one["up_to"])
     for one in _DECLARED["flows"]
 }
+_SERIES = {one["name"]: Metric(**one, decimals=0) for one in _DECLARED["series"]}
 _BY_NAME = {metric.name: metric for metric in METRICS}
 _ORDER = {metric.name: number for number, metric in enumerate(METRICS)}
 # The word before the name of a part, by its family.
@@ -92,6 +93,16 @@ def find(name: str) -> Metric:
     histogram = f"{prefix}{known.histogram}" if known.histogram else ""
     label = f"{known.label} {_PREPOSITIONS[family]} {part.removesuffix('.')}"
     return replace(known, name=name, label=label, histogram=histogram)
+
+
+def series_title(name: str) -> str:
+    """Return the label of a column of the time series with its unit.
+
+    >>> series_title("queue_packets"), series_title("class.cubic.goodput_mbit")
+    ('Queue (packets)', 'Goodput of cubic (Mbit/s)')
+
+    """
+    return _SERIES.get(name, find(name)).title
 
 
 def split(name: str) -> tuple[str, str]:

@@ -1,12 +1,13 @@
 //! Measurements at the endpoints of flows, and the time series. Accumulated in place: nothing is logged, nothing is
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
-use super::classified::{Confusion, OF_PACKETS};
+use super::classified::Confusion;
 use super::flow_monitor::FlowMonitor;
 use super::losses::{Cause, Losses};
 use super::port::Sample;
 use super::recorder::Recorder;
 use super::registry::{CLASS, Part};
+use super::sampled::*;
 use crate::network::packet::{Packet, Role};
 use crate::report::Series;
 use crate::switch::pipeline::Hops;
@@ -239,25 +240,26 @@ impl Metrics {
         }
         let series = &mut self.series;
         series.time_s.push(now.as_secs_f64());
-        put(series, "rtt_ms", rtt);
-        put(series, "jain_index", jain);
+        put(series, &Part::WHOLE, &RTT_MS, rtt);
+        put(series, &Part::WHOLE, &JAIN_INDEX, jain);
         let mut total = 0;
         for (group, payload) in self.groups.iter_mut().zip(payload) {
             let new = payload - std::mem::replace(&mut group.sampled_payload, payload);
             total += new;
-            put(series, &CLASS.part(&group.name).of("goodput_mbit"), mbit(new, period));
+            put(series, &CLASS.part(&group.name), &GOODPUT_MBIT, mbit(new, period));
         }
-        put(series, "goodput_mbit", mbit(total, period));
+        put(series, &Part::WHOLE, &GOODPUT_MBIT, mbit(total, period));
         if self.each_flow && self.flows.len() <= MAX_FLOW_SERIES {
             for (id, (flow, sender)) in self.flows.iter().zip(senders).enumerate() {
-                put(series, &format!("flow.{id}.delivered_bytes"), flow.payload_total as f64);
+                let part = FLOW.part(&id.to_string());
+                put(series, &part, &DELIVERED_BYTES, flow.payload_total as f64);
                 match sender {
                     Some(SenderState::Window { cwnd, .. }) => {
-                        put(series, &format!("flow.{id}.cwnd_bytes"), *cwnd as f64);
+                        put(series, &part, &CWND_BYTES, *cwnd as f64);
                     }
                     Some(SenderState::Rate { rate, target }) => {
-                        put(series, &format!("flow.{id}.rate_mbit"), rate / 1e6);
-                        put(series, &format!("flow.{id}.target_mbit"), target / 1e6);
+                        put(series, &part, &RATE_MBIT, rate / 1e6);
+                        put(series, &part, &TARGET_MBIT, target / 1e6);
                     }
                     None => {}
                 }
@@ -269,22 +271,22 @@ impl Metrics {
     pub(crate) fn sample_port(&mut self, parts: &[Part], port: &PortSample, period: Span) {
         let series = &mut self.series;
         for part in parts {
-            let mut put = |name: &str, value: f64| put(series, &part.of(name), value);
-            put("queue_packets", port.queued.packets as f64);
-            put("queue_bytes", port.queued.bytes as f64);
-            put("queue_ewma_packets", port.ewma);
-            put("qdelay_ms", port.sums.sojourn_mean_ms());
-            put("throughput_mbit", mbit(port.sums.sent_bytes, period));
-            put("drops", port.sums.dropped as f64);
-            put("drops_early", port.sums.dropped_early as f64);
-            put("marks", port.sums.marked as f64);
-            for (metric, share) in
-                port.classified.iter().flat_map(|said| OF_PACKETS.iter().zip(said.shares()))
+            let mut put = |column: &Sampled, value: f64| put(series, part, column, value);
+            put(&QUEUE_PACKETS, port.queued.packets as f64);
+            put(&QUEUE_BYTES, port.queued.bytes as f64);
+            put(&QUEUE_EWMA_PACKETS, port.ewma);
+            put(&QDELAY_MS, port.sums.sojourn_mean_ms());
+            put(&THROUGHPUT_MBIT, mbit(port.sums.sent_bytes, period));
+            put(&DROPS, port.sums.dropped as f64);
+            put(&DROPS_EARLY, port.sums.dropped_early as f64);
+            put(&MARKS, port.sums.marked as f64);
+            for (column, share) in
+                port.classified.iter().flat_map(|said| CLASSIFIED.iter().zip(said.shares()))
             {
-                put(metric.name(), share);
+                put(column, share);
             }
             for (name, value) in &port.probes {
-                put(&format!("probe.{name}"), *value);
+                put_named(series, part.of(&format!("probe.{name}")), *value);
             }
         }
     }
@@ -392,14 +394,18 @@ impl FlowMetrics {
     }
 }
 
-fn put(series: &mut Series, name: &str, value: f64) {
-    match series.columns.get_mut(name) {
+fn put(series: &mut Series, part: &Part, column: &Sampled, value: f64) {
+    put_named(series, part.of(column.name()), value);
+}
+
+fn put_named(series: &mut Series, name: String, value: f64) {
+    match series.columns.get_mut(&name) {
         Some(column) => column.push(value),
         None => {
             // What comes late was unknown before.
             let mut column = vec![f64::NAN; series.time_s.len() - 1];
             column.push(value);
-            series.columns.insert(name.to_owned(), column);
+            series.columns.insert(name, column);
         }
     }
 }

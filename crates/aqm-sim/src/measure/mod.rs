@@ -1,5 +1,8 @@
 //! Measurements, and how they become the named metrics of a report.
 
+#[macro_use]
+mod declare;
+
 pub(crate) mod classified;
 pub(crate) mod flow_monitor;
 pub(crate) mod losses;
@@ -8,6 +11,7 @@ pub(crate) mod port;
 pub(crate) mod recorder;
 pub mod registry;
 pub(crate) mod results;
+pub mod sampled;
 mod shares;
 pub mod values;
 pub(crate) mod warmup;

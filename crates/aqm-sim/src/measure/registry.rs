@@ -125,7 +125,7 @@ pub static FAMILIES: &[&Family] = &[&CLASS, &PORT];
 
 impl Metric {
     /// Its name, without that of a part.
-    pub fn name(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         self.name
     }
 
@@ -183,7 +183,7 @@ impl Distribution {
 impl Family {
     /// A part by its name.
     pub(crate) fn part(&self, name: &str) -> Part {
-        Part(format!("{}.{name}.", self.name))
+        Part([self.name, ".", name, "."].concat())
     }
 }
 
@@ -193,7 +193,7 @@ impl Part {
 
     /// The name of a metric, histogram or series of it.
     pub(crate) fn of(&self, plain: &str) -> String {
-        format!("{}{plain}", self.0)
+        [self.0.as_str(), plain].concat()
     }
 }
 
@@ -220,15 +220,6 @@ const fn metric(
 /// section 5), MQ-ECN and TCN.
 const SMALL: u64 = 100_000;
 const MEDIUM: u64 = 10_000_000;
-
-/// A static of each line, and the list of all in this order.
-macro_rules! declare {
-    ($(#[$about:meta])* $list:ident: $kind:ty; $($id:ident = $value:expr;)*) => {
-        $(pub(crate) static $id: $kind = $value;)*
-        $(#[$about])*
-        pub static $list: &[&$kind] = &[$(&$id),*];
-    };
-}
 
 declare! {
     /// Every distribution.

@@ -18,14 +18,6 @@ EVENTS = ("drops", "marks")
 MOST_BANDS = 3
 # The delay axis is logarithmic where the highest peak is this many times the median.
 WIDE = 30.0
-LABELS = {
-    "qdelay_ms": "Queue delay (ms)",
-    "queue_packets": "Queue (packets)",
-    "queue_bytes": "Queue (bytes)",
-    "drops": "Drops (packets)",
-    "marks": "CE marks (packets)",
-    FAIRNESS: "Jain index since the start",
-}
 
 
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
@@ -125,7 +117,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
 
 def _axis(name: str, means: pl.Series) -> Axis:
     """Return an axis, logarithmic if peaks would flatten everything else."""
-    title = LABELS.get(name, metrics.find(name).title)
+    title = metrics.series_title(name)
     median, largest = means.drop_nulls().median(), means.max()
     wide = isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE
     if wide and name != GOODPUT and isinstance(median, float):

@@ -24,17 +24,7 @@ DELAYS = 160
 TIMES = 300
 # Series of the whole that are shown, besides the groups' goodput and the disciplines' own variables.
 SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", "drops", "marks", "jain_index", "rtt_ms")
-TITLES = {
-    "qdelay": "Queue delay",
-    "owd": "One-way delay",
-    "pdv": "Delay variation",
-    "qdelay_ms": "Queue delay (ms)",
-    "queue_packets": "Queue (packets)",
-    "drops": "Drops (packets)",
-    "marks": "CE marks (packets)",
-    "jain_index": "Jain index since the start",
-    "rtt_ms": "Round-trip time (ms)",
-}
+TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
 
 
 def data(result: Result) -> dict[str, Any]:
@@ -151,7 +141,7 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
 def _series_title(name: str) -> str:
     if name.startswith("probe."):
         return f"Variable: {name.removeprefix('probe.').replace('_', ' ')}"
-    return TITLES.get(name) or metrics.find(name).title
+    return metrics.series_title(name)
 
 
 def _runs(result: Result, point: int) -> list[dict[str, Any]]:

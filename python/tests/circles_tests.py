@@ -9,7 +9,8 @@ the name imports the file that defines it. Imports only for tests (`#[cfg(test)]
 - Python: every `from aqmlab... import` and `import aqmlab...` at any depth of the file, also inside functions, but not
 under `if TYPE_CHECKING:`. Names that an `__init__.py` re-exports count as imports of the file that defines them.
 
-A circle is a set of files each of which reaches all others; all its files are named.
+A circle is a set of files each of which reaches all others; all its files are named. Nor are there circles of rooms: a
+room is a folder at the top of a crate's `src` with all its files, or a file there; it uses what its files import.
 """
 
 from __future__ import annotations
@@ -27,17 +28,24 @@ PACKAGE = ROOT / "python" / "src" / "aqmlab"
 
 # Files still in circles. The list may only shrink: a file that is no longer in one must be removed.
 UNMENDED: dict[str, set[str]] = {}
+# Rooms still in circles, the same way.
+UNMENDED_ROOMS: dict[str, set[str]] = {}
 
 Graph = dict[str, set[str]]
 
 
 @pytest.mark.parametrize("crate", CRATES)
 def no_file_of_a_crate_imports_another_in_a_circle(crate: str) -> None:
-    _check(crate, _rust_graph(ROOT / "crates" / crate / "src"))
+    _check(crate, _rust_graph(ROOT / "crates" / crate / "src"), "files import", UNMENDED)
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def no_room_of_a_crate_uses_another_in_a_circle(crate: str) -> None:
+    _check(crate, _rooms(_rust_graph(ROOT / "crates" / crate / "src")), "rooms use", UNMENDED_ROOMS)
 
 
 def no_file_of_the_package_imports_another_in_a_circle() -> None:
-    _check("aqmlab", _python_graph(PACKAGE))
+    _check("aqmlab", _python_graph(PACKAGE), "files import", UNMENDED)
 
 
 def a_circle_is_found_and_named(tmp_path: Path) -> None:
@@ -55,11 +63,29 @@ def a_circle_is_found_and_named(tmp_path: Path) -> None:
     assert _circles(_rust_graph(tmp_path)) == []
 
 
-def _check(name: str, graph: Graph) -> None:
+def rooms_that_use_each_other_are_found_though_no_file_is_in_a_circle(tmp_path: Path) -> None:
+    for name, text in {
+        "lib.rs": "mod a; mod b; mod c;",
+        "a/mod.rs": "mod one; mod two;",
+        "a/one.rs": "use crate::b::B; use super::two::T;",
+        "a/two.rs": "pub struct T;",
+        "b.rs": "use crate::c::C; pub struct B;",
+        "c/mod.rs": "use crate::a::two::T; pub struct C;",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    graph = _rust_graph(tmp_path)
+    assert _circles(graph) == []
+    assert _circles(_rooms(graph)) == [["a", "b", "c"]]
+    (tmp_path / "c" / "mod.rs").write_text("pub struct C;")
+    assert _circles(_rooms(_rust_graph(tmp_path))) == []
+
+
+def _check(name: str, graph: Graph, verb: str, unmended: dict[str, set[str]]) -> None:
     found = _circles(graph)
-    known = UNMENDED.get(name, set())
+    known = unmended.get(name, set())
     new = [circle for circle in found if not known.issuperset(circle)]
-    assert not new, f"{name}: files import each other in a circle: " + "; ".join(", ".join(one) for one in new)
+    assert not new, f"{name}: {verb} each other in a circle: " + "; ".join(", ".join(one) for one in new)
     mended = known.difference(*found)
     assert not mended, f"{name}: no longer in a circle, so off the list: {', '.join(sorted(mended))}"
 
@@ -79,6 +105,18 @@ def _circles(graph: Graph) -> list[list[str]]:
     reach = {file: reached(file) for file in graph}
     found = {tuple(sorted(one for one in reach[file] if file in reach[one])) for file in graph if file in reach[file]}
     return [list(circle) for circle in sorted(found)]
+
+
+def _rooms(graph: Graph) -> Graph:
+    """Which room uses which, for files that import each other so."""
+
+    def room(file: str) -> str:
+        return file.split("/")[0].removesuffix(".rs")
+
+    rooms: Graph = {room(file): set() for file in graph}
+    for file, others in graph.items():
+        rooms[room(file)] |= {room(other) for other in others} - {room(file)}
+    return rooms
 
 
 # Rust

@@ -2,8 +2,8 @@
 //! or is refused in one line, and never breaks a check.
 
 use crate::refusal::one_line;
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, RunError};
+use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, Scenario};
 
 pub(crate) fn run(text: &str) {

@@ -3,7 +3,7 @@
 use crate::error::input;
 use aqm_io::capture::{self, CapturedPacket, FiveTuple};
 use aqm_io::link_trace;
-use aqm_sim::inputs;
+use aqm_sim::scenario::inputs;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;

@@ -5,11 +5,11 @@
 //! Instruction counts come from running it under callgrind.
 #![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;
+use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Transport};
 use aqm_sim::switch::options::SwitchOptions;
-use aqm_sim::topology::{LinkQueue, TopologyLink};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -1,10 +1,9 @@
 //! Packet-level simulation: a bottleneck, its disciplines, and senders that react to congestion.
 //!
-//! A [`scenario::Scenario`], its [`inputs::Inputs`] and a seed go in, a [`report::Report`] comes out. The same three
+//! A [`scenario::Scenario`], its [`inputs::Inputs`](scenario::inputs::Inputs) and a seed go in, a [`report::Report`] comes out. The same three
 //! always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
 #![forbid(unsafe_code)]
 
-pub mod inputs;
 pub mod measure;
 pub mod overflow;
 pub mod rate_control;
@@ -12,24 +11,20 @@ pub mod report;
 pub mod scenario;
 pub mod stepped;
 pub mod switch;
-pub mod topology;
 pub mod traffic;
 pub mod transport;
 
-mod conversations;
 mod endpoint;
-mod engine;
 mod network;
-mod replay;
+mod reporting;
 mod simulation;
-mod voice;
 
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
-use inputs::Inputs;
 use measure::registry::{Part, WARMUP_S};
 use report::{Monitor, Report, RunError};
 use scenario::Scenario;
+use scenario::inputs::Inputs;
 
 /// Runs `scenario` with `seed`; `inputs` holds the captures and link traces that the scenario names.
 ///
@@ -58,7 +53,7 @@ pub fn run_under(
     if !scenario.mser5 {
         return Ok(report);
     }
-    let cut = measure::warmup::cut(&report.series);
+    let cut = reporting::warmup::cut(&report.series);
     let mut report =
         if cut.at > warmup { run_from(aqm, scenario, inputs, seed, monitor, cut.at)? } else { report };
     report.metrics.put(&Part::WHOLE, &WARMUP_S, cut.at.max(warmup).as_secs_f64());
@@ -82,5 +77,5 @@ fn run_from(
     let mut setup = simulation::setup::Setup::build(scenario, aqm, inputs, seed, monitor)?;
     let end = Time::from_nanos(scenario.duration_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
-    measure::results::report(setup, end)
+    reporting::results::report(setup, end)
 }

@@ -1,10 +1,10 @@
 //! A run in steps: its caller looks at the queue or at the series now and then, and may change the discipline's
 //! parameters. Without changes its report is that of [`run`](crate::run).
 
-use crate::inputs::Inputs;
-use crate::measure;
 use crate::report::{Monitor, Report, RunError, Series};
+use crate::reporting;
 use crate::scenario::Scenario;
+use crate::scenario::inputs::Inputs;
 use crate::simulation::setup::Setup;
 use crate::simulation::state::Simulation;
 use aqm_core::backlog::Backlog;
@@ -86,7 +86,7 @@ impl Stepped {
     pub fn report(mut self) -> Result<Report, RunError> {
         self.setup.simulation.advance(self.end, &self.monitor, |_| false)?;
         self.setup.simulation.end(self.end)?;
-        measure::results::report(self.setup, self.end)
+        reporting::results::report(self.setup, self.end)
     }
 
     /// What the discipline has counted since the start.

@@ -5,8 +5,8 @@
 
 use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::Monitor;
+use aqm_sim::scenario::inputs::Inputs;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;

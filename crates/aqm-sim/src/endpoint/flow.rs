@@ -1,13 +1,13 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
-use super::ledger::Ledger;
-use super::rated_ends::RatedEnds;
+use super::rated::RatedEnds;
+use super::tcp::Connection;
+use crate::measure::ledger::Ledger;
 use crate::measure::metrics::SenderState;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;
-use crate::transport::{Losses, Receiver, Sender, Tcp};
+use crate::transport::Losses;
 use aqm_core::packet::Ecn;
-use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 
 /// One flow: where it goes, what it carries, both ends of it. What every packet touches is one cache line.
@@ -98,30 +98,6 @@ pub(crate) enum Endpoints {
     Tcp(Box<Connection>),
     /// Datagrams; where a rate control says how fast, the session has it, so that every flow stays one cache line.
     Datagrams,
-}
-
-impl Endpoints {
-    /// Both ends of a TCP connection with these settings; `random` is what the congestion control may draw from.
-    pub(crate) fn tcp(settings: &Tcp, random: Random) -> Endpoints {
-        Endpoints::Tcp(Box::new(Connection {
-            sender: Sender::new(settings, random),
-            receiver: Receiver::new(settings),
-            sender_timer: Time::MAX,
-            paced: false,
-            receiver_timer: Time::MAX,
-        }))
-    }
-}
-
-/// Both ends of a TCP connection, side by side in memory.
-pub(crate) struct Connection {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    /// The events that stand for their timers, [`Time::MAX`] for none.
-    pub(crate) sender_timer: Time,
-    pub(crate) receiver_timer: Time,
-    /// Whether an event waits that lets the sender go on.
-    pub(crate) paced: bool,
 }
 
 /// What a flow is made of.

@@ -1,13 +1,7 @@
-//! Both ends of flows: what is done with packets at the end of their routes. One file for each kind of endpoint.
+//! Both ends of flows: what a flow is, what its ends keep, one file for each kind of endpoint. The event loop moves them
+//! in `simulation/endpoints`.
 
-pub(crate) mod datagram;
-pub(crate) mod delivery;
-pub(crate) mod feedback;
 pub(crate) mod flow;
-pub(crate) mod ledger;
 pub(crate) mod rated;
-pub(crate) mod rated_ends;
 pub(crate) mod recorded;
-pub(crate) mod replay;
 pub(crate) mod tcp;
-pub(crate) mod telemetry;

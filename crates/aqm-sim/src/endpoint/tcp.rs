@@ -1,220 +1,29 @@
-//! TCP at both ends: what the sans-I/O state machines of `transport` say becomes packets and timers.
+//! Both ends of a TCP connection.
 
-use super::flow::Endpoints;
-use crate::engine::{Kind, Target};
-use crate::network::packet::{Packet, Role};
-use crate::simulation::faults::Fault;
-use crate::simulation::state::Simulation;
-use crate::transport::{Acknowledgment, Segment, flags};
+use crate::transport::{Receiver, Sender, Tcp};
+use aqm_core::random::Random;
 use aqm_core::units::Time;
 
-/// Bytes by which the options of a SYN exceed those of a segment (MSS, window scale, SACK permitted).
-const SYN_OPTIONS: u32 = 8;
+/// Both ends of a TCP connection, side by side in memory.
+pub(crate) struct Connection {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// The events that stand for their timers, [`Time::MAX`] for none.
+    pub(crate) sender_timer: Time,
+    pub(crate) receiver_timer: Time,
+    /// Whether an event waits that lets the sender go on.
+    pub(crate) paced: bool,
+}
 
-impl Simulation {
-    /// A segment or an acknowledgment has arrived.
-    pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
-        let now = self.shared.now;
-        let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        match (packet.role, packet.flags & flags::SYN != 0) {
-            (Role::Ack, true) => {
-                flow.session.ledger.received.control += 1;
-                connection.sender.on_syn_answered(packet.stamp, now);
-                self.pump(number);
-            }
-            (Role::Ack, false) => {
-                flow.session.ledger.received.control += 1;
-                let ack = Acknowledgment {
-                    ack: packet.number,
-                    echo: packet.stamp,
-                    sack: packet.sack,
-                    sack_count: packet.sack_count,
-                    ece: packet.flags & flags::ECE != 0,
-                    note: packet.payload,
-                };
-                connection.sender.on_ack(&ack, now);
-                self.pump(number);
-            }
-            (_, true) => self.answer_syn(number, packet),
-            (_, false) => self.receive_segment(number, packet),
+impl Connection {
+    /// A connection with these settings; `random` is what the congestion control may draw from.
+    pub(crate) fn new(settings: &Tcp, random: Random) -> Connection {
+        Connection {
+            sender: Sender::new(settings, random),
+            receiver: Receiver::new(settings),
+            sender_timer: Time::MAX,
+            receiver_timer: Time::MAX,
+            paced: false,
         }
-    }
-
-    /// The receiver takes a segment with data.
-    fn receive_segment(&mut self, number: usize, packet: &Packet) {
-        let now = self.shared.now;
-        self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
-        if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
-            self.acknowledge(number, &earlier);
-        }
-        let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        flow.session.ledger.received.data += 1;
-        let receiver = &mut connection.receiver;
-        let segment = Segment {
-            seq: packet.number,
-            payload: packet.payload,
-            sent_at: packet.stamp,
-            ecn: packet.ecn,
-            cwr: packet.flags & flags::CWR != 0,
-            fin: packet.flags & flags::FIN != 0,
-        };
-        let answer = receiver.on_segment(&segment, now);
-        let delivered = receiver.delivered();
-        self.shared.metrics.flows[number].payload_total = delivered;
-        if self.shared.faults.strike(Fault::CountedTwiceByTcp) {
-            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
-        }
-        let complete = delivered >= flow.notify_at;
-        match answer {
-            Some(ack) => self.acknowledge(number, &ack),
-            None => self.arm_receiver(number),
-        }
-        if complete {
-            self.on_transfer_complete(number);
-        }
-    }
-
-    /// Sends what the sender may send now.
-    pub(crate) fn pump(&mut self, number: usize) {
-        let now = self.shared.now;
-        loop {
-            let flow = &mut self.flows[number];
-            let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-            if self.shared.slab.is_exceeded() {
-                return;
-            }
-            let Some(sent) = connection.sender.poll(now) else { break };
-            let syn = sent.flags & flags::SYN != 0;
-            let options = if syn { SYN_OPTIONS } else { 0 };
-            let tally = &mut flow.session.ledger.sent;
-            if syn {
-                tally.control += 1;
-            } else {
-                tally.data += 1;
-            }
-            let packet = Packet {
-                flow: number as u32,
-                next: flow.forward,
-                length: sent.payload + u32::from(flow.identity.headers) + options + self.overhead,
-                payload: sent.payload,
-                stamp: now,
-                number: sent.seq,
-                role: Role::Data,
-                flags: sent.flags | if sent.cwr { flags::CWR } else { 0 },
-                ecn: if syn { flow.identity.ecn } else { sent.ecn },
-                ..Packet::default()
-            };
-            let id = self.shared.slab.insert(packet);
-            self.forward(id);
-        }
-        let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        if let Some(until) = connection.sender.paced_until(now)
-            && !connection.paced
-        {
-            connection.paced = true;
-            self.shared.events.push(until, Target::new(Kind::Pace, number as u32));
-        }
-        if let Some(deadline) = connection.sender.deadline()
-            && deadline < connection.sender_timer
-        {
-            connection.sender_timer = deadline;
-            if self.shared.faults.strike(Fault::TimerForgotten) {
-                return;
-            }
-            self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
-        }
-    }
-
-    /// Answers a SYN, as often as it comes.
-    fn answer_syn(&mut self, number: usize, syn: &Packet) {
-        let flow = &mut self.flows[number];
-        flow.session.ledger.received.control += 1;
-        flow.session.ledger.sent.control += 1;
-        let packet = Packet {
-            flow: number as u32,
-            next: flow.reverse,
-            length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
-            stamp: syn.stamp,
-            role: Role::Ack,
-            flags: flags::SYN | flags::ACK,
-            ecn: flow.identity.ecn,
-            ..Packet::default()
-        };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
-    }
-
-    /// Sends an acknowledgment back.
-    fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
-        let flow = &mut self.flows[number];
-        flow.session.ledger.sent.control += 1;
-        // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
-        let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
-        let packet = Packet {
-            flow: number as u32,
-            next: flow.reverse,
-            length: u32::from(flow.identity.headers) + sack_bytes + self.overhead,
-            number: ack.ack,
-            payload: ack.note,
-            stamp: ack.echo,
-            sack: ack.sack,
-            sack_count: ack.sack_count,
-            role: Role::Ack,
-            flags: flags::ACK | if ack.ece { flags::ECE } else { 0 },
-            ..Packet::default()
-        };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
-    }
-
-    /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.
-    fn arm_receiver(&mut self, number: usize) {
-        let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        if let Some(deadline) = connection.receiver.deadline()
-            && deadline < connection.receiver_timer
-        {
-            connection.receiver_timer = deadline;
-            self.shared.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
-        }
-    }
-
-    pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
-            return self.on_rate_timer(number);
-        };
-        if connection.sender_timer != self.shared.now {
-            return None;
-        }
-        connection.sender_timer = Time::MAX;
-        connection.sender.on_timer(self.shared.now);
-        self.pump(number);
-        None
-    }
-
-    pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
-            return self.on_rate_pace(number);
-        };
-        connection.paced = false;
-        self.pump(number);
-        None
-    }
-
-    pub(crate) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
-        if connection.receiver_timer != self.shared.now {
-            return None;
-        }
-        connection.receiver_timer = Time::MAX;
-        match connection.receiver.on_timer(self.shared.now) {
-            Some(ack) => self.acknowledge(number, &ack),
-            None => self.arm_receiver(number),
-        }
-        None
     }
 }

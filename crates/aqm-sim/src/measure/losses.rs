@@ -1,7 +1,7 @@
 //! What the network loses, by flow and by cause, the whole run's. Where it is lost it is counted a second time: by
 //! disciplines, switches and impairments.
 
-use crate::endpoint::ledger::{Item, Tally};
+use super::ledger::{Item, Tally};
 use crate::network::packet::Packet;
 
 /// Why a packet was lost.

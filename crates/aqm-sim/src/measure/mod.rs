@@ -1,17 +1,15 @@
-//! Measurements, and how they become the named metrics of a report.
+//! Measurements, accumulated in place while packets move.
 
 #[macro_use]
 mod declare;
 
 pub(crate) mod classified;
 pub(crate) mod flow_monitor;
+pub(crate) mod ledger;
 pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod port;
 pub(crate) mod recorder;
 pub mod registry;
-pub(crate) mod results;
 pub mod sampled;
-mod shares;
 pub mod values;
-pub(crate) mod warmup;

@@ -28,4 +28,5 @@ pub(crate) mod path;
 pub(crate) mod port;
 pub(crate) mod records;
 pub(crate) mod routes;
+pub(crate) mod switches;
 pub(crate) mod topology;

@@ -2,15 +2,12 @@
 
 use super::records::{RecordId, Records};
 use crate::switch::pipeline::Telemetry;
-use crate::transport::flags;
+use crate::transport::{MAX_SACK_BLOCKS, flags};
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
 /// Number of a packet in the slab.
 pub(crate) type PacketId = u32;
-
-/// Most SACK blocks beside a timestamp option (RFC 2018 section 3).
-pub(crate) const MAX_SACK_BLOCKS: usize = 3;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

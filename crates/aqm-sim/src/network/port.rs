@@ -1,8 +1,8 @@
-//! A port in operation: the wire, and where there is a discipline, discipline and device.
+//! A port in operation: the wire, and where there is a discipline, discipline and device. Who measures a port (`M`) is not
+//! its business: it only has room for the measurements.
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
-use crate::measure::port::PortMetrics;
 use aqm_core::backlog::Backlog;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
@@ -19,7 +19,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// An output port and the wire behind it: one cache line.
 #[repr(align(64))]
-pub(crate) struct Port {
+pub(crate) struct Port<M> {
     /// The queue of packets in flight that it shares with ports of the same rate and delay.
     pub(crate) in_flight: u32,
     pub(crate) delay: Span,
@@ -34,14 +34,13 @@ pub(crate) struct Port {
     inside_bytes: u64,
     rate: Rate,
     /// What only some ports have.
-    pub(crate) extras: Option<Box<Extras>>,
+    pub(crate) extras: Option<Box<Extras<M>>>,
 }
 
 /// What only some ports have.
-#[derive(Default)]
-pub(crate) struct Extras {
+pub(crate) struct Extras<M> {
     /// The discipline and its device.
-    pub(crate) device: Option<Device>,
+    pub(crate) device: Option<Device<M>>,
     pub(crate) impairment: Option<Impairment>,
 }
 
@@ -76,9 +75,9 @@ impl Impairment {
 }
 
 /// A discipline and the device between it and the wire.
-pub(crate) struct Device {
+pub(crate) struct Device<M> {
     pub(crate) qdisc: Qdisc,
-    pub(crate) observed: Observed,
+    pub(crate) observed: Observed<M>,
     /// The largest backlog after an arrival.
     pub(crate) longest: Backlog,
     /// Whether the discipline asks for wake-ups, and the one that is scheduled.
@@ -100,17 +99,16 @@ pub(crate) struct Device {
 }
 
 /// A discipline's backlog and metrics, observed from outside.
-#[derive(Default)]
-pub(crate) struct Observed {
+pub(crate) struct Observed<M> {
     /// Its backlog.
     pub(crate) queued: Backlog,
     /// Bytes by which packets have grown at their departure.
     pub(crate) grown: u64,
     /// The metrics of its port, if that is measured.
-    pub(crate) metrics: Option<Box<PortMetrics>>,
+    pub(crate) metrics: Option<Box<M>>,
 }
 
-impl Device {
+impl<M> Device<M> {
     /// Updates the largest backlog, after an arrival was handled.
     #[inline]
     pub(crate) fn note_longest(&mut self) {
@@ -142,10 +140,10 @@ pub(crate) struct TraceDevice {
     pub(crate) sending: Option<(PacketId, u64)>,
 }
 
-impl Port {
+impl<M> Port<M> {
     /// The port in front of a link called `name`.
-    pub(crate) fn new(link: &LinkSpec, name: &str, overhead: u32, seed: u64) -> Result<Port, SpecError> {
-        let mut extras = Extras::default();
+    pub(crate) fn new(link: &LinkSpec, name: &str, overhead: u32, seed: u64) -> Result<Port<M>, SpecError> {
+        let mut extras = Extras { device: None, impairment: None };
         if link.loss > 0.0 || link.jitter > Span::ZERO {
             let random = Random::stream(seed, &format!("{name} impairment"));
             extras.impairment = Some(Impairment {
@@ -171,7 +169,7 @@ impl Port {
             extras.device = Some(Device {
                 wakes: qdisc.wakes(),
                 qdisc,
-                observed: Observed::default(),
+                observed: Observed { queued: Backlog::default(), grown: 0, metrics: None },
                 longest: Backlog::default(),
                 ring: VecDeque::new(),
                 ring_packets: *ring_packets,
@@ -273,13 +271,13 @@ impl Port {
 
     /// The discipline and its device, if there is one.
     #[inline]
-    pub(crate) fn device(&self) -> Option<&Device> {
+    pub(crate) fn device(&self) -> Option<&Device<M>> {
         self.extras.as_ref()?.device.as_ref()
     }
 
     /// The same, mutable.
     #[inline]
-    pub(crate) fn device_mut(&mut self) -> Option<&mut Device> {
+    pub(crate) fn device_mut(&mut self) -> Option<&mut Device<M>> {
         self.extras.as_mut()?.device.as_mut()
     }
 
@@ -302,6 +300,6 @@ mod tests {
 
     #[test]
     fn a_port_fits_one_cache_line() {
-        assert_eq!(size_of::<Port>(), 64);
+        assert_eq!(size_of::<Port<()>>(), 64);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{ENDLESS, Endpoints};
-use crate::engine::{Kind, Target};
 use crate::measure::metrics::Impossible;
+use crate::simulation::engine::{Kind, Target};
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::units::Time;

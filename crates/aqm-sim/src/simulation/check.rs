@@ -1,8 +1,7 @@
 //! Checks that every run passes.
 
-use super::state::Simulation;
+use super::state::{Device, Port, Simulation};
 use crate::measure::metrics::Impossible;
-use crate::network::port::{Device, Port};
 use crate::report::RunError;
 use aqm_core::backlog::Backlog;
 use aqm_core::params::Value;

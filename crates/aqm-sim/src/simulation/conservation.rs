@@ -3,7 +3,7 @@
 
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Flow};
-use crate::endpoint::ledger::Tally;
+use crate::measure::ledger::Tally;
 use crate::measure::losses::Cause;
 use crate::measure::port::Passed;
 use crate::network::packet::{Packet, Role};

@@ -2,9 +2,9 @@
 
 use super::faults::Fault;
 use super::setup::Setup;
-use crate::inputs::Inputs;
-use crate::measure::results::report;
 use crate::report::{Monitor, RunError};
+use crate::reporting::results::report;
+use crate::scenario::inputs::Inputs;
 use crate::scenario::{Scenario, Tcp, Transport};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};

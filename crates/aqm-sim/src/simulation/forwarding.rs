@@ -3,13 +3,13 @@
 use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
-use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
 use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
+use crate::simulation::engine::{Kind, Target};
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;

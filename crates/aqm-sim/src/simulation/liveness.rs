@@ -1,8 +1,9 @@
 //! Nothing is forgotten: what waits has an event that lets it go on, and no such event is overdue.
 
-use super::state::Simulation;
-use crate::endpoint::flow::{Connection, Endpoints};
-use crate::network::port::{Device, PortId};
+use super::state::{Device, Simulation};
+use crate::endpoint::flow::Endpoints;
+use crate::endpoint::tcp::Connection;
+use crate::network::port::PortId;
 use crate::report::RunError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::Time;

@@ -2,11 +2,12 @@
 
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
-use crate::endpoint::rated_ends::RatedEnds;
-use crate::inputs::Inputs;
+use crate::endpoint::rated::RatedEnds;
+use crate::endpoint::tcp::Connection;
 use crate::network::ideal::Train;
 use crate::network::path::Path;
 use crate::report::RunError;
+use crate::scenario::inputs::Inputs;
 use crate::scenario::{FlowGroup, Source, Transport};
 use crate::traffic::application::Application;
 use crate::traffic::arrivals::Arrivals;
@@ -245,7 +246,8 @@ impl Member<'_> {
                 let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
                 let settings = if pipe.open { tcp.opened() } else { tcp.clone() };
                 let kind = if pipe.back { "tcp-back" } else { tcp.info().name };
-                (Endpoints::tcp(&settings, random), headers, kind, TCP, syn)
+                let connection = Connection::new(&settings, random);
+                (Endpoints::Tcp(Box::new(connection)), headers, kind, TCP, syn)
             }
             Transport::Rate(rated) => {
                 let links = &self.simulation.network.links;

@@ -5,9 +5,12 @@
 //! invented, forgotten or too fast.
 
 pub(crate) mod applications;
+pub(crate) mod captures;
 pub(crate) mod check;
 pub(crate) mod conservation;
 pub(crate) mod emptying;
+pub(crate) mod endpoints;
+pub(crate) mod engine;
 #[cfg(test)]
 mod fault_tests;
 pub(crate) mod faults;

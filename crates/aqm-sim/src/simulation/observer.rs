@@ -1,13 +1,13 @@
 //! What a discipline says while it works: drops and marks reach the slab and the metrics.
 
 use super::faults::Fault;
-use super::state::Shared;
-use crate::engine::{Kind, Target};
+use super::state::{Device, Observed, Shared};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
-use crate::network::port::{Device, Observed, PortId};
+use crate::network::port::PortId;
+use crate::simulation::engine::{Kind, Target};
 use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;

@@ -4,10 +4,10 @@
 //! packet of 1000 bytes that is sent at 0 is at the switch at 150 us. From there it takes 400 us at 20 Mbit/s.
 
 use super::setup::Setup;
-use crate::inputs::Inputs;
 use crate::measure::metrics::SenderState;
-use crate::measure::results::report;
 use crate::report::{Monitor, Report};
+use crate::reporting::results::report;
+use crate::scenario::inputs::Inputs;
 use crate::switch::control_plane::Program;
 use crate::switch::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
 use aqm_core::signal::Emission;

@@ -2,7 +2,6 @@
 
 use super::state::Simulation;
 use crate::endpoint::flow::Endpoints;
-use crate::engine::{Kind, Target};
 use crate::measure::metrics::PortSample;
 use crate::measure::registry::Part;
 use crate::network::in_flight::InFlightQueue;
@@ -10,6 +9,7 @@ use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
+use crate::simulation::engine::{Kind, Target};
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 

@@ -3,15 +3,15 @@
 use super::members::Member;
 use super::state::Simulation;
 use crate::endpoint::flow::Label;
-use crate::engine::Target;
-use crate::inputs::Inputs;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
 use crate::report::{Monitor, RunError};
+use crate::scenario::inputs::Inputs;
 use crate::scenario::{Capacity, Scenario, Transport};
+use crate::simulation::engine::Target;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 
@@ -49,7 +49,7 @@ impl Setup {
 
         let mut groups: Vec<String> = scenario.flows.iter().map(|group| group.name.clone()).collect();
         if !captures.is_empty() {
-            groups.push(crate::replay::GROUP.to_owned());
+            groups.push(crate::simulation::captures::GROUP.to_owned());
         }
         let mut metrics = Metrics::new(groups, scenario.flow_series);
         metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
@@ -88,7 +88,7 @@ impl Setup {
         for capture in captures {
             warnings.extend(capture.warnings());
             let group = scenario.flows.len();
-            crate::replay::add(&mut simulation, &mut labels, group, &recorded, capture);
+            crate::simulation::captures::add(&mut simulation, &mut labels, group, &recorded, capture);
         }
         let network = &simulation.network;
         let links = (0..network.links.len()).map(|link| {

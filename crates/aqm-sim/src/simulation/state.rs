@@ -2,18 +2,18 @@
 
 use super::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
-use crate::endpoint::ledger::Ledger;
-use crate::endpoint::rated_ends::Nic;
+use crate::endpoint::rated::Nic;
 use crate::endpoint::recorded::Replay;
-use crate::engine::EventQueue;
+use crate::measure::ledger::Ledger;
 use crate::measure::metrics::Metrics;
 use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
 use crate::network::graph::{LinkId, Network, Queue};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::Slab;
-use crate::network::port::{Medium, NONE, Port, PortId};
-use crate::switch::installed::Switches;
+use crate::network::port::{self, Medium, NONE, PortId};
+use crate::network::switches::Switches;
+use crate::simulation::engine::EventQueue;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
@@ -25,6 +25,11 @@ use std::collections::BTreeMap;
 pub(crate) const END: u32 = u32::MAX;
 /// Upstream of a port that takes packets from a host, or from several ports.
 const MANY: u32 = NONE - 1;
+
+/// A port, its device and what is seen of its queue, with the measurements of this simulator.
+pub(crate) type Port = port::Port<PortMetrics>;
+pub(crate) type Device = port::Device<PortMetrics>;
+pub(crate) type Observed = port::Observed<PortMetrics>;
 
 /// What every port works with.
 pub(crate) struct Shared {

@@ -4,13 +4,13 @@
 use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
-use crate::engine::{Kind, Target};
 use crate::measure::losses::Cause;
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
-use crate::switch::installed::Switches;
+use crate::network::switches::Switches;
+use crate::simulation::engine::{Kind, Target};
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
 use aqm_core::backlog::Backlog;

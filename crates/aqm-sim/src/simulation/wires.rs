@@ -1,9 +1,9 @@
 //! No link is faster or slower than its rate and its delay say: packets on a wire keep the distance that their length takes,
 //! the last one arrives when it should, and none carries more than fits.
 
-use super::state::Simulation;
+use super::state::{Port, Simulation};
 use crate::network::graph::Capacity;
-use crate::network::port::{Port, PortId};
+use crate::network::port::PortId;
 use crate::report::RunError;
 use aqm_core::units::{Bytes, Time};
 use aqm_io::link_trace::OPPORTUNITY_BYTES;

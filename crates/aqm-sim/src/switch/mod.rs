@@ -7,7 +7,6 @@ pub mod control_plane;
 pub mod deadlock;
 pub mod declaration;
 pub mod flow_control;
-pub(crate) mod installed;
 pub mod options;
 pub mod pause;
 pub mod pipeline;

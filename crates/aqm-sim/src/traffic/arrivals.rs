@@ -3,7 +3,7 @@
 use super::distribution::Distribution;
 use super::kind::{Key, Kind, Over, RATE, Takes};
 use super::source::Source;
-use crate::voice;
+use crate::traffic::voice;
 use aqm_core::params::{Kind as Unit, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span};

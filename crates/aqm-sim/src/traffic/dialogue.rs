@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::durations::Durations;
 use super::kind::{Key, Kind, Over, Takes};
-use crate::conversations::Turn;
+use crate::traffic::conversations::Turn;
 use aqm_core::units::Time;
 
 /// The one kind of flow that is a recorded conversation.

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod application;
 pub(crate) mod arrivals;
 pub(crate) mod client;
+pub(crate) mod conversations;
 pub(crate) mod dialogue;
 pub(crate) mod distribution;
 pub(crate) mod durations;
@@ -11,6 +12,7 @@ mod kind;
 pub(crate) mod player;
 mod registry;
 pub(crate) mod source;
+pub(crate) mod voice;
 mod workload;
 
 pub use kind::{BULK, COMMON, Key, Kind, Over, Takes};

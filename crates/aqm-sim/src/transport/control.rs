@@ -1,8 +1,22 @@
 //! A congestion control with its window and slow start.
 
-use super::bbr::{Moment, View};
-use super::controller::Controller;
-use super::hystart::SlowStart;
+pub(super) mod bbr;
+mod bbr1;
+mod bbr3;
+pub(super) mod controller;
+mod cubic;
+mod dctcp;
+mod fixed;
+mod hystart;
+pub(super) mod isolated;
+mod ledbat;
+mod newreno;
+mod prague;
+pub(super) mod registry;
+
+use self::bbr::{Moment, View};
+use self::controller::Controller;
+use self::hystart::SlowStart;
 use super::rate::{LostSegment, RateSample, Sampler};
 use super::scoreboard::Segment;
 use super::tcp::Tcp;

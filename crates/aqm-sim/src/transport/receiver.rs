@@ -2,9 +2,11 @@
 
 use super::feedback::{Echo, Note};
 use super::tcp::Tcp;
-use crate::network::packet::MAX_SACK_BLOCKS;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
+
+/// Most SACK blocks beside a timestamp option (RFC 2018 section 3).
+pub(crate) const MAX_SACK_BLOCKS: usize = 3;
 
 /// An acknowledgment to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The settings of a TCP connection: its congestion control and the values of its keys.
 
-use super::controller::Info;
+use super::control::controller::Info;
+use super::control::registry::{CONTROLS, find};
 use super::ecn::EcnMode;
 use super::feedback::Feedback;
 use super::keys::{IP, RELATIONS, TCP};
-use super::registry::{CONTROLS, find};
 use super::values::{Values, field, to_json};
 use aqm_core::params::did_you_mean;
 use aqm_core::units::Size;

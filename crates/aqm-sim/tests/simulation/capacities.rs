@@ -3,7 +3,7 @@
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
 use aqm_io::link_trace::LinkTrace;
-use aqm_sim::inputs::Inputs;
+use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
 
 /// A bottleneck of `rate_bps` that is measured from `warmup_ns` to `duration_ns`.

@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
 use aqm_core::spec::Spec;
 use aqm_core::units::Span;
-use aqm_sim::inputs::Inputs;
+use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Distribution, FlowGroup, Scenario, Source};
 use aqm_sim::stepped::Stepped;
 

@@ -3,8 +3,8 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::rate_control::Rated;
 use aqm_sim::report::Report;
+use aqm_sim::scenario::topology::{LinkQueue, Topology, TopologyLink};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
-use aqm_sim::topology::{LinkQueue, Topology, TopologyLink};
 use std::collections::BTreeMap;
 
 /// `count` flows of a rate control that start at once.

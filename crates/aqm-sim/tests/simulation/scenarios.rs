@@ -1,7 +1,7 @@
 //! Scenarios that the integration tests start from.
 
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
+use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
 
 /// One millisecond in nanoseconds.

@@ -4,11 +4,11 @@
 //! link-layer overhead. Propagation takes 50 us.
 
 use crate::scenarios::{self, MS, SECOND, bottleneck, cbr};
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
+use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, FlowGroup, Rated, Scenario, Source, Topology, Transport};
 use aqm_sim::switch::options::{BufferOptions, PfcOptions, SwitchOptions};
-use aqm_sim::topology::{LinkQueue, TopologyLink};
 use std::collections::BTreeMap;
 
 const KBIT: u64 = 1_000;

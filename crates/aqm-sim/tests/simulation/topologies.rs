@@ -1,10 +1,10 @@
 //! Topologies other than the dumbbell.
 
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report, RunError};
+use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
-use aqm_sim::topology::{LinkQueue, TopologyLink};
 use std::collections::BTreeMap;
 
 const MBIT: u64 = 1_000_000;

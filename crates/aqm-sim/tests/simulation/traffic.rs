@@ -3,8 +3,8 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, run_with, tcp};
 use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
-use aqm_sim::inputs::Inputs;
 use aqm_sim::report::{Monitor, Report};
+use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, Distribution, Exchange, FlowGroup, Round, Scenario, Source, Video};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! The control plane: each period it measures what arrived, solves the programme for each port, and installs weights,
 //! thresholds and the rates that senders are told.
 
-use super::super::control_plane::{ControlPlane, Write};
-use super::super::pipeline::{RegisterId, State};
 use super::evolution::Evolution;
 use super::programme::{Class, Objective, Programme, Quality};
+use crate::switch::control_plane::{ControlPlane, Write};
+use crate::switch::pipeline::{RegisterId, State};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 

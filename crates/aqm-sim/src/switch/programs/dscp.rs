@@ -11,9 +11,9 @@
 //! # Deviations
 //! A class that sent nothing during a period keeps its threshold.
 
-use super::super::control_plane::{ControlPlane, Program, Write};
-use super::super::declaration::{Info, Site};
-use super::super::pipeline::{
+use crate::switch::control_plane::{ControlPlane, Program, Write};
+use crate::switch::declaration::{Info, Site};
+use crate::switch::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
 use aqm_core::packet::{Ecn, Packet};

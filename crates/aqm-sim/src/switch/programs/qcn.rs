@@ -11,11 +11,11 @@
 //! Packets that are not ECN-capable, messages of other switches among them, are never sampled: their senders would not know
 //! what to do with a message.
 
-use super::super::control_plane::Program;
-use super::super::declaration::{Info, Site};
-use super::super::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
 use crate::rate_control::Feedback;
 use crate::rate_control::qcn::CongestionPoint;
+use crate::switch::control_plane::Program;
+use crate::switch::declaration::{Info, Site};
+use crate::switch::pipeline::{Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State};
 use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use aqm_core::random::Random;
 use aqm_core::signal::Emission;

@@ -1,7 +1,7 @@
 //! Calls to a control that follows a model of the path. For other controls each costs a branch.
 
 use super::{Phase, Sender};
-use crate::transport::bbr::{Moment, Recovery};
+use crate::transport::control::bbr::{Moment, Recovery};
 use aqm_core::units::Time;
 
 impl Sender {

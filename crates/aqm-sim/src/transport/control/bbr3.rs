@@ -14,8 +14,8 @@ mod probe_rtt;
 use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use super::rate::{LostSegment, Rounds, Sampler, WindowedMax};
-use super::window::{Acked, Window};
+use crate::transport::rate::{LostSegment, Rounds, Sampler, WindowedMax};
+use crate::transport::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 

@@ -2,7 +2,7 @@
 
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use super::window::{Acked, Window};
+use crate::transport::window::{Acked, Window};
 
 /// Its declaration.
 pub(super) static INFO: Info = Info {

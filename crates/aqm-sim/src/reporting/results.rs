@@ -1,21 +1,21 @@
 //! From accumulated measurements to the named metrics of the contract.
 
-use super::classified::{OF_FLOWS, OF_PACKETS};
-use super::metrics::{FlowMetrics, Metrics};
-use super::port::{FlowAtPort, PortMetrics};
-use super::registry::*;
 use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
+use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
+use crate::measure::metrics::{FlowMetrics, Metrics};
+use crate::measure::port::{FlowAtPort, PortMetrics};
+use crate::measure::registry::*;
 use crate::network::graph::Capacity;
 use crate::network::port::PortId;
+use crate::network::switches::Told;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::setup::Setup;
 use crate::simulation::state::User;
-use crate::switch::installed::Told;
 use crate::traffic::action::Wait;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
-use crate::voice;
+use crate::traffic::voice;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 

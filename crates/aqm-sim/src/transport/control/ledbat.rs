@@ -1,9 +1,9 @@
 //! LEDBAT's window (RFC 6817): uses capacity that others leave, and yields when the one-way delay rises.
 
 use super::controller::{Controller, Info};
-use super::feedback::{Echo, Note};
-use super::values::Values;
-use super::window::{Acked, Window};
+use crate::transport::feedback::{Echo, Note};
+use crate::transport::values::Values;
+use crate::transport::window::{Acked, Window};
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;

@@ -1,10 +1,10 @@
 //! DCTCP's window (RFC 8257): Reno's growth, and a reduction in proportion to the share of marked bytes.
 
 use super::controller::{Controller, Info};
-use super::feedback::{Echo, Note};
 use super::hystart::SlowStart;
 use super::newreno::Newreno;
-use super::window::{Acked, Window};
+use crate::transport::feedback::{Echo, Note};
+use crate::transport::window::{Acked, Window};
 
 /// Its declaration.
 pub(super) static INFO: Info = Info {

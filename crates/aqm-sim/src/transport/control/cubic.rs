@@ -5,7 +5,7 @@
 //! (section 4.3). A mark leaves at least two segments, as a loss does (section 4.6 allows one).
 
 use super::controller::{Controller, Info};
-use super::window::{Acked, Window};
+use crate::transport::window::{Acked, Window};
 use aqm_core::params::{Preset, Value};
 use aqm_core::units::{Span, Time};
 

@@ -8,9 +8,9 @@
 //! found by time (item 6) with the option `rack`.
 
 use super::controller::{Controller, Info};
-use super::feedback::{Echo, Note};
 use super::newreno::Newreno;
-use super::window::{Acked, Window};
+use crate::transport::feedback::{Echo, Note};
+use crate::transport::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
 
 /// Its declaration.

@@ -7,8 +7,8 @@
 use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use super::rate::{Rounds, Sampler, WindowedMax};
-use super::window::{Acked, Window};
+use crate::transport::rate::{Rounds, Sampler, WindowedMax};
+use crate::transport::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 

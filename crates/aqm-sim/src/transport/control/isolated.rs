@@ -1,10 +1,10 @@
 //! A congestion control without its connection, for oracles.
 
+use super::Control;
 use super::bbr::Moment;
-use super::control::Control;
-use super::rate::{LostSegment, RateSample, Sampler};
-use super::tcp::Tcp;
-use super::window::Acked;
+use crate::transport::rate::{LostSegment, RateSample, Sampler};
+use crate::transport::tcp::Tcp;
+use crate::transport::window::Acked;
 use aqm_core::random::Random;
 
 /// A congestion control that is told what happens, and returns its window, and its rate if it has one.

@@ -1,6 +1,6 @@
 //! What switches on the path say in the packets themselves (INT).
 
-use super::flow::Endpoints;
+use crate::endpoint::flow::Endpoints;
 use crate::network::packet::PacketId;
 use crate::network::records::Record;
 use crate::simulation::state::Simulation;

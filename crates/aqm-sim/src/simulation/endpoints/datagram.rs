@@ -1,6 +1,6 @@
 //! Datagrams: nothing answers and nothing is sent again.
 
-use super::recorded::Recorded;
+use crate::endpoint::recorded::Recorded;
 use crate::network::packet::{Packet, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;

@@ -1,6 +1,6 @@
 //! What moves endpoints: packets at the end of their routes, and sources that have something to send.
 
-use super::flow::Endpoints;
+use crate::endpoint::flow::Endpoints;
 use crate::network::packet::{PacketId, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;

@@ -1,12 +1,12 @@
 //! What a congestion control is: its declaration, and its reactions to events of its connection.
 
 use super::bbr::View;
-use super::feedback::{Echo, Note};
 use super::hystart::SlowStart;
-use super::keys::Relation;
-use super::rate::{LostSegment, Sampler};
-use super::values::Values;
-use super::window::{Acked, Window};
+use crate::transport::feedback::{Echo, Note};
+use crate::transport::keys::Relation;
+use crate::transport::rate::{LostSegment, Sampler};
+use crate::transport::values::Values;
+use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};

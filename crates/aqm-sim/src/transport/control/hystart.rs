@@ -1,6 +1,6 @@
 //! HyStart++ (RFC 9406): leaves slow start when the round-trip time rises, before packets are lost.
 
-use super::window::{Acked, Window};
+use crate::transport::window::{Acked, Window};
 use aqm_core::units::Span;
 
 /// RFC 9406 section 4.3.

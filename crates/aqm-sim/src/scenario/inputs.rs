@@ -1,6 +1,6 @@
 //! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs.
 
-use crate::conversations::{self, Conversation};
+use crate::traffic::conversations::{self, Conversation};
 use aqm_io::capture::Capture;
 use aqm_io::input_error::InputError;
 use aqm_io::link_trace::LinkTrace;

@@ -3,13 +3,16 @@
 //! The Python package reads what people write (`10mbit`, `1bdp`, `10*cubic`) and hands over this form as JSON.
 //! Unknown keys are refused.
 
+pub mod inputs;
+pub mod topology;
+
 pub use crate::rate_control::Rated;
-pub use crate::topology::Topology;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};
 use aqm_core::units::{Span, Time};
 use serde::{Deserialize, Serialize};
+pub use topology::Topology;
 
 /// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck, with the AQM under
 /// test in the forward direction.

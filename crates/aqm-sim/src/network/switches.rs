@@ -1,19 +1,19 @@
 //! Switches in their network: which ports are theirs, which ports obey their PAUSE frames, what programs they run, and
 //! what came of it.
 
-use super::control_plane::Program;
-use super::deadlock;
-use super::declaration::Site;
-use super::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
-use super::options::{PfcOptions, SwitchOptions};
-use super::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
-use super::pipeline::{Egress, Hops, Ingress, PacketView, QueueView};
-use super::program::ProgramSpec;
-use super::shared_buffer::SharedBuffer;
-use super::{Refusal, Switch, Transit};
-use crate::network::graph::{LinkId, Network, NodeId};
-use crate::network::packet::PacketId;
-use crate::network::port::PortId;
+use super::graph::{LinkId, Network, NodeId};
+use super::packet::PacketId;
+use super::port::PortId;
+use crate::switch::control_plane::Program;
+use crate::switch::deadlock;
+use crate::switch::declaration::Site;
+use crate::switch::flow_control::{Account, Direction, FlowControl, Thresholds, sufficient_headroom};
+use crate::switch::options::{PfcOptions, SwitchOptions};
+use crate::switch::pause::{PRIORITIES, PauseFrame, PauseState, priority_of};
+use crate::switch::pipeline::{Egress, Hops, Ingress, PacketView, QueueView};
+use crate::switch::program::ProgramSpec;
+use crate::switch::shared_buffer::SharedBuffer;
+use crate::switch::{Refusal, Switch, Transit};
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::paused::PausedClasses;
 use aqm_core::random::Random;
@@ -280,7 +280,7 @@ impl Switches {
 
     /// The registers and tables of a switch's program.
     #[cfg(test)]
-    pub(crate) fn program_state(&self, switch: usize) -> Option<&super::pipeline::State> {
+    pub(crate) fn program_state(&self, switch: usize) -> Option<&crate::switch::pipeline::State> {
         self.switches[switch].program.as_ref().map(Program::state)
     }
 

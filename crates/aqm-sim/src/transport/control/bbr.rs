@@ -1,7 +1,7 @@
 //! What BBRv1 and BBRv3 share: their view of the connection, the last good window, the first pacing rate.
 
-use super::rate::{RateSample, Sampler};
-use super::window::Window;
+use crate::transport::rate::{RateSample, Sampler};
+use crate::transport::window::Window;
 use aqm_core::units::{Span, Time};
 
 /// Values to which BBR is limited: it relies on SACK, has its own startup and recovery, and its drafts name no

@@ -2,8 +2,8 @@
 
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use super::keys::Relation;
-use super::window::{Acked, Window};
+use crate::transport::keys::Relation;
+use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset, Value};
 
 /// Its declaration.

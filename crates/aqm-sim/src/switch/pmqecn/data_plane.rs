@@ -2,7 +2,7 @@
 //! The congestion point of PMQECN. Packets are put into virtual queues, which are counters; a virtual queue is served in
 //! weighted rounds by giving its packets to three classes, which a strict-priority discipline serves in order; a virtual queue
 //! that is longer than its threshold returns a message to the source of each packet that leaves it, with what arrives of the
-//! class and what should. The [control plane](super::super::pmqecn) sets weights, thresholds and those rates.
+//! class and what should. The [control plane](super::control) sets weights, thresholds and those rates.
 //!
 //! `strategy` puts what the paper compares PMQECN with on the same virtual queues, as its authors did: DCQCN and P4QCN by the
 //! queue of the port, TCN by the time that a packet waited.
@@ -15,21 +15,21 @@
 //! Classes go by DiffServ code point where the paper has addresses. Counters go down with packets that the queue drops; the
 //! authors' leak.
 
-use super::super::control_plane::{ControlPlane, Program};
-use super::super::declaration::{Info, Site};
-use super::super::pipeline::{
+use super::control::{Registers, Settings, Solver};
+use super::evolution::Evolution;
+use super::programme::{Objective, Quality};
+use crate::switch::control_plane::{ControlPlane, Program};
+use crate::switch::declaration::{Info, Site};
+use crate::switch::pipeline::{
     Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
 };
-use super::super::pmqecn::control::{Registers, Settings, Solver};
-use super::super::pmqecn::evolution::Evolution;
-use super::super::pmqecn::programme::{Objective, Quality};
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use aqm_core::signal::Emission;
 use aqm_core::units::{Bytes, Rate, Span};
 
 /// The registry entry.
-pub(super) static INFO: Info = Info {
+pub(crate) static INFO: Info = Info {
     name: "pmqecn",
     summary: "Virtual queues in weighted rounds, thresholds and rates from a queueing model (PMQECN)",
     reference: "Liu et al., PeerJ CS 2024",
@@ -367,8 +367,8 @@ impl Pipeline for Switch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::program::ProgramSpec;
     use super::*;
+    use crate::switch::program::ProgramSpec;
     use aqm_core::packet::Packet;
     use aqm_core::random::Random;
     use aqm_core::units::Time;

@@ -1,0 +1,5 @@
+//! What reads a whole finished simulation: measurements become the named metrics of a report.
+
+pub(crate) mod results;
+mod shares;
+pub(crate) mod warmup;

@@ -8,9 +8,11 @@
 //! looked at is no drop, and counts as lost ten seconds later. Queue lengths are those after each arrival and departure,
 //! sojourn times whole milliseconds, of all queues together, and the means leave out zeros.
 
+use super::observer::{AtHost, PacketObserver};
 use super::registry::*;
-use crate::network::packet::PacketId;
+use crate::network::packet::{Packet, Role};
 use crate::report::Report;
+use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
@@ -21,6 +23,7 @@ const FORGOTTEN: Span = Span::from_secs(10);
 /// The monitor of one run.
 #[derive(Default)]
 pub(crate) struct FlowMonitor {
+    overhead: u32,
     /// Two for each flow: there and back.
     flows: Vec<Seen>,
     /// When each packet under way was sent, by its place in the slab.
@@ -68,68 +71,17 @@ impl Mean {
 }
 
 impl FlowMonitor {
-    fn seen(&mut self, flow: u32, back: bool) -> &mut Seen {
-        let index = 2 * flow as usize + usize::from(back);
+    /// The monitor of a run whose packets have `overhead` bytes of the link layer, which it leaves out.
+    pub(crate) fn new(overhead: u32) -> FlowMonitor {
+        FlowMonitor { overhead, ..FlowMonitor::default() }
+    }
+
+    fn seen(&mut self, packet: &Packet) -> &mut Seen {
+        let index = place(packet);
         if self.flows.len() <= index {
             self.flows.resize(index + 1, Seen::default());
         }
         &mut self.flows[index]
-    }
-
-    /// A packet is sent by its host.
-    pub(crate) fn on_sent(&mut self, id: PacketId, flow: u32, back: bool, now: Time) {
-        let seen = self.seen(flow, back);
-        seen.first_sent.get_or_insert(now);
-        seen.sent += 1;
-        let place = id as usize;
-        if self.sent.len() <= place {
-            self.sent.resize(place + 1, Time::ZERO);
-        }
-        self.sent[place] = now;
-    }
-
-    /// A packet of `bytes` reaches its host.
-    pub(crate) fn on_received(&mut self, id: PacketId, flow: u32, back: bool, bytes: u32, now: Time) {
-        let delay = now.since(self.sent[id as usize]);
-        let seen = self.seen(flow, back);
-        seen.last_received = now;
-        seen.received += 1;
-        seen.bytes += u64::from(bytes);
-        seen.delay += delay;
-    }
-
-    /// A discipline drops a packet of a flow and its direction; what says something about congestion is of none.
-    pub(crate) fn on_drop(&mut self, of: Option<(u32, bool)>, reason: DropReason, now: Time) {
-        match of {
-            Some((flow, back)) if reason == DropReason::Inspected => {
-                self.vanished.push_back((now, 2 * flow as usize + usize::from(back)));
-            }
-            Some((flow, back)) => self.on_refusal(flow, back),
-            None => {}
-        }
-        self.count(now, -1);
-    }
-
-    /// A switch drops a packet before any queue: no discipline has it.
-    pub(crate) fn on_refusal(&mut self, flow: u32, back: bool) {
-        self.seen(flow, back).lost += 2;
-    }
-
-    /// A packet has arrived at a discipline, which holds `packets` now.
-    pub(crate) fn on_arrival(&mut self, packets: u64, now: Time) {
-        self.on_queue(packets);
-        self.count(now, 1);
-    }
-
-    /// A packet has left a discipline, which holds `packets` now, after `sojourn`.
-    pub(crate) fn on_departure(&mut self, packets: u64, sojourn: Span, now: Time) {
-        self.on_queue(packets);
-        self.count(now, -1);
-        self.sojourn_with_zeros.add(sojourn.as_millis_f64());
-        let millis = sojourn.as_nanos() / 1_000_000;
-        if millis > 0 {
-            self.sojourn.add(millis as f64);
-        }
     }
 
     fn on_queue(&mut self, packets: u64) {
@@ -145,9 +97,74 @@ impl FlowMonitor {
         self.since = now;
         self.waiting = self.waiting.wrapping_add_signed(change);
     }
+}
 
-    /// Takes a snapshot.
-    pub(crate) fn sample(&mut self, now: Time) {
+/// The place of a packet's flow and direction.
+fn place(packet: &Packet) -> usize {
+    2 * packet.flow as usize + usize::from(packet.role == Role::Ack)
+}
+
+/// What switches and receivers say about congestion belongs to no flow.
+fn is_of_flow(packet: &Packet) -> bool {
+    packet.role != Role::Feedback
+}
+
+impl PacketObserver for FlowMonitor {
+    fn on_sent(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
+        if !is_of_flow(packet) {
+            return;
+        }
+        let seen = self.seen(packet);
+        seen.first_sent.get_or_insert(now);
+        seen.sent += 1;
+        let place = id as usize;
+        if self.sent.len() <= place {
+            self.sent.resize(place + 1, Time::ZERO);
+        }
+        self.sent[place] = now;
+    }
+
+    fn on_received(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
+        let delay = now.since(self.sent[id as usize]);
+        let bytes = packet.length - self.overhead;
+        let seen = self.seen(packet);
+        seen.last_received = now;
+        seen.received += 1;
+        seen.bytes += u64::from(bytes);
+        seen.delay += delay;
+    }
+
+    fn on_enqueue(&mut self, queued: Backlog, now: Time) {
+        self.on_queue(queued.packets);
+        self.count(now, 1);
+    }
+
+    fn on_dequeue(&mut self, queued: Backlog, sojourn: Span, now: Time) {
+        self.on_queue(queued.packets);
+        self.count(now, -1);
+        self.sojourn_with_zeros.add(sojourn.as_millis_f64());
+        let millis = sojourn.as_nanos() / 1_000_000;
+        if millis > 0 {
+            self.sojourn.add(millis as f64);
+        }
+    }
+
+    fn on_drop(&mut self, packet: &Packet, reason: DropReason, now: Time) {
+        if is_of_flow(packet) && reason == DropReason::Inspected {
+            self.vanished.push_back((now, place(packet)));
+        } else {
+            self.on_refusal(packet);
+        }
+        self.count(now, -1);
+    }
+
+    fn on_refusal(&mut self, packet: &Packet) {
+        if is_of_flow(packet) {
+            self.seen(packet).lost += 2;
+        }
+    }
+
+    fn on_sample(&mut self, now: Time) {
         while let Some((_, flow)) = self.vanished.pop_front_if(|(at, _)| now.since(*at) >= FORGOTTEN) {
             self.flows[flow].lost += 1;
         }
@@ -170,8 +187,7 @@ impl FlowMonitor {
         }
     }
 
-    /// What it has to say of a run that ends at `end`.
-    pub(crate) fn report(&self, report: &mut Report, end: Time) {
+    fn report(&mut self, report: &mut Report, end: Time) {
         let zero_if_none = |mean: &Mean| if mean.1 == 0 { 0.0 } else { mean.value() };
         let waited = self.waited + self.waiting as f64 * end.since(self.since).as_secs_f64();
         let mut put = |metric, value| report.metrics.put(&Part::WHOLE, metric, value);
@@ -195,7 +211,20 @@ mod tests {
         Time::from_nanos(millis * 1_000_000)
     }
 
-    fn told(monitor: &FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
+    /// A packet of a flow, or an acknowledgment.
+    fn packet(flow: u32, back: bool, length: u32) -> Packet {
+        Packet { flow, length, role: if back { Role::Ack } else { Role::Data }, ..Packet::default() }
+    }
+
+    fn at(id: u32, packet: &Packet, now: Time) -> AtHost<'_> {
+        AtHost { id, packet, protocol: 6, dscp: 0, now }
+    }
+
+    fn queued(packets: u64) -> Backlog {
+        Backlog { packets, bytes: 0 }
+    }
+
+    fn told(monitor: &mut FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
         let mut report = Report::default();
         monitor.report(&mut report, end);
         move |name: &str| report.metrics[name]
@@ -204,15 +233,16 @@ mod tests {
     #[test]
     fn flows_that_received_something_weigh_the_same_and_acknowledgments_are_flows() {
         let mut monitor = FlowMonitor::default();
-        monitor.on_sent(0, 0, false, ms(0));
-        monitor.on_sent(1, 0, false, ms(0));
-        monitor.on_received(0, 0, false, 1000, ms(10));
-        monitor.on_received(1, 0, false, 1000, ms(30));
-        monitor.on_sent(0, 0, true, ms(30));
-        monitor.on_received(0, 0, true, 40, ms(32));
-        monitor.on_sent(2, 1, false, ms(40)); // nothing of it arrives
-        monitor.sample(ms(100));
-        let told = told(&monitor, ms(100));
+        let (there, back) = (packet(0, false, 1000), packet(0, true, 40));
+        monitor.on_sent(&at(0, &there, ms(0)));
+        monitor.on_sent(&at(1, &there, ms(0)));
+        monitor.on_received(&at(0, &there, ms(10)));
+        monitor.on_received(&at(1, &there, ms(30)));
+        monitor.on_sent(&at(0, &back, ms(30)));
+        monitor.on_received(&at(0, &back, ms(32)));
+        monitor.on_sent(&at(2, &packet(1, false, 1000), ms(40))); // nothing of it arrives
+        monitor.on_sample(ms(100));
+        let told = told(&mut monitor, ms(100));
         // (10 + 30) / 2 there, 2 back; 16 kbit in 30 ms, 320 bit in 2 ms; 30 and 2 ms.
         assert_eq!(told("flowmon_delay_ms"), 11.0);
         assert!((told("flowmon_throughput_kbit") - (16.0 / 0.03 + 0.32 / 0.002) / 2.0).abs() < 1e-9);
@@ -222,27 +252,28 @@ mod tests {
     #[test]
     fn drops_count_twice_and_what_vanished_once_after_ten_seconds() {
         let mut monitor = FlowMonitor::default();
+        let there = packet(0, false, 1000);
         for id in 0..10 {
-            monitor.on_sent(id, 0, false, ms(0));
+            monitor.on_sent(&at(id, &there, ms(0)));
         }
-        monitor.on_received(0, 0, false, 1000, ms(1));
-        monitor.on_drop(Some((0, false)), DropReason::Inspected, ms(1));
-        monitor.sample(ms(5_000)); // without a loss: not part of the mean
-        monitor.on_drop(Some((0, false)), DropReason::Congestion, ms(6_000));
-        monitor.sample(ms(10_000));
-        assert_eq!(told(&monitor, ms(10_000))("flowmon_loss_ratio"), 0.2);
-        monitor.sample(ms(10_001));
-        assert_eq!(told(&monitor, ms(10_001))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
+        monitor.on_received(&at(0, &there, ms(1)));
+        monitor.on_drop(&there, DropReason::Inspected, ms(1));
+        monitor.on_sample(ms(5_000)); // without a loss: not part of the mean
+        monitor.on_drop(&there, DropReason::Congestion, ms(6_000));
+        monitor.on_sample(ms(10_000));
+        assert_eq!(told(&mut monitor, ms(10_000))("flowmon_loss_ratio"), 0.2);
+        monitor.on_sample(ms(10_001));
+        assert_eq!(told(&mut monitor, ms(10_001))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
     }
 
     #[test]
     fn queues_and_sojourn_times_leave_out_zeros_and_the_mean_over_time_does_not() {
         let mut monitor = FlowMonitor::default();
-        monitor.on_arrival(1, ms(0));
-        monitor.on_arrival(2, ms(10));
-        monitor.on_departure(1, Span::from_micros(14_700), ms(20));
-        monitor.on_departure(0, Span::from_micros(900), ms(30));
-        let told = told(&monitor, ms(100));
+        monitor.on_enqueue(queued(1), ms(0));
+        monitor.on_enqueue(queued(2), ms(10));
+        monitor.on_dequeue(queued(1), Span::from_micros(14_700), ms(20));
+        monitor.on_dequeue(queued(0), Span::from_micros(900), ms(30));
+        let told = told(&mut monitor, ms(100));
         assert_eq!(
             (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
             (4.0 / 3.0, 1.0)

@@ -2,10 +2,9 @@
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
 use super::classified::Confusion;
-use super::flow_monitor::FlowMonitor;
 use super::losses::{Cause, Losses};
+use super::observer::PacketObserver;
 use super::port::Sample;
-use super::recorder::Recorder;
 use super::registry::{CLASS, Part};
 use super::sampled::*;
 use crate::network::packet::{Packet, Role};
@@ -28,10 +27,8 @@ pub(crate) struct Metrics {
     /// What the network has lost.
     pub(crate) losses: Losses,
     pub(crate) series: Series,
-    /// Another way to measure, if the scenario asks for it.
-    pub(crate) flow_monitor: Option<Box<FlowMonitor>>,
-    /// Every packet at one end of the flows, if the scenario asks for it.
-    pub(crate) recorder: Option<Box<Recorder>>,
+    /// What the scenario asks for beside them.
+    pub(crate) observers: Vec<Box<dyn PacketObserver>>,
     each_flow: bool,
     /// Sum and number of the senders' RTT samples up to the last sample of the series.
     sampled_rtt: (Span, u64),
@@ -162,8 +159,7 @@ impl Metrics {
             telemetry: TelemetryMetrics::default(),
             losses: Losses::default(),
             series: Series::default(),
-            flow_monitor: None,
-            recorder: None,
+            observers: Vec::new(),
             each_flow,
             sampled_rtt: (Span::ZERO, 0),
             since: Time::ZERO,
@@ -235,9 +231,7 @@ impl Metrics {
         }
         let jain = self.jain(|_| true, |flow| flow.payload_total);
         let rtt = self.sample_rtt(senders);
-        if let Some(monitor) = &mut self.flow_monitor {
-            monitor.sample(now);
-        }
+        self.observers.iter_mut().for_each(|observer| observer.on_sample(now));
         let series = &mut self.series;
         series.time_s.push(now.as_secs_f64());
         put(series, &Part::WHOLE, &RTT_MS, rtt);

@@ -8,6 +8,7 @@ pub(crate) mod flow_monitor;
 pub(crate) mod ledger;
 pub(crate) mod losses;
 pub(crate) mod metrics;
+pub(crate) mod observer;
 pub(crate) mod port;
 pub(crate) mod recorder;
 pub mod registry;

@@ -1,6 +1,8 @@
 //! Records the packets at one end of every flow, as a capture there would: headers alone, as pcapng.
 
+use super::observer::{AtHost, PacketObserver};
 use crate::network::packet::{Packet, Role};
+use crate::report::Report;
 use crate::scenario::Tap;
 use crate::transport::flags;
 use aqm_core::units::Time;
@@ -26,8 +28,8 @@ impl Recorder {
         Recorder { tap, writer: PcapngWriter::new(LinkType::RawIp), recorded: 0 }
     }
 
-    /// A packet of a flow with this protocol and DSCP is sent (`sent`) or arrives.
-    pub(crate) fn on_packet(&mut self, packet: &Packet, sent: bool, (protocol, dscp): (u8, u8), now: Time) {
+    /// Records a packet that is sent (`sent`) or arrives, if it is at the end of its flow that is recorded.
+    fn record(&mut self, &AtHost { packet, protocol, dscp, now, .. }: &AtHost<'_>, sent: bool) {
         let back = match packet.role {
             Role::Data | Role::Datagram => false,
             Role::Ack => true,
@@ -53,10 +55,22 @@ impl Recorder {
         let frame = Frame { time: now, data: &data, wire_length: headers.wire_length(&data) };
         self.writer.add(&frame, None);
     }
+}
 
-    /// The capture, and whether it has all packets.
-    pub(crate) fn finish(mut self) -> (Vec<u8>, bool) {
-        (self.writer.take(), self.recorded < MOST)
+impl PacketObserver for Recorder {
+    fn on_sent(&mut self, seen: &AtHost<'_>) {
+        self.record(seen, true);
+    }
+
+    fn on_received(&mut self, seen: &AtHost<'_>) {
+        self.record(seen, false);
+    }
+
+    fn report(&mut self, report: &mut Report, _end: Time) {
+        report.packets = self.writer.take();
+        if self.recorded == MOST {
+            report.warnings.push("there are more packets than are recorded".to_owned());
+        }
     }
 }
 

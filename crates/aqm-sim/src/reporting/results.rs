@@ -22,8 +22,10 @@ use aqm_io::histogram::Histogram;
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let Setup { mut simulation, labels, links, warnings } = setup;
+    // They have seen the run: what is emptied below is no part of it.
+    let observers = std::mem::take(&mut simulation.shared.metrics.observers);
     let metrics = &simulation.shared.metrics;
-    let observers = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
+    let devices = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
     let mut on_the_way = vec![0; metrics.groups.len()];
     for packet in simulation.shared.slab.iter().filter(|packet| packet.is_counted()) {
         let flow = &metrics.flows[packet.flow as usize];
@@ -31,7 +33,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     let run = Run {
         end,
-        ports: observers.filter_map(|device| device.observed.metrics.as_deref()).collect(),
+        ports: devices.filter_map(|device| device.observed.metrics.as_deref()).collect(),
         metrics,
         on_the_way: &on_the_way,
         flows: &simulation.flows,
@@ -44,8 +46,8 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     run.flow_metrics(&mut report, &Part::WHOLE, |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);
-    if let Some(monitor) = &metrics.flow_monitor {
-        monitor.report(&mut report, end);
+    for mut observer in observers {
+        observer.report(&mut report, end);
     }
     for (number, port) in run.ports.iter().enumerate() {
         if number == 0 {
@@ -101,13 +103,6 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
     simulation.check_emptied()?;
-    if let Some(recorder) = simulation.shared.metrics.recorder {
-        let (packets, is_complete) = recorder.finish();
-        report.packets = packets;
-        if !is_complete {
-            report.warnings.push("there are more packets than are recorded".to_owned());
-        }
-    }
     report.series = simulation.shared.metrics.series;
     Ok(report)
 }

@@ -3,8 +3,10 @@
 use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
+use crate::endpoint::flow::Identity;
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
+use crate::measure::observer::{AtHost, PacketObserver};
 use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
@@ -43,15 +45,8 @@ impl Simulation {
 
     /// Sends a packet through its next port, or to its endpoint.
     pub(crate) fn forward(&mut self, id: PacketId) {
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            let packet = &self.shared.slab[id];
-            // What switches and receivers say about congestion belongs to no flow.
-            if packet.role != Role::Feedback {
-                monitor.on_sent(id, packet.flow, packet.role == Role::Ack, self.shared.now);
-            }
-        }
-        if self.shared.metrics.recorder.is_some() {
-            self.record(id, true);
+        if !self.shared.metrics.observers.is_empty() {
+            self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
         if self.shared.faults.strike(Fault::LostAtSender) {
             return self.shared.slab.remove(id);
@@ -65,14 +60,17 @@ impl Simulation {
         self.hand_over(id, next, length);
     }
 
-    /// Records a packet that is sent, or has arrived.
+    /// Shows the observers a packet that is sent, or has arrived.
     #[cold]
-    pub(crate) fn record(&mut self, id: PacketId, sent: bool) {
+    pub(super) fn observe_at_host(
+        &mut self,
+        id: PacketId,
+        show: impl Fn(&mut dyn PacketObserver, &AtHost<'_>),
+    ) {
         let packet = &self.shared.slab[id];
-        let identity = &self.flows[packet.flow as usize].identity;
-        if let Some(recorder) = &mut self.shared.metrics.recorder {
-            recorder.on_packet(packet, sent, (identity.protocol, identity.dscp), self.shared.now);
-        }
+        let Identity { protocol, dscp, .. } = self.flows[packet.flow as usize].identity;
+        let seen = AtHost { id, packet, protocol, dscp, now: self.shared.now };
+        self.shared.metrics.observers.iter_mut().for_each(|observer| show(observer.as_mut(), &seen));
     }
 
     /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.
@@ -184,8 +182,8 @@ impl Simulation {
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.after_arrival(device.observed.queued);
         }
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            monitor.on_arrival(device.observed.queued.packets, now);
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_enqueue(device.observed.queued, now);
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
@@ -394,8 +392,8 @@ impl Simulation {
         }
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            monitor.on_departure(device.observed.queued.packets, now.since(metadata.arrival), now);
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_dequeue(device.observed.queued, now.since(metadata.arrival), now);
         }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;

@@ -5,7 +5,7 @@ use super::state::{Device, Observed, Shared};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
 use crate::measure::port::Signalled;
-use crate::network::packet::{Packet, PacketId, Role};
+use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
 use crate::simulation::engine::{Kind, Target};
 use aqm_core::classifier::FlowKind;
@@ -53,9 +53,8 @@ impl Observer for PortObserver<'_> {
         } else {
             self.shared.metrics.on_loss(dropped, Cause::Discipline);
         }
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            let of = (dropped.role != Role::Feedback).then_some((dropped.flow, dropped.role == Role::Ack));
-            monitor.on_drop(of, reason, self.shared.now);
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_drop(dropped, reason, self.shared.now);
         }
         if let Some(metrics) = &mut self.observed.metrics {
             let stays_old = !self.shared.faults.strike(Fault::OlderDropCounted);

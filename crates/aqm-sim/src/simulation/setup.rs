@@ -3,6 +3,7 @@
 use super::members::Member;
 use super::state::Simulation;
 use crate::endpoint::flow::Label;
+use crate::measure::flow_monitor::FlowMonitor;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
@@ -52,8 +53,12 @@ impl Setup {
             groups.push(crate::simulation::captures::GROUP.to_owned());
         }
         let mut metrics = Metrics::new(groups, scenario.flow_series);
-        metrics.flow_monitor = scenario.flow_monitor.then(Box::default);
-        metrics.recorder = scenario.record.map(|tap| Box::new(Recorder::new(tap)));
+        if scenario.flow_monitor {
+            metrics.observers.push(Box::new(FlowMonitor::new(scenario.overhead_bytes)));
+        }
+        if let Some(tap) = scenario.record {
+            metrics.observers.push(Box::new(Recorder::new(tap)));
+        }
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,

@@ -69,7 +69,7 @@ impl Simulation {
             switches.on_drop(port, &packet, now);
             refusal = Some((DropReason::Overlimit, Cause::Buffer));
         }
-        let (flow, role) = (self.shared.slab[id].flow, self.shared.slab[id].role);
+        let flow = self.shared.slab[id].flow;
         let Some((reason, cause)) = refusal else {
             // A mark counts if the packet that has it is let in.
             if marked {
@@ -83,10 +83,8 @@ impl Simulation {
             }
             return Some(packet);
         };
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor
-            && role != Role::Feedback
-        {
-            monitor.on_refusal(flow, role == Role::Ack);
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_refusal(&self.shared.slab[id]);
         }
         if let Some(device) = self.ports[port].device_mut()
             && let Some(metrics) = &mut device.observed.metrics

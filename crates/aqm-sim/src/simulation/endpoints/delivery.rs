@@ -18,16 +18,12 @@ impl Simulation {
             Role::Pause => return self.on_pause(id),
             Role::Data | Role::Ack | Role::Datagram => {}
         }
-        if self.shared.metrics.recorder.is_some() {
-            self.record(id, false);
+        if !self.shared.metrics.observers.is_empty() {
+            self.observe_at_host(id, |observer, seen| observer.on_received(seen));
         }
         let packet = self.shared.slab[id];
         if packet.record.is_some() {
             self.read_telemetry(id);
-        }
-        if let Some(monitor) = &mut self.shared.metrics.flow_monitor {
-            let bytes = packet.length - self.overhead;
-            monitor.on_received(id, packet.flow, packet.role == Role::Ack, bytes, self.shared.now);
         }
         self.shared.slab.remove(id);
         let number = packet.flow as usize;

@@ -1,0 +1,45 @@
+//! Who looks on while packets move, beside the metrics that every run has. A run has an observer only if its scenario asks
+//! for it.
+
+use crate::network::packet::{Packet, PacketId};
+use crate::report::Report;
+use aqm_core::backlog::Backlog;
+use aqm_core::signal::DropReason;
+use aqm_core::units::{Span, Time};
+
+/// A packet at its sender or its receiver.
+pub(crate) struct AtHost<'a> {
+    pub(crate) id: PacketId,
+    pub(crate) packet: &'a Packet,
+    /// Protocol and DSCP in the IP header of its flow.
+    pub(crate) protocol: u8,
+    pub(crate) dscp: u8,
+    pub(crate) now: Time,
+}
+
+/// An observer of all hosts and all disciplines; it changes nothing.
+pub(crate) trait PacketObserver: Send {
+    /// A packet is sent by its host.
+    fn on_sent(&mut self, seen: &AtHost<'_>);
+
+    /// A packet of data, a datagram or an acknowledgment reaches its host.
+    fn on_received(&mut self, seen: &AtHost<'_>);
+
+    /// A packet has come to a discipline, which holds `queued` now; if it was dropped, that was told before.
+    fn on_enqueue(&mut self, _queued: Backlog, _now: Time) {}
+
+    /// A packet has left a discipline, which holds `queued` now, after `sojourn`.
+    fn on_dequeue(&mut self, _queued: Backlog, _sojourn: Span, _now: Time) {}
+
+    /// A discipline drops a packet.
+    fn on_drop(&mut self, _packet: &Packet, _reason: DropReason, _now: Time) {}
+
+    /// A switch drops a packet before any queue: no discipline has it.
+    fn on_refusal(&mut self, _packet: &Packet) {}
+
+    /// A point of the time series is taken.
+    fn on_sample(&mut self, _now: Time) {}
+
+    /// Adds what it has to say of a run that ends at `end`.
+    fn report(&mut self, report: &mut Report, end: Time);
+}

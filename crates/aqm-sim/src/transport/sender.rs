@@ -4,7 +4,7 @@
 //! unless losses are found by time (RFC 8985).
 
 use super::control::Control;
-use super::feedback::{Feedback, Note};
+use super::feedback::Note;
 use super::flags;
 use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
@@ -19,8 +19,12 @@ use super::window::{Acked, Window};
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use state::{
+    DuplicateAcks, LossRecovery, Phase, Reduction, RetransmissionTimer, Settings, Stream, Undo, WindowUse,
+};
 
 mod model;
+mod state;
 
 /// A segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,79 +39,25 @@ pub(crate) struct Transmission {
     pub(crate) flags: u8,
 }
 
-/// State of loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// No loss known.
-    Open,
-    /// Fast recovery until `point` is acknowledged.
-    Recovery { point: u64 },
-    /// After a timeout, until `point` is acknowledged.
-    Loss { point: u64 },
-}
-
 /// One sender.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(super) control: Control,
+    settings: Settings,
+    stream: Stream,
     board: Scoreboard,
-    phase: Phase,
-    una: u64,
-    next: u64,
-    /// Bytes that the application has written so far, and whether it has closed.
-    written: u64,
-    closed: bool,
-    /// Present until the connection is open.
-    opening: Option<Opening>,
-    mss: u32,
-    sack: bool,
-    feedback: Feedback,
-    window_cap: u64,
-    duplicates: usize,
-    /// Window inflation of RFC 6582 section 3.2 (without SACK only).
-    inflation: u64,
-    /// The last acknowledgment of new data was a partial one (without SACK only).
-    after_partial: bool,
-    /// RFC 6582: no fast retransmit before this is acknowledged.
-    recover: u64,
-    /// RFC 3168: the window was reduced for everything sent before this.
-    reduced_until: u64,
-    /// When the window was last reduced for congestion.
-    reduced_at: Time,
-    /// The next retransmission is sent even if the pipe is full.
-    retransmit_now: bool,
-    cwr_due: bool,
+    recovery: LossRecovery,
+    duplicates: DuplicateAcks,
+    reduction: Reduction,
+    timer: RetransmissionTimer,
+    usage: WindowUse,
     pacer: Option<Pacer>,
-    /// Whether recoveries use proportional rate reduction (RFC 6937), and the current one.
-    spread: bool,
-    prr: Option<Prr>,
     rack: Option<Box<Rack>>,
-    /// Whether a loss halves the pipe rather than all data outstanding.
-    halves_pipe: bool,
-    /// Whether spurious retransmissions are undone (RFC 3522), and the state to restore.
-    eifel: bool,
-    undo: Option<Undo>,
-    /// Retransmissions that may still be under way: when the first was sent, and where the highest ends.
-    resent: (Time, u64),
     /// For controls that follow a model of the path.
     sampler: Option<Box<Sampler>>,
     /// The receiver's last note.
     note: u32,
-    /// Whether the window, rather than the application, ended the last round of sending.
-    window_limited: bool,
-    last_sent: Time,
-    rtt: RttEstimator,
-    deadline: Option<Time>,
     losses: Losses,
-}
-
-/// State before a retransmission.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    /// When the first retransmission that may be under way was decided.
-    at: Time,
-    /// RFC 4015 section 3.2: pipe_prev.
-    pipe: u64,
 }
 
 /// Losses since the statistics were last reset.
@@ -129,39 +79,18 @@ impl Sender {
         let sampler = control.wants_samples().then(Box::default);
         Sender {
             control,
+            settings: Settings::new(tcp),
+            stream: Stream::new(tcp.flag("handshake").then(Opening::default)),
             board: Scoreboard::default(),
-            phase: Phase::Open,
-            una: 0,
-            next: 0,
-            written: 0,
-            closed: false,
-            opening: tcp.flag("handshake").then(Opening::default),
-            mss: tcp.mss(),
-            sack: tcp.flag("sack"),
-            feedback: tcp.feedback(),
-            window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
-            duplicates: 0,
-            inflation: 0,
-            after_partial: false,
-            recover: 0,
-            reduced_until: 0,
-            reduced_at: Time::ZERO,
-            retransmit_now: false,
-            cwr_due: false,
+            recovery: LossRecovery::new(),
+            duplicates: DuplicateAcks::default(),
+            reduction: Reduction::never(),
+            timer: RetransmissionTimer { rtt: RttEstimator::new(tcp.span("minrto")), deadline: None },
+            usage: WindowUse { limited: false, last_sent: Time::ZERO },
             pacer,
-            spread: tcp.flag("prr"),
-            prr: None,
             rack: tcp.flag("rack").then(Box::default),
-            halves_pipe: tcp.is("ssthresh", "pipe"),
-            eifel: tcp.flag("eifel"),
-            undo: None,
-            resent: (Time::ZERO, 0),
             sampler,
             note: 0,
-            window_limited: false,
-            last_sent: Time::ZERO,
-            rtt: RttEstimator::new(tcp.span("minrto")),
-            deadline: None,
             losses: Losses::default(),
         }
     }
@@ -169,51 +98,51 @@ impl Sender {
     /// The application writes `bytes` more.
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_if_application_limited();
-        self.written = self.written.saturating_add(bytes);
+        self.stream.written = self.stream.written.saturating_add(bytes);
     }
 
     /// The application closes: it writes nothing more.
     pub(crate) fn close(&mut self) {
-        self.closed = true;
+        self.stream.closed = true;
     }
 
     /// The application stops: what was not sent is never sent.
     pub(crate) fn stop(&mut self) {
-        self.written = self.next;
-        self.closed = true;
-        self.opening = None;
+        self.stream.written = self.stream.next;
+        self.stream.closed = true;
+        self.stream.opening = None;
     }
 
     /// The SYN-ACK arrives; `echo` is when the SYN was sent.
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
-        let Some(opening) = self.opening.take() else { return };
-        self.rtt.sample(now.since(echo));
+        let Some(opening) = self.stream.opening.take() else { return };
+        self.timer.rtt.sample(now.since(echo));
         if opening.was_repeated() {
             // RFC 5681 section 3.1; RFC 6298 section 5.7.
-            self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.mss));
-            self.rtt.at_least(TIMEOUT_AFTER_LOSS);
+            self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
+            self.timer.rtt.at_least(TIMEOUT_AFTER_LOSS);
         }
     }
 
     /// When the next timer is due.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        if let Some(opening) = &self.opening {
+        if let Some(opening) = &self.stream.opening {
             return opening.deadline();
         }
         match &self.rack {
-            None => self.deadline,
-            Some(rack) => [self.deadline, rack.look_at, rack.probe_at].into_iter().flatten().min(),
+            None => self.timer.deadline,
+            Some(rack) => [self.timer.deadline, rack.look_at, rack.probe_at].into_iter().flatten().min(),
         }
     }
 
     /// The round-trip estimator, for its samples.
     pub(crate) fn rtt(&self) -> &RttEstimator {
-        &self.rtt
+        &self.timer.rtt
     }
 
     /// Resets the statistics (end of the warm-up).
     pub(crate) fn forget(&mut self) {
-        self.rtt.forget();
+        self.timer.rtt.forget();
         self.losses = Losses::default();
     }
 
@@ -224,11 +153,11 @@ impl Sender {
 
     /// An acknowledgment arrives.
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
-        if ack.ack > self.next || ack.ack < self.una {
+        if ack.ack > self.stream.next || ack.ack < self.stream.una {
             return;
         }
         self.check_if_application_limited();
-        let (flight, prior_inflight) = (self.next - self.una, self.board.pipe());
+        let (flight, prior_inflight) = (self.stream.flight(), self.board.pipe());
         let mut sacked = 0;
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
@@ -242,7 +171,7 @@ impl Sender {
             });
         }
         let mut delivered = 0;
-        if ack.ack > self.una {
+        if ack.ack > self.stream.una {
             delivered = self.on_progress(ack, flight, sacked, now);
         } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
@@ -251,43 +180,43 @@ impl Sender {
         }
         if self.rack.is_some() {
             self.run_rack(ack, flight, delivered + sacked == 0, now);
-        } else if sacked > 0 && self.detect_losses(now) && self.phase == Phase::Open {
+        } else if sacked > 0 && self.detect_losses(now) && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
         }
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = &mut self.recovery.prr {
             let Window { ssthresh, mss, .. } = self.control.window;
             prr.on_ack(sacked + delivered, self.board.pipe(), ssthresh, mss);
         }
-        if self.feedback.is_ecn()
-            && !self.feedback.is_exact()
+        if self.settings.feedback.is_ecn()
+            && !self.settings.feedback.is_exact()
             && ack.ece
-            && self.phase == Phase::Open
-            && ack.ack > self.reduced_until
+            && self.recovery.phase == Phase::Open
+            && ack.ack > self.reduction.until
         {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
             self.reduce(flight, now);
-            self.reduced_until = self.next;
+            self.reduction.until = self.stream.next;
         }
         self.sample(prior_inflight, now);
     }
 
     /// `ack` as the congestion control sees it, with `bytes` newly known to have arrived.
     fn acked(&mut self, ack: &Acknowledgment, flight: u64, bytes: u64, sample: Span, now: Time) -> Acked {
-        let marked = match self.feedback.note {
+        let marked = match self.settings.feedback.note {
             Note::CeBytes => u64::from(ack.note.wrapping_sub(self.note)),
             _ if ack.ece => bytes,
             _ => 0,
         };
         self.note = ack.note;
-        let (una, next, rtt) = (self.una, self.next, self.rtt.smoothed());
+        let (una, next, rtt) = (self.stream.una, self.stream.next, self.timer.rtt.smoothed());
         Acked { bytes, marked, flight, una, next, now, rtt, sample, note: ack.note }
     }
 
     /// New data was acknowledged, and `sacked` bytes beyond it. Returns how many bytes were not known to have
     /// arrived.
     fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) -> u64 {
-        let bytes = ack.ack - self.una;
-        self.una = ack.ack;
+        let bytes = ack.ack - self.stream.una;
+        self.stream.una = ack.ack;
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         let delivered = self.board.on_cumulative_ack(ack.ack, |segment| {
             if let Some(rack) = rack {
@@ -298,54 +227,56 @@ impl Sender {
             }
         });
         let sample = now.since(ack.echo);
-        self.rtt.sample(sample);
-        self.rtt.restart();
-        self.duplicates = 0;
+        self.timer.rtt.sample(sample);
+        self.timer.rtt.restart();
+        self.duplicates.count = 0;
         // RFC 6582 section 3.2 step 3: only the first partial acknowledgment of a recovery restarts the timer. So
         // many losses in one window end in slow start rather than in one retransmission per round trip.
-        let partial = !self.sack && matches!(self.phase, Phase::Recovery { point } if ack.ack < point);
-        if !(partial && self.after_partial) {
+        let partial = !self.settings.sack
+            && matches!(self.recovery.phase, Phase::Recovery { point } if ack.ack < point);
+        if !(partial && self.duplicates.after_partial) {
             // RFC 6298 (5.2), (5.3)
-            self.deadline = (!self.board.is_empty()).then(|| now + self.rtt.rto());
+            self.timer.deadline = (!self.board.is_empty()).then(|| now + self.timer.rtt.rto());
         }
-        self.after_partial = partial;
+        self.duplicates.after_partial = partial;
         let acked = self.acked(ack, flight, sacked + delivered, sample, now);
         self.control.observe(&acked);
-        if let Some(undo) = self.undo.take()
+        if let Some(undo) = self.recovery.undo.take()
             && ack.echo < undo.at
         {
             self.undo_recovery(undo, bytes);
         }
-        match self.phase {
+        match self.recovery.phase {
             Phase::Recovery { point } if ack.ack >= point => {
                 // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK
                 // it is unknown how much of it arrived just now, so it does not count as growth.
-                self.inflation = 0;
-                self.prr = None;
-                self.phase = Phase::Open;
-                if !self.sack {
+                self.duplicates.inflation = 0;
+                self.recovery.prr = None;
+                self.recovery.phase = Phase::Open;
+                if !self.settings.sack {
                     return delivered;
                 }
             }
             Phase::Recovery { .. } => {
-                if !self.sack {
+                if !self.settings.sack {
                     // Partial acknowledgment: the next segment is lost too; deflate by what was acknowledged.
                     self.board.mark_first_lost();
-                    self.retransmit_now = true;
-                    self.inflation = self.inflation.saturating_sub(bytes) + u64::from(self.mss);
+                    self.recovery.retransmit_now = true;
+                    self.duplicates.inflation =
+                        self.duplicates.inflation.saturating_sub(bytes) + u64::from(self.settings.mss);
                 }
                 return delivered;
             }
-            Phase::Loss { point } if ack.ack >= point => self.phase = Phase::Open,
+            Phase::Loss { point } if ack.ack >= point => self.recovery.phase = Phase::Open,
             Phase::Open | Phase::Loss { .. } => {}
         }
         // RFC 3168 section 6.1.2: an echo does not let the window grow.
-        if ack.ece && self.feedback.is_ecn() && !self.feedback.is_exact() {
+        if ack.ece && self.settings.feedback.is_ecn() && !self.settings.feedback.is_exact() {
             return delivered;
         }
         // RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
         let window = &self.control.window;
-        if self.window_limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
+        if self.usage.limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
             self.control.on_ack(&Acked { bytes: delivered, ..acked });
         }
         delivered
@@ -356,11 +287,11 @@ impl Sender {
     fn undo_recovery(&mut self, undo: Undo, bytes: u64) {
         self.board.mark_none_lost();
         let window = &mut self.control.window;
-        window.cwnd = self.next - self.una + bytes.min(window.initial);
+        window.cwnd = self.stream.flight() + bytes.min(window.initial);
         window.ssthresh = undo.pipe;
         self.note_none_lost();
-        (self.phase, self.prr, self.inflation) = (Phase::Open, None, 0);
-        self.retransmit_now = false;
+        (self.recovery.phase, self.recovery.prr, self.duplicates.inflation) = (Phase::Open, None, 0);
+        self.recovery.retransmit_now = false;
     }
 
     /// Saves the state to restore if the retransmission at `now` is spurious. What was sent again before may still be
@@ -368,32 +299,33 @@ impl Sender {
     /// section 3.2: RetransmitTS is not overwritten).
     fn save_undo(&mut self, flight: u64, now: Time) {
         let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
-        self.undo = self.eifel.then_some(Undo { at: self.first_resent(now), pipe });
+        self.recovery.undo = self.settings.eifel.then_some(Undo { at: self.first_resent(now), pipe });
     }
 
     /// When the first of the retransmissions that may still be under way was sent; `now` if there are none.
     fn first_resent(&self, now: Time) -> Time {
-        let (first, end) = self.resent;
-        if self.una < end { first } else { now }
+        let (first, end) = self.recovery.resent;
+        if self.stream.una < end { first } else { now }
     }
 
     /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe.
     fn run_rack(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
         let Some(rack) = &mut self.rack else { return };
-        if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.phase == Phase::Open {
+        if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.recovery.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
             self.reduce(flight, now);
-            self.reduced_until = self.next;
+            self.reduction.until = self.stream.next;
             self.losses.recoveries += 1;
         }
         self.find_overdue(flight, now);
         let alone = self.board.len() == 1;
-        let quiet = self.phase != Phase::Open || self.board.sacked_bytes() > 0 || self.board.is_empty();
+        let quiet =
+            self.recovery.phase != Phase::Open || self.board.sacked_bytes() > 0 || self.board.is_empty();
         if let Some(rack) = &mut self.rack {
             if quiet {
                 rack.probe_at = None;
             } else {
-                rack.arm_probe(now, self.rtt.smoothed(), alone, self.deadline);
+                rack.arm_probe(now, self.timer.rtt.smoothed(), alone, self.timer.deadline);
             }
         }
     }
@@ -403,18 +335,18 @@ impl Sender {
         let Some(rack) = &mut self.rack else { return };
         rack.look_at = None;
         let reported = self.board.sacked_bytes();
-        if reported == 0 && self.phase == Phase::Open {
+        if reported == 0 && self.recovery.phase == Phase::Open {
             return; // nothing was reordered
         }
-        let many = reported >= DUP_THRESH as u64 * u64::from(self.mss);
-        let overdue = rack.overdue(many || self.phase != Phase::Open, self.rtt.smoothed());
+        let many = reported >= DUP_THRESH as u64 * u64::from(self.settings.mss);
+        let overdue = rack.overdue(many || self.recovery.phase != Phase::Open, self.timer.rtt.smoothed());
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         let found =
             self.board.detect_overdue(overdue, now, |segment| control.note_loss(sampler, segment, now));
         rack.look_at = found.look_at;
-        if found.any && self.phase == Phase::Open {
+        if found.any && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
-        } else if found.resent_at.is_some_and(|at| at >= self.reduced_at) {
+        } else if found.resent_at.is_some_and(|at| at >= self.reduction.at) {
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. Most of the data
             // outstanding has left the network; what was in it filled the window. (Linux leaves this to PRR's bound.)
             self.reduce(self.control.window.cwnd, now);
@@ -423,18 +355,20 @@ impl Sender {
 
     /// A duplicate acknowledgment (or, with SACK, one that reports new blocks).
     fn on_duplicate(&mut self, flight: u64, now: Time) {
-        self.duplicates += 1;
-        if self.sack {
+        self.duplicates.count += 1;
+        if self.settings.sack {
             return;
         }
-        match self.phase {
-            Phase::Open if self.duplicates == DUP_THRESH && self.una >= self.recover => {
+        match self.recovery.phase {
+            Phase::Open
+                if self.duplicates.count == DUP_THRESH && self.stream.una >= self.duplicates.recover =>
+            {
                 self.board.mark_first_lost();
                 self.enter_recovery(flight, now);
                 // RFC 5681 section 3.2 step 3: three segments have left the network.
-                self.inflation = DUP_THRESH as u64 * u64::from(self.mss);
+                self.duplicates.inflation = DUP_THRESH as u64 * u64::from(self.settings.mss);
             }
-            Phase::Recovery { .. } => self.inflation += u64::from(self.mss),
+            Phase::Recovery { .. } => self.duplicates.inflation += u64::from(self.settings.mss),
             _ => {}
         }
     }
@@ -442,22 +376,22 @@ impl Sender {
     fn enter_recovery(&mut self, flight: u64, now: Time) {
         self.save_undo(flight, now);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
-        if self.una >= self.reduced_until {
-            self.reduce(if self.halves_pipe { self.board.pipe() } else { flight }, now);
+        if self.stream.una >= self.reduction.until {
+            self.reduce(if self.settings.halves_pipe { self.board.pipe() } else { flight }, now);
         }
-        (self.recover, self.reduced_until) = (self.next, self.next);
-        self.retransmit_now = true;
+        (self.duplicates.recover, self.reduction.until) = (self.stream.next, self.stream.next);
+        self.recovery.retransmit_now = true;
         self.losses.recoveries += 1;
-        self.prr = self.spread.then(|| Prr::begin(flight));
+        self.recovery.prr = self.settings.prr.then(|| Prr::begin(flight));
         self.board.shrink();
-        self.phase = Phase::Recovery { point: self.next };
+        self.recovery.phase = Phase::Recovery { point: self.stream.next };
     }
 
     /// Lowers the window because of congestion, and tells a receiver that echoes marks (RFC 3168 section 6.1.2).
     fn reduce(&mut self, flight: u64, now: Time) {
         self.control.on_congestion(flight);
-        self.reduced_at = now;
-        self.cwr_due = self.feedback.is_ecn();
+        self.reduction.at = now;
+        self.reduction.cwr_due = self.settings.feedback.is_ecn();
     }
 
     /// The retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
@@ -466,54 +400,55 @@ impl Sender {
             if rack.probe_at.is_some_and(|at| at <= now) {
                 (rack.probe_at, rack.probe_due) = (None, true);
                 // Section 7.3: the timeout counts from the probe.
-                self.deadline = Some(now + self.rtt.rto());
+                self.timer.start(now);
             }
             if rack.look_at.is_some_and(|at| at <= now) {
-                self.find_overdue(self.next - self.una, now);
+                self.find_overdue(self.stream.flight(), now);
             }
         }
-        if self.deadline.is_none_or(|deadline| deadline > now) {
+        if self.timer.deadline.is_none_or(|deadline| deadline > now) {
             return;
         }
-        let first = !matches!(self.phase, Phase::Loss { .. });
+        let first = !matches!(self.recovery.phase, Phase::Loss { .. });
         if first {
-            self.save_undo(self.next - self.una, now);
+            self.save_undo(self.stream.flight(), now);
         }
         // Data beyond a hole has arrived: of the data sent since, only the pipe measures the use of the window.
         self.check_if_application_limited();
-        self.control.on_timeout((self.next - self.una).min(self.board.pipe()), first);
+        self.control.on_timeout((self.stream.flight()).min(self.board.pipe()), first);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         self.board.mark_all_lost(|segment| control.note_loss(sampler, segment, now));
-        self.inflation = 0;
-        self.prr = None;
+        self.duplicates.inflation = 0;
+        self.recovery.prr = None;
         if let Some(rack) = &mut self.rack {
             rack.stop_probing();
             rack.look_at = None;
         }
-        self.duplicates = 0;
-        self.phase = Phase::Loss { point: self.next };
+        self.duplicates.count = 0;
+        self.recovery.phase = Phase::Loss { point: self.stream.next };
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
-        (self.recover, self.reduced_until, self.reduced_at) = (self.next, self.next, now);
-        self.retransmit_now = true;
+        (self.duplicates.recover, self.reduction.until, self.reduction.at) =
+            (self.stream.next, self.stream.next, now);
+        self.recovery.retransmit_now = true;
         self.losses.timeouts += u64::from(first);
         self.board.shrink();
-        self.rtt.back_off();
-        self.deadline = Some(now + self.rtt.rto());
+        self.timer.rtt.back_off();
+        self.timer.start(now);
     }
 
     /// The next segment that may be sent now, if any. Call until `None` after every event.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
         if self.board.is_empty() {
-            if self.next == self.written {
+            if self.stream.next == self.stream.written {
                 return None;
             }
-            if let Some(opening) = &mut self.opening {
+            if let Some(opening) = &mut self.stream.opening {
                 let (ecn, flags) = (Ecn::NotEct, flags::SYN);
                 let syn = Transmission { seq: 0, payload: 0, ecn, cwr: false, flags };
                 return opening.poll(now).then_some(syn);
             }
             // RFC 5681 section 4.1.
-            if self.next > 0 && now.since(self.last_sent) > self.rtt.rto() {
+            if self.stream.next > 0 && now.since(self.usage.last_sent) > self.timer.rtt.rto() {
                 self.control.on_idle();
             }
         }
@@ -523,31 +458,33 @@ impl Sender {
         if let Some(probe) = self.probe(now) {
             return Some(probe);
         }
-        let cwnd = self.control.window.cwnd.saturating_add(self.inflation + self.limited_transmit());
-        let room = self.prr.map_or_else(|| cwnd.saturating_sub(self.board.pipe()), |prr| prr.room);
+        let cwnd =
+            self.control.window.cwnd.saturating_add(self.duplicates.inflation + self.limited_transmit());
+        let room = self.recovery.prr.map_or_else(|| cwnd.saturating_sub(self.board.pipe()), |prr| prr.room);
         // RFC 6675 section 5 step 4.3: the first retransmission does not wait for room.
-        let retransmission_room = if self.retransmit_now { u64::MAX } else { room };
-        if self.phase != Phase::Open
+        let retransmission_room = if self.recovery.retransmit_now { u64::MAX } else { room };
+        if self.recovery.phase != Phase::Open
             && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room, now)
         {
-            self.retransmit_now = false;
+            self.recovery.retransmit_now = false;
             self.losses.retransmissions += 1;
-            self.resent = (self.first_resent(now), self.resent.1.max(seq + u64::from(payload)));
+            self.recovery.resent =
+                (self.first_resent(now), self.recovery.resent.1.max(seq + u64::from(payload)));
             return Some(self.sent(seq, payload, true, now));
         }
-        let waiting = self.written - self.next;
-        let payload = waiting.min(u64::from(self.mss)) as u32;
+        let waiting = self.stream.written - self.stream.next;
+        let payload = waiting.min(u64::from(self.settings.mss)) as u32;
         if payload == 0 {
-            self.window_limited = false;
+            self.usage.limited = false;
             return None;
         }
-        let cap = self.window_cap.saturating_sub(self.next - self.una);
+        let cap = self.settings.window_cap.saturating_sub(self.stream.flight());
         if u64::from(payload) > room || u64::from(payload) > cap {
-            self.window_limited = u64::from(payload) > room;
+            self.usage.limited = u64::from(payload) > room;
             return None;
         }
-        let seq = self.next;
-        self.next += u64::from(payload);
+        let seq = self.stream.next;
+        self.stream.next += u64::from(payload);
         self.board.on_sent(seq, payload, now);
         Some(self.sent(seq, payload, false, now))
     }
@@ -555,15 +492,15 @@ impl Sender {
     /// The tail loss probe, if one is due: new data, or else the newest segment again (RFC 8985 section 7.3).
     fn probe(&mut self, now: Time) -> Option<Transmission> {
         let rack = self.rack.as_mut().filter(|rack| rack.probe_due)?;
-        let fresh = (self.written - self.next).min(u64::from(self.mss)) as u32;
-        if fresh > 0 && self.next - self.una + u64::from(fresh) <= self.window_cap {
-            let seq = self.next;
-            self.next += u64::from(fresh);
-            rack.on_probe(self.next, false);
+        let fresh = (self.stream.written - self.stream.next).min(u64::from(self.settings.mss)) as u32;
+        if fresh > 0 && self.stream.flight() + u64::from(fresh) <= self.settings.window_cap {
+            let seq = self.stream.next;
+            self.stream.next += u64::from(fresh);
+            rack.on_probe(self.stream.next, false);
             self.board.on_sent(seq, fresh, now);
             return Some(self.sent(seq, fresh, false, now));
         }
-        rack.on_probe(self.next, true);
+        rack.on_probe(self.stream.next, true);
         let (seq, payload) = self.board.probe_newest(now)?;
         self.losses.retransmissions += 1;
         Some(self.sent(seq, payload, true, now))
@@ -571,19 +508,19 @@ impl Sender {
 
     /// RFC 3042: the first two duplicate acknowledgments each release a new segment. With SACK the pipe does that.
     fn limited_transmit(&self) -> u64 {
-        if self.sack || self.phase != Phase::Open {
+        if self.settings.sack || self.recovery.phase != Phase::Open {
             return 0;
         }
-        self.duplicates.min(2) as u64 * u64::from(self.mss)
+        self.duplicates.count.min(2) as u64 * u64::from(self.settings.mss)
     }
 
     fn sent(&mut self, seq: u64, payload: u32, retransmission: bool, now: Time) -> Transmission {
-        self.last_sent = now;
+        self.usage.last_sent = now;
         // RFC 6298 (5.1)
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rtt.rto());
+        if self.timer.deadline.is_none() {
+            self.timer.start(now);
         }
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = &mut self.recovery.prr {
             prr.on_sent(u64::from(payload));
         }
         self.note_sent(seq, payload, now);
@@ -594,15 +531,15 @@ impl Sender {
         }
         if let Some(rack) = &mut self.rack
             && !retransmission
-            && self.phase == Phase::Open
+            && self.recovery.phase == Phase::Open
             && self.board.sacked_bytes() == 0
         {
-            rack.arm_probe(now, self.rtt.smoothed(), self.board.len() == 1, self.deadline);
+            rack.arm_probe(now, self.timer.rtt.smoothed(), self.board.len() == 1, self.timer.deadline);
         }
-        let plain = retransmission && self.feedback.codepoint != Ecn::Ect1;
-        let ecn = if plain { Ecn::NotEct } else { self.feedback.codepoint };
-        let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        let last = self.closed && seq + u64::from(payload) == self.written;
+        let plain = retransmission && self.settings.feedback.codepoint != Ecn::Ect1;
+        let ecn = if plain { Ecn::NotEct } else { self.settings.feedback.codepoint };
+        let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.reduction.cwr_due);
+        let last = self.stream.closed && seq + u64::from(payload) == self.stream.written;
         let flags = if last { flags::ACK | flags::FIN } else { flags::ACK };
         Transmission { seq, payload, ecn, cwr, flags }
     }
@@ -611,7 +548,7 @@ impl Sender {
     /// Linux's 2 in slow start and 1.2 afterwards (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). Bytes per second; zero
     /// (no pacing) before the first sample.
     fn window_rate(&self) -> f64 {
-        let rtt = self.rtt.smoothed().as_secs_f64();
+        let rtt = self.timer.rtt.smoothed().as_secs_f64();
         let window = &self.control.window;
         let margin = if window.cwnd < window.ssthresh / 2 { 2.0 } else { 1.2 };
         if rtt > 0.0 { margin * window.cwnd as f64 / rtt } else { 0.0 }
@@ -625,12 +562,12 @@ impl Sender {
 
     /// How far its data were acknowledged and sent.
     pub(crate) fn extent(&self) -> (u64, u64) {
-        (self.una, self.next)
+        (self.stream.una, self.stream.next)
     }
 
     /// Whether data are outstanding without the timer that would send them again (RFC 6298 section 5.1).
     pub(crate) fn waits_in_vain(&self) -> bool {
-        self.una < self.next && self.deadline.is_none()
+        self.stream.una < self.stream.next && self.timer.deadline.is_none()
     }
 
     /// Bytes beyond those acknowledged that are known to have arrived.
@@ -640,7 +577,7 @@ impl Sender {
 
     /// Window in bytes, for measurements.
     pub(crate) fn cwnd(&self) -> u64 {
-        self.control.window.cwnd.min(self.window_cap)
+        self.control.window.cwnd.min(self.settings.window_cap)
     }
 }
 

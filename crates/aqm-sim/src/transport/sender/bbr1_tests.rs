@@ -91,11 +91,11 @@ fn probe_rtt_after_ten_seconds_leaves_four_segments_for_200_ms() {
 fn a_loss_costs_a_round_of_packet_conservation_but_no_pacing_rate() {
     let mut wire = Wire::new(&bbr1(), u64::MAX);
     while wire.step(at(2500)) {}
-    let lost = wire.sender.next / MSS;
+    let lost = wire.sender.stream.next / MSS;
     wire.lossy.insert(lost);
     let mut windows = Vec::new();
     while wire.step(at(3000)) {
-        if wire.sender.phase != Phase::Open {
+        if wire.sender.recovery.phase != Phase::Open {
             windows.push(window(&wire).0);
         }
         let pace = wire.sender.control.rate().unwrap() / 10_000.0;

@@ -119,7 +119,7 @@ fn a_loss_while_cruising_costs_three_tenths_of_the_window_until_the_next_probe()
     until_pace(&mut wire, 0.495);
     until_pace(&mut wire, 0.99);
     while wire.step(at(1500)) {}
-    wire.lossy.insert(wire.sender.next / MSS);
+    wire.lossy.insert(wire.sender.stream.next / MSS);
     let up = {
         let mut smallest = u64::MAX;
         while wire.step(at(2200)) {

@@ -1,6 +1,7 @@
 //! Calls to a control that follows a model of the path. For other controls each costs a branch.
 
-use super::{Phase, Sender};
+use super::Sender;
+use super::state::Phase;
 use crate::transport::control::bbr::{Moment, Recovery};
 use aqm_core::units::Time;
 
@@ -9,7 +10,7 @@ impl Sender {
     #[inline]
     pub(super) fn check_if_application_limited(&mut self) {
         if let Some(sampler) = &mut self.sampler
-            && self.next == self.written
+            && self.stream.next == self.stream.written
         {
             sampler.check_if_application_limited(self.board.pipe(), self.control.window.cwnd);
         }
@@ -33,13 +34,13 @@ impl Sender {
     #[inline(never)]
     fn take_sample(&mut self, prior_inflight: u64, now: Time) {
         let Some(sampler) = &mut self.sampler else { return };
-        let Some(rs) = sampler.generate(self.una) else { return };
-        let recovery = match self.phase {
+        let Some(rs) = sampler.generate(self.stream.una) else { return };
+        let recovery = match self.recovery.phase {
             Phase::Open => Recovery::Open,
             Phase::Recovery { .. } => Recovery::Fast,
             Phase::Loss { .. } => Recovery::Timeout,
         };
-        let (inflight, srtt) = (self.board.pipe(), self.rtt.smoothed());
+        let (inflight, srtt) = (self.board.pipe(), self.timer.rtt.smoothed());
         self.control.on_sample(sampler, rs, Moment { now, prior_inflight, inflight, recovery, srtt });
     }
 
@@ -56,10 +57,10 @@ impl Sender {
         let Some(sampler) = &mut self.sampler else { return };
         let inflight = self.board.pipe();
         if inflight == u64::from(payload) && sampler.is_application_limited() {
-            self.control.on_restart(sampler, self.rtt.smoothed(), now);
+            self.control.on_restart(sampler, self.timer.rtt.smoothed(), now);
         }
         sampler.on_sent(seq, payload, inflight, now);
-        if inflight + u64::from(self.mss) > self.control.window.cwnd {
+        if inflight + u64::from(self.settings.mss) > self.control.window.cwnd {
             sampler.mark_window_limited(inflight);
         }
     }

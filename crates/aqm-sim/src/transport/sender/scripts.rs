@@ -79,7 +79,7 @@ impl Player {
     }
 
     fn send(&mut self, now: Time) {
-        let ecn = self.sender.feedback.is_ecn();
+        let ecn = self.sender.settings.feedback.is_ecn();
         while let Some(segment) = self.sender.poll(now) {
             let plain = if ecn && segment.ecn == Ecn::NotEct { "/plain" } else { "" };
             let cwr = if segment.cwr { "/cwr" } else { "" };

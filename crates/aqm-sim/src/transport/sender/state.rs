@@ -1,0 +1,161 @@
+//! What a sender keeps, by section.
+
+use crate::transport::feedback::Feedback;
+use crate::transport::opening::Opening;
+use crate::transport::prr::Prr;
+use crate::transport::rtt::RttEstimator;
+use crate::transport::tcp::Tcp;
+use aqm_core::units::Time;
+
+/// What its flow asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) mss: u32,
+    pub(super) sack: bool,
+    pub(super) feedback: Feedback,
+    /// The receiver's window, bytes.
+    pub(super) window_cap: u64,
+    /// Whether recoveries use proportional rate reduction (RFC 6937).
+    pub(super) prr: bool,
+    /// Whether a loss halves the pipe rather than all data outstanding.
+    pub(super) halves_pipe: bool,
+    /// Whether spurious retransmissions are undone (RFC 3522).
+    pub(super) eifel: bool,
+}
+
+impl Settings {
+    pub(super) fn new(tcp: &Tcp) -> Settings {
+        Settings {
+            mss: tcp.mss(),
+            sack: tcp.flag("sack"),
+            feedback: tcp.feedback(),
+            window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
+            prr: tcp.flag("prr"),
+            halves_pipe: tcp.is("ssthresh", "pipe"),
+            eifel: tcp.flag("eifel"),
+        }
+    }
+}
+
+/// The sequence space (RFC 9293 section 3.3.1), from the application's first byte on.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Present until the connection is open.
+    pub(super) opening: Option<Opening>,
+    /// SND.UNA.
+    pub(super) una: u64,
+    /// SND.NXT.
+    pub(super) next: u64,
+    /// Bytes that the application has written so far, and whether it has closed.
+    pub(super) written: u64,
+    pub(super) closed: bool,
+}
+
+impl Stream {
+    pub(super) fn new(opening: Option<Opening>) -> Stream {
+        Stream { opening, una: 0, next: 0, written: 0, closed: false }
+    }
+
+    /// FlightSize of RFC 5681.
+    #[inline]
+    pub(super) fn flight(&self) -> u64 {
+        self.next - self.una
+    }
+}
+
+/// Whether a loss is being repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery until `point` is acknowledged.
+    Recovery { point: u64 },
+    /// After a timeout, until `point` is acknowledged.
+    Loss { point: u64 },
+}
+
+/// Loss recovery.
+#[derive(Debug)]
+pub(super) struct LossRecovery {
+    pub(super) phase: Phase,
+    /// The next retransmission is sent even if the pipe is full.
+    pub(super) retransmit_now: bool,
+    /// The current proportional rate reduction.
+    pub(super) prr: Option<Prr>,
+    /// The state to restore if the retransmission was spurious.
+    pub(super) undo: Option<Undo>,
+    /// Retransmissions that may still be under way: when the first was sent, and where the highest ends.
+    pub(super) resent: (Time, u64),
+}
+
+impl LossRecovery {
+    pub(super) fn new() -> LossRecovery {
+        LossRecovery {
+            phase: Phase::Open,
+            retransmit_now: false,
+            prr: None,
+            undo: None,
+            resent: (Time::ZERO, 0),
+        }
+    }
+}
+
+/// State before a retransmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// When the first retransmission that may be under way was decided.
+    pub(super) at: Time,
+    /// RFC 4015 section 3.2: pipe_prev.
+    pub(super) pipe: u64,
+}
+
+/// Duplicate and partial acknowledgments, by which losses are found and repaired without SACK (RFC 6582).
+#[derive(Debug, Default)]
+pub(super) struct DuplicateAcks {
+    pub(super) count: usize,
+    /// Window inflation of section 3.2.
+    pub(super) inflation: u64,
+    /// The last acknowledgment of new data was a partial one.
+    pub(super) after_partial: bool,
+    /// No fast retransmit before this is acknowledged.
+    pub(super) recover: u64,
+}
+
+/// The last reduction of the window for congestion.
+#[derive(Debug)]
+pub(super) struct Reduction {
+    pub(super) at: Time,
+    /// RFC 3168: the window was reduced for everything sent before this.
+    pub(super) until: u64,
+    /// CWR is to be sent.
+    pub(super) cwr_due: bool,
+}
+
+impl Reduction {
+    pub(super) fn never() -> Reduction {
+        Reduction { at: Time::ZERO, until: 0, cwr_due: false }
+    }
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Debug)]
+pub(super) struct RetransmissionTimer {
+    pub(super) rtt: RttEstimator,
+    pub(super) deadline: Option<Time>,
+}
+
+impl RetransmissionTimer {
+    /// Starts it again.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        self.deadline = Some(now + self.rtt.rto());
+    }
+}
+
+/// How the window is used (RFC 7661).
+#[derive(Debug)]
+pub(super) struct WindowUse {
+    /// Whether the window, rather than the application, ended the last round of sending.
+    pub(super) limited: bool,
+    pub(super) last_sent: Time,
+}

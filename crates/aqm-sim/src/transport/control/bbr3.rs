@@ -10,14 +10,18 @@
 mod model;
 mod probe_bw;
 mod probe_rtt;
+mod state;
+mod variables;
 
 use super::bbr::{LastGood, ONLY, PacingRate, Recovery, View};
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use crate::transport::rate::{LostSegment, Rounds, Sampler, WindowedMax};
+use crate::transport::rate::{LostSegment, Rounds, Sampler};
 use crate::transport::window::{Acked, Window};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use state::{AckPhase, STARTUP_PACING_GAIN, State};
+use variables::{BwProbe, CongestionSignals, ExtraAcked, FullBw, INFINITY, PathModel, RttProbe, Undo};
 
 /// Its declaration.
 pub(super) static INFO: Info = Info {
@@ -30,13 +34,8 @@ pub(super) static INFO: Info = Info {
     ..Info::USUAL
 };
 
-/// Section 2.5.
-const STARTUP_PACING_GAIN: f64 = 2.77;
-const DRAIN_PACING_GAIN: f64 = 0.5;
 /// Section 2.5: PacingMarginPercent of 1.
 const PACING_MARGIN: f64 = 0.99;
-/// Section 2.6.
-const DEFAULT_CWND_GAIN: f64 = 2.0;
 /// Section 2.8.
 const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
@@ -45,62 +44,6 @@ const HEADROOM: f64 = 0.15;
 const MIN_PIPE_CWND: u64 = 4;
 /// Section 5.3.1.3: BBRStartupFullLossCnt, ranges.
 const STARTUP_FULL_LOSS_COUNT: u32 = 6;
-/// No bound.
-const INFINITY: u64 = u64::MAX;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    ProbeBwDown,
-    ProbeBwCruise,
-    ProbeBwRefill,
-    ProbeBwUp,
-    ProbeRtt,
-}
-
-impl State {
-    /// IsInAProbeBWState of section 5.3.3.9.
-    fn is_probe_bw(self) -> bool {
-        !matches!(self, State::Startup | State::Drain | State::ProbeRtt)
-    }
-
-    /// IsProbingBW of section 5.3.3.9.
-    fn is_accelerating(self) -> bool {
-        matches!(self, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
-    }
-
-    /// Section 5.6.1.
-    fn pacing_gain(self) -> f64 {
-        match self {
-            State::Startup => STARTUP_PACING_GAIN,
-            State::Drain => DRAIN_PACING_GAIN,
-            State::ProbeBwDown => 0.9,
-            State::ProbeBwUp => 1.25,
-            State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeRtt => 1.0,
-        }
-    }
-
-    /// Section 5.6.1.
-    fn cwnd_gain(self) -> f64 {
-        match self {
-            State::ProbeBwUp => 2.25,
-            State::ProbeRtt => 0.5,
-            _ => DEFAULT_CWND_GAIN,
-        }
-    }
-}
-
-/// What acknowledgments say about a probe for bandwidth: section 2.14.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
 /// State beyond the window.
 #[derive(Clone, Debug)]
 struct Bbr3 {
@@ -113,63 +56,13 @@ struct Bbr3 {
     drain_start_round: u64,
     /// What had been delivered when the fast recovery began.
     recovery_delivered: u64,
-
-    // Section 2.9: the model of the path. Bytes per second, bytes.
-    max_bw: f64,
-    max_bw_filter: WindowedMax,
-    cycle_count: u64,
-    bw_shortterm: f64,
-    bw: f64,
-    /// [`Span::MAX`] before the first sample.
-    min_rtt: Span,
-    min_rtt_stamp: Time,
-    extra_acked: f64,
-    extra_acked_filter: WindowedMax,
-    extra_acked_interval_start: Time,
-    extra_acked_delivered: u64,
-    inflight_longterm: u64,
-    inflight_shortterm: u64,
-
-    // Section 2.10: congestion.
-    bw_latest: f64,
-    inflight_latest: u64,
-    loss_round_delivered: u64,
-    loss_round_start: bool,
-    is_loss_in_round: bool,
-    /// Ranges lost in this round, and where the last one ends.
-    lost_ranges: u32,
-    lost_until: u64,
-
-    // Section 2.13: whether the pipe is full.
-    full_bw_reached: bool,
-    full_bw_now: bool,
-    full_bw: f64,
-    full_bw_count: u32,
-
-    // Section 2.14: probing for bandwidth.
-    ack_phase: AckPhase,
-    is_bw_probe_sample: bool,
-    bw_probe_up_acked: u64,
-    probe_up_acked_per_inc: u64,
-    bw_probe_up_rounds: u32,
-    rounds_since_probe_up: u64,
-    bw_probe_wait: Span,
-    cycle_stamp: Time,
-    prev_probe_too_high: bool,
-    prev_probe_precautionary: bool,
-
-    // Section 2.15: the state to restore after a spurious recovery.
-    undo_state: Option<State>,
-    undo_bw_shortterm: f64,
-    undo_inflight_shortterm: u64,
-    undo_inflight_longterm: u64,
-
-    // Section 2.16: probing for the round-trip time.
-    probe_rtt_min_delay: Span,
-    probe_rtt_min_stamp: Time,
-    probe_rtt_expired: bool,
-    probe_rtt_done_stamp: Option<Time>,
-    probe_rtt_round_done: bool,
+    path: PathModel,
+    extra_acked: ExtraAcked,
+    congestion: CongestionSignals,
+    full_bw: FullBw,
+    bw_probe: BwProbe,
+    undo: Undo,
+    rtt_probe: RttProbe,
 }
 
 impl Bbr3 {
@@ -184,49 +77,13 @@ impl Bbr3 {
             idle_restart: false,
             drain_start_round: 0,
             recovery_delivered: 0,
-            max_bw: 0.0,
-            max_bw_filter: WindowedMax::default(),
-            cycle_count: 0,
-            bw_shortterm: f64::INFINITY,
-            bw: 0.0,
-            min_rtt: Span::MAX,
-            min_rtt_stamp: Time::ZERO,
-            extra_acked: 0.0,
-            extra_acked_filter: WindowedMax::default(),
-            extra_acked_interval_start: Time::ZERO,
-            extra_acked_delivered: 0,
-            inflight_longterm: INFINITY,
-            inflight_shortterm: INFINITY,
-            bw_latest: 0.0,
-            inflight_latest: 0,
-            loss_round_delivered: 0,
-            loss_round_start: false,
-            is_loss_in_round: false,
-            lost_ranges: 0,
-            lost_until: 0,
-            full_bw_reached: false,
-            full_bw_now: false,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            ack_phase: AckPhase::Init,
-            is_bw_probe_sample: false,
-            bw_probe_up_acked: 0,
-            probe_up_acked_per_inc: INFINITY,
-            bw_probe_up_rounds: 0,
-            rounds_since_probe_up: 0,
-            bw_probe_wait: Span::ZERO,
-            cycle_stamp: Time::ZERO,
-            prev_probe_too_high: false,
-            prev_probe_precautionary: false,
-            undo_state: None,
-            undo_bw_shortterm: 0.0,
-            undo_inflight_shortterm: 0,
-            undo_inflight_longterm: 0,
-            probe_rtt_min_delay: Span::MAX,
-            probe_rtt_min_stamp: Time::ZERO,
-            probe_rtt_expired: false,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
+            path: PathModel::new(),
+            extra_acked: ExtraAcked::default(),
+            congestion: CongestionSignals::default(),
+            full_bw: FullBw::default(),
+            bw_probe: BwProbe::new(),
+            undo: Undo::default(),
+            rtt_probe: RttProbe::new(),
         }
     }
 }
@@ -258,7 +115,7 @@ impl Controller for Bbr3 {
         self.update_min_rtt(c);
         self.check_probe_rtt(c);
         self.advance_latest_delivery_signals(c);
-        self.bw = self.max_bw.min(self.bw_shortterm); // BoundBWForModel of section 5.5.10.3
+        self.path.bw = self.path.max_bw.min(self.path.bw_shortterm); // BoundBWForModel of section 5.5.10.3
         self.set_pacing_rate(self.state.pacing_gain());
         self.set_cwnd(c);
     }
@@ -282,7 +139,7 @@ impl Controller for Bbr3 {
     fn on_restart(&mut self, window: &mut Window, sampler: &Sampler, srtt: Span, now: Time) {
         self.pacing.begin(STARTUP_PACING_GAIN, window.initial, srtt);
         self.idle_restart = true;
-        self.extra_acked_interval_start = now;
+        self.extra_acked.interval_start = now;
         if self.state.is_probe_bw() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {
@@ -306,29 +163,29 @@ impl Bbr3 {
 
     /// CheckFullBWReached of section 5.3.1.2.
     fn check_full_bw_reached(&mut self, c: &View<'_>) {
-        if self.full_bw_now || !self.rounds.started || c.rs.is_app_limited {
+        if self.full_bw.now || !self.rounds.started || c.rs.is_app_limited {
             return;
         }
-        if c.rs.delivery_rate >= self.full_bw * 1.25 {
+        if c.rs.delivery_rate >= self.full_bw.baseline * 1.25 {
             self.reset_full_bw(c.rs.delivery_rate);
             return;
         }
-        self.full_bw_count += 1;
-        self.full_bw_now = self.full_bw_count >= 3;
-        self.full_bw_reached |= self.full_bw_now;
+        self.full_bw.count += 1;
+        self.full_bw.now = self.full_bw.count >= 3;
+        self.full_bw.reached |= self.full_bw.now;
     }
 
     /// ResetFullBW of section 5.3.1.2, from a new baseline.
     fn reset_full_bw(&mut self, full_bw: f64) {
-        self.full_bw = full_bw;
-        self.full_bw_count = 0;
-        self.full_bw_now = false;
+        self.full_bw.baseline = full_bw;
+        self.full_bw.count = 0;
+        self.full_bw.now = false;
     }
 
     /// CheckStartupDone of section 5.3.1.1.
     fn check_startup_done(&mut self, c: &View<'_>) {
         self.check_startup_high_loss(c);
-        if self.state == State::Startup && self.full_bw_reached {
+        if self.state == State::Startup && self.full_bw.reached {
             self.state = State::Drain;
             self.drain_start_round = self.rounds.count;
         }
@@ -336,26 +193,27 @@ impl Bbr3 {
 
     /// CheckStartupHighLoss of section 5.3.1.3.
     fn check_startup_high_loss(&mut self, c: &View<'_>) {
-        if !self.loss_round_start {
+        if !self.congestion.loss_round_start {
             return;
         }
-        let ranges = std::mem::take(&mut self.lost_ranges);
+        let ranges = std::mem::take(&mut self.congestion.lost_ranges);
         let for_a_round = c.at.recovery == Recovery::Fast && c.rs.prior_delivered >= self.recovery_delivered;
         if self.state == State::Startup
             && for_a_round
             && ranges >= STARTUP_FULL_LOSS_COUNT
             && is_inflight_too_high(c.rs.lost, c.rs.tx_in_flight)
         {
-            self.undo_state = Some(State::Startup);
-            self.full_bw_reached = true;
-            self.inflight_longterm = self.bdp(self.bw, 1.0, c.window).max(self.inflight_latest);
+            self.undo.state = Some(State::Startup);
+            self.full_bw.reached = true;
+            self.path.inflight_longterm =
+                self.bdp(self.path.bw, 1.0, c.window).max(self.congestion.inflight_latest);
         }
     }
 
     /// CheckDrainDone of section 5.3.2.
     fn check_drain_done(&mut self, c: &View<'_>) {
         if self.state == State::Drain
-            && (c.at.inflight <= self.inflight(self.bw, 1.0, c.window)
+            && (c.at.inflight <= self.inflight(self.path.bw, 1.0, c.window)
                 || self.rounds.count > self.drain_start_round + 3)
         {
             self.start_probe_bw_down(c.sampler.delivered, c.at.now);
@@ -364,7 +222,7 @@ impl Bbr3 {
 
     /// SetPacingRateWithGain of section 5.6.2.
     fn set_pacing_rate(&mut self, gain: f64) {
-        self.pacing.set(gain * self.bw * PACING_MARGIN, self.full_bw_reached);
+        self.pacing.set(gain * self.path.bw * PACING_MARGIN, self.full_bw.reached);
     }
 
     /// SetSendQuantum of section 5.6.3.
@@ -374,10 +232,10 @@ impl Bbr3 {
 
     /// BDPMultiple of section 5.6.4.2.
     fn bdp(&self, bw: f64, gain: f64, window: &Window) -> u64 {
-        if self.min_rtt == Span::MAX {
+        if self.path.min_rtt == Span::MAX {
             return window.initial;
         }
-        (gain * bw * self.min_rtt.as_secs_f64()) as u64
+        (gain * bw * self.path.min_rtt.as_secs_f64()) as u64
     }
 
     /// QuantizationBudget of section 5.6.4.2, with the offload budget of section 5.5.8.1.
@@ -394,10 +252,10 @@ impl Bbr3 {
     /// SetCwnd of section 5.6.4.6.
     fn set_cwnd(&mut self, c: &mut View<'_>) {
         let mss = c.window.mss;
-        let target = self.bdp(self.bw, self.state.cwnd_gain(), c.window) + self.extra_acked as u64;
+        let target = self.bdp(self.path.bw, self.state.cwnd_gain(), c.window) + self.extra_acked.bytes as u64;
         let max_inflight = self.with_quantization_budget(target, mss);
         let mut cwnd = c.window.cwnd;
-        if self.full_bw_reached {
+        if self.full_bw.reached {
             cwnd = (cwnd + c.rs.newly_acked).min(max_inflight);
         } else if cwnd < max_inflight || c.sampler.delivered < c.window.initial {
             cwnd += c.rs.newly_acked;
@@ -413,11 +271,11 @@ impl Bbr3 {
     /// BoundCwndForModel of section 5.6.4.7.
     fn bound_for_model(&self, mss: u64) -> u64 {
         let cap = match self.state {
-            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_longterm,
+            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.path.inflight_longterm,
             State::ProbeBwCruise | State::ProbeRtt => self.inflight_with_headroom(mss),
             State::Startup | State::Drain => INFINITY,
         };
-        cap.min(self.inflight_shortterm).max(MIN_PIPE_CWND * mss)
+        cap.min(self.path.inflight_shortterm).max(MIN_PIPE_CWND * mss)
     }
 }
 
@@ -442,8 +300,9 @@ mod tests {
         window.cwnd = 4000;
         let mut bbr = Bbr3::new(&window, Random::seeded(1));
         bbr.state = State::ProbeBwUp;
-        bbr.full_bw_reached = true;
-        (bbr.is_bw_probe_sample, bbr.bw, bbr.min_rtt) = (true, 20_000.0, Span::from_millis(100));
+        bbr.full_bw.reached = true;
+        (bbr.bw_probe.is_bw_probe_sample, bbr.path.bw, bbr.path.min_rtt) =
+            (true, 20_000.0, Span::from_millis(100));
         (bbr, window)
     }
 
@@ -452,9 +311,9 @@ mod tests {
         let (mut bbr, window) = probing();
         // 2 % of 3000 bytes are 60: one segment is too much. (2900 * 0.02 - 0) / 0.98 = 59.2 bytes beyond 2900.
         bbr.handle_lost_packet(&window, &lost(1, 100));
-        assert_eq!((bbr.inflight_longterm, bbr.state), (2959, State::ProbeBwDown));
+        assert_eq!((bbr.path.inflight_longterm, bbr.state), (2959, State::ProbeBwDown));
         bbr.handle_lost_packet(&window, &lost(5, 200));
-        assert_eq!(bbr.inflight_longterm, 2959, "one reaction to a probe");
+        assert_eq!(bbr.path.inflight_longterm, 2959, "one reaction to a probe");
     }
 
     #[test]
@@ -462,7 +321,7 @@ mod tests {
         let (mut bbr, window) = probing();
         let early = LostSegment { tx_in_flight: 1000, ..lost(1, 100) };
         bbr.handle_lost_packet(&window, &early);
-        assert_eq!(bbr.inflight_longterm, 1400); // 0.7 times 2000, not (900 * 0.02) / 0.98 beyond 900
+        assert_eq!(bbr.path.inflight_longterm, 1400); // 0.7 times 2000, not (900 * 0.02) / 0.98 beyond 900
     }
 
     #[test]
@@ -471,7 +330,10 @@ mod tests {
         bbr.handle_lost_packet(&window, &lost(1, 100));
         window.cwnd = 400;
         bbr.handle_spurious_loss_detection(&mut window, 9000);
-        assert_eq!((bbr.inflight_longterm, bbr.state, window.cwnd), (INFINITY, State::ProbeBwRefill, 4000));
+        assert_eq!(
+            (bbr.path.inflight_longterm, bbr.state, window.cwnd),
+            (INFINITY, State::ProbeBwRefill, 4000)
+        );
     }
 
     #[test]
@@ -480,6 +342,6 @@ mod tests {
         for number in [1, 2, 3, 7, 8, 20] {
             bbr.handle_lost_packet(&window, &lost(number, 100));
         }
-        assert_eq!(bbr.lost_ranges, 3);
+        assert_eq!(bbr.congestion.lost_ranges, 3);
     }
 }

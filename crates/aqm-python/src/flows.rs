@@ -3,7 +3,7 @@
 use aqm_core::params::{Kind as Unit, ParamSpec, Preset, Value as Declared};
 use aqm_core::units::Span;
 use aqm_sim::rate_control::{self, RATED};
-use aqm_sim::traffic::{BULK, COMMON, KINDS, Key, Kind, Over, Takes};
+use aqm_sim::traffic::{BULK, COMMON, KINDS, Key, Over, SourceKind, Takes};
 use aqm_sim::transport::{CONTROLS, IP, Info, RELATIONS, Relation, STACKS, TCP, UDP, field};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -84,7 +84,7 @@ fn stack(preset: &Preset) -> Value {
     json!({ "name": preset.name, "source": preset.source, "values": values })
 }
 
-fn kind(kind: &Kind) -> Value {
+fn kind(kind: &SourceKind) -> Value {
     let controls = CONTROLS.iter().filter(|info| info.carries).map(|info| info.name);
     let transports: Vec<&str> = match kind.over {
         Over::Udp => vec!["udp"],

@@ -7,7 +7,7 @@
 //! random 17 4                   64-bit numbers that replace the random stream, repeated (may be left out)
 //! ack 50000000 1000 50000000 marked 500 flight 9000 una 1000 next 9000 note 20000
 //!                               time, newly acknowledged, smoothed round trip; marked of these, outstanding before,
-//!                               everything below arrived, everything below was sent, the receiver's note
+//!                               everything below arrived, everything below was sent, the receiver's report
 //! limited 60000000 1000 50000000   the same, of an application that does not use the window
 //! congestion 100000             a loss or a mark; outstanding
 //! timeout 5000                  the timer expires
@@ -74,8 +74,8 @@ fn play(line: &str, control: &mut IsolatedControl) -> Result<(), Box<dyn Error>>
         (event @ ("ack" | "limited"), &[now, bytes, rtt]) => {
             let acked = Acked::new(bytes, Time::from_nanos(now), Span::from_nanos(rtt));
             let flight = pairs.get("flight").copied().unwrap_or(bytes);
-            let (marked, una, next, note) = (get("marked"), get("una"), get("next"), get("note") as u32);
-            control.acknowledge(&Acked { marked, flight, una, next, note, ..acked }, event == "ack");
+            let (marked, una, next, report) = (get("marked"), get("una"), get("next"), get("note") as u32);
+            control.acknowledge(&Acked { marked, flight, una, next, report, ..acked }, event == "ack");
         }
         ("sample", &[now, delivered]) => {
             let rs = RateSample {

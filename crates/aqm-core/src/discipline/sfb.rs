@@ -295,11 +295,11 @@ impl Sfb {
             }
             return self.beyond_penalty_rate(cx.now).then_some(DropReason::Unfair);
         }
-        let lot = cx.uniform();
-        if lot >= found.probability {
+        let uniform = cx.uniform();
+        if uniform >= found.probability {
             return None;
         }
-        let overloaded = lot < 2.0 * (found.probability - 0.5);
+        let overloaded = uniform < 2.0 * (found.probability - 0.5);
         let marked = *ecn && !overloaded && cx.mark(packet, MarkReason::Congestion);
         (!marked).then_some(DropReason::Congestion)
     }

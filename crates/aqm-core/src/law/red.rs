@@ -105,7 +105,7 @@ impl Params {
         }
         let count = state.count.map_or(0, |count| count.saturating_add(1));
         state.probability = p_b;
-        if uniform() < self.spread(p_b, count) {
+        if uniform() < self.marking_probability(p_b, count) {
             state.count = Some(0);
             Verdict::Signal
         } else {
@@ -141,7 +141,7 @@ impl Params {
     }
 
     /// `p_a`: makes the number of packets between signals uniform instead of geometric.
-    fn spread(&self, p_b: f64, count: u32) -> f64 {
+    fn marking_probability(&self, p_b: f64, count: u32) -> f64 {
         let due = f64::from(count) * p_b;
         match (self.wait, due < 1.0) {
             (false, true) => p_b / (1.0 - due),
@@ -221,14 +221,14 @@ mod tests {
     #[test]
     fn counting_spreads_the_drops() {
         // p_b = 0.05: 0.05 / (1 - count * 0.05); with wait nothing before 20 packets, then 0.05 / (2 - count * 0.05).
-        assert_eq!(PARAMS.spread(0.05, 0), 0.05);
-        assert_eq!(PARAMS.spread(0.05, 10), 0.1);
-        assert_eq!(PARAMS.spread(0.05, 20), 1.0);
+        assert_eq!(PARAMS.marking_probability(0.05, 0), 0.05);
+        assert_eq!(PARAMS.marking_probability(0.05, 10), 0.1);
+        assert_eq!(PARAMS.marking_probability(0.05, 20), 1.0);
         let wait = Params { wait: true, ..PARAMS };
-        assert_eq!(wait.spread(0.05, 19), 0.0);
-        assert_eq!(wait.spread(0.05, 20), 0.05);
-        assert_eq!(wait.spread(0.05, 30), 0.1);
-        assert_eq!(wait.spread(0.05, 40), 1.0);
+        assert_eq!(wait.marking_probability(0.05, 19), 0.0);
+        assert_eq!(wait.marking_probability(0.05, 20), 0.05);
+        assert_eq!(wait.marking_probability(0.05, 30), 0.1);
+        assert_eq!(wait.marking_probability(0.05, 40), 1.0);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) struct Session {
     pub(crate) rated: Option<Box<RatedEnds>>,
     /// Bytes that the source hands over at a time.
     pub(crate) piece: u32,
-    /// The application whose pipe this is, and which of its pipes.
+    /// The application that sends in it, and which of its directions it is.
     pub(crate) user: Option<(u32, u32)>,
     /// Bytes that the application has written.
     pub(crate) written: u64,

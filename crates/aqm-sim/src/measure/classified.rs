@@ -40,7 +40,7 @@ struct FlowSeen {
 
 impl Classified {
     /// A packet of flow number `flow` is classified.
-    pub(crate) fn note(&mut self, flow: u32, unresponsive: bool, reported: bool) {
+    pub(crate) fn count(&mut self, flow: u32, unresponsive: bool, reported: bool) {
         let index = flow as usize;
         if index >= self.flows.len() {
             self.flows.resize(index + 1, FlowSeen::default());
@@ -122,8 +122,8 @@ mod tests {
         // Flow 0 is UDP: 3 of 4 packets are reported. Flow 2 is UDP: 1 of 2. Flow 1 is TCP: 1 of 10.
         let says = [(0, true, 3, 1), (2, true, 1, 1), (1, false, 1, 9)];
         for (flow, unresponsive, reported, passed) in says {
-            (0..reported).for_each(|_| classified.note(flow, unresponsive, true));
-            (0..passed).for_each(|_| classified.note(flow, unresponsive, false));
+            (0..reported).for_each(|_| classified.count(flow, unresponsive, true));
+            (0..passed).for_each(|_| classified.count(flow, unresponsive, false));
         }
         let (packets, flows) = classified.confusions();
         let matrix = Confusion { true_positive: 4, false_positive: 1, false_negative: 2, true_negative: 9 };

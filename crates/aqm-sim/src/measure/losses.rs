@@ -47,7 +47,7 @@ impl Losses {
         self.flows.iter_mut().for_each(|flow| flow.data_before = flow.tally.data);
     }
 
-    pub(crate) fn note(&mut self, packet: &Packet, cause: Cause) {
+    pub(crate) fn count(&mut self, packet: &Packet, cause: Cause) {
         self.by_cause[cause as usize] += 1;
         match Item::of(packet) {
             Item::Pause => self.pauses += 1,

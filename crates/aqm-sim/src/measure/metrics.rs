@@ -108,7 +108,7 @@ pub(crate) struct TelemetryMetrics {
 
 impl TelemetryMetrics {
     /// A packet with these entries has reached its endpoint.
-    pub(crate) fn note(&mut self, hops: &Hops) {
+    pub(crate) fn count(&mut self, hops: &Hops) {
         self.packets += 1;
         for entry in hops.as_slice() {
             self.hops += 1;
@@ -193,7 +193,7 @@ impl Metrics {
 
     /// A packet is lost, in any queue or on any link.
     pub(crate) fn on_loss(&mut self, packet: &Packet, cause: Cause) {
-        self.losses.note(packet, cause);
+        self.losses.count(packet, cause);
         if packet.ecn == Ecn::Ce {
             self.flows[packet.flow as usize].marked -= 1;
         }

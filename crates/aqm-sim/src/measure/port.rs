@@ -211,7 +211,7 @@ impl PortMetrics {
 
     /// A classifier says what a packet is.
     pub(crate) fn on_classify(&mut self, flow: u32, unresponsive: bool, reported: bool) {
-        self.classified.get_or_insert_default().note(flow, unresponsive, reported);
+        self.classified.get_or_insert_default().count(flow, unresponsive, reported);
     }
 
     /// A packet leaves the queue for the device; `queued` waited until now.

@@ -14,7 +14,7 @@
 //!   and the egress of the program handles it. Dropped packets pass `PortObserver::on_drop`.
 //! - `depart`: its last bit leaves. A packet for the neighbour only (a pause frame) starts here, with a route of one port
 //!   and a [`records::Record`]; `deliver` hands it over at the other end.
-//! - `Kind::SwitchTimer` is for pauses that must be repeated, and for the timer of a control plane.
+//! - `EventKind::SwitchTimer` is for pauses that must be repeated, and for the timer of a control plane.
 //!
 //! Emissions of disciplines and programs are addressed and routed in `simulation/feedback.rs`.
 

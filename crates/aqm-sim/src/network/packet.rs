@@ -41,7 +41,7 @@ pub(crate) struct Packet {
     pub(crate) next: u32,
     /// Bytes on the link.
     pub(crate) length: u32,
-    /// Payload bytes; of an acknowledgment, the receiver's note.
+    /// Payload bytes; of an acknowledgment, the receiver's report.
     pub(crate) payload: u32,
     /// How many SACK blocks.
     pub(crate) sack_count: u8,

@@ -111,7 +111,7 @@ pub(crate) struct Observed<M> {
 impl<M> Device<M> {
     /// Updates the largest backlog, after an arrival was handled.
     #[inline]
-    pub(crate) fn note_longest(&mut self) {
+    pub(crate) fn update_longest(&mut self) {
         // Most arrivals set no record: comparing costs less than storing.
         if self.observed.queued.packets > self.longest.packets {
             self.longest.packets = self.observed.queued.packets;

@@ -332,7 +332,7 @@ impl Switches {
     }
 
     /// The program has chosen a class for a packet of class `before` that came from `from`.
-    pub(crate) fn note_class(&mut self, port: PortId, from: Option<PortId>, before: u16, after: u16) {
+    pub(crate) fn check_class(&mut self, port: PortId, from: Option<PortId>, before: u16, after: u16) {
         if self.misclassified.is_some() || priority_of(before) == priority_of(after) {
             return;
         }
@@ -350,7 +350,7 @@ impl Switches {
     }
 
     /// The program has marked a packet at `port`.
-    pub(crate) fn note_mark(&mut self, port: PortId) {
+    pub(crate) fn count_mark(&mut self, port: PortId) {
         self.ports[port].marked += 1;
     }
 

@@ -3,7 +3,7 @@
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{ENDLESS, Endpoints};
 use crate::measure::metrics::Impossible;
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::units::Time;
@@ -11,8 +11,8 @@ use aqm_core::units::Time;
 impl Simulation {
     /// Adds an application over flows that are there already, and that send for it alone from now on.
     pub(crate) fn add_user(&mut self, user: User) {
-        for (pipe, flow) in user.pipes.iter().enumerate() {
-            self.flows[*flow as usize].session.user = Some((self.users.len() as u32, pipe as u32));
+        for (direction, flow) in user.directions.iter().enumerate() {
+            self.flows[*flow as usize].session.user = Some((self.users.len() as u32, direction as u32));
         }
         self.users.push(user);
     }
@@ -26,7 +26,7 @@ impl Simulation {
 
     fn wake_later(&mut self, user: usize, at: Time) {
         let index = self.flows.len() + self.replays.len() + user;
-        self.shared.events.push(at, Target::new(Kind::Source, index as u32));
+        self.shared.events.push(at, Target::new(EventKind::Source, index as u32));
     }
 
     pub(crate) fn on_application_wake(&mut self, user: usize) -> Option<Time> {
@@ -46,8 +46,8 @@ impl Simulation {
         }
         match flow.session.user {
             None => flow.session.finished = Some(self.shared.now),
-            Some((user, pipe)) => self.ask(user as usize, |application, now, actions| {
-                application.arrived(pipe as usize, now, actions);
+            Some((user, direction)) => self.ask(user as usize, |application, now, actions| {
+                application.arrived(direction as usize, now, actions);
             }),
         }
     }
@@ -59,8 +59,8 @@ impl Simulation {
         for action in actions.drain(..) {
             match action {
                 Action::Wake(at) => self.wake_later(user, at),
-                Action::Send { pipe, bytes } => {
-                    let number = self.users[user].pipes[pipe] as usize;
+                Action::Send { direction, bytes } => {
+                    let number = self.users[user].directions[direction] as usize;
                     let flow = &mut self.flows[number];
                     flow.session.written += bytes;
                     flow.notify_at = flow.session.written;

@@ -12,7 +12,7 @@ pub(crate) struct Target(u32);
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     /// The first packet of a queue of packets in flight arrives.
     Arrival = 0,
     /// A port can send the next packet.
@@ -40,31 +40,31 @@ pub(crate) enum Kind {
 }
 
 const INDEX_BITS: u32 = 21;
-const KINDS: [Kind; 12] = [
-    Kind::Arrival,
-    Kind::PortReady,
-    Kind::SenderTimer,
-    Kind::ReceiverTimer,
-    Kind::Source,
-    Kind::QdiscWake,
-    Kind::JitteredArrival,
-    Kind::Clock,
-    Kind::Pace,
-    Kind::Emission,
-    Kind::SwitchTimer,
-    Kind::PauseEnd,
+const KINDS: [EventKind; 12] = [
+    EventKind::Arrival,
+    EventKind::PortReady,
+    EventKind::SenderTimer,
+    EventKind::ReceiverTimer,
+    EventKind::Source,
+    EventKind::QdiscWake,
+    EventKind::JitteredArrival,
+    EventKind::Clock,
+    EventKind::Pace,
+    EventKind::Emission,
+    EventKind::SwitchTimer,
+    EventKind::PauseEnd,
 ];
 
 impl Target {
     /// Largest number of ports, senders or sources of one kind.
     pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
-    pub(crate) fn new(kind: Kind, index: u32) -> Target {
+    pub(crate) fn new(kind: EventKind, index: u32) -> Target {
         debug_assert!(index as usize <= Target::MAX_INDEX);
         Target((kind as u32) << INDEX_BITS | index)
     }
 
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> EventKind {
         KINDS[(self.0 >> INDEX_BITS & 15) as usize]
     }
 
@@ -97,7 +97,7 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
         match target.kind() {
-            Kind::SenderTimer | Kind::ReceiverTimer => self.timers.push(entry),
+            EventKind::SenderTimer | EventKind::ReceiverTimer => self.timers.push(entry),
             _ => self.packets.push(entry),
         }
     }
@@ -230,7 +230,7 @@ mod tests {
         let mut queue = EventQueue::default();
         let times: Vec<u64> = (0..1000).map(|i| i * 7919 % 97).collect();
         for (index, time) in times.iter().enumerate() {
-            queue.push(Time::from_nanos(*time), Target::new(Kind::Source, index as u32));
+            queue.push(Time::from_nanos(*time), Target::new(EventKind::Source, index as u32));
         }
         let mut expected: Vec<(u64, usize)> = times.iter().copied().zip(0..).collect();
         expected.sort();
@@ -242,7 +242,10 @@ mod tests {
         let (mut left, mut right) = (EventQueue::default(), EventQueue::default());
         for index in 0..50 {
             for queue in [&mut left, &mut right] {
-                queue.push(Time::from_nanos(u64::from(index) * 13 % 31), Target::new(Kind::PortReady, index));
+                queue.push(
+                    Time::from_nanos(u64::from(index) * 13 % 31),
+                    Target::new(EventKind::PortReady, index),
+                );
             }
         }
         for step in 0..200 {

@@ -11,7 +11,7 @@ use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
@@ -128,7 +128,7 @@ impl Simulation {
                 at += Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
                 impairment.jittered.packets += 1;
                 impairment.jittered.bytes += u64::from(self.shared.slab[id].length);
-                return self.shared.events.push(at, Target::new(Kind::JitteredArrival, id));
+                return self.shared.events.push(at, Target::new(EventKind::JitteredArrival, id));
             }
         }
         let (packet, first) = (&mut self.shared.slab[id], port);
@@ -155,7 +155,7 @@ impl Simulation {
             queue = &mut self.in_flight[number];
         }
         if queue.push(InFlight { at, id, port: port as u32 }) {
-            self.shared.events.push(at, Target::new(Kind::Arrival, number as u32));
+            self.shared.events.push(at, Target::new(EventKind::Arrival, number as u32));
         }
     }
 
@@ -178,7 +178,7 @@ impl Simulation {
         observer.observed.queued.bytes += u64::from(metadata.length);
         qdisc.enqueue(metadata, now, &mut observer);
         let wakes = device.wakes;
-        device.note_longest();
+        device.update_longest();
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.after_arrival(device.observed.queued);
         }
@@ -187,7 +187,7 @@ impl Simulation {
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
-                self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
+                self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
             }
         } else if device.ring_packets > 1 {
             self.fill_ring(port);
@@ -239,7 +239,7 @@ impl Simulation {
         self.media[medium as usize].waiting.push_back(port as u32);
         while let Some(next) = self.media[medium as usize].waiting.pop_front() {
             if let Some(free) = self.serve(next as PortId) {
-                self.shared.events.push(free, Target::new(Kind::PortReady, next));
+                self.shared.events.push(free, Target::new(EventKind::PortReady, next));
                 break;
             }
         }
@@ -427,7 +427,7 @@ impl Simulation {
             && device.qdisc.backlog().packets > 0
             && let Some(free) = self.serve(port)
         {
-            self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
+            self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
         }
         self.arm_wakeup(port);
         if self.shared.switches.is_some() {
@@ -456,7 +456,7 @@ impl Simulation {
             && at < device.wake_at
         {
             device.wake_at = at.max(self.shared.now);
-            self.shared.events.push(device.wake_at, Target::new(Kind::QdiscWake, port as u32));
+            self.shared.events.push(device.wake_at, Target::new(EventKind::QdiscWake, port as u32));
         }
     }
 }

@@ -47,8 +47,8 @@ pub(crate) struct Member<'a> {
     pub(crate) seed: u64,
 }
 
-/// One flow of a member.
-struct Pipe<'a> {
+/// One flow of a member: one direction of a connection.
+struct Direction<'a> {
     name: &'a str,
     path: &'a Path,
     back: bool,
@@ -63,19 +63,19 @@ impl Member<'_> {
     /// Adds what the member sends and what answers it; `capacity` and `end` bound a workload.
     pub(crate) fn add_flows(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
         let (earliest, latest) = self.group.start_ns;
-        let spread = self.stream("start").below(latest.saturating_sub(earliest) + 1);
+        let delay = self.stream("start").below(latest.saturating_sub(earliest) + 1);
         let turn = self.group.apart_ns.saturating_mul(u64::from(self.index));
-        let start = Time::from_nanos(earliest.saturating_add(spread).saturating_add(turn));
+        let start = Time::from_nanos(earliest.saturating_add(delay).saturating_add(turn));
         let group = self.group;
         match &group.source {
             Source::Rounds(round) => {
-                let mut pipes = Vec::new();
+                let mut directions = Vec::new();
                 let backs: &[bool] = if round.request.is_some() { &[false, true] } else { &[false] };
                 for &back in backs {
                     for connection in 0..round.connections {
                         let name = format!("{}.{connection}{}", self.name, if back { ".back" } else { "" });
                         let path = &self.paths[connection as usize % self.paths.len()];
-                        pipes.push(self.add(Pipe {
+                        directions.push(self.add(Direction {
                             name: &name,
                             path,
                             back,
@@ -87,15 +87,23 @@ impl Member<'_> {
                     }
                 }
                 let client = Client::new(round, self.stream("client"));
-                self.add_user(Application::Client(Box::new(client)), start, pipes);
+                self.add_user(Application::Client(Box::new(client)), start, directions);
             }
             Source::Video(video) => {
-                let pipes = [false, true].map(|back| {
+                let directions = [false, true].map(|back| {
                     let name = format!("{}{}", self.name, if back { ".back" } else { "" });
                     let path = &self.paths[0];
-                    self.add(Pipe { name: &name, path, back, open: !back, source: None, start, size: None })
+                    self.add(Direction {
+                        name: &name,
+                        path,
+                        back,
+                        open: !back,
+                        source: None,
+                        start,
+                        size: None,
+                    })
                 });
-                self.add_user(Application::Player(Box::new(Player::new(video))), start, pipes.into());
+                self.add_user(Application::Player(Box::new(Player::new(video))), start, directions.into());
             }
             Source::Replay { file } => self.add_conversations(file, start)?,
             Source::Workload { size, load } => self.add_workload(size, *load, capacity, start, end)?,
@@ -116,7 +124,7 @@ impl Member<'_> {
                 };
                 let source = Arrivals::new(&group.source, self.piece(), self.stream("source"));
                 let name = self.name.clone();
-                self.add(Pipe {
+                self.add(Direction {
                     name: &name,
                     path: &self.paths[0],
                     back: false,
@@ -128,7 +136,15 @@ impl Member<'_> {
                 if both_ways {
                     let source = Arrivals::new(&group.source, self.piece(), self.stream("source back"));
                     let (name, path) = (format!("{name}.back"), &self.paths[0]);
-                    self.add(Pipe { name: &name, path, back: true, open: true, source, start, size: None });
+                    self.add(Direction {
+                        name: &name,
+                        path,
+                        back: true,
+                        open: true,
+                        source,
+                        start,
+                        size: None,
+                    });
                 }
             }
         }
@@ -173,7 +189,7 @@ impl Member<'_> {
         while at < end {
             let name = format!("{}.{number}", self.name);
             let size = Some(size.sample(&mut random).max(1));
-            self.add(Pipe {
+            self.add(Direction {
                 name: &name,
                 path: &self.paths[0],
                 back: false,
@@ -193,10 +209,10 @@ impl Member<'_> {
         for (number, conversation) in self.inputs.conversations(file)?.iter().enumerate() {
             let start = start + conversation.start + conversation.turns[0].wait;
             let by_client = conversation.turns[0].by_client;
-            let pipes = [false, true].map(|back| {
+            let directions = [false, true].map(|back| {
                 let name = format!("{}.{number}{}", self.name, if back { ".back" } else { "" });
                 let path = &self.paths[0];
-                self.add(Pipe {
+                self.add(Direction {
                     name: &name,
                     path,
                     back,
@@ -207,13 +223,13 @@ impl Member<'_> {
                 })
             });
             let dialogue = Dialogue::new(conversation.turns.clone());
-            self.add_user(Application::Dialogue(Box::new(dialogue)), start, pipes.into());
+            self.add_user(Application::Dialogue(Box::new(dialogue)), start, directions.into());
         }
         Ok(())
     }
 
-    fn add_user(&mut self, application: Application, start: Time, pipes: Vec<u32>) {
-        self.simulation.add_user(User { application, group: self.number, start, pipes });
+    fn add_user(&mut self, application: Application, start: Time, directions: Vec<u32>) {
+        self.simulation.add_user(User { application, group: self.number, start, directions });
     }
 
     fn stream(&self, what: &str) -> Random {
@@ -229,43 +245,44 @@ impl Member<'_> {
         }
     }
 
-    fn add(&mut self, pipe: Pipe<'_>) -> u32 {
+    fn add(&mut self, direction: Direction<'_>) -> u32 {
         let group = self.group;
-        let mut hashes = Random::stream(0, pipe.name);
-        let random = Random::stream(self.seed, &format!("{} congestion control", pipe.name));
-        let (there, here) = (&pipe.path.forward, &pipe.path.reverse);
-        let (forward, reverse) = if pipe.back { (here, there) } else { (there, here) };
+        let mut hashes = Random::stream(0, direction.name);
+        let random = Random::stream(self.seed, &format!("{} congestion control", direction.name));
+        let (there, here) = (&direction.path.forward, &direction.path.reverse);
+        let (forward, reverse) = if direction.back { (here, there) } else { (there, here) };
         let mut rate_ends = None;
         let (endpoints, headers, kind, protocol, ecn) = match &group.transport {
             Transport::Udp { ecn, .. } => {
-                let kind = if pipe.back { "udp-back" } else { "udp" };
+                let kind = if direction.back { "udp-back" } else { "udp" };
                 (Endpoints::Datagrams, UDP_HEADERS, kind, UDP, ecn.codepoint())
             }
             Transport::Tcp(tcp) => {
                 let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
                 let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
-                let settings = if pipe.open { tcp.opened() } else { tcp.clone() };
-                let kind = if pipe.back { "tcp-back" } else { tcp.info().name };
+                let settings = if direction.open { tcp.opened() } else { tcp.clone() };
+                let kind = if direction.back { "tcp-back" } else { tcp.info().name };
                 let connection = Connection::new(&settings, random);
                 (Endpoints::Tcp(Box::new(connection)), headers, kind, TCP, syn)
             }
             Transport::Rate(rated) => {
                 let links = &self.simulation.network.links;
-                let first = forward.get(usize::from(pipe.path.delayed));
+                let first = forward.get(usize::from(direction.path.delayed));
                 let first = first.map(|&link| links[link].capacity.mean_rate());
                 let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
-                rate_ends = Some(Box::new(RatedEnds::new(rated, line, pipe.start, pipe.size, random)));
+                rate_ends =
+                    Some(Box::new(RatedEnds::new(rated, line, direction.start, direction.size, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
         };
-        let (from, to) = if pipe.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
-        let back = pipe.path.rtt.saturating_sub(pipe.path.propagation);
+        let (from, to) = if direction.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
+        let back = direction.path.rtt.saturating_sub(direction.path.propagation);
         let flow = self.simulation.add_flow(FlowSetup {
             group: self.number,
-            back: pipe.back,
+            back: direction.back,
             forward,
             reverse,
-            propagation: if pipe.back { back } else { pipe.path.propagation },
+            propagation: if direction.back { back } else { direction.path.propagation },
             identity: Identity {
                 hash: hashes.next_u64(),
                 source: host(from, self.index, hashes.next_u64()),
@@ -278,19 +295,19 @@ impl Member<'_> {
             },
             endpoints,
             rated: rate_ends,
-            source: pipe.source,
+            source: direction.source,
             piece: self.piece(),
-            start: pipe.start,
+            start: direction.start,
             stop: match group.source {
                 Source::Bulk { stop_ns: Some(at), .. } => Time::from_nanos(at),
                 _ => Time::MAX,
             },
-            size: pipe.size,
+            size: direction.size,
         });
-        let rtt: Span = pipe.path.rtt;
+        let rtt: Span = direction.path.rtt;
         let voice = group.source == Source::Voip;
         let links = forward.iter().map(|&link| &self.simulation.network.links[link]);
-        let ideal = pipe.size.map(|size| {
+        let ideal = direction.size.map(|size| {
             let headers = u32::from(headers);
             let payload = match &group.transport {
                 Transport::Tcp(_) => self.piece(),
@@ -299,7 +316,7 @@ impl Member<'_> {
             let train = Train::of(size, payload, headers + self.simulation.overhead);
             train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
         });
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, ideal, voice, back: pipe.back });
+        self.labels.push(Label { group: group.name.clone(), kind, rtt, ideal, voice, back: direction.back });
         flow
     }
 }

@@ -7,7 +7,7 @@ use crate::measure::metrics::Impossible;
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;
@@ -91,7 +91,7 @@ impl Shared {
     /// Sends a packet that a discipline or a program at `port` asks for, once this instant's work is done.
     pub(super) fn emit(&mut self, port: PortId, emission: Emission) {
         if self.emissions.pending.is_empty() {
-            self.events.push(self.now, Target::new(Kind::Emission, 0));
+            self.events.push(self.now, Target::new(EventKind::Emission, 0));
         }
         self.emissions.pending.push_back((port, emission));
     }

@@ -9,7 +9,7 @@ use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -41,14 +41,14 @@ impl Simulation {
         self.sample_period = sample;
         // First of all events at its time: no packet of that instant has arrived before.
         if warmup > Time::ZERO {
-            self.shared.events.push(warmup, Target::new(Kind::Clock, WARMUP));
+            self.shared.events.push(warmup, Target::new(EventKind::Clock, WARMUP));
         }
         for (number, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.session.user.is_none()) {
-            self.shared.events.push(flow.session.start, Target::new(Kind::Source, number as u32));
+            self.shared.events.push(flow.session.start, Target::new(EventKind::Source, number as u32));
         }
         for (index, replay) in self.replays.iter().enumerate() {
             if let Some(first) = replay.packets.first() {
-                let target = Target::new(Kind::Source, (self.flows.len() + index) as u32);
+                let target = Target::new(EventKind::Source, (self.flows.len() + index) as u32);
                 self.shared.events.push(replay.start + first.at, target);
             }
         }
@@ -57,7 +57,7 @@ impl Simulation {
         for port in 0..self.ports.len() {
             self.arm_wakeup(port);
         }
-        self.shared.events.push(Time::ZERO + sample, Target::new(Kind::Clock, SAMPLE));
+        self.shared.events.push(Time::ZERO + sample, Target::new(EventKind::Clock, SAMPLE));
     }
 
     /// Handles the events until a time, or until one after which it is `enough`.
@@ -82,18 +82,18 @@ impl Simulation {
             }
             let index = target.index();
             let again = match target.kind() {
-                Kind::Arrival => self.on_arrival(index),
-                Kind::PortReady => self.on_port_ready(index),
-                Kind::SenderTimer => self.on_sender_timer(index),
-                Kind::ReceiverTimer => self.on_receiver_timer(index),
-                Kind::Source => self.on_source(index),
-                Kind::QdiscWake => self.on_wakeup(index),
-                Kind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
-                Kind::Clock => self.on_clock(index as u32)?,
-                Kind::Pace => self.on_pace(index),
-                Kind::Emission => self.send_emissions(),
-                Kind::SwitchTimer => self.on_switch_timer(index),
-                Kind::PauseEnd => self.on_pause_end(index),
+                EventKind::Arrival => self.on_arrival(index),
+                EventKind::PortReady => self.on_port_ready(index),
+                EventKind::SenderTimer => self.on_sender_timer(index),
+                EventKind::ReceiverTimer => self.on_receiver_timer(index),
+                EventKind::Source => self.on_source(index),
+                EventKind::QdiscWake => self.on_wakeup(index),
+                EventKind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
+                EventKind::Clock => self.on_clock(index as u32)?,
+                EventKind::Pace => self.on_pace(index),
+                EventKind::Emission => self.send_emissions(),
+                EventKind::SwitchTimer => self.on_switch_timer(index),
+                EventKind::PauseEnd => self.on_pause_end(index),
             };
             match again {
                 Some(time) => self.shared.events.replace(time, target),

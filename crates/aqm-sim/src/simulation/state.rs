@@ -69,14 +69,14 @@ pub(crate) struct Simulation {
     pub(crate) measured: Vec<PortId>,
 }
 
-/// An application with the flows that are its pipes.
+/// An application with the flows of its directions.
 pub(crate) struct User {
     pub(crate) application: Application,
     /// Group in metrics.
     pub(crate) group: usize,
     pub(crate) start: Time,
-    /// Flow of each pipe.
-    pub(crate) pipes: Vec<u32>,
+    /// Flow of each direction.
+    pub(crate) directions: Vec<u32>,
 }
 
 impl Simulation {

@@ -10,7 +10,7 @@ use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
 use crate::network::switches::Switches;
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
 use aqm_core::backlog::Backlog;
@@ -52,7 +52,7 @@ impl Simulation {
         let (mut refusal, mut marked) = (None, false);
         if let Some(Ingress { class, mark, drop, emit }) = switches.on_ingress(port, &packet, now) {
             if let Some(class) = class {
-                switches.note_class(port, from, packet.class, class);
+                switches.check_class(port, from, packet.class, class);
                 packet.class = class;
             }
             if drop {
@@ -73,7 +73,7 @@ impl Simulation {
         let Some((reason, cause)) = refusal else {
             // A mark counts if the packet that has it is let in.
             if marked {
-                switches.note_mark(port);
+                switches.count_mark(port);
                 self.shared.metrics.flows[flow as usize].marked += 1;
                 if let Some(device) = self.ports[port].device_mut()
                     && let Some(metrics) = &mut device.observed.metrics
@@ -124,7 +124,7 @@ impl Simulation {
             self.send_pause(port, frame);
         }
         if let Some(at) = self.shared.switches.as_mut().and_then(|switches| switches.arm(switch)) {
-            self.shared.events.push(at, Target::new(Kind::SwitchTimer, switch as u32));
+            self.shared.events.push(at, Target::new(EventKind::SwitchTimer, switch as u32));
         }
     }
 
@@ -151,7 +151,7 @@ impl Simulation {
         if self.ports[port].device().is_some_and(|device| !device.busy)
             && let Some(free) = self.serve(port)
         {
-            self.shared.events.push(free, Target::new(Kind::PortReady, port as u32));
+            self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
         }
     }
 
@@ -169,7 +169,7 @@ impl Simulation {
         switches.pauses.received += 1;
         let Some(port) = switches.receive(out, frame, now) else { return };
         if let Some(at) = switches.arm_expiry(port) {
-            self.shared.events.push(at, Target::new(Kind::PauseEnd, port as u32));
+            self.shared.events.push(at, Target::new(EventKind::PauseEnd, port as u32));
         }
         self.start(port);
     }
@@ -179,7 +179,7 @@ impl Simulation {
         let switches = self.shared.switches.as_mut()?;
         switches.expire(port, self.shared.now);
         if let Some(at) = switches.arm_expiry(port) {
-            self.shared.events.push(at, Target::new(Kind::PauseEnd, port as u32));
+            self.shared.events.push(at, Target::new(EventKind::PauseEnd, port as u32));
         }
         self.start(port);
         None
@@ -226,11 +226,11 @@ impl PortObserver<'_> {
             bytes: bytes - u64::from(packet.length),
             sojourn: now.since(packet.arrival),
         };
-        let verdict = switches.on_egress(port, packet, &queue, now);
-        let Some(Egress { mark, emit, telemetry }) = verdict else { return (packet.ecn, 0) };
+        let egress = switches.on_egress(port, packet, &queue, now);
+        let Some(Egress { mark, emit, telemetry }) = egress else { return (packet.ecn, 0) };
         let marked = mark && packet.ecn.is_capable();
         if marked {
-            switches.note_mark(port);
+            switches.count_mark(port);
             self.on_mark(packet, MarkReason::Unspecified);
         }
         if let Some(emission) = emit {

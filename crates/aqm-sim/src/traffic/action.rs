@@ -5,8 +5,8 @@ use aqm_core::units::Time;
 /// A request of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Send bytes on a pipe; the application is told when all of them have arrived.
-    Send { pipe: usize, bytes: u64 },
+    /// Send bytes in a direction; the application is told when all of them have arrived.
+    Send { direction: usize, bytes: u64 },
     /// Wake the application at this time. One wake-up at a time is pending.
     Wake(Time),
 }

@@ -1,6 +1,6 @@
 //! Applications: both ends of a connection react to data that arrives. Sans I/O: events in, actions out.
 //!
-//! An application has pipes, each one direction of a TCP connection, numbered from zero.
+//! An application sends in the directions of its TCP connections, numbered from zero.
 
 use super::action::{Action, Wait};
 use super::client::Client;
@@ -30,11 +30,11 @@ impl Application {
         }
     }
 
-    /// Everything sent on `pipe` so far has arrived.
-    pub(crate) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
+    /// Everything sent on `direction` so far has arrived.
+    pub(crate) fn arrived(&mut self, direction: usize, now: Time, actions: &mut Vec<Action>) {
         match self {
-            Application::Client(client) => client.arrived(pipe, now, actions),
-            Application::Player(player) => player.arrived(pipe, now, actions),
+            Application::Client(client) => client.arrived(direction, now, actions),
+            Application::Player(player) => player.arrived(direction, now, actions),
             Application::Dialogue(dialogue) => dialogue.arrived(now, actions),
         }
     }

@@ -1,7 +1,7 @@
 //! Arrival processes: when applications that do not wait for delivery send, and how much.
 
 use super::distribution::Distribution;
-use super::kind::{Key, Kind, Over, RATE, Takes};
+use super::kind::{Key, Over, RATE, SourceKind, Takes};
 use super::source::Source;
 use crate::traffic::voice;
 use aqm_core::params::{Kind as Unit, Value};
@@ -25,24 +25,24 @@ const MESSAGES: &[Key] = &[
 ];
 
 /// The kinds of flow that are an arrival process.
-pub(super) static KINDS: &[Kind] = &[
-    Kind {
+pub(super) static KINDS: &[SourceKind] = &[
+    SourceKind {
         name: "cbr",
         summary: "a constant rate",
         keys: &[RATE],
         must: &["rate"],
         form: "cbr",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "onoff",
         summary: "a constant rate while ON, nothing while OFF",
         keys: ON_OFF,
         must: &["rate"],
         form: "on_off",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "pareto",
         summary: "ON/OFF with Pareto OFF periods; the defaults are those of the dAQM paper's code",
         reference: "the dAQM paper's code",
@@ -50,9 +50,9 @@ pub(super) static KINDS: &[Kind] = &[
         defaults: &[("on", "1s"), ("off", "pareto(1500ms,2.5)")],
         must: &["rate"],
         form: "on_off",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "weibull",
         summary: "ON/OFF with Weibull OFF periods; the defaults are those of the dAQM paper's code",
         reference: "the dAQM paper's code",
@@ -60,17 +60,17 @@ pub(super) static KINDS: &[Kind] = &[
         defaults: &[("on", "3s"), ("off", "weibull(1s,1.5)")],
         must: &["rate"],
         form: "on_off",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "poisson",
         summary: "full packets at exponential intervals",
         keys: &[RATE],
         must: &["rate"],
         form: "poisson",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "steps",
         summary: "variable rate: one rate after another",
         keys: &[
@@ -79,18 +79,18 @@ pub(super) static KINDS: &[Kind] = &[
         ],
         must: &["rates"],
         form: "steps",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "vbr",
         summary: "variable rate: frames of random size",
         keys: MESSAGES,
         defaults: &[("gap", "40ms")],
         must: &["size"],
         form: "arrivals",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "telnet",
         summary: "single bytes at tcplib's intervals, as in ns-2",
         reference: "Danzig and Jamin 1991, tcplib; ns-2 tcp/telnet.cc",
@@ -98,26 +98,26 @@ pub(super) static KINDS: &[Kind] = &[
         keys: MESSAGES,
         defaults: &[("gap", "telnet"), ("size", "1b")],
         form: "arrivals",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "arrivals",
         summary: "messages of any sizes at any intervals",
         keys: MESSAGES,
         must: &["gap"],
         form: "arrivals",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "voip",
         summary: "a call both ways: G.711, 160 bytes every 20 ms; its mean opinion score is measured",
         reference: "ITU-T G.711, G.107",
         over: Over::Udp,
         defaults: &[("packet", "200b")],
         form: "voip",
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
-    Kind {
+    SourceKind {
         name: "gaming",
         summary: "small packets both ways; the defaults are those of the dAQM paper (200 bytes, 50 a second)",
         reference: "the dAQM paper's code",
@@ -125,7 +125,7 @@ pub(super) static KINDS: &[Kind] = &[
         defaults: &[("gap", "20ms"), ("size", "172b")],
         form: "arrivals",
         constants: &[("both_ways", Value::Flag(true))],
-        ..Kind::PLAIN
+        ..SourceKind::PLAIN
     },
 ];
 

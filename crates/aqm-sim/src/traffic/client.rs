@@ -8,7 +8,7 @@
 use super::action::{Action, Wait};
 use super::distribution::Distribution;
 use super::durations::Durations;
-use super::kind::{Key, Kind, Over, Takes};
+use super::kind::{Key, Over, SourceKind, Takes};
 use super::source::{Exchange, MOST_CONNECTIONS, Round};
 use aqm_core::params::{Kind as Unit, Value};
 use aqm_core::random::Random;
@@ -36,11 +36,12 @@ const fn connections(name: &'static str, default: &'static str, help: &'static s
 }
 
 /// The declaration that most clients share.
-const CLIENT: Kind = Kind { over: Over::Tcp, transport: "cubic", form: "rounds", ..Kind::PLAIN };
+const CLIENT: SourceKind =
+    SourceKind { over: Over::Tcp, transport: "cubic", form: "rounds", ..SourceKind::PLAIN };
 
 /// The kinds of flow that are a client.
-pub(super) static KINDS: &[Kind] = &[
-    Kind {
+pub(super) static KINDS: &[SourceKind] = &[
+    SourceKind {
         name: "ftp",
         summary: "files one after another, with pauses",
         keys: &[SIZE, PAUSE],
@@ -48,7 +49,7 @@ pub(super) static KINDS: &[Kind] = &[
         constants: &[("exchange", Value::Choice("transfer"))],
         ..CLIENT
     },
-    Kind {
+    SourceKind {
         name: "rpc",
         summary: "request and response; the latency of each call is measured",
         keys: &[SIZE, REQUEST, PAUSE],
@@ -56,7 +57,7 @@ pub(super) static KINDS: &[Kind] = &[
         constants: &[("exchange", Value::Choice("rpc"))],
         ..CLIENT
     },
-    Kind {
+    SourceKind {
         name: "web",
         summary: "web pages of many objects over parallel connections; page-load times are measured",
         reference: "RFC 7928 section 5.2",
@@ -71,7 +72,7 @@ pub(super) static KINDS: &[Kind] = &[
         constants: &[("exchange", Value::Choice("page"))],
         ..CLIENT
     },
-    Kind {
+    SourceKind {
         name: "incast",
         summary: "a query that many servers answer at once, repeated; its completion times are measured",
         keys: &[
@@ -86,7 +87,7 @@ pub(super) static KINDS: &[Kind] = &[
     },
 ];
 
-/// One client with its servers. Pipes: answers on connection 0, 1, ..., then requests in the same order.
+/// One client with its servers. Directions: answers on connection 0, 1, ..., then requests in the same order.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     round: Round,
@@ -132,14 +133,14 @@ impl Client {
         }
     }
 
-    pub(super) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn arrived(&mut self, direction: usize, now: Time, actions: &mut Vec<Action>) {
         let connections = self.owed.len();
-        if pipe >= connections {
-            let connection = pipe - connections;
-            return actions.push(Action::Send { pipe: connection, bytes: self.owed[connection] });
+        if direction >= connections {
+            let connection = direction - connections;
+            return actions.push(Action::Send { direction: connection, bytes: self.owed[connection] });
         }
         self.outstanding -= 1;
-        self.ask(pipe, actions);
+        self.ask(direction, actions);
         if self.outstanding == 0 {
             self.done.record(now.since(self.started));
             actions.push(Action::Wake(now + self.round.pause.span(&mut self.random)));
@@ -164,9 +165,9 @@ impl Client {
         actions.push(match &self.round.request {
             Some(request) => {
                 let bytes = draw_request(request, &mut self.random);
-                Action::Send { pipe: self.owed.len() + connection, bytes }
+                Action::Send { direction: self.owed.len() + connection, bytes }
             }
-            None => Action::Send { pipe: connection, bytes: size },
+            None => Action::Send { direction: connection, bytes: size },
         });
     }
 }
@@ -209,8 +210,8 @@ mod tests {
     #[test]
     fn a_page_ends_with_its_last_object_and_the_next_one_follows_after_a_pause() {
         let mut client = page(3);
-        let request = |connection: usize| Action::Send { pipe: 2 + connection, bytes: 300 };
-        let answer = |connection: usize| Action::Send { pipe: connection, bytes: 5000 };
+        let request = |connection: usize| Action::Send { direction: 2 + connection, bytes: 300 };
+        let answer = |connection: usize| Action::Send { direction: connection, bytes: 5000 };
         assert_eq!(actions(|out| client.wake(at(0), out)), [request(0), request(1)]);
         assert_eq!(actions(|out| client.arrived(3, at(10), out)), [answer(1)]);
         assert_eq!(actions(|out| client.arrived(2, at(11), out)), [answer(0)]);
@@ -228,7 +229,7 @@ mod tests {
     #[test]
     fn a_page_of_one_object_needs_one_connection() {
         let mut client = page(1);
-        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { pipe: 2, bytes: 300 }]);
+        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { direction: 2, bytes: 300 }]);
     }
 
     #[test]
@@ -251,7 +252,7 @@ mod tests {
     fn a_transfer_has_no_request() {
         let mut client = page(1);
         client.round.request = None;
-        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { pipe: 0, bytes: 5000 }]);
+        assert_eq!(actions(|out| client.wake(at(0), out)), [Action::Send { direction: 0, bytes: 5000 }]);
         assert_eq!(actions(|out| client.arrived(0, at(7), out)), [Action::Wake(at(1007))]);
         assert_eq!(client.done.mean_ms(), 7.0);
     }

@@ -2,12 +2,12 @@
 
 use super::action::Action;
 use super::durations::Durations;
-use super::kind::{Key, Kind, Over, Takes};
+use super::kind::{Key, Over, SourceKind, Takes};
 use crate::traffic::conversations::Turn;
 use aqm_core::units::Time;
 
 /// The one kind of flow that is a recorded conversation.
-pub(super) static KINDS: &[Kind] = &[Kind {
+pub(super) static KINDS: &[SourceKind] = &[SourceKind {
     name: "replay",
     summary: "replay of a capture's TCP connections over simulated TCP, with its sizes and think times",
     over: Over::Tcp,
@@ -15,10 +15,10 @@ pub(super) static KINDS: &[Kind] = &[Kind {
     keys: &[Key::new("file", "file", Takes::Capture, "", "capture to replay")],
     must: &["file"],
     form: "replay",
-    ..Kind::PLAIN
+    ..SourceKind::PLAIN
 }];
 
-/// Both sides of a conversation. Pipes: what the server sends, what the client sends.
+/// Both sides of a conversation. Directions: what the server sends, what the client sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialogue {
     turns: Vec<Turn>,
@@ -39,7 +39,7 @@ impl Dialogue {
         if turn.by_client {
             self.asked = Some(now);
         }
-        actions.push(Action::Send { pipe: usize::from(turn.by_client), bytes: turn.bytes });
+        actions.push(Action::Send { direction: usize::from(turn.by_client), bytes: turn.bytes });
     }
 
     pub(super) fn arrived(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -73,7 +73,7 @@ mod tests {
         dialogue.arrived(at(40), &mut actions);
         dialogue.wake(at(1020), &mut actions);
         dialogue.arrived(at(1030), &mut actions);
-        let send = |pipe, bytes| Action::Send { pipe, bytes };
+        let send = |direction, bytes| Action::Send { direction, bytes };
         let expected =
             [send(1, 300), Action::Wake(at(17)), send(0, 2000), Action::Wake(at(1020)), send(0, 500)];
         assert_eq!(actions, expected);

@@ -28,7 +28,7 @@ pub struct Key {
     pub name: &'static str,
     /// Its field in a scenario.
     pub field: &'static str,
-    /// Kind of value.
+    /// SourceKind of value.
     pub takes: Takes,
     /// Smallest and largest value, in base units; none for what is drawn.
     pub range: (f64, f64),
@@ -80,7 +80,7 @@ pub enum Over {
 
 /// The declaration of a kind of flow.
 #[derive(Debug)]
-pub struct Kind {
+pub struct SourceKind {
     /// Name.
     pub name: &'static str,
     /// What it is, in one line.
@@ -103,9 +103,9 @@ pub struct Kind {
     pub constants: &'static [(&'static str, Value)],
 }
 
-impl Kind {
+impl SourceKind {
     /// The base of declarations, with everything optional left out.
-    pub(super) const PLAIN: Kind = Kind {
+    pub(super) const PLAIN: SourceKind = SourceKind {
         name: "",
         summary: "",
         reference: "",

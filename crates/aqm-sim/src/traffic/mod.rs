@@ -15,5 +15,5 @@ pub(crate) mod source;
 pub(crate) mod voice;
 mod workload;
 
-pub use kind::{BULK, COMMON, Key, Kind, Over, Takes};
+pub use kind::{BULK, COMMON, Key, Over, SourceKind, Takes};
 pub use registry::KINDS;

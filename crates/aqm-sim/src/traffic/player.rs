@@ -5,13 +5,13 @@
 //! the last 24 s the upper one.
 
 use super::action::Action;
-use super::kind::{Key, Kind, Over, Takes};
+use super::kind::{Key, Over, SourceKind, Takes};
 use super::source::Video;
 use aqm_core::params::Kind as Unit;
 use aqm_core::units::{Span, Time};
 
 /// The one kind of flow that is a player.
-pub(super) static KINDS: &[Kind] = &[Kind {
+pub(super) static KINDS: &[SourceKind] = &[SourceKind {
     name: "video",
     summary: "adaptive streaming by the buffer (BBA-0); stalls and bitrate are measured",
     reference: "Huang et al., SIGCOMM 2014",
@@ -35,13 +35,13 @@ pub(super) static KINDS: &[Kind] = &[Kind {
         ),
     ],
     form: "video",
-    ..Kind::PLAIN
+    ..SourceKind::PLAIN
 }];
 
 /// Bytes of a request for a segment.
 const REQUEST_BYTES: u64 = 300;
 
-/// One player with its server. Pipes: segments, requests.
+/// One player with its server. Directions: segments, requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Player {
     video: Video,
@@ -93,14 +93,14 @@ impl Player {
         let level = next_level(&self.video, self.level, self.buffered);
         self.seen.switches += u64::from(level != self.level && self.playing_since.is_some());
         self.level = level;
-        actions.push(Action::Send { pipe: 1, bytes: REQUEST_BYTES });
+        actions.push(Action::Send { direction: 1, bytes: REQUEST_BYTES });
     }
 
-    pub(super) fn arrived(&mut self, pipe: usize, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn arrived(&mut self, direction: usize, now: Time, actions: &mut Vec<Action>) {
         let (rate, length) = (self.video.rates_bps[self.level], Span::from_nanos(self.video.segment_ns));
-        if pipe == 1 {
+        if direction == 1 {
             let bits = u128::from(rate) * u128::from(length.as_nanos()) / 1_000_000_000;
-            return actions.push(Action::Send { pipe: 0, bytes: (bits as u64 / 8).max(1) });
+            return actions.push(Action::Send { direction: 0, bytes: (bits as u64 / 8).max(1) });
         }
         self.play_until(now);
         if self.playing_since.is_none() {
@@ -218,10 +218,10 @@ mod tests {
         player.wake(at(1), &mut actions);
         player.arrived(1, at(2), &mut actions);
         // 4 s of 1 Mbit/s.
-        assert_eq!(actions[1], Action::Send { pipe: 0, bytes: 500_000 });
+        assert_eq!(actions[1], Action::Send { direction: 0, bytes: 500_000 });
         player.arrived(0, at(3), &mut actions);
         assert_eq!(player.viewing(at(3)).startup, Some(Span::from_secs(2)));
-        assert_eq!(actions[2], Action::Send { pipe: 1, bytes: 300 });
+        assert_eq!(actions[2], Action::Send { direction: 1, bytes: 300 });
         // The segment lasts until second 7; the next comes in second 10.
         assert_eq!(player.viewing(at(7)).stalls, 0);
         assert_eq!((player.viewing(at(9)).stall, player.viewing(at(9)).stalls), (Span::from_secs(2), 1));

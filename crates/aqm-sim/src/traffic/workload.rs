@@ -1,13 +1,13 @@
 //! The declaration of a workload: finite flows that start as a Poisson process.
 
-use super::kind::{Key, Kind, Over, Takes};
+use super::kind::{Key, Over, SourceKind, Takes};
 use aqm_core::params::Kind as Unit;
 
 /// The largest load, as a share of the bottleneck's rate.
 pub(super) const MOST_LOAD: f64 = 10.0;
 
 /// The one kind of flow that is a workload.
-pub(super) static KINDS: &[Kind] = &[Kind {
+pub(super) static KINDS: &[SourceKind] = &[SourceKind {
     name: "workload",
     summary: "new finite flows, Poisson arrivals at a load",
     reference: "data/workloads",
@@ -27,5 +27,5 @@ pub(super) static KINDS: &[Kind] = &[Kind {
     defaults: &[("size", "websearch")],
     must: &["load"],
     form: "workload",
-    ..Kind::PLAIN
+    ..SourceKind::PLAIN
 }];

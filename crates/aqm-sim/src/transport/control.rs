@@ -84,7 +84,7 @@ impl Control {
 
     /// A segment was marked lost; a control without samples only pays for a branch.
     #[inline]
-    pub(crate) fn note_loss(&mut self, sampler: &mut Option<Box<Sampler>>, segment: &Segment, now: Time) {
+    pub(crate) fn on_loss(&mut self, sampler: &mut Option<Box<Sampler>>, segment: &Segment, now: Time) {
         if let Some(lost) = sampler.as_mut().and_then(|sampler| sampler.on_lost(segment, now)) {
             self.on_lost(&lost);
         }

@@ -9,13 +9,13 @@ pub(crate) enum Echo {
     Classic,
     /// All that this acknowledgment newly covers was marked, or none of it: RFC 8257 section 3.2.
     Exact,
-    /// Nothing: the note holds a counter instead ([`Note::CeBytes`]).
+    /// Nothing: the report holds a counter instead ([`ReceiverReport::CeBytes`]).
     Counted,
 }
 
 /// Information in an acknowledgment beyond TCP's header and SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
+pub(crate) enum ReceiverReport {
     /// Nothing.
     Nothing,
     /// Payload bytes that came with CE so far, modulo 2^32: the counter of RFC 9768's AccECN option.
@@ -31,8 +31,8 @@ pub(crate) struct Feedback {
     pub(crate) codepoint: Ecn,
     /// What the echo means.
     pub(crate) echo: Echo,
-    /// The note in acknowledgments.
-    pub(crate) note: Note,
+    /// The report in acknowledgments.
+    pub(crate) report: ReceiverReport,
 }
 
 impl Feedback {

@@ -23,7 +23,7 @@ pub(crate) struct Rack {
     highest: u64,
     reordering: bool,
     /// When to look for losses again.
-    pub(crate) look_at: Option<Time>,
+    pub(crate) reordering_timer: Option<Time>,
     /// When to send a probe.
     pub(crate) probe_at: Option<Time>,
     /// A probe is to be sent now.
@@ -40,7 +40,7 @@ impl Default for Rack {
             min_rtt: Span::MAX,
             highest: 0,
             reordering: false,
-            look_at: None,
+            reordering_timer: None,
             probe_at: None,
             probe_due: false,
             probe: None,

@@ -1,6 +1,6 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
-use super::feedback::{Echo, Note};
+use super::feedback::{Echo, ReceiverReport};
 use super::tcp::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -19,8 +19,8 @@ pub(crate) struct Acknowledgment {
     pub(crate) sack_count: u8,
     /// ECN-Echo (RFC 3168 section 6.1.3; RFC 8257 section 3.2).
     pub(crate) ece: bool,
-    /// See [`Note`].
-    pub(crate) note: u32,
+    /// See [`ReceiverReport`].
+    pub(crate) report: u32,
 }
 
 /// A segment as it arrives.
@@ -53,8 +53,8 @@ pub(crate) struct Receiver {
     echo: Time,
     ece: bool,
     echo_mode: Echo,
-    note_mode: Note,
-    note: u32,
+    report_mode: ReceiverReport,
+    report: u32,
     deadline: Option<Time>,
 }
 
@@ -76,8 +76,8 @@ impl Receiver {
             echo: Time::ZERO,
             ece: false,
             echo_mode: feedback.echo,
-            note_mode: feedback.note,
-            note: 0,
+            report_mode: feedback.report,
+            report: 0,
             deadline: None,
         }
     }
@@ -136,11 +136,11 @@ impl Receiver {
         if self.echo_mode == Echo::Counted {
             self.ece = ecn == Ecn::Ce;
         }
-        match self.note_mode {
-            Note::Nothing => {}
-            Note::CeBytes if ecn == Ecn::Ce => self.note = self.note.wrapping_add(payload),
-            Note::CeBytes => {}
-            Note::OneWayDelay => self.note = (now.since(sent_at).as_nanos() / 1000) as u32,
+        match self.report_mode {
+            ReceiverReport::Nothing => {}
+            ReceiverReport::CeBytes if ecn == Ecn::Ce => self.report = self.report.wrapping_add(payload),
+            ReceiverReport::CeBytes => {}
+            ReceiverReport::OneWayDelay => self.report = (now.since(sent_at).as_nanos() / 1000) as u32,
         }
         let end = seq + u64::from(payload);
         // RFC 7323 section 4.3: echo the timestamp of the earliest segment that the next ACK covers.
@@ -188,7 +188,7 @@ impl Receiver {
             ack: self.next,
             echo: self.echo,
             ece: self.ece,
-            note: self.note,
+            report: self.report,
             ..Default::default()
         };
         if self.sack {
@@ -296,14 +296,14 @@ mod tests {
     #[test]
     fn a_change_of_ce_is_acknowledged_before_the_segment_that_changed_it() {
         let mut r = receiver();
-        (r.echo_mode, r.note_mode) = (Echo::Exact, Note::CeBytes);
+        (r.echo_mode, r.report_mode) = (Echo::Exact, ReceiverReport::CeBytes);
         let mut send = |index: u64, ecn| {
             let before = r.before_segment(ecn);
             let after = r.on_segment(
                 &Segment { seq: index * 100, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false },
                 Time::ZERO,
             );
-            [before, after].map(|ack| ack.map(|ack| (ack.ack, ack.ece, ack.note)))
+            [before, after].map(|ack| ack.map(|ack| (ack.ack, ack.ece, ack.report)))
         };
         assert_eq!(send(0, Ecn::Ect0), [None, None]);
         // One segment waits: it is acknowledged unmarked before the marked one is counted.
@@ -317,12 +317,12 @@ mod tests {
     #[test]
     fn the_first_mark_is_acknowledged_at_once_and_further_marks_with_delay() {
         let mut r = receiver();
-        (r.echo_mode, r.note_mode) = (Echo::Counted, Note::CeBytes);
+        (r.echo_mode, r.report_mode) = (Echo::Counted, ReceiverReport::CeBytes);
         let mut send = |index: u64, ecn| {
             assert_eq!(r.before_segment(ecn), None);
             let segment =
                 Segment { seq: index * 100, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false };
-            r.on_segment(&segment, Time::ZERO).map(|ack| (ack.ack, ack.note))
+            r.on_segment(&segment, Time::ZERO).map(|ack| (ack.ack, ack.report))
         };
         assert_eq!(send(0, Ecn::Ce), Some((100, 100)));
         assert_eq!(send(1, Ecn::Ce), None);
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn the_delay_of_the_segment_is_noted_in_microseconds() {
         let mut r = Receiver::new(&settings("newreno"));
-        r.note_mode = Note::OneWayDelay;
+        r.report_mode = ReceiverReport::OneWayDelay;
         let (sent, now) = (Time::from_nanos(1_000_000), Time::from_nanos(21_500_000));
         assert_eq!(
             r.on_segment(
@@ -342,7 +342,7 @@ mod tests {
                 now
             )
             .unwrap()
-            .note,
+            .report,
             20_500
         );
     }

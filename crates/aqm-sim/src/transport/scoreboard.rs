@@ -32,7 +32,7 @@ pub(crate) struct Found {
     /// When the last of the lost retransmissions was sent.
     pub(crate) resent_at: Option<Time>,
     /// When to look again.
-    pub(crate) look_at: Option<Time>,
+    pub(crate) reordering_timer: Option<Time>,
 }
 
 /// Outstanding segments in order. `pipe` is kept up to date rather than recounted.
@@ -219,7 +219,7 @@ impl Scoreboard {
             }
             let lost_at = segment.sent_at + overdue.after;
             if lost_at > now {
-                found.look_at = found.look_at.max(Some(lost_at));
+                found.reordering_timer = found.reordering_timer.max(Some(lost_at));
                 continue;
             }
             if segment.retransmitted {
@@ -368,7 +368,7 @@ mod tests {
         let overdue = Overdue { newest: (Time::ZERO, 900), after: Span::ZERO };
         let mut lost = Vec::new();
         let found = board.detect_overdue(overdue, Time::ZERO, |segment| lost.push(segment.start));
-        assert_eq!((found.any, found.look_at, lost), (true, None, vec![0, 300]));
+        assert_eq!((found.any, found.reordering_timer, lost), (true, None, vec![0, 300]));
         // Ten sent, seven sacked, two lost: the last is in the pipe.
         assert_eq!(board.pipe(), 100);
     }

@@ -4,7 +4,7 @@
 //! unless losses are found by time (RFC 8985).
 
 use super::control::Control;
-use super::feedback::Note;
+use super::feedback::ReceiverReport;
 use super::flags;
 use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
@@ -55,8 +55,8 @@ pub(crate) struct Sender {
     rack: Option<Box<Rack>>,
     /// For controls that follow a model of the path.
     sampler: Option<Box<Sampler>>,
-    /// The receiver's last note.
-    note: u32,
+    /// The receiver's last report.
+    report: u32,
     losses: Losses,
 }
 
@@ -90,7 +90,7 @@ impl Sender {
             pacer,
             rack: tcp.flag("rack").then(Box::default),
             sampler,
-            note: 0,
+            report: 0,
             losses: Losses::default(),
         }
     }
@@ -131,7 +131,9 @@ impl Sender {
         }
         match &self.rack {
             None => self.timer.deadline,
-            Some(rack) => [self.timer.deadline, rack.look_at, rack.probe_at].into_iter().flatten().min(),
+            Some(rack) => {
+                [self.timer.deadline, rack.reordering_timer, rack.probe_at].into_iter().flatten().min()
+            }
         }
     }
 
@@ -202,14 +204,14 @@ impl Sender {
 
     /// `ack` as the congestion control sees it, with `bytes` newly known to have arrived.
     fn acked(&mut self, ack: &Acknowledgment, flight: u64, bytes: u64, sample: Span, now: Time) -> Acked {
-        let marked = match self.settings.feedback.note {
-            Note::CeBytes => u64::from(ack.note.wrapping_sub(self.note)),
+        let marked = match self.settings.feedback.report {
+            ReceiverReport::CeBytes => u64::from(ack.report.wrapping_sub(self.report)),
             _ if ack.ece => bytes,
             _ => 0,
         };
-        self.note = ack.note;
+        self.report = ack.report;
         let (una, next, rtt) = (self.stream.una, self.stream.next, self.timer.rtt.smoothed());
-        Acked { bytes, marked, flight, una, next, now, rtt, sample, note: ack.note }
+        Acked { bytes, marked, flight, una, next, now, rtt, sample, report: ack.report }
     }
 
     /// New data was acknowledged, and `sacked` bytes beyond it. Returns how many bytes were not known to have
@@ -289,7 +291,7 @@ impl Sender {
         let window = &mut self.control.window;
         window.cwnd = self.stream.flight() + bytes.min(window.initial);
         window.ssthresh = undo.pipe;
-        self.note_none_lost();
+        self.on_none_lost();
         (self.recovery.phase, self.recovery.prr, self.duplicates.inflation) = (Phase::Open, None, 0);
         self.recovery.retransmit_now = false;
     }
@@ -333,7 +335,7 @@ impl Sender {
     /// RFC 8985 section 6.2 steps 4 and 5.
     fn find_overdue(&mut self, flight: u64, now: Time) {
         let Some(rack) = &mut self.rack else { return };
-        rack.look_at = None;
+        rack.reordering_timer = None;
         let reported = self.board.sacked_bytes();
         if reported == 0 && self.recovery.phase == Phase::Open {
             return; // nothing was reordered
@@ -341,9 +343,8 @@ impl Sender {
         let many = reported >= DUP_THRESH as u64 * u64::from(self.settings.mss);
         let overdue = rack.overdue(many || self.recovery.phase != Phase::Open, self.timer.rtt.smoothed());
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        let found =
-            self.board.detect_overdue(overdue, now, |segment| control.note_loss(sampler, segment, now));
-        rack.look_at = found.look_at;
+        let found = self.board.detect_overdue(overdue, now, |segment| control.on_loss(sampler, segment, now));
+        rack.reordering_timer = found.reordering_timer;
         if found.any && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
         } else if found.resent_at.is_some_and(|at| at >= self.reduction.at) {
@@ -402,7 +403,7 @@ impl Sender {
                 // Section 7.3: the timeout counts from the probe.
                 self.timer.start(now);
             }
-            if rack.look_at.is_some_and(|at| at <= now) {
+            if rack.reordering_timer.is_some_and(|at| at <= now) {
                 self.find_overdue(self.stream.flight(), now);
             }
         }
@@ -417,12 +418,12 @@ impl Sender {
         self.check_if_application_limited();
         self.control.on_timeout((self.stream.flight()).min(self.board.pipe()), first);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        self.board.mark_all_lost(|segment| control.note_loss(sampler, segment, now));
+        self.board.mark_all_lost(|segment| control.on_loss(sampler, segment, now));
         self.duplicates.inflation = 0;
         self.recovery.prr = None;
         if let Some(rack) = &mut self.rack {
             rack.stop_probing();
-            rack.look_at = None;
+            rack.reordering_timer = None;
         }
         self.duplicates.count = 0;
         self.recovery.phase = Phase::Loss { point: self.stream.next };
@@ -523,7 +524,7 @@ impl Sender {
         if let Some(prr) = &mut self.recovery.prr {
             prr.on_sent(u64::from(payload));
         }
-        self.note_sent(seq, payload, now);
+        self.on_segment_sent(seq, payload, now);
         if let Some(mut pacer) = self.pacer {
             let rate = self.control.rate().unwrap_or_else(|| self.window_rate());
             pacer.on_sent(u64::from(payload), rate, now);

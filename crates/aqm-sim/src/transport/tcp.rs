@@ -93,8 +93,8 @@ impl Tcp {
 
     /// The congestion feedback of the connection.
     pub(crate) fn feedback(&self) -> Feedback {
-        let (echo, note) = self.info.feedback;
-        Feedback { codepoint: self.ecn().codepoint(), echo, note }
+        let (echo, report) = self.info.feedback;
+        Feedback { codepoint: self.ecn().codepoint(), echo, report }
     }
 
     /// The same connection, without a handshake.

@@ -30,14 +30,14 @@ pub struct Acked {
     pub rtt: Span,
     /// The round-trip time of this acknowledgment; zero if it acknowledged nothing new.
     pub sample: Span,
-    /// The receiver's last note: what the control asked for, as marked bytes or a one-way delay in microseconds.
-    pub note: u32,
+    /// The receiver's last report: what the control asked for, as marked bytes or a one-way delay in microseconds.
+    pub report: u32,
 }
 
 impl Acked {
     /// `bytes` acknowledged at `now`, with a round-trip time of `rtt`; nothing is marked, sent before or noted.
     pub fn new(bytes: u64, now: Time, rtt: Span) -> Acked {
-        Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, note: 0 }
+        Acked { bytes, marked: 0, flight: bytes, una: 0, next: 0, now, rtt, sample: rtt, report: 0 }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::network::port::PortId;
 use crate::network::records::{Feedback as Message, Record};
 use crate::rate_control::NOTIFICATION;
 use crate::rate_control::go_back_n::{self, Answer, Piece};
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -44,10 +44,10 @@ impl Simulation {
         let next = if sends { ends.due(now) } else { ends.next };
         let moved = std::mem::replace(&mut ends.next, next) != next;
         if moved {
-            self.shared.events.push(next, Target::new(Kind::Pace, number as u32));
+            self.shared.events.push(next, Target::new(EventKind::Pace, number as u32));
         }
         if sooner {
-            self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+            self.shared.events.push(deadline, Target::new(EventKind::SenderTimer, number as u32));
         }
     }
 
@@ -90,7 +90,7 @@ impl Simulation {
         let at = nic.free.max(now);
         if let Some(ends) = self.rated(number as usize) {
             ends.next = at;
-            self.shared.events.push(at, Target::new(Kind::Pace, number));
+            self.shared.events.push(at, Target::new(EventKind::Pace, number));
         }
     }
 

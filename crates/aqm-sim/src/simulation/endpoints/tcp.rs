@@ -2,7 +2,7 @@
 
 use crate::endpoint::flow::Endpoints;
 use crate::network::packet::{Packet, Role};
-use crate::simulation::engine::{Kind, Target};
+use crate::simulation::engine::{EventKind, Target};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
@@ -31,7 +31,7 @@ impl Simulation {
                     sack: packet.sack,
                     sack_count: packet.sack_count,
                     ece: packet.flags & flags::ECE != 0,
-                    note: packet.payload,
+                    report: packet.payload,
                 };
                 connection.sender.on_ack(&ack, now);
                 self.pump(number);
@@ -116,7 +116,7 @@ impl Simulation {
             && !connection.paced
         {
             connection.paced = true;
-            self.shared.events.push(until, Target::new(Kind::Pace, number as u32));
+            self.shared.events.push(until, Target::new(EventKind::Pace, number as u32));
         }
         if let Some(deadline) = connection.sender.deadline()
             && deadline < connection.sender_timer
@@ -125,7 +125,7 @@ impl Simulation {
             if self.shared.faults.strike(Fault::TimerForgotten) {
                 return;
             }
-            self.shared.events.push(deadline, Target::new(Kind::SenderTimer, number as u32));
+            self.shared.events.push(deadline, Target::new(EventKind::SenderTimer, number as u32));
         }
     }
 
@@ -159,7 +159,7 @@ impl Simulation {
             next: flow.reverse,
             length: u32::from(flow.identity.headers) + sack_bytes + self.overhead,
             number: ack.ack,
-            payload: ack.note,
+            payload: ack.report,
             stamp: ack.echo,
             sack: ack.sack,
             sack_count: ack.sack_count,
@@ -179,7 +179,7 @@ impl Simulation {
             && deadline < connection.receiver_timer
         {
             connection.receiver_timer = deadline;
-            self.shared.events.push(deadline, Target::new(Kind::ReceiverTimer, number as u32));
+            self.shared.events.push(deadline, Target::new(EventKind::ReceiverTimer, number as u32));
         }
     }
 

@@ -15,7 +15,7 @@ impl Simulation {
         else {
             return;
         };
-        self.shared.metrics.telemetry.note(&hops);
+        self.shared.metrics.telemetry.count(&hops);
         self.flows[packet.flow as usize].endpoints.on_telemetry(&hops);
     }
 }

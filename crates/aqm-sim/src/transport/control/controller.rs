@@ -2,7 +2,7 @@
 
 use super::bbr::View;
 use super::hystart::SlowStart;
-use crate::transport::feedback::{Echo, Note};
+use crate::transport::feedback::{Echo, ReceiverReport};
 use crate::transport::keys::Relation;
 use crate::transport::rate::{LostSegment, Sampler};
 use crate::transport::values::Values;
@@ -38,7 +38,7 @@ pub struct Info {
     /// Whether it can carry sources of every kind; false for measuring instruments.
     pub carries: bool,
     /// What the receiver reports about marks and delay.
-    pub(crate) feedback: (Echo, Note),
+    pub(crate) feedback: (Echo, ReceiverReport),
     /// Its state at the start of a connection.
     pub(crate) build: fn(&Values, &mut Window, Random) -> Box<dyn Controller>,
 }
@@ -60,7 +60,7 @@ impl Info {
         relations: &[],
         stacks: &[],
         carries: true,
-        feedback: (Echo::Classic, Note::Nothing),
+        feedback: (Echo::Classic, ReceiverReport::Nothing),
         build: |_, _, _| unreachable!("every congestion control is built in its own way"),
     };
 }

@@ -3,7 +3,7 @@
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
 use super::newreno::Newreno;
-use crate::transport::feedback::{Echo, Note};
+use crate::transport::feedback::{Echo, ReceiverReport};
 use crate::transport::window::{Acked, Window};
 
 /// Its declaration.
@@ -12,7 +12,7 @@ pub(super) static INFO: Info = Info {
     summary: "DCTCP (RFC 8257): reacts to the share of marked packets",
     reference: "RFC 8257",
     sets: &[("ecn", "classic")],
-    feedback: (Echo::Exact, Note::Nothing),
+    feedback: (Echo::Exact, ReceiverReport::Nothing),
     build: |_, _, _| Box::new(Dctcp::default()),
     ..Info::USUAL
 };

@@ -1,7 +1,7 @@
 //! LEDBAT's window (RFC 6817): uses capacity that others leave, and yields when the one-way delay rises.
 
 use super::controller::{Controller, Info};
-use crate::transport::feedback::{Echo, Note};
+use crate::transport::feedback::{Echo, ReceiverReport};
 use crate::transport::values::Values;
 use crate::transport::window::{Acked, Window};
 use aqm_core::params::{Kind, ParamSpec, Value};
@@ -14,7 +14,7 @@ pub(super) static INFO: Info = Info {
     summary: "LEDBAT (RFC 6817): yields to others when the one-way delay rises",
     reference: "RFC 6817",
     params: &[TARGET, GAIN],
-    feedback: (Echo::Classic, Note::OneWayDelay),
+    feedback: (Echo::Classic, ReceiverReport::OneWayDelay),
     build: |values, window, _| Box::new(Ledbat::new(values, window)),
     ..Info::USUAL
 };
@@ -76,7 +76,7 @@ impl Ledbat {
 }
 
 impl Controller for Ledbat {
-    /// Reads the delay from the receiver's note.
+    /// Reads the delay from the receiver's report.
     fn observe(&mut self, _: &mut Window, acked: &Acked) {
         if acked.sample == Span::ZERO {
             return;
@@ -84,15 +84,15 @@ impl Controller for Ledbat {
         // update_base_delay of section 2.4.2
         if self.base.is_empty() || acked.now >= self.minute_ends {
             self.minute_ends = acked.now + MINUTE;
-            self.base.push_back(acked.note);
+            self.base.push_back(acked.report);
             if self.base.len() > BASE_HISTORY {
                 self.base.pop_front();
             }
         } else {
             let newest = self.base.back_mut().expect("it is not empty");
-            *newest = (*newest).min(acked.note);
+            *newest = (*newest).min(acked.report);
         }
-        self.current.push_back(acked.note);
+        self.current.push_back(acked.report);
         if self.current.len() > CURRENT_FILTER {
             self.current.pop_front();
         }
@@ -125,7 +125,7 @@ mod tests {
 
     fn acked(bytes: u64, delay_ms: u32, at: u64) -> Acked {
         let now = Time::ZERO + Span::from_millis(at);
-        Acked { note: delay_ms * 1000, flight: 20_000, ..Acked::new(bytes, now, Span::from_millis(50)) }
+        Acked { report: delay_ms * 1000, flight: 20_000, ..Acked::new(bytes, now, Span::from_millis(50)) }
     }
 
     fn settled(cwnd: u64) -> (Ledbat, Window) {

@@ -9,7 +9,7 @@
 
 use super::controller::{Controller, Info};
 use super::newreno::Newreno;
-use crate::transport::feedback::{Echo, Note};
+use crate::transport::feedback::{Echo, ReceiverReport};
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
 
@@ -21,7 +21,7 @@ pub(super) static INFO: Info = Info {
     sets: &[("ecn", "l4s"), ("rack", "on")],
     only: &[],
     // Section 4.2 of RFC 9331: AccECN (RFC 9768).
-    feedback: (Echo::Counted, Note::CeBytes),
+    feedback: (Echo::Counted, ReceiverReport::CeBytes),
     build: |_, _, _| Box::new(Prague::default()),
     ..Info::USUAL
 };

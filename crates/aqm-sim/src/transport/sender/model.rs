@@ -20,7 +20,7 @@ impl Sender {
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time) -> bool {
         let (control, sampler) = (&mut self.control, &mut self.sampler);
-        self.board.detect_losses(|segment| control.note_loss(sampler, segment, now))
+        self.board.detect_losses(|segment| control.on_loss(sampler, segment, now))
     }
 
     /// An acknowledgment was processed.
@@ -46,7 +46,7 @@ impl Sender {
 
     /// A segment is being sent; the pipe includes it already.
     #[inline]
-    pub(super) fn note_sent(&mut self, seq: u64, payload: u32, now: Time) {
+    pub(super) fn on_segment_sent(&mut self, seq: u64, payload: u32, now: Time) {
         if self.sampler.is_some() {
             self.record_sent(seq, payload, now);
         }
@@ -66,7 +66,7 @@ impl Sender {
     }
 
     /// Nothing was lost: the recovery was spurious.
-    pub(super) fn note_none_lost(&mut self) {
+    pub(super) fn on_none_lost(&mut self) {
         if let Some(sampler) = &mut self.sampler {
             sampler.mark_none_lost();
             self.control.on_spurious_recovery(sampler);

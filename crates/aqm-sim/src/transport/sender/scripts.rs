@@ -118,7 +118,7 @@ impl Player {
                 other => return Err(format!("'{other}' is nothing that an acknowledgment has")),
             }
         }
-        ack.note = self.ce;
+        ack.report = self.ce;
         for number in number..=whole(last)? {
             self.sender.on_ack(&Acknowledgment { ack: number * MSS, ..ack }, now);
             self.send(now);

@@ -20,6 +20,7 @@
 //! - [`registry`]: the list of disciplines; everything else follows from it.
 //! - [`spec`]: a discipline with its parameters in tc's notation, children in brackets.
 //! - [`qdisc`]: the shell around every discipline. It counts, and checks conservation.
+//! - [`overflow`]: which packet a full discipline drops, found by filling it.
 //!
 //! Nothing here reads a clock, performs I/O or draws global random numbers.
 #![no_std]
@@ -35,6 +36,7 @@ pub mod cx;
 pub mod discipline;
 pub mod law;
 pub mod link;
+pub mod overflow;
 pub mod packet;
 pub mod params;
 pub mod paused;

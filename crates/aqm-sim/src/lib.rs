@@ -1,11 +1,22 @@
 //! Packet-level simulation: a bottleneck, its disciplines, and senders that react to congestion.
 //!
-//! A [`scenario::Scenario`], its [`inputs::Inputs`](scenario::inputs::Inputs) and a seed go in, a [`report::Report`] comes out. The same three
-//! always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
+//! A [`scenario::Scenario`], its [`inputs::Inputs`](scenario::inputs::Inputs) and a seed go in, a [`report::Report`]
+//! comes out. The same three always give the same bytes. Nothing here opens a file, reads a clock or starts a thread.
+//!
+//! Rooms use only those before them: no two use each other, and no file another in a circle.
+//!
+//! - [`transport`]: TCP sans I/O, its congestion controls in `control/`; [`rate_control`]: senders that have a rate.
+//! - [`switch`]: what a switch adds to its ports: flow control, shared memory, programs; sans I/O too.
+//! - [`traffic`]: how much applications send, and when.
+//! - [`scenario`]: what is simulated, and the captures and link traces that it needs.
+//! - `network`: nodes, links, routes and topologies, ports and packets.
+//! - [`measure`]: measurements, accumulated in place, and observers that only some scenarios ask for.
+//! - `endpoint`: both ends of flows.
+//! - `simulation`: the event loop, which moves all of these, and the checks of every run.
+//! - `reporting`: what reads a whole finished simulation, and makes the metrics of a [`report`] of it.
 #![forbid(unsafe_code)]
 
 pub mod measure;
-pub mod overflow;
 pub mod rate_control;
 pub mod report;
 pub mod scenario;

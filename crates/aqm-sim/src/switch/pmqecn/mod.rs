@@ -1,6 +1,6 @@
 //! PMQECN (Liu et al. 2024): everything of it but the rate control of its senders.
 //!
-//! - [`data_plane`]: the program of the switch: virtual queues, weighted rounds, messages to sources (algorithm 1).
+//! - `data_plane`: the program of the switch: virtual queues, weighted rounds, messages to sources (algorithm 1).
 //! - [`model`]: the M/M/1/N queue (equations 1 to 8).
 //! - [`programme`]: which service rates, marking thresholds and arrival rates are best (equations 9 to 14, algorithm 2).
 //! - [`evolution`]: how they are found, differential evolution.

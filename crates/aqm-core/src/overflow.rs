@@ -1,13 +1,14 @@
 //! Which packet a discipline drops when it is full (RFC 7567 section 4.1: drop-tail is not the only way).
 
-use aqm_core::link::Link;
-use aqm_core::packet::{Ecn, Packet};
-use aqm_core::params::ParamError;
-use aqm_core::qdisc::Qdisc;
-use aqm_core::random::Random;
-use aqm_core::signal::{DropPoint, DropReason, Emission, Observer};
-use aqm_core::spec::Spec;
-use aqm_core::units::{Rate, Time};
+use crate::link::Link;
+use crate::packet::{Ecn, Packet};
+use crate::params::ParamError;
+use crate::qdisc::Qdisc;
+use crate::random::Random;
+use crate::signal::{DropPoint, DropReason, Emission, Observer};
+use crate::spec::Spec;
+use crate::units::{Rate, Time};
+use alloc::vec::Vec;
 
 /// Which packet a full queue drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from aqmlab import statistics
 from aqmlab._native import bucket_width_ns
-from aqmlab.statistics import Estimate, Reals
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Estimate, Reals
 
 EXPERIMENTS = 2000
 # Packets in a histogram, and the deviation of the logarithms of their delays within a run.

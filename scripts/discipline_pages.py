@@ -18,9 +18,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from aqmlab import registry
-from aqmlab.card import CARDS, Row, rfc7567
-from aqmlab.registry import Discipline
+from aqmlab.analysis.card import CARDS, Row, rfc7567
+from aqmlab.scenario import registry
+from aqmlab.scenario.registry import Discipline
 
 SOURCES = Path(__file__).resolve().parents[1] / "crates/aqm-core/src/discipline"
 SECTIONS = ("What it does", "Reference", "Deviations", "Promises")
@@ -115,7 +115,7 @@ def declared(discipline: Discipline) -> str:
 
 def card(rows: list[Row]) -> str:
     """Return the measured part of a page."""
-    lines = [CARD, "", "From short runs beside tail drop (`aqmlab.card`); the limits are ours.", ""]
+    lines = [CARD, "", "From short runs beside tail drop (`aqmlab.analysis.card`); the limits are ours.", ""]
     lines += ["| | Asked | Verdict | Found |", "|---|---|---|---|"]
     lines += [_cells((row.id, row.asks, row.verdict, f"{row.how}: {row.finding}")) for row in rows]
     return "\n".join(lines) + "\n"

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import engine as engines
-from aqmlab import registry, scenario
+from aqmlab import scenario
 from aqmlab.engine import Task
+from aqmlab.scenario import registry
 
 MOST_GROWTH = 4 << 20
 FLOWS = (

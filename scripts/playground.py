@@ -18,10 +18,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, metrics, registry, scenario
+from aqmlab import __version__, scenario
 from aqmlab.plots.looks import looks
+from aqmlab.scenario import registry
 from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
-from aqmlab.units import PERCENT
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.units import PERCENT
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "playground"

@@ -19,15 +19,15 @@ from typing import Any
 import typer
 
 import aqmlab
-from aqmlab import _native, registry
+from aqmlab import _native
 from aqmlab.cli.main import app
-from aqmlab.metrics import METRICS
-from aqmlab.scenario import schema
+from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack
 from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
+from aqmlab.vocabulary.metrics import METRICS
 
 SCHEDULING = ("By flow", "By class")
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"

@@ -19,7 +19,7 @@ from aqmlab import InputError
 from aqmlab.advice import LAYERS, Line, advise, document, layer, page, paste, ways, words
 from aqmlab.advice.run import duration_s
 from aqmlab.advice.verdict import FIGURES, grade, judge
-from aqmlab.registry import Spec
+from aqmlab.scenario.registry import Spec
 
 ADSL = Line(16_000_000, 1_000_000, layer("adsl"))
 

@@ -19,10 +19,10 @@ import aqmlab as package
 from aqmlab import InputError, Result
 from aqmlab.experiment import conduct
 from aqmlab.results.frames import FRAMES
+from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.search.ledger import FILE, Ledger
 from aqmlab.store import Folder, folder, record, seal
-from aqmlab.watcher import Watcher
 
 FLIPS = 360
 OPTIONS = ["--rate", "10mbit", "--rtt", "40ms", "--duration", "3s", "--aqm", "fifo,codel", "--quiet"]
@@ -40,7 +40,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return fake_run(text, inputs, seed, monitor)
 
     monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
-    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, place: result)
+    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, place: result)
     return made
 
 

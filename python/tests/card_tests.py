@@ -11,10 +11,11 @@ import pytest
 from conftest import ROOT, Command
 
 import aqmlab
-from aqmlab import card, registry
-from aqmlab.card import Row, rfc7567
-from aqmlab.errors import InputError
-from aqmlab.registry import Spec
+from aqmlab.analysis import card
+from aqmlab.analysis.card import Row, rfc7567
+from aqmlab.scenario import registry
+from aqmlab.scenario.registry import Spec
+from aqmlab.vocabulary.errors import InputError
 
 PAGES = ROOT / "docs" / "disciplines"
 

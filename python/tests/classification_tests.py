@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from conftest import Command
 
-from aqmlab import classification
-from aqmlab.classification import Flow, Traffic
-from aqmlab.errors import InputError
+from aqmlab.analysis import classification
+from aqmlab.analysis.classification import Flow, Traffic
+from aqmlab.vocabulary.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 

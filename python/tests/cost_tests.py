@@ -14,8 +14,10 @@ import pytest
 from conftest import Command
 
 import aqmlab
-from aqmlab import machine, runner, scenario
-from aqmlab.errors import InputError, MachineError
+from aqmlab import scenario
+from aqmlab.files import machine
+from aqmlab.runs import runner
+from aqmlab.vocabulary.errors import InputError, MachineError
 
 GB = 1 << 30
 HUGE_SWEEP = {"rate": "mbit", "rtt": "ms", "buffer": "p", "overhead": "b"}

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import aqmlab
-from aqmlab import InputError, Result, metrics, plots
+from aqmlab import InputError, Result, plots
 from aqmlab.plots.model import Axis
+from aqmlab.vocabulary import metrics
 
 
 @pytest.fixture(scope="module")

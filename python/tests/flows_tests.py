@@ -10,7 +10,7 @@ from aqmlab import InputError, scenario
 from aqmlab.scenario.flows import LARGEST_COUNT, keys_of, parse
 from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, Kind, Transport
 from aqmlab.scenario.values import takes
-from aqmlab.units import format_rate, format_span
+from aqmlab.vocabulary.units import format_rate, format_span
 
 ROOT = Path(__file__).resolve().parents[2]
 

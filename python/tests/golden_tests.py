@@ -20,11 +20,11 @@ import pytest
 from conftest import ROOT
 
 import aqmlab
-from aqmlab import _native, registry
+from aqmlab import _native
 from aqmlab.engine import native
-from aqmlab.metrics import METRICS, is_metric, split
-from aqmlab.scenario import topologies
+from aqmlab.scenario import registry, topologies
 from aqmlab.scenario.kinds import KINDS
+from aqmlab.vocabulary.metrics import METRICS, is_metric, split
 
 FILE = Path(__file__).parent / "golden" / "runs.json"
 TAGS = ("point", "aqm", "seed")

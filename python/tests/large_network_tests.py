@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import aqmlab
-from aqmlab import scenario, shipped
+from aqmlab import scenario
 from aqmlab.experiment import conduct
-from aqmlab.registry import disciplines
+from aqmlab.files import shipped
 from aqmlab.scenario import topologies
+from aqmlab.scenario.registry import disciplines
 
 FOLDER = shipped.experiments() / "large-network"
 CLIENTS = {"many-to-one": "N0|N1|N2|N3|N1[0-3]", "many-to-many": "N[0-7]|N13|N14|N15|N16|N17|N18|N19|N20"}

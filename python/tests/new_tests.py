@@ -11,7 +11,7 @@ from conftest import ROOT, Command
 
 import aqmlab
 from aqmlab import InputError, new
-from aqmlab.registry import Spec
+from aqmlab.scenario.registry import Spec
 
 FILES = [
     "crates/aqm-core/src/discipline/mod.rs",

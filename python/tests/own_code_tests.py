@@ -17,8 +17,9 @@ import pytest
 from conftest import Command
 
 import aqmlab
-from aqmlab import InputError, MachineError, _native, workers
-from aqmlab.registry import Spec
+from aqmlab import InputError, MachineError, _native
+from aqmlab.runs import workers
+from aqmlab.scenario.registry import Spec
 
 HEAD = "import glob, itertools, os, signal, sys, time\nimport aqmlab\nclass Mine(aqmlab.AQM):\n    'One of the user.'\n"
 LINK: dict[str, Any] = {"rate": "10mbit", "rtt": "20ms", "duration": "2s", "seeds": 1}
@@ -200,8 +201,8 @@ def an_interrupt_in_a_notebook_leaves_no_thread_behind(tmp_path: Path) -> None:
 @pytest.mark.timeout(60)
 def memory_that_is_used_up_ends_a_loop_that_takes_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As if that were so at the first look.
-    monkeypatch.setattr("aqmlab.machine.LEAST_FREE", 2.0)
-    monkeypatch.setattr("aqmlab.machine.LEAST_OWN", 0.0)
+    monkeypatch.setattr("aqmlab.files.machine.LEAST_FREE", 2.0)
+    monkeypatch.setattr("aqmlab.files.machine.LEAST_OWN", 0.0)
     name = _file(tmp_path, "def enqueue(self, packet, now):\n    while True:\n        self.queue.append(bytes(10))")
     with pytest.raises(MachineError, match="the memory is used up"):
         aqmlab.compare(aqm=name, **LINK)

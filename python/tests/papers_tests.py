@@ -14,14 +14,15 @@ import pytest
 from browser import LOOKED_AT, needs_browser, opened
 from conftest import Command
 
-from aqmlab import papers, scenario, shipped
-from aqmlab.errors import InputError
-from aqmlab.measures import label_of, values
-from aqmlab.names import short_names
+from aqmlab import papers, scenario
+from aqmlab.files import shipped
 from aqmlab.papers import paper as folders
 from aqmlab.papers import workspace
 from aqmlab.papers.claims import Measure
 from aqmlab.results import Result
+from aqmlab.results.measures import label_of, values
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.names import short_names
 
 SCENARIO = """
 aqm = ["fifo", "codel", "pie:$preset"]

@@ -19,7 +19,7 @@ import pytest
 from browser import needs_browser, opened
 
 import aqmlab
-from aqmlab import registry
+from aqmlab.scenario import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = "wasm32-unknown-unknown"

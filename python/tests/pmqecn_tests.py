@@ -13,7 +13,7 @@ import pytest
 
 import aqmlab
 from aqmlab import pmqecn
-from aqmlab.student import quantile
+from aqmlab.stats.student import quantile
 
 # All of the hundred: AQMLAB_PMQECN=100.
 INSTANCES = int(os.environ.get("AQMLAB_PMQECN", "12"))

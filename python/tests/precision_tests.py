@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import aqmlab
-from aqmlab import InputError, precision, statistics
-from aqmlab.precision import Precision
+from aqmlab import InputError
+from aqmlab.results import precision
+from aqmlab.results.precision import Precision
+from aqmlab.stats import statistics
 
 OPTIONS: dict[str, Any] = {
     "rate": "5mbit",

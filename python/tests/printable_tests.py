@@ -16,7 +16,7 @@ from conftest import ROOT, Command
 import aqmlab as package
 from aqmlab import experiment, plots
 from aqmlab.cli.terminal import Terminal, give
-from aqmlab.printable import escaped, printable
+from aqmlab.vocabulary.printable import escaped, printable
 
 # A colour, the title of a window, and letters that are shown from right to left; brackets are commands of rich.
 NASTY = "n\x1b[31m\x1b]0;owned\x07\x9b1mame\u202e\u2066gpj.exe\x7f[bold][/bold][/x]"

@@ -15,9 +15,10 @@ from conftest import ROOT, Command
 from folders import forge, forge_frame
 
 import aqmlab
-from aqmlab import InputError, _native, python_aqm, scenario
-from aqmlab.registry import Spec
+from aqmlab import InputError, _native, scenario
+from aqmlab.own import python_aqm
 from aqmlab.results.frames import FRAMES
+from aqmlab.scenario.registry import Spec
 
 CODEL = f"python:{ROOT}/docs/examples/codel.py:CoDel"
 SCENARIO = {"rate": "10mbit", "rtt": "40ms", "duration": "6s", "seeds": 2}

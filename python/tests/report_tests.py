@@ -13,8 +13,8 @@ from browser import LOOKED_AT, needs_browser, opened
 
 import aqmlab
 from aqmlab import InputError, Result, plots, report
+from aqmlab.files import disk
 from aqmlab.plots.looks import looks
-from aqmlab.store import files
 
 
 def _columns(kind: str) -> list[str]:
@@ -41,7 +41,7 @@ CASES = [(kind, column) for kind in plots.KINDS if not plots.KINDS[kind].of_flow
 @pytest.mark.parametrize(("kind", "column"), CASES)
 def every_figure_is_drawn_from_the_table_beside_it(result: Result, tmp_path: Path, kind: str, column: str) -> None:
     (figure,) = plots.figures(kind, [result], column)
-    svg, csv = files.put_all(tmp_path, plots.contents([figure]))
+    svg, csv = disk.put_all(tmp_path, plots.contents([figure]))
     ElementTree.parse(svg)
     text = svg.read_text()
     for aqm in result.aqms:

@@ -15,15 +15,17 @@ from fake import fake_run
 from folders import forge
 
 import aqmlab
-from aqmlab import CheckError, InputError, Result, runner, statistics, store
+from aqmlab import CheckError, InputError, Result, store
 from aqmlab.engine import Task
 from aqmlab.experiment import conduct
 from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.summary import Row
+from aqmlab.runs import runner
+from aqmlab.runs.workers import Threads
 from aqmlab.scenario import Experiment, from_values
+from aqmlab.stats import statistics
 from aqmlab.store import seal
-from aqmlab.workers import Threads
 
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 

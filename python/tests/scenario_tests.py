@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from aqmlab import InputError, scenario
 from aqmlab.scenario import Plan
-from aqmlab.units import Size, as_text
+from aqmlab.vocabulary.units import Size, as_text
 
 
 def _plan(**options: Any) -> Plan:

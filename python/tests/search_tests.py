@@ -14,8 +14,8 @@ from conftest import Command
 from fake import FakeRun, fake_run
 from scipy.stats import qmc
 
-from aqmlab import hypercube, papers, shipped
-from aqmlab.errors import InputError
+from aqmlab import papers
+from aqmlab.files import shipped
 from aqmlab.papers import paper as folders
 from aqmlab.papers import searching
 from aqmlab.papers.paper import Paper
@@ -24,6 +24,8 @@ from aqmlab.search import Outcome, design
 from aqmlab.search.outcome import RECORDS
 from aqmlab.search.sensitivity import Effect
 from aqmlab.search.table import closest, conclusion, ratio
+from aqmlab.stats import hypercube
+from aqmlab.vocabulary.errors import InputError
 
 SCENARIO = """
 aqm = ["fifo", "codel target $target interval $interval"]

@@ -13,7 +13,8 @@ from browser import needs_browser, shown
 from conftest import ROOT
 
 import aqmlab
-from aqmlab import scenario, toml
+from aqmlab import scenario
+from aqmlab.files import toml
 from aqmlab.scenario import cost, files, options, sweeps
 
 SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"

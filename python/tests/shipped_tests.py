@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-from aqmlab import InputError, shipped
+from aqmlab import InputError
+from aqmlab.files import shipped
 
 MATURIN = Path(sys.executable).with_name("maturin")
 

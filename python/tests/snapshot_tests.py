@@ -22,9 +22,10 @@ from fake import fake_run
 import aqmlab as package
 from aqmlab import InputError, Result
 from aqmlab.experiment import conduct
+from aqmlab.files import disk
 from aqmlab.results.frames import FRAMES, RUN
 from aqmlab.scenario import Experiment, from_values
-from aqmlab.store import files, reading
+from aqmlab.store import reading
 
 # How often a folder is read beside a writer, and how many processes load the machine meanwhile; `make store-check` does
 # it 10 000 times, and runs the longer scripts below.
@@ -98,7 +99,7 @@ def _conduct(out: Path, seeds: int, aqm: tuple[str, ...] = ("fifo", "codel")) ->
 
 def _make_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aqmlab.engine.native.simulate", fake_run)
-    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, place: result)
+    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, place: result)
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from aqmlab import statistics
-from aqmlab.statistics import Difference, Estimate, holm, mean, paired, percentile
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Difference, Estimate, holm, mean, paired, percentile
 
 
 def the_interval_of_a_mean_agrees_with_the_t_tables() -> None:

@@ -31,10 +31,11 @@ import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, engine, exports, scenario, store
 from aqmlab.engine import Capabilities, native
 from aqmlab.experiment import conduct
+from aqmlab.files import disk, lock
 from aqmlab.results.frames import FRAMES, from_runs
-from aqmlab.runner import Done
+from aqmlab.runs.runner import Done
 from aqmlab.scenario import Experiment, from_values
-from aqmlab.store import files, folder, lock, record
+from aqmlab.store import folder, record
 
 # At how many random times a command is killed; AQMLAB_KILLS=30 takes some minutes.
 KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
@@ -60,7 +61,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figures: for tests of other things."""
-    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
+    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, folder: result)
 
 
 def _conduct(out: Path, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
@@ -415,7 +416,7 @@ def two_commands_into_one_folder_do_no_harm(whole: tuple[Path, float], tmp_path:
 
 def a_command_that_begins_first_is_named_whenever_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
-    check = files.check_writable
+    check = disk.check_writable
     with ExitStack() as stack:
 
         def another_begins(folder: Path) -> None:
@@ -633,12 +634,12 @@ def json_goes_through_links_and_into_devices(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     (tmp_path / "file").chmod(0o600)
     (tmp_path / "link").symlink_to("file")
-    files.put(tmp_path / "link", b"new")
+    disk.put(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_text() == "new"
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
     (tmp_path / "null").symlink_to("/dev/null")
-    files.put(tmp_path / "null", b"gone")
+    disk.put(tmp_path / "null", b"gone")
     assert not Path("/dev/null").is_file()
 
 

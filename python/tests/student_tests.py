@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import special
 
-from aqmlab.student import above, quantile, two_sided
+from aqmlab.stats.student import above, quantile, two_sided
 
 DEGREES = [*range(1, 60), 99, 199, 499]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.names import plain
 from aqmlab.plots.looks import ALL, COLOURS, ORDER, looks
+from aqmlab.vocabulary.names import plain
 
 # Linear sRGB as seen without cones for red, green or blue: Machado, Oliveira and Fernandes 2009, severity 1.
 SIGHTS = {

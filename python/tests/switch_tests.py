@@ -10,8 +10,8 @@ import pytest
 from conftest import Command
 
 import aqmlab as package
-from aqmlab.errors import InputError
 from aqmlab.scenario.topologies import Layout, read
+from aqmlab.vocabulary.errors import InputError
 
 RATE, RTT = 10_000_000, 40_000_000
 BUFFER = {"size_bytes": 9 << 20, "alpha": 0.5, "reserve_bytes": 2048}

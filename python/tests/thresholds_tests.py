@@ -8,8 +8,8 @@ import pytest
 from conftest import Command
 
 from aqmlab import InputError, compare
-from aqmlab.registry import Spec
-from aqmlab.thresholds import held, thresholds
+from aqmlab.analysis.thresholds import held, thresholds
+from aqmlab.scenario.registry import Spec
 
 
 def the_equations_give_what_they_give_by_hand() -> None:

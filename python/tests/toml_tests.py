@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import scenario, toml
-from aqmlab.errors import InputError
+from aqmlab import scenario
+from aqmlab.files import toml
 from aqmlab.scenario.options import DEEPEST, MOST_FILLED, Fill
+from aqmlab.vocabulary.errors import InputError
 
 GOOD = "rate = '10mbit'\nrtt = '40ms'\naqm = 'fifo'\n"
 

@@ -14,12 +14,12 @@ from rich.console import Console
 import aqmlab as package
 from aqmlab import Result
 from aqmlab.cli import show
-from aqmlab.errors import InputError
 from aqmlab.results.ports import port_cells
 from aqmlab.results.tables import application_cells
 from aqmlab.scenario import topologies
 from aqmlab.scenario.model import UNDER_TEST, Discipline
 from aqmlab.scenario.topologies import Layout, read
+from aqmlab.vocabulary.errors import InputError
 
 RATE, RTT = 10_000_000, 40_000_000
 

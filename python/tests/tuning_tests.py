@@ -11,7 +11,7 @@ from conftest import Command
 
 from aqmlab import InputError, compare
 from aqmlab.scenario import cost
-from aqmlab.statistics import holm, paired
+from aqmlab.stats.statistics import holm, paired
 from aqmlab.tuning import sensitivity
 from aqmlab.tuning.goal import Bound, Goal
 from aqmlab.tuning.scenarios import FIRST_TRAINING_SEED, from_options

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.documents import Table
-from aqmlab.errors import InputError
+from aqmlab.files.documents import Table
 from aqmlab.papers.claims import Claim, Operand, expectation, read
 from aqmlab.papers.verdicts import ORDER, Judgement, Verdict, by_chance, family, judge
+from aqmlab.vocabulary.errors import InputError
 
 SEEDS = range(1, 11)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import aqmlab
-from aqmlab import watcher
-from aqmlab.runner import Progress
+from aqmlab.runs import watcher
+from aqmlab.runs.runner import Progress
 
 
 class _Display:

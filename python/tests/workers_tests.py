@@ -22,7 +22,8 @@ from conftest import ROOT, Command
 from folders import forge_frame, manifest
 
 import aqmlab as package
-from aqmlab import InputError, MachineError, plots, store, workers
+from aqmlab import InputError, MachineError, plots, store
+from aqmlab.runs import workers
 
 OPTIONS: dict[str, Any] = {
     "sweep": {"target": "5ms,10ms", "rtt": "20ms,40ms,80ms,160ms"},
@@ -39,7 +40,7 @@ CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
 def plain() -> Iterator[None]:
     """No figures: one test is about them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
+        patch.setattr("aqmlab.report.publishing.publish", lambda result, folder: result)
         yield
 
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from conftest import ROOT, Command
 
-from aqmlab import system
-from aqmlab.errors import InputError
+from aqmlab.files import system
+from aqmlab.vocabulary.errors import InputError
 
 BASE = "compare --rate 2mbit --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"
 TRACE = "compare --link-trace steps:2mbit*1s --rtt 20ms --duration 300ms --seeds 1 --jobs 1 --aqm fifo"

@@ -17,7 +17,7 @@ import spie
 import workload
 from workload import Oracle
 
-from aqmlab import registry
+from aqmlab.scenario import registry
 
 HERE = Path(__file__).parent
 

@@ -16,9 +16,9 @@ from classes import CLASS, PARTS
 from commands import mutated, spoilt
 from scenarios import CAPTURE, LINK_TRACE
 
-from aqmlab import registry
-from aqmlab.metrics import METRICS
 from aqmlab.plots import KINDS
+from aqmlab.scenario import registry
+from aqmlab.vocabulary.metrics import METRICS
 
 Words = list[str]
 

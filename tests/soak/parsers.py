@@ -29,14 +29,16 @@ from typing import Any
 from commands import EXPERIMENT, MOST_BYTES, NASTY, spoilt
 
 import aqmlab
-from aqmlab import engine, quantities, scenario, store, toml
+from aqmlab import engine, scenario, store
 from aqmlab.engine import native
-from aqmlab.errors import InputError
-from aqmlab.runner import Done
+from aqmlab.files import toml
+from aqmlab.runs.runner import Done
 from aqmlab.scenario import distributions, flows, sweeps, topologies
 from aqmlab.store import manifest, record, seal
 from aqmlab.tuning.goal import Bound
 from aqmlab.tuning.space import Space
+from aqmlab.vocabulary import quantities
+from aqmlab.vocabulary.errors import InputError
 
 MOST_SECONDS = 5.0
 MOST_POINTS = 5

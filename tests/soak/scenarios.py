@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from aqmlab import registry
+from aqmlab.scenario import registry
 from aqmlab.scenario.kinds import KINDS, TRANSPORTS
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -27,11 +27,11 @@ from hypothesis import seed as seeded
 from scenarios import CAPTURE, LINK_TRACE, scenarios
 
 from aqmlab import _native
-from aqmlab.errors import InputError
-from aqmlab.metrics import SHARES
 from aqmlab.scenario import inputs
 from aqmlab.scenario.options import from_values
 from aqmlab.scenario.resolve import resolve
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.metrics import SHARES
 
 # Link traces that are harder than recorded ones: rare, all at once, at every millisecond, one alone.
 TRACES = {

@@ -36,8 +36,8 @@ from commands import MOST_BYTES, finding, tried
 from soak import examples
 
 import aqmlab
-from aqmlab.errors import InputError
-from aqmlab.metrics import SHARES, split
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.metrics import SHARES, split
 
 # Cases of a worker before another takes its place.
 CHUNK = 50

@@ -23,9 +23,9 @@ import run
 from kernel import HERE, SETTINGS
 
 import aqmlab
-from aqmlab.errors import InputError
 from aqmlab.plots import style
 from aqmlab.plots.looks import looks
+from aqmlab.vocabulary.errors import InputError
 
 RESULTS = HERE.parents[1] / "results/validate-linux"
 # Allowed differences, relative to the kernel.

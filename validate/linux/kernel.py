@@ -15,10 +15,10 @@ from typing import Any
 import taps
 import tc
 
-from aqmlab.errors import InputError
 from aqmlab.scenario import Plan
 from aqmlab.scenario.model import Flows, Scenario, Trace
 from aqmlab.scenario.resolve import Contestant
+from aqmlab.vocabulary.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 KERNEL = Path(os.environ.get("AQMLAB_LINUX") or Path.home() / ".cache/aqmlab/linux")

@@ -19,8 +19,8 @@ from typing import Any
 from kernel import HERE, KERNEL, SETTINGS, Run
 
 from aqmlab import scenario
-from aqmlab.errors import InputError
-from aqmlab.statistics import mean
+from aqmlab.stats.statistics import mean
+from aqmlab.vocabulary.errors import InputError
 
 STORE = HERE.parents[1] / "results/validate-linux/runs"
 Answer = dict[str, Any]

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 
-from aqmlab.errors import InputError
-from aqmlab.registry import Spec
-from aqmlab.units import Size, format_rate, parse_bytes
+from aqmlab.scenario.registry import Spec
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import Size, format_rate, parse_bytes
 
 # A full packet on the link: 1448 payload, 52 headers, 14 of Ethernet.
 FULL_BYTES = 1514

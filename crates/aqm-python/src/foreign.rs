@@ -113,7 +113,7 @@ pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
             let (line, function) = (frame.getattr("lineno")?, frame.getattr("name")?);
             Ok(format!("{}, line {line}, in {function}", frame.getattr("filename")?))
         };
-        let ours = py.import(intern!(py, "aqmlab.python_aqm"))?.getattr(intern!(py, "__file__"))?;
+        let ours = py.import(intern!(py, "aqmlab.own.python_aqm"))?.getattr(intern!(py, "__file__"))?;
         let is_theirs = |frame: &Bound<'_, PyAny>| -> PyResult<bool> { frame.getattr("filename")?.ne(&ours) };
         let frames = frames.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         frames.into_iter().filter(|frame| is_theirs(frame).unwrap_or(true)).map(place).collect()

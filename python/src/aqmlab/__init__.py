@@ -16,27 +16,27 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _native
 
 if TYPE_CHECKING:
-    from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
     from aqmlab.experiment import compare, load, merge, run, sweep
-    from aqmlab.python_aqm import AQM, register_aqm
-    from aqmlab.registry import disciplines
+    from aqmlab.own.python_aqm import AQM, register_aqm
     from aqmlab.results import Result
+    from aqmlab.scenario.registry import disciplines
     from aqmlab.tuning import tune
+    from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
 
 __version__: str = _native.version()
 
 _HOME = {
-    "AQM": "python_aqm",
-    "Cancelled": "errors",
-    "CheckError": "errors",
-    "InputError": "errors",
-    "MachineError": "errors",
+    "AQM": "own.python_aqm",
+    "Cancelled": "vocabulary.errors",
+    "CheckError": "vocabulary.errors",
+    "InputError": "vocabulary.errors",
+    "MachineError": "vocabulary.errors",
     "Result": "results",
     "compare": "experiment",
-    "disciplines": "registry",
+    "disciplines": "scenario.registry",
     "load": "experiment",
     "merge": "experiment",
-    "register_aqm": "python_aqm",
+    "register_aqm": "own.python_aqm",
     "run": "experiment",
     "sweep": "experiment",
     "tune": "tuning",

@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aqmlab import _native, scenario
-from aqmlab.errors import InputError
 from aqmlab.tuning.space import Space
-from aqmlab.units import parse_span
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import parse_span
 
 try:
     import gymnasium

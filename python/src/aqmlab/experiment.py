@@ -13,24 +13,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aqmlab import _native, machine, publishing, runner, scenario, shipped, store
+from aqmlab import _native, scenario, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
-from aqmlab.errors import CheckError, InputError
-from aqmlab.names import listed
-from aqmlab.precision import Precision
+from aqmlab.files import machine, shipped
+from aqmlab.report import publishing
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
-from aqmlab.runner import Done
+from aqmlab.results.precision import Precision
+from aqmlab.runs import runner
+from aqmlab.runs.runner import Done
+from aqmlab.runs.watcher import Watcher, default
+from aqmlab.runs.workers import Elsewhere, Threads, Workers
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.scenario.keywords import Keywords
 from aqmlab.store import growth
-from aqmlab.units import parse_whole
-from aqmlab.watcher import Watcher, default
-from aqmlab.workers import Elsewhere, Threads, Workers
+from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.names import listed
+from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
-    from aqmlab.python_aqm import AQM
+    from aqmlab.own.python_aqm import AQM
 
 
 def compare(
@@ -490,7 +493,7 @@ def _named(aqm: Any) -> Any:
     every = aqm if isinstance(aqm, list | tuple) else [aqm]
     if not any(isinstance(one, type) for one in every):
         return aqm
-    from aqmlab.python_aqm import register_aqm
+    from aqmlab.own.python_aqm import register_aqm
 
     return [register_aqm(one) if isinstance(one, type) else one for one in every]
 

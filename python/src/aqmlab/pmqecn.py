@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import SupportsIndex
 
 from aqmlab import _native
-from aqmlab.errors import InputError
+from aqmlab.vocabulary.errors import InputError
 
 __all__ = ["Queue", "Solution", "queue", "solve"]
 

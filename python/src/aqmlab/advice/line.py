@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aqmlab.errors import unknown
+from aqmlab.vocabulary.errors import unknown
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from aqmlab import __version__
 from aqmlab.advice import figures, paste, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.verdict import FIGURES, PING
+from aqmlab.files import disk
 from aqmlab.report import environment, inline
-from aqmlab.store import files
 
 PAGE = "advice.html"
 
 
 def write(advice: Advice, folder: Path, interface: str = "eth0") -> Path:
     """Write the page; return it. ``interface`` is the router's in the lines to paste."""
-    [page] = files.put_all(folder, {PAGE: render(advice, interface).encode()})
+    [page] = disk.put_all(folder, {PAGE: render(advice, interface).encode()})
     return page
 
 

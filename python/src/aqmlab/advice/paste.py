@@ -10,8 +10,8 @@ import re
 
 from aqmlab.advice.line import Line
 from aqmlab.advice.ways import INTERVAL_US, Way
-from aqmlab.errors import InputError
-from aqmlab.units import parse_span
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import parse_span
 
 # The kernel's length has an Ethernet frame's header already, which tc-cake(8) leaves out; these interfaces have none.
 FRAME_HEADER, WITHOUT_HEADER = 14, ("ppp", "wwan", "tun", "wg")

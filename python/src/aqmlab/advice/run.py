@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, scenario, shipped
+from aqmlab import experiment, scenario
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
 from aqmlab.advice.verdict import Verdict, judge
 from aqmlab.advice.ways import Way, ways
+from aqmlab.files import shipped
 from aqmlab.results import Result
-from aqmlab.units import format_rate, parse_span
-from aqmlab.watcher import Watcher
+from aqmlab.runs.watcher import Watcher
+from aqmlab.vocabulary.units import format_rate, parse_span
 
 TOPOLOGY = "household/graphs/line.toml"
 # Far above any line: a router that does not shape.

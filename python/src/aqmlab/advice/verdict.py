@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import statistics
-from aqmlab.errors import InputError
 from aqmlab.results import Result
-from aqmlab.statistics import Estimate
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary.errors import InputError
 
 # dslreports.com/faq/17930: increase of the round-trip time when the line is fully used, in ms.
 GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))

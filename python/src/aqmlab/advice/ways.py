@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.advice.line import Line
-from aqmlab.units import parse_span
+from aqmlab.vocabulary.units import parse_span
 
 AS_IT_IS = "as it is"
 # Bytes of the packet that sqm-scripts takes for its targets.

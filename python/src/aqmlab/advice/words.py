@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
 from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, POOR, TOTAL, Judged
 from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
-from aqmlab.units import Size
+from aqmlab.vocabulary.units import Size
 
 if TYPE_CHECKING:
     from aqmlab.advice.run import Advice

@@ -8,9 +8,9 @@ import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.errors import CheckError, InputError
-from aqmlab.json_text import json_text
-from aqmlab.units import bytes_per_second, format_rate, parse_bytes, parse_fraction, parse_rate, parse_span
+from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.json_text import json_text
+from aqmlab.vocabulary.units import bytes_per_second, format_rate, parse_bytes, parse_fraction, parse_rate, parse_span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -94,10 +94,10 @@ def advise(
 
 
 def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, modem_buffer: str, share: str) -> Line:
-    from aqmlab import shipped
     from aqmlab.advice import Line, layer
+    from aqmlab.files import shipped
     from aqmlab.scenario.inputs import STEPS, link_trace
-    from aqmlab.units import Size
+    from aqmlab.vocabulary.units import Size
 
     def rate(option: str, text: str) -> tuple[int, str]:
         """A rate, or the mean rate of a link trace and its name."""

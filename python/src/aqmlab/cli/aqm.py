@@ -11,14 +11,14 @@ from rich.console import Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from aqmlab import registry
 from aqmlab.cli.terminal import Terminal, Text
-from aqmlab.errors import CheckError, InputError
-from aqmlab.registry import Discipline, Preset, Spec
-from aqmlab.units import Size, parse_bytes, parse_rate, parse_span
+from aqmlab.scenario import registry
+from aqmlab.scenario.registry import Discipline, Preset, Spec
+from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.units import Size, parse_bytes, parse_rate, parse_span
 
 if TYPE_CHECKING:
-    from aqmlab.card import Row
+    from aqmlab.analysis.card import Row
 
 Q = TypeVar("Q")
 
@@ -72,7 +72,8 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="For example python:codel.py:CoDel, or pie.")],
 ) -> None:
     """Run the conformance tests on a discipline, of which those in Python have no others."""
-    from aqmlab import _native, workers
+    from aqmlab import _native
+    from aqmlab.runs import workers
 
     spec = Spec.parse(name)
     found = workers.apart(lambda monitor: _native.conformance(spec.canonical, monitor))
@@ -106,7 +107,7 @@ def thresholds(
     """
     from dataclasses import asdict
 
-    from aqmlab.thresholds import thresholds as derive
+    from aqmlab.analysis.thresholds import thresholds as derive
 
     delay_ms, horizon_ms = (
         _quantity(name, text, parse_span) / 1e6 for name, text in (("delay", delay), ("horizon", horizon))
@@ -150,7 +151,7 @@ def _order(traits: dict[str, bool | int]) -> str:
 
 
 def _measured(text: str) -> list[Row]:
-    from aqmlab.card import rfc7567
+    from aqmlab.analysis.card import rfc7567
 
     columns = (TextColumn("measuring the RFC 7567 card"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Terminal(to_stderr=True), transient=True) as progress:
@@ -159,7 +160,7 @@ def _measured(text: str) -> list[Row]:
 
 
 def _rfc7567(text: str, measure: bool) -> Table:
-    from aqmlab.card import shipped
+    from aqmlab.analysis.card import shipped
 
     rows = (None if measure else shipped(text)) or _measured(text)
     table = Table(box=None, pad_edge=False, header_style="bold")

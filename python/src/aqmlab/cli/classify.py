@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from aqmlab.cli.terminal import Terminal, Text, tell
-from aqmlab.errors import InputError, unknown
+from aqmlab.vocabulary.errors import InputError, unknown
 
 
 def classify(
@@ -27,8 +27,8 @@ def classify(
     limit: Annotated[int, typer.Option("--flows", min=0, help="How many of the heaviest flows are listed.")] = 20,
 ) -> None:
     """Show the packets of captures to classifiers of heavy flows, and compare with exact byte counts."""
-    from aqmlab import classification
-    from aqmlab.units import parse_fraction, parse_span
+    from aqmlab.analysis import classification
+    from aqmlab.vocabulary.units import parse_fraction, parse_span
 
     try:
         share = parse_fraction(heavy)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from aqmlab import scenario, shipped, system
+from aqmlab import scenario
 from aqmlab.cli.terminal import Terminal, give
-from aqmlab.errors import CheckError, InputError, Interrupted
+from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME
-from aqmlab.units import parse_whole
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted
+from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
-    from aqmlab.precision import Precision
+    from aqmlab.results.precision import Precision
 
 
 def _option(name: str, metavar: str) -> typer.models.OptionInfo:
@@ -250,10 +251,11 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     if how.shard is not None and how.until_ci is not None:
         raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
-    from aqmlab import store, workers
+    from aqmlab import store
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import conduct as _conduct
+    from aqmlab.runs import workers
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
@@ -289,7 +291,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
 
 
 def _until(text: str) -> Precision:
-    from aqmlab.precision import Precision
+    from aqmlab.results.precision import Precision
 
     try:
         return Precision.parse(text)
@@ -314,14 +316,14 @@ def check_target(as_json: str | None, *, force: bool) -> None:
     """Check before the runs that the JSON can be written."""
     if as_json in (None, "-"):
         return
-    from aqmlab.store import files
+    from aqmlab.files import disk
 
     path = Path(str(as_json))
     if path.is_dir():
         raise InputError(f"--json: '{path}' is a folder")
     if not path.parent.is_dir():
         raise InputError(f"--json: '{path}' cannot be written: there is no folder '{path.parent}'")
-    files.check_free([path], force=force)
+    disk.check_free([path], force=force)
 
 
 def write_json(text: str, as_json: str | None) -> None:
@@ -332,10 +334,10 @@ def write_json(text: str, as_json: str | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    from aqmlab.store import files
+    from aqmlab.files import disk
 
     with system.writing(f"--json: '{as_json}'"):
-        files.put(Path(as_json), text.encode())
+        disk.put(Path(as_json), text.encode())
 
 
 __all__ = ["check_count", "check_target", "compare", "conduct", "run", "sweep", "write_json"]

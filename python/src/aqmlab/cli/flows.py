@@ -8,10 +8,10 @@ import typer
 from rich.table import Table
 
 from aqmlab.cli.terminal import Terminal, Text
-from aqmlab.errors import unknown
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
 from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS
 from aqmlab.scenario.values import takes
+from aqmlab.vocabulary.errors import unknown
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
 

@@ -10,8 +10,8 @@ import typer
 
 from aqmlab.cli.compare import Force, Quiet, Report
 from aqmlab.cli.terminal import Terminal, give, tell
-from aqmlab.errors import CheckError, InputError, unknown
-from aqmlab.units import parse_whole
+from aqmlab.vocabulary.errors import CheckError, InputError, unknown
+from aqmlab.vocabulary.units import parse_whole
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
@@ -23,8 +23,9 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 
 def report(folder: Folder) -> None:
     """Write the report and the figures of a result folder again."""
-    from aqmlab import experiment, publishing
+    from aqmlab import experiment
     from aqmlab.cli import show
+    from aqmlab.report import publishing
 
     result = experiment.report(folder, show.Notices())
     if result.is_partial:
@@ -91,7 +92,7 @@ def plot(
     from aqmlab import plots, store
     from aqmlab.cli import show
     from aqmlab.experiment import load
-    from aqmlab.store import files
+    from aqmlab.files import disk
 
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
@@ -107,8 +108,8 @@ def plot(
     contents = plots.contents(drawn, ending or "svg", plots.PAPER if paper else plots.SCREEN)
     # The same figure in another format has the same numbers.
     kept = {f"{one.name}.csv" for one in drawn if _holds(target / f"{one.name}.csv", contents[f"{one.name}.csv"])}
-    files.check_free((target / name for name in contents if name not in kept), force=force)
-    for path in files.put_all(target, contents):
+    disk.check_free((target / name for name in contents if name not in kept), force=force)
+    for path in disk.put_all(target, contents):
         give(path)
 
 
@@ -152,7 +153,7 @@ def export(
     from aqmlab.cli import show
     from aqmlab.cli.compare import check_count
     from aqmlab.experiment import load
-    from aqmlab.store import files
+    from aqmlab.files import disk
 
     formats = [name for name, wanted in (("csv", csv), ("flent", flent), ("pcapng", pcapng)) if wanted]
     if len(formats) != 1:
@@ -172,6 +173,6 @@ def export(
         contents = exports.flent(result, *chosen)
     else:
         contents = exports.pcapng(result, *chosen, tap=at or "senders")
-    files.check_free((target / name for name in contents), force=force)
-    for path in files.put_all(target, contents):
+    disk.check_free((target / name for name in contents), force=force)
+    for path in disk.put_all(target, contents):
         give(path)

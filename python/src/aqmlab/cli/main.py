@@ -13,11 +13,12 @@ from typing import Annotated, TextIO
 
 import typer
 
-from aqmlab import __version__, _native, machine, system
+from aqmlab import __version__, _native
 from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
 from aqmlab.cli.terminal import tell
-from aqmlab.errors import CheckError, InputError, Interrupted, MachineError
-from aqmlab.printable import printable
+from aqmlab.files import machine, system
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
+from aqmlab.vocabulary.printable import printable
 
 app = typer.Typer(
     name="aqmlab",
@@ -79,7 +80,7 @@ def main() -> None:
         with _signals_watched():
             _main()
     except SystemExit as left:
-        workers = sys.modules.get("aqmlab.workers")
+        workers = sys.modules.get("aqmlab.runs.workers")
         if workers is not None and workers.left_behind():
             # Python would wait for it.
             with suppress(OSError, ValueError):

@@ -10,8 +10,8 @@ import typer
 from aqmlab import __version__
 from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.errors import CheckError, unknown
-from aqmlab.json_text import json_text
+from aqmlab.vocabulary.errors import CheckError, unknown
+from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

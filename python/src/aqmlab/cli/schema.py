@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.errors import unknown
+from aqmlab.vocabulary.errors import unknown
 
 
 def schema(

@@ -11,18 +11,20 @@ from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from aqmlab import precision, publishing, runner, store
+from aqmlab import store
 from aqmlab.cli.terminal import Terminal, Text, tell
-from aqmlab.errors import Interrupted
-from aqmlab.names import swept_names
-from aqmlab.printable import printable
-from aqmlab.results import Result, swept
+from aqmlab.report import publishing
+from aqmlab.results import Result, precision, swept
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.tables import line as line_of
-from aqmlab.watcher import Watcher
+from aqmlab.runs import runner
+from aqmlab.runs.watcher import Watcher
+from aqmlab.vocabulary.errors import Interrupted
+from aqmlab.vocabulary.names import swept_names
+from aqmlab.vocabulary.printable import printable
 
 PADDING = 2
 # With fewer a t-test over many scenarios finds only what is obvious.

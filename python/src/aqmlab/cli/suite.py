@@ -20,8 +20,8 @@ from aqmlab.cli.compare import (
     write_json,
 )
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.errors import CheckError
-from aqmlab.json_text import json_text
+from aqmlab.vocabulary.errors import CheckError
+from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

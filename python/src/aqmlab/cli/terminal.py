@@ -9,7 +9,7 @@ from typing import Any
 import rich.text
 from rich.console import Console
 
-from aqmlab.printable import printable
+from aqmlab.vocabulary.printable import printable
 
 WIDTH_ELSEWHERE = 130
 LONGEST_LINE = 1000

@@ -23,7 +23,7 @@ from aqmlab.cli.compare import (
     write_json,
 )
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.errors import InputError
+from aqmlab.vocabulary.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -125,8 +125,8 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     """Return a tuning for a terminal."""
     from rich.table import Table
 
-    from aqmlab import publishing
     from aqmlab.cli.show import open_page
+    from aqmlab.report import publishing
     from aqmlab.tuning import page, sensitivity
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aqmlab.engine.native import Native
 from aqmlab.engine.protocol import Capabilities, Engine, Monitor, Report, Run, Table, Task
-from aqmlab.errors import unknown
+from aqmlab.vocabulary.errors import unknown
 
 __all__ = ["DEFAULT", "ENGINES", "Capabilities", "Engine", "Monitor", "Report", "Run", "Table", "Task", "find"]
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab import _native, python_aqm
+from aqmlab import _native
 from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
-from aqmlab.python_aqm import PYTHON
+from aqmlab.own import python_aqm
+from aqmlab.own.python_aqm import PYTHON
 
 # Module names, so that tests can replace them.
 simulate: Any = _native.run

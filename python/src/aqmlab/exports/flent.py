@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from aqmlab.errors import InputError
 from aqmlab.exports import names
 from aqmlab.exports.series import wide
+from aqmlab.vocabulary.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

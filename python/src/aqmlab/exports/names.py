@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.vocabulary.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from aqmlab import _native, python_aqm, scenario
+from aqmlab import _native, scenario
 from aqmlab import engine as engines
-from aqmlab.errors import CheckError, InputError, unknown
 from aqmlab.exports import names
+from aqmlab.own import python_aqm
 from aqmlab.results.frames import RUN
 from aqmlab.scenario.options import Options
 from aqmlab.store import growth
+from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from aqmlab.errors import InputError
 from aqmlab.results.frames import RUN
+from aqmlab.vocabulary.errors import InputError
 
 
 def wide(series: pl.DataFrame) -> pl.DataFrame:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.errors import InputError
 from aqmlab.results.columns import units
+from aqmlab.vocabulary.errors import InputError
 
 if TYPE_CHECKING:
     import pandas

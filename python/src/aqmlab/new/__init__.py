@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from aqmlab import registry, system
-from aqmlab.errors import InputError
-from aqmlab.store import files
+from aqmlab.files import disk, system
+from aqmlab.scenario import registry
+from aqmlab.vocabulary.errors import InputError
 
 HERE = Path(__file__).parent
 DISCIPLINES = Path("crates/aqm-core/src/discipline")
@@ -57,7 +57,7 @@ def aqm(name: str, start: Path) -> list[Path]:
     }
     for path, content in contents.items():
         with system.writing(path):
-            files.put(path, content.encode())
+            disk.put(path, content.encode())
     return list(contents)
 
 
@@ -74,7 +74,7 @@ def python(name: str, folder: Path) -> Path:
         raise InputError(f"{path}: is there already: choose another name")
     _check_module(name)
     with system.writing(path):
-        files.put(path, _filled("discipline.py.txt", name).encode())
+        disk.put(path, _filled("discipline.py.txt", name).encode())
     return path
 
 

@@ -21,10 +21,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from aqmlab.documents import Table
-from aqmlab.errors import InputError, unknown
-from aqmlab.measures import HOW, Measure
-from aqmlab.units import parse_fraction, parse_span
+from aqmlab.files.documents import Table
+from aqmlab.results.measures import HOW, Measure
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.units import parse_fraction, parse_span
 
 Relation: TypeAlias = Literal["<", ">", "<=", ">=", "="]
 # An effect between half and twice the paper's size counts as reproduced; a claim may narrow this.

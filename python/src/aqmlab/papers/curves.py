@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import measures, statistics
-from aqmlab.measures import Measure
-from aqmlab.names import plain, short_names
 from aqmlab.papers.figures import Panel
-from aqmlab.results import Result
+from aqmlab.results import Result, measures
+from aqmlab.results.measures import Measure
+from aqmlab.stats import statistics
+from aqmlab.vocabulary.names import plain, short_names
 
 _SCHEMA = {
     "panel": pl.String,

@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aqmlab.documents import Table
-from aqmlab.errors import InputError
-from aqmlab.measures import HOW
+from aqmlab.files.documents import Table
 from aqmlab.papers.studies import STUDIES, Study
+from aqmlab.results.measures import HOW
 from aqmlab.scenario.sweeps import Range
-from aqmlab.units import parse_span
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import parse_span
 
 # Panels of simulation results. Studies are measured when they are drawn: they go beyond the paper.
 SIMULATED = ("time", "periods", "seeds", "bars", "sweep")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import __version__, plots
+from aqmlab.files import disk
 from aqmlab.papers import drawing, search_page, standings, workspace
 from aqmlab.papers.paper import BEYOND
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import Cell, cell, claim_tables, counts
 from aqmlab.papers.verdicts import Verdict, by_chance
 from aqmlab.report import environment, inline
-from aqmlab.store import files
 
 if TYPE_CHECKING:
     from aqmlab.papers.standings import Standing
@@ -33,7 +33,7 @@ def write(reproductions: Sequence[Reproduction], folder: Path, *, for_papers: bo
     """Write the page and the figures of the last of some reproductions, and the front page of all; return that."""
     write_page(reproductions[-1], folder, for_papers=for_papers)
     workspace.write(folder, [claim for reproduction in reproductions for claim in reproduction.claims])
-    [front] = files.put_all(folder, {FRONT: render_front(reproductions).encode()})
+    [front] = disk.put_all(folder, {FRONT: render_front(reproductions).encode()})
     return front
 
 
@@ -42,11 +42,11 @@ def write_page(reproduction: Reproduction, folder: Path, *, for_papers: bool = F
     drawn = drawing.draw_all(reproduction)
     for figures in drawn.values():
         beside = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
-        files.put_all(folder / reproduction.paper.name / "figures", {**plots.contents(figures), **beside})
+        disk.put_all(folder / reproduction.paper.name / "figures", {**plots.contents(figures), **beside})
     search = reproduction.search
     section = search_page.write(search, folder / reproduction.paper.name) if search else None
     text = render_page(reproduction, drawn, section)
-    [page] = files.put_all(folder, {f"{reproduction.paper.name}.html": text.encode()})
+    [page] = disk.put_all(folder, {f"{reproduction.paper.name}.html": text.encode()})
     return page
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import shipped
-from aqmlab.documents import Table
-from aqmlab.errors import InputError, unknown
-from aqmlab.names import plain
+from aqmlab.files import shipped
+from aqmlab.files.documents import Table
 from aqmlab.papers import claims, figures, standings
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
 from aqmlab.papers.standings import Standing
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.names import plain
 
 # Scenarios that go beyond the paper: the same for every preset.
 BEYOND = "beyond"

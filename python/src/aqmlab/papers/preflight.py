@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aqmlab import scenario
-from aqmlab.errors import InputError, unknown
-from aqmlab.names import plain
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.scenario import Experiment, Plan
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.names import plain
 
 
 def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -> None:

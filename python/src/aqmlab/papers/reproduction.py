@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, measures, scenario
+from aqmlab import experiment, scenario
 from aqmlab.papers import preflight, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.verdicts import Judgement, family, judge
-from aqmlab.results import Result
+from aqmlab.results import Result, measures
+from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Outcome
-from aqmlab.statistics import Estimate
-from aqmlab.watcher import Watcher
+from aqmlab.stats.statistics import Estimate
 
 
 @dataclass(frozen=True)

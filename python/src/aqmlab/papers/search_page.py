@@ -9,13 +9,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from aqmlab import plots
+from aqmlab.files import disk
 from aqmlab.papers.searching import FOLDER
 from aqmlab.plots import Figure
 from aqmlab.search import drawing, frames
 from aqmlab.search.outcome import Outcome
 from aqmlab.search.plan import Factor
 from aqmlab.search.table import Closest, closest, conclusion
-from aqmlab.store import files
 
 SETTINGS = "search.csv"
 
@@ -34,9 +34,9 @@ def write(outcome: Outcome, folder: Path) -> Section:
     """Write all settings and figures into the folder of a paper; return the section for its page."""
     from aqmlab.report import inline
 
-    files.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
+    disk.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
     figures = drawing.draw(outcome)
-    files.put_all(folder / "figures", plots.contents(figures))
+    disk.put_all(folder / "figures", plots.contents(figures))
     return Section(
         conclusion=conclusion(outcome),
         closest=closest(outcome),

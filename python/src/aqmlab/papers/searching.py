@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from aqmlab import scenario, search
-from aqmlab.errors import InputError, unknown
-from aqmlab.names import plain
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.verdicts import HOLDS, Verdict, judge
+from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Grade, Outcome, Quantity, Search, Target
-from aqmlab.watcher import Watcher
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.names import plain
 
 FILE = "search.toml"
 FOLDER = "search"

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab import measures, statistics
-from aqmlab.documents import Table
-from aqmlab.measures import HOW, Measure
-from aqmlab.names import short_names
+from aqmlab.files.documents import Table
 from aqmlab.papers.studies import cost
-from aqmlab.units import parse_span
+from aqmlab.results import measures
+from aqmlab.results.measures import HOW, Measure
+from aqmlab.stats import statistics
+from aqmlab.vocabulary.names import short_names
+from aqmlab.vocabulary.units import parse_span
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

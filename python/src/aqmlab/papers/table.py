@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.metrics import number
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.verdicts import Judgement, Verdict
-from aqmlab.statistics import Estimate
+from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary.metrics import number
 
 
 @dataclass(frozen=True)

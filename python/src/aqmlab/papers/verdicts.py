@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from aqmlab import statistics
 from aqmlab.papers.claims import Claim, Expectation, Operand
-from aqmlab.statistics import Estimate
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Estimate
 
 # Measurements of an operand at a point of the sweep: a value per seed.
 Measured: TypeAlias = Callable[[Operand, int], Mapping[int, float]]

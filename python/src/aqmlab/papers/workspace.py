@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, store, system
-from aqmlab.errors import InputError
-from aqmlab.json_text import json_text
-from aqmlab.store import files, lock
+from aqmlab import __version__, store
+from aqmlab.files import disk, lock, system
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.json_text import json_text
 
 CLAIMS = "claims.json"
 FORMAT_VERSION = 1
@@ -51,14 +51,14 @@ def held(folder: Path) -> Iterator[None]:
     """
     is_new = not folder.exists()
     with system.writing(folder):
-        files.make(folder)
+        disk.make(folder)
     try:
         with lock.held(folder):
-            files.sweep(folder)
+            disk.sweep(folder)
             yield
     finally:
         if is_new:
-            files.discard_if_empty(folder)
+            disk.discard_if_empty(folder)
 
 
 def begin(folder: Path, paper: str, presets: Sequence[str]) -> None:
@@ -90,4 +90,4 @@ def _held(folder: Path) -> dict[str, list[str]] | None:
 
 def _write(folder: Path, papers: dict[str, list[str]], claims: list[dict[str, Any]]) -> None:
     head = {"format_version": FORMAT_VERSION, "command": "reproduce", "aqmlab": __version__}
-    files.put_all(folder, {CLAIMS: json_text({**head, "papers": papers, "claims": claims}).encode()})
+    disk.put_all(folder, {CLAIMS: json_text({**head, "papers": papers, "claims": claims}).encode()})

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.errors import InputError, unknown
-from aqmlab.names import swept_names
 from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
 from aqmlab.plots import (
     bars,
@@ -31,6 +29,8 @@ from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
 from aqmlab.plots.spots import with_spots
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.names import swept_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
-from aqmlab.statistics import Reals
+from aqmlab.stats.statistics import Reals
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 ALL = "all"
 WHOLE = ("qdelay_mean_ms", "qdelay_p99_ms", "goodput_mbit", "loss_ratio")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
 # Shares at which a curve has a point: evenly spaced, and denser in the last hundredth.

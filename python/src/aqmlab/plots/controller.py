@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab import registry
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.scenario import registry
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 QUEUE = "queue_packets"
 PROBE = "probe."

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab import metrics, statistics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.stats import statistics
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 RTT = "rtt_base_ms"
 SIZE = "size_bytes"

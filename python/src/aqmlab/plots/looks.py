@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from aqmlab.names import plain
+from aqmlab.vocabulary.names import plain
 
 # Contrast with white is 3:1 or more. Any two differ by 13 or more (CIEDE2000), also without red, green or blue cones.
 COLOURS = (

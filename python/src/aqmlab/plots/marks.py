@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from matplotlib.colors import LogNorm, Normalize
 
-from aqmlab import metrics
 from aqmlab.plots import style
 from aqmlab.plots.looks import Look
 from aqmlab.plots.model import Mark, Panel
 from aqmlab.plots.places import names
-from aqmlab.statistics import Reals
+from aqmlab.stats.statistics import Reals
+from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

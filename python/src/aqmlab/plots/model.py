@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from aqmlab import units
+from aqmlab.vocabulary import units
 
 # The marks: see `marks`.
 Mark: TypeAlias = Literal[

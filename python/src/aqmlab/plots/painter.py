@@ -18,7 +18,7 @@ from aqmlab.plots import places as spots
 from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis, Panel, Spot
 from aqmlab.plots.places import names
-from aqmlab.printable import printable
+from aqmlab.vocabulary.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

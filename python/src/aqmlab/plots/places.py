@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from aqmlab import quantities, units
+from aqmlab.vocabulary import quantities, units
 
 
 def of(texts: Iterable[str]) -> dict[str, float]:

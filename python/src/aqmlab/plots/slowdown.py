@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 SIZE = "size_bytes"
 # Ends of the bins: three for each power of ten.

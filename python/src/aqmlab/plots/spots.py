@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from aqmlab import quantities
-from aqmlab.errors import InputError, unknown
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Panel, Spot
+from aqmlab.vocabulary import quantities
+from aqmlab.vocabulary.errors import InputError, unknown
 
 
 def with_spots(figure: Figure, texts: Sequence[str]) -> Figure:

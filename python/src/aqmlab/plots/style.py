@@ -20,7 +20,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from aqmlab.plots.looks import Look
-from aqmlab.printable import printable
+from aqmlab.vocabulary.printable import printable
 
 INK = "#24292f"
 FAINT = "#59636e"

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots import places
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 BESIDE = ("goodput_mbit", "loss_ratio")
 # The axis is logarithmic where the largest mean is this many times the smallest.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, did_you_mean
 from aqmlab.plots.curves import Curve, Kind
 from aqmlab.plots.model import Axis, Panel
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 GOODPUT = "goodput_mbit"
 

@@ -15,12 +15,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from aqmlab import metrics, registry
-from aqmlab.metrics import Metric
-from aqmlab.names import swept_names
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.looks import looks
-from aqmlab.printable import all_printable, printable
 from aqmlab.report import charts
 from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
@@ -28,6 +24,11 @@ from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
+from aqmlab.scenario import registry
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.metrics import Metric
+from aqmlab.vocabulary.names import swept_names
+from aqmlab.vocabulary.printable import all_printable, printable
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

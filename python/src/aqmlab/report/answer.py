@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab import metrics
-from aqmlab.names import listed, swept_names
 from aqmlab.results import ranking, swept
-from aqmlab.units import readable
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.names import listed, swept_names
+from aqmlab.vocabulary.units import readable
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics, plots
-from aqmlab.errors import InputError
-from aqmlab.names import swept_names
+from aqmlab import plots
 from aqmlab.plots.looks import looks
 from aqmlab.plots.model import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.names import swept_names
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import metrics, quantities
 from aqmlab.plots import places
 from aqmlab.plots.model import Axis
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
-from aqmlab.statistics import Estimate
+from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary import metrics, quantities
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

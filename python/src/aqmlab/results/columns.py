@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aqmlab import metrics
+from aqmlab.vocabulary import metrics
 
 _ENDINGS = {
     "_ns": "ns",

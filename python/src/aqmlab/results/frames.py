@@ -12,8 +12,8 @@ import polars as pl
 
 from aqmlab.engine import Table
 from aqmlab.engine.protocol import Column
-from aqmlab.metrics import is_metric, ordered
-from aqmlab.runner import Done
+from aqmlab.runs.runner import Done
+from aqmlab.vocabulary.metrics import is_metric, ordered
 
 # The columns that identify the run of a row; `point` numbers the scenarios of a sweep.
 RUN = {"point": pl.UInt32, "aqm": pl.String, "seed": pl.UInt32}

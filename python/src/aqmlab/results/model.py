@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from aqmlab import precision
-from aqmlab.errors import unknown
-from aqmlab.json_text import json_text
-from aqmlab.results import ranking
+from aqmlab.results import precision, ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.statistics import Difference
-from aqmlab.units import parse_span
+from aqmlab.stats.statistics import Difference
+from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.json_text import json_text
+from aqmlab.vocabulary.units import parse_span
 
 if TYPE_CHECKING:
     import pandas
@@ -221,7 +220,7 @@ class Result:
             InputError: if the folder exists and is not empty, or cannot be written.
 
         """
-        from aqmlab.publishing import save
+        from aqmlab.report.publishing import save
 
         return save(self, Path(folder))
 

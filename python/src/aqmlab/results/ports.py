@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.results.tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
-from aqmlab.units import parse_bytes, parse_rate
+from aqmlab.vocabulary.units import parse_bytes, parse_rate
 
 if TYPE_CHECKING:
     from aqmlab.results.model import Result

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aqmlab import metrics
-from aqmlab.names import listed
 from aqmlab.results.frames import Frames
 from aqmlab.results.summary import Row, differences, in_unit
-from aqmlab.statistics import Difference
+from aqmlab.stats.statistics import Difference
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.names import listed
 
 
 @dataclass(frozen=True)

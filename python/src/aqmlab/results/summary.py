@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aqmlab import metrics, statistics, units
 from aqmlab._native import bucket_width_ns
-from aqmlab.metrics import Metric
 from aqmlab.results.frames import Frames
-from aqmlab.statistics import Difference, Estimate, Reals
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Difference, Estimate, Reals
+from aqmlab.vocabulary import metrics, units
+from aqmlab.vocabulary.metrics import Metric
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6

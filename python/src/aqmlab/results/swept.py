@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from aqmlab import metrics, quantities
 from aqmlab.results.frames import Frames
 from aqmlab.results.summary import Comparison, Row
+from aqmlab.vocabulary import metrics, quantities
 
 if TYPE_CHECKING:
     from aqmlab.results.model import Result

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from aqmlab import units
-from aqmlab.metrics import split
 from aqmlab.results.summary import Row
+from aqmlab.vocabulary import units
+from aqmlab.vocabulary.metrics import split
 
 
 @dataclass(frozen=True)

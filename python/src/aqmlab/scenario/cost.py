@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import machine
-from aqmlab.errors import InputError
+from aqmlab.files import machine
 from aqmlab.scenario.model import Flows, Rate, Scenario
+from aqmlab.vocabulary.errors import InputError
 
 # What is done without asking. An event takes a tenth to a fifth of a microsecond, so all of them take about ten hours.
 MOST_RUNS = 20_000

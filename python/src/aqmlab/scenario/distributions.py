@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _native, system
-from aqmlab.errors import did_you_mean
-from aqmlab.units import (
+from aqmlab import _native
+from aqmlab.files import system
+from aqmlab.vocabulary.errors import did_you_mean
+from aqmlab.vocabulary.units import (
     format_bytes,
     format_rate,
     format_span,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import shipped, toml
-from aqmlab.errors import InputError, unknown
+from aqmlab.files import shipped, toml
 from aqmlab.scenario import sweeps, topologies
 from aqmlab.scenario.inputs import STEPS
 from aqmlab.scenario.options import BY_NAME, Options, from_values, names
+from aqmlab.vocabulary.errors import InputError, unknown
 
 # Quantities in a file have a unit; only these are plain numbers.
 PLAIN = ("seeds", "first_seed")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, did_you_mean, unknown
 from aqmlab.scenario import values as notation
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
 from aqmlab.scenario.model import Flows
-from aqmlab.units import Size, format_bytes, format_span, parse_whole
+from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
+from aqmlab.vocabulary.units import Size, format_bytes, format_span, parse_whole
 
 LARGEST_COUNT = 100_000
 # The default stack.

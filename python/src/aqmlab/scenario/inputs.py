@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from aqmlab import system
 from aqmlab._native import Capture, LinkTrace
-from aqmlab.errors import InputError
-from aqmlab.printable import is_utf_8
-from aqmlab.units import parse_rate, parse_span
+from aqmlab.files import system
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.printable import is_utf_8
+from aqmlab.vocabulary.units import parse_rate, parse_span
 
 # Starts a link trace that is written here instead of a file's name, as `steps:100mbit*20s,10mbit*20s`.
 STEPS = "steps:"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, unknown
-from aqmlab.printable import is_utf_8
-from aqmlab.units import as_text
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.printable import is_utf_8
+from aqmlab.vocabulary.units import as_text
 
 
 @dataclass(frozen=True)

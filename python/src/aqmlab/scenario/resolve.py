@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
-from aqmlab.errors import InputError, did_you_mean, unknown
-from aqmlab.python_aqm import PYTHON
-from aqmlab.registry import Spec, find, marks
+from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario import cost, flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
 from aqmlab.scenario.options import OPTIONS, Options, names
-from aqmlab.units import (
+from aqmlab.scenario.registry import Spec, find, marks
+from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
+from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
     format_bytes,

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import quantities
-from aqmlab.errors import InputError, did_you_mean
-from aqmlab.metrics import METRICS
 from aqmlab.scenario.options import BY_NAME
-from aqmlab.units import as_text, parse_whole
+from aqmlab.vocabulary import quantities
+from aqmlab.vocabulary.errors import InputError, did_you_mean
+from aqmlab.vocabulary.metrics import METRICS
+from aqmlab.vocabulary.units import as_text, parse_whole
 
 DESIGNS = ("grid", "latin", "sobol")
 MOST_VALUES = 1000
@@ -139,8 +139,8 @@ class Design:
         if self.name == "grid":
             return list(itertools.product(*(_levels(name, values) for name, values in swept.items())))
         # Not above: they need NumPy, which no command loads at its start.
-        from aqmlab import sobol
-        from aqmlab.hypercube import even
+        from aqmlab.stats import sobol
+        from aqmlab.stats.hypercube import even
 
         shares = sobol.points(self.points, len(swept)) if self.name == "sobol" else even(self.points, len(swept))
         chosen = [

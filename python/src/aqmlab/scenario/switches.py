@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from aqmlab import _native
-from aqmlab.errors import InputError, unknown
-from aqmlab.units import parse_bytes, parse_whole
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.units import parse_bytes, parse_whole
 
 # The keys of a generator, as in ``star:buffer=9mb:xoff=96kb:priorities=3``, and in [switch] of a file.
 BUFFER_KEYS = {"buffer": "", "alpha": "1", "reserve": "0b"}

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import did_you_mean
 from aqmlab.scenario import distributions
 from aqmlab.scenario.distributions import NUMBERS, RATES, SIZES, TIMES
 from aqmlab.scenario.kinds import Key
-from aqmlab.units import (
+from aqmlab.vocabulary.errors import did_you_mean
+from aqmlab.vocabulary.units import (
     Size,
     format_bytes,
     format_rate,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aqmlab import hypercube
 from aqmlab.search.plan import Factor, Setting
+from aqmlab.stats import hypercube
 
 
 def sample(factors: Sequence[Factor], count: int) -> list[Setting]:

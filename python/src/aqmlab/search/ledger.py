@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from aqmlab import runner, system
 from aqmlab.engine import Task
-from aqmlab.errors import CheckError
-from aqmlab.runner import Done, Progress
-from aqmlab.store import files, seal, shape
-from aqmlab.watcher import Watcher
-from aqmlab.workers import Threads
+from aqmlab.files import disk, system
+from aqmlab.runs import runner
+from aqmlab.runs.runner import Done, Progress
+from aqmlab.runs.watcher import Watcher
+from aqmlab.runs.workers import Threads
+from aqmlab.store import seal, shape
+from aqmlab.vocabulary.errors import CheckError
 
 FILE = "runs.jsonl"
 # Most complete runs held in memory before they are forgotten.
@@ -82,7 +83,7 @@ class Ledger:
     def _keep(self, key: str, values: Values) -> None:
         self._values[key] = values
         if self._file is not None:
-            files.make(self._file.parent)
+            disk.make(self._file.parent)
             with self._file.open("ab") as file:
                 # The previous line may be incomplete after a crash.
                 file.write(b"\n" + _line(key, values))
@@ -117,7 +118,7 @@ def _read(path: Path, watcher: Watcher) -> dict[str, Values]:
             damaged.append(number)
     if damaged:
         with system.writing(path):
-            files.write(path, b"".join(b"\n" + _line(key, values) for key, values in found.items()))
+            disk.write(path, b"".join(b"\n" + _line(key, values) for key, values in found.items()))
         which = f"line {damaged[0]} does" if len(damaged) == 1 else f"{len(damaged)} lines, from {damaged[0]} on, do"
         watcher.on_notice(f"{path}: {which} not match the checksum: what was measured there is made again")
     return found

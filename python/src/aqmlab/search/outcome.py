@@ -13,15 +13,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from aqmlab import machine
-from aqmlab.measures import Measure
+from aqmlab.files import machine
+from aqmlab.results.measures import Measure
+from aqmlab.runs.watcher import Watcher
 from aqmlab.search import design, sensitivity
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
 from aqmlab.search.scores import Score, score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.targets import Target
-from aqmlab.watcher import Watcher
 
 # Figures of a score whose best setting is reported.
 RECORDS = ("near", "holding", "reproduced")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from aqmlab import scenario
-from aqmlab.documents import Table
-from aqmlab.errors import InputError
+from aqmlab.files.documents import Table
+from aqmlab.vocabulary.errors import InputError
 
 # Numbers of settings and runs, each with its smallest value.
 COUNTS = {"settings": 1, "seeds": 1, "steps": 0}

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import measures, scenario
+from aqmlab import scenario
 from aqmlab.engine import Task
 from aqmlab.experiment import code_version
-from aqmlab.measures import Measure
-from aqmlab.results import Result
+from aqmlab.results import Result, measures
 from aqmlab.results.frames import Frames, from_runs
-from aqmlab.runner import Done
+from aqmlab.results.measures import Measure
+from aqmlab.runs.runner import Done
+from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.targets import Target
-from aqmlab.watcher import Watcher
 
 
 @dataclass(frozen=True)

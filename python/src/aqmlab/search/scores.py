@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from aqmlab.measures import Measure
+from aqmlab.results.measures import Measure
 from aqmlab.search.plan import Setting
 from aqmlab.search.targets import Grade, Quantity, Target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from aqmlab.measures import Measure
+from aqmlab.results.measures import Measure
 
 
 @dataclass(frozen=True)

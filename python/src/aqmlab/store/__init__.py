@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.store.files import check_new, check_writable, dated, discard_if_empty
+from aqmlab.files.disk import check_new, check_writable, dated, discard_if_empty
 from aqmlab.store.folder import Folder, opened, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
 from aqmlab.store.reading import Kept, is_result, read

@@ -24,14 +24,14 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import system
 from aqmlab.engine import Task
-from aqmlab.errors import InputError
+from aqmlab.files import disk, lock, system
 from aqmlab.results.columns import units
 from aqmlab.results.frames import FRAMES, RUN, Frames
-from aqmlab.runner import Done
-from aqmlab.store import files, lock, manifest, record, seal
+from aqmlab.runs.runner import Done
+from aqmlab.store import manifest, record, seal
 from aqmlab.store.reading import RECORDS, Kept, hidden, is_result, manifest_text, read
+from aqmlab.vocabulary.errors import InputError
 
 # A run that took this long is worth waiting for the disk.
 DURABLE_S = 0.5
@@ -46,9 +46,9 @@ def opened(path: Path) -> Iterator[Folder]:
         MachineError: if another process writes into it, or the disk is full.
 
     """
-    files.check_writable(path)
+    disk.check_writable(path)
     try:
-        files.check_new(path)
+        disk.check_new(path)
     except InputError:
         # Looked at after its files: they may be those that another process has just begun to write.
         if not (is_result(path) or (path / lock.NAME).exists()):
@@ -56,16 +56,16 @@ def opened(path: Path) -> Iterator[Folder]:
     is_made = not path.exists()
     try:
         with system.writing(path):
-            files.make(path)
+            disk.make(path)
             with lock.held(path):
-                files.sweep(path)
+                disk.sweep(path)
                 _recover(path)
                 if not is_result(path):
-                    files.check_new(path)
+                    disk.check_new(path)
                 yield Folder(path)
     finally:
         if is_made:
-            files.discard_if_empty(path)
+            disk.discard_if_empty(path)
 
 
 class Folder:
@@ -96,7 +96,7 @@ class Folder:
         # Equivalent AQMs have runs with the same key, and so have points that do not affect an AQM.
         name = f"{self._begun['records']}-{done.run.key}-{done.run.point}-{aqm:08x}.run"
         with system.writing(self.path):
-            files.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
+            disk.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
 
     def commit(self, head: dict[str, Any], frames: Frames) -> dict[str, Any]:
         """Write manifest and frames, which replace all records; return the manifest as written."""
@@ -104,7 +104,7 @@ class Folder:
 
     def update(self, head: dict[str, Any]) -> None:
         """Write the manifest alone."""
-        files.write(self.path / manifest.NAME, manifest.render(head))
+        disk.write(self.path / manifest.NAME, manifest.render(head))
 
     def abandon(self) -> None:
         """Restore the folder, since nothing was kept in it; other people's files stay."""
@@ -113,7 +113,7 @@ class Folder:
             return
         # While records count none may go. So that none does, there is another mark first.
         self._commit(self._begun, {})
-        files.remove(self.path / manifest.NAME)
+        disk.remove(self.path / manifest.NAME)
 
     def _commit(self, head: dict[str, Any], contents: Mapping[str, bytes]) -> dict[str, Any]:
         digests = {name: seal.digest(content) for name, content in contents.items()}
@@ -126,11 +126,11 @@ class Folder:
         paths = {name: self.path / hidden(name, written["frames"]) for name in contents}
         try:
             for name, content in contents.items():
-                files.write(paths[name], content)
+                disk.write(paths[name], content)
             self.update(written)
         except OSError:
             for path in paths.values():
-                files.remove(path)
+                disk.remove(path)
             raise
         _settle(self.path, written["frames"])
         _remove_records(self.path)
@@ -162,8 +162,8 @@ def _remove_records(folder: Path) -> None:
     """Remove the records; files that others put beside them, or in their place, stay."""
     place = folder / RECORDS
     for path in place.glob("*.run"):
-        files.remove(path)
-    files.discard_if_empty(place)
+        disk.remove(path)
+    disk.discard_if_empty(place)
 
 
 def _recover(folder: Path) -> None:
@@ -175,7 +175,7 @@ def _recover(folder: Path) -> None:
         _settle(folder, number)
     for name in FRAMES:
         for path in folder.glob(hidden(name, "*")):
-            files.remove(path)
+            disk.remove(path)
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

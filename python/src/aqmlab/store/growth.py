@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab import python_aqm
-from aqmlab.errors import InputError
+from aqmlab.own import python_aqm
 from aqmlab.scenario import Experiment, Plan
 from aqmlab.scenario.options import Options
+from aqmlab.vocabulary.errors import InputError
 
 # Keys that may differ between a folder and an addition, and keys derived from others.
 _FREE = ("aqm", "seeds", "rules", "defaults")

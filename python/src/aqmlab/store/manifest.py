@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.errors import InputError
-from aqmlab.precision import SMALLEST_PILOT
-from aqmlab.printable import escaped
 from aqmlab.results.frames import Frames
+from aqmlab.results.precision import SMALLEST_PILOT
 from aqmlab.store import seal, shape
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.printable import escaped
 
 NAME = "manifest.json"
 FORMAT_VERSION = 3

@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from aqmlab import system
-from aqmlab.errors import InputError
+from aqmlab.files import system
 from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
 from aqmlab.store import manifest, record, seal
+from aqmlab.vocabulary.errors import InputError
 
 RECORDS = "records"
 # How often a reader starts again: each time a writer has committed within the fraction of a millisecond in which the

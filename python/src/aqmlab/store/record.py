@@ -15,7 +15,7 @@ import numpy as np
 
 from aqmlab.engine import Report, Run
 from aqmlab.engine.protocol import Column, Table
-from aqmlab.runner import Done
+from aqmlab.runs.runner import Done
 
 MAGIC = b"aqmlab run 1\n"
 _TABLES = ("flows", "series", "queues")

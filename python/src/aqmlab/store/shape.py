@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aqmlab.results.frames import FRAMES
-from aqmlab.units import parse_bytes, parse_rate, parse_span
+from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span
 
 # A type; a tuple of alternatives; a list whose values all have one shape; a dict with the shapes of its values, of
 # which `name?` may be missing, and `*` is that of all others; or a function that says whether a value is right.

@@ -15,11 +15,11 @@ from typing import Any
 import polars as pl
 
 from aqmlab.engine import Task
-from aqmlab.errors import InputError
 from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.store.manifest import concluded
 from aqmlab.store.reading import Kept
+from aqmlab.vocabulary.errors import InputError
 
 # The one column of a run that its processor decides, not its scenario.
 _MEASURED = "cpu_s"

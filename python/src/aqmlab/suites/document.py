@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab import __version__
-from aqmlab.statistics import Estimate
+from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.suites.table import OF_PHASES, phases, table

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab import metrics
 from aqmlab.results import Result
 from aqmlab.results.ranking import rankings
-from aqmlab.statistics import Estimate
+from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER, Entry
 from aqmlab.suites.run import Outcome, Part, as_run
 from aqmlab.suites.table import Grid, table
+from aqmlab.vocabulary import metrics
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, plots, registry
-from aqmlab.errors import InputError
+from aqmlab import __version__, plots
+from aqmlab.files import disk
 from aqmlab.plots import Figure
 from aqmlab.plots.looks import looks
 from aqmlab.report import environment, inline
-from aqmlab.store import files
+from aqmlab.scenario import registry
 from aqmlab.suites import table
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
+from aqmlab.vocabulary.errors import InputError
 
 PAGE = "index.html"
 SUITE = "suite.html"
@@ -25,8 +26,8 @@ def write(outcome: Outcome, folder: Path) -> Path:
     contents = {
         f"{name}-{file}": content for name, some in drawn.items() for file, content in plots.contents(some).items()
     }
-    files.put_all(folder / "figures", contents)
-    [page] = files.put_all(folder, {PAGE: render(outcome, drawn).encode()})
+    disk.put_all(folder / "figures", contents)
+    [page] = disk.put_all(folder, {PAGE: render(outcome, drawn).encode()})
     return page
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import metrics, shipped
-from aqmlab.documents import Table
-from aqmlab.errors import InputError, unknown
+from aqmlab.files import shipped
+from aqmlab.files.documents import Table
 from aqmlab.plots import KINDS
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, unknown
 
 PLAN = "suite.toml"
 # RFC 7928 sections 2.5 to 2.7 and 4.2: the usual figures of a scenario.

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, registry, scenario
-from aqmlab.errors import InputError
+from aqmlab import experiment, scenario
 from aqmlab.results import Result
+from aqmlab.runs.watcher import Watcher
+from aqmlab.scenario import registry
 from aqmlab.suites.plan import Entry, Suite
-from aqmlab.watcher import Watcher
+from aqmlab.vocabulary.errors import InputError
 
 TAIL_DROP = "fifo"
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from aqmlab import metrics, statistics
-from aqmlab.measures import Measure, values
 from aqmlab.results import Result
-from aqmlab.statistics import Estimate
+from aqmlab.results.measures import Measure, values
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Part
+from aqmlab.vocabulary import metrics
 
 # What is shown of a phase: series of the first measured port.
 OF_PHASES = ("goodput_mbit", "qdelay_ms")

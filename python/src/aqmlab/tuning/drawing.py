@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from aqmlab import metrics
 from aqmlab.plots import Axis, Figure, Panel
 from aqmlab.tuning.outcome import Tuning
 from aqmlab.tuning.sensitivity import KINDS
+from aqmlab.vocabulary import metrics
 
 KINDS_OF_TRIALS = ("tried", "front", "default")
 

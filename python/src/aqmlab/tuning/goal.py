@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab import metrics
-from aqmlab.errors import InputError, unknown
-from aqmlab.registry import Spec
+from aqmlab.scenario.registry import Spec
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, unknown
 
 # Stands for the AQM with its defaults.
 DEFAULT = "default"

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from aqmlab import __version__
-from aqmlab.json_text import json_text
 from aqmlab.results import Result
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.sensitivity import Index
 from aqmlab.tuning.trials import Trial
 from aqmlab.tuning.verdict import Kept, Verdict
+from aqmlab.vocabulary.json_text import json_text
 
 FILE = "tuning.json"
 FORMAT_VERSION = 1

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aqmlab import __version__, metrics, plots
-from aqmlab.publishing import FIGURES, REPORT
+from aqmlab import __version__, plots
+from aqmlab.files import disk
 from aqmlab.report import environment, inline
-from aqmlab.store import files
+from aqmlab.report.publishing import FIGURES, REPORT
 from aqmlab.tuning import drawing, sensitivity
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
+from aqmlab.vocabulary import metrics
 
 
 def write(tuning: Tuning, folder: Path) -> Path:
     """Write page and figures into a folder; return the page."""
     figures = drawing.draw(tuning)
-    files.put_all(folder / FIGURES, plots.contents(figures))
+    disk.put_all(folder / FIGURES, plots.contents(figures))
     text = (
         environment(Path(__file__).parent)
         .get_template("tuning.html")
@@ -31,7 +32,7 @@ def write(tuning: Tuning, folder: Path) -> Path:
             version=__version__,
         )
     )
-    [page] = files.put_all(folder, {REPORT: text.encode()})
+    [page] = disk.put_all(folder, {REPORT: text.encode()})
     return page
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import scenario
-from aqmlab.errors import InputError
 from aqmlab.scenario import Options
 from aqmlab.scenario.resolve import LARGEST_SEEDS
+from aqmlab.vocabulary.errors import InputError
 
 FIRST_TRAINING_SEED = LARGEST_SEEDS + 1
 # What varies where nothing is said: access links, distances and loads of the Internet's edge.

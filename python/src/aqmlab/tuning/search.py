@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import InputError
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
+from aqmlab.vocabulary.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.tuning.goal import Goal

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.errors import InputError
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
+from aqmlab.vocabulary.errors import InputError
 
 KINDS = {"S1": "alone", "ST": "in all"}
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from aqmlab.errors import InputError
-from aqmlab.registry import Spec
+from aqmlab.scenario.registry import Spec
 from aqmlab.scenario.sweeps import Range
+from aqmlab.vocabulary.errors import InputError
 
 DECADE = 10.0
 

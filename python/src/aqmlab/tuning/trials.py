@@ -8,14 +8,14 @@ from pathlib import Path
 
 from aqmlab import scenario
 from aqmlab.engine import Task
-from aqmlab.errors import InputError
 from aqmlab.experiment import code_version
-from aqmlab.runner import Done, Progress
+from aqmlab.runs.runner import Done, Progress
+from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Options, cost
 from aqmlab.search.ledger import Ledger, Values
 from aqmlab.tuning.goal import DEFAULT, Goal
 from aqmlab.tuning.scenarios import FIRST_TRAINING_SEED, under
-from aqmlab.watcher import Watcher
+from aqmlab.vocabulary.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import experiment, machine, scenario, store, system
-from aqmlab.errors import CheckError, InputError
+from aqmlab import experiment, scenario, store
+from aqmlab.files import disk, lock, machine, system
+from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, cost
-from aqmlab.store import files, lock
 from aqmlab.tuning import page, scenarios, sensitivity
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
@@ -22,7 +22,7 @@ from aqmlab.tuning.search import front, optuna, search, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
 from aqmlab.tuning.verdict import judge, kept
-from aqmlab.watcher import Watcher
+from aqmlab.vocabulary.errors import CheckError, InputError
 
 # Most settings of a front that are judged.
 MOST_JUDGED = 4
@@ -207,7 +207,7 @@ def _conduct(
         split.words,
     )
     if folder is not None:
-        files.put_all(folder, {FILE: found.to_json().encode()})
+        disk.put_all(folder, {FILE: found.to_json().encode()})
         page.write(found, folder)
     return found
 
@@ -230,21 +230,21 @@ def _opened(folder: Path | None, question: Mapping[str, Any]) -> Iterator[None]:
         raise InputError(f"{folder}: holds another tuning (its {differing[0]} differs): name another folder")
     is_new = not folder.exists()
     with system.writing(folder):
-        files.make(folder)
+        disk.make(folder)
     try:
         with lock.held(folder):
             if there is None:
-                files.put_all(folder, {FILE: (json.dumps({"question": question}) + "\n").encode()})
+                disk.put_all(folder, {FILE: (json.dumps({"question": question}) + "\n").encode()})
             try:
                 yield
             except InputError:
                 if {path.name for path in folder.iterdir()} <= {FILE, lock.NAME}:
                     # Nothing was run: leave no trace.
-                    files.remove(folder / FILE)
+                    disk.remove(folder / FILE)
                 raise
     finally:
         if is_new:
-            files.discard_if_empty(folder)
+            disk.discard_if_empty(folder)
 
 
 def _plain(point: Any) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from aqmlab import metrics, statistics
-from aqmlab.errors import InputError
 from aqmlab.results import Result
-from aqmlab.statistics import Difference
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Difference
 from aqmlab.tuning.goal import DEFAULT, Bound, Goal
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.errors import unknown
 from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
+from aqmlab.vocabulary.errors import unknown
 
 Flows: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 Marks: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]

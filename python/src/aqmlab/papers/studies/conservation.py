@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aqmlab.errors import InputError, unknown
 from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
+from aqmlab.vocabulary.errors import InputError, unknown
 
 # Section 4.2: responsive flows get 2 to 3 times what they had, CBR loses about 20 %.
 GAINS = {"responsive x 2": 2.0, "responsive x 3": 3.0}

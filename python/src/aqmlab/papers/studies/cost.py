@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aqmlab import _native
-from aqmlab.errors import InputError, unknown
 from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
-from aqmlab.units import parse_rate, parse_size, parse_whole
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.units import parse_rate, parse_size, parse_whole
 
 COSTS = ("ns_per_packet", "state_bytes")
 PACKETS = 200_000

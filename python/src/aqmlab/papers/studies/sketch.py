@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.errors import unknown
 from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
-from aqmlab.units import parse_whole
+from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.units import parse_whole
 
 SKETCHES = ("count_min", "conservative", "count_sketch")
 ERRORS = ("error", "threshold")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aqmlab import _native
-from aqmlab.errors import unknown
 from aqmlab.papers.studies.model import Row, Study
 from aqmlab.results import Result
-from aqmlab.units import parse_span
+from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.units import parse_span
 
 # Control: its link, what it is told, and how often in a row. The authors' senders have no bound.
 TOLD = {

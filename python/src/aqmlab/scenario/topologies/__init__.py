@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from aqmlab.errors import InputError, unknown
 from aqmlab.scenario import switches
 from aqmlab.scenario.topologies import files
 from aqmlab.scenario.topologies.generators import KINDS, Kind
 from aqmlab.scenario.topologies.layout import Layout
+from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = ["KINDS", "Kind", "Layout", "read", "texts"]
 

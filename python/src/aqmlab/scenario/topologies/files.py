@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab import toml
-from aqmlab.errors import InputError, unknown
+from aqmlab.files import toml
 from aqmlab.scenario import switches
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Queue
 from aqmlab.scenario.topologies.layout import Layout
-from aqmlab.units import format_rate, parse_fraction, parse_rate, parse_span
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.units import format_rate, parse_fraction, parse_rate, parse_span
 
 # What a [[link]] may say. Loss is that of both directions.
 LINK_KEYS = ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name", "loss")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from aqmlab.errors import InputError
 from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.topologies.layout import Layout
-from aqmlab.units import parse_rate, parse_whole
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import parse_rate, parse_whole
 
 LARGEST_COUNT = 10_000
 # Links of hosts are this much faster than the bottleneck where they are not meant to be one.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass, field, replace
 
-from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.model import PLAIN, Link, Queue, Settings, Topology
+from aqmlab.vocabulary.errors import InputError, unknown
 
 
 @dataclass

@@ -10,7 +10,7 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from aqmlab.errors import unknown
+from aqmlab.vocabulary.errors import unknown
 
 
 def experiments() -> Path:

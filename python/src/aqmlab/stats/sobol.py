@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab.errors import InputError
-from aqmlab.hypercube import Reals
+from aqmlab.stats.hypercube import Reals
+from aqmlab.vocabulary.errors import InputError
 
 BITS = 32
 # Per dimension from the second on: degree s and coefficients a of the primitive polynomial, and the numbers m.

@@ -21,7 +21,7 @@ from aqmlab._native import (
     parse_size,
     parse_span,
 )
-from aqmlab.errors import InputError
+from aqmlab.vocabulary.errors import InputError
 
 __all__ = [
     "Size",

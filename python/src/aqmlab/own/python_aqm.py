@@ -29,10 +29,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from aqmlab import _native, python_files
+from aqmlab import _native
 from aqmlab._native import Packet
-from aqmlab.errors import InputError, unknown
-from aqmlab.python_files import Executed
+from aqmlab.own import python_files
+from aqmlab.own.python_files import Executed
+from aqmlab.vocabulary.errors import InputError, unknown
 
 # What the names of such disciplines begin with.
 PYTHON = "python:"

@@ -14,11 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import _native, registry
-from aqmlab.errors import InputError
+from aqmlab import _native
 from aqmlab.experiment import compare
-from aqmlab.registry import Discipline, Spec
 from aqmlab.results.model import Result
+from aqmlab.scenario import registry
+from aqmlab.scenario.registry import Discipline, Spec
+from aqmlab.vocabulary.errors import InputError
 
 # The cards of the disciplines as they are without parameters: written by `make docs`, and checked by a test.
 CARDS = Path(__file__).with_name("cards.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import store
-from aqmlab.store import files
+from aqmlab.files import disk
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -48,9 +48,9 @@ def publish(result: Result, folder: store.Folder) -> Result:
     for name, content in contents.items():
         path = folder.path / name
         path.parent.mkdir(exist_ok=True)
-        files.write(path, content, durable=False)
+        disk.write(path, content, durable=False)
     for name in set(head["pages"]["files"]) - set(contents):
-        files.remove(_inside(folder.path, name))
+        disk.remove(_inside(folder.path, name))
     folder.update(result.manifest)
     return result
 

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from aqmlab.runner import Progress
+from aqmlab.runs.runner import Progress
 
 # Notebooks are told at most so often, seconds.
 PERIOD_S = 0.25

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from aqmlab import system
-from aqmlab.errors import InputError
-from aqmlab.store import lock
+from aqmlab.files import lock, system
+from aqmlab.vocabulary.errors import InputError
 
 # No name in a folder is longer: that of a record while it is written comes next.
 _LONGEST_NAME = 120

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from aqmlab import system
-from aqmlab.errors import InputError
+from aqmlab.files import system
+from aqmlab.vocabulary.errors import InputError
 
 # A topology of ten thousand links takes one megabyte.
 LARGEST_BYTES = 16 << 20

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.errors import InputError
 from aqmlab.scenario import inputs
-from aqmlab.units import parse_rate
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import parse_rate
 
 CLASSIFIERS = ("lru", "l_lru", "m_lru")
 # A flow with at least this share of all bytes is heavy, unless told otherwise.

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from aqmlab.errors import InputError, MachineError
-from aqmlab.units import format_bytes
+from aqmlab.vocabulary.errors import InputError, MachineError
+from aqmlab.vocabulary.units import format_bytes
 
 # Not the given name is at fault: a full disk, a broken one, too few file handles or too little memory.
 _MACHINE = {

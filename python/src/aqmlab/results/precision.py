@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from aqmlab import metrics, statistics
-from aqmlab.errors import InputError, unknown
-from aqmlab.statistics import Estimate
-from aqmlab.units import parse_fraction, parse_whole
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.units import parse_fraction, parse_whole
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

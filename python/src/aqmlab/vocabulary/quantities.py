@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from aqmlab.units import format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate, parse_span
+from aqmlab.vocabulary.units import (
+    format_bytes,
+    format_rate,
+    format_span,
+    parse_bytes,
+    parse_fraction,
+    parse_rate,
+    parse_span,
+)
 
 
 @dataclass(frozen=True)

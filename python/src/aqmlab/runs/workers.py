@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from aqmlab import _native, python_aqm
+from aqmlab import _native
 from aqmlab import engine as engines
 from aqmlab._native import Inputs
 from aqmlab.engine import Engine, Monitor, Report, Run, Task
-from aqmlab.errors import Cancelled, CheckError, InputError, MachineError
+from aqmlab.own import python_aqm
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Scenario, Trace
+from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
 
 # Runs queued for each thread, so that none is idle while the others are kept.
 AHEAD = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from aqmlab.names import plain
 from aqmlab.results import Result
+from aqmlab.vocabulary.names import plain
 
 HOW = ("mean", "min", "max", "last", "deviation", "variation", "sum")
 

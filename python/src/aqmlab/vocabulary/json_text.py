@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aqmlab.printable import escaped
+from aqmlab.vocabulary.printable import escaped
 
 
 def json_text(document: Mapping[str, Any]) -> str:

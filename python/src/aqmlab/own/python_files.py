@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import aqmlab
-from aqmlab.errors import InputError
+from aqmlab.vocabulary.errors import InputError
 
 # No source is longer; a device has no end.
 LARGEST_CHARACTERS = 1 << 24

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
-from aqmlab import machine
 from aqmlab.engine import DEFAULT, Engine, Report, Run, Task, find
-from aqmlab.errors import Cancelled, CheckError, MachineError
-from aqmlab.workers import Workers
+from aqmlab.files import machine
+from aqmlab.runs.workers import Workers
+from aqmlab.vocabulary.errors import Cancelled, CheckError, MachineError
 
 POLL_S = 0.1
 

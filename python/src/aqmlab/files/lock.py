@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from aqmlab.errors import MachineError
+from aqmlab.vocabulary.errors import MachineError
 
 NAME = ".lock"
 

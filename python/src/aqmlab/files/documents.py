@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aqmlab import toml
-from aqmlab.errors import InputError, unknown
+from aqmlab.files import toml
+from aqmlab.vocabulary.errors import InputError, unknown
 
 
 class Table:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aqmlab import student
+from aqmlab.stats import student
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 

@@ -7,8 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import _native, python_aqm
-from aqmlab.python_aqm import PYTHON
+from aqmlab import _native
+from aqmlab.own import python_aqm
+from aqmlab.own.python_aqm import PYTHON
 
 
 @dataclass(frozen=True)

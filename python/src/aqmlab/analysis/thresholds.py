@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from aqmlab.errors import InputError
 from aqmlab.results import Result
+from aqmlab.vocabulary.errors import InputError
 
 # From a nanosecond to more than a week: beyond, a time has no meaning here. What `b` of dAQM takes.
 LEAST_MS, MOST_MS, MOST_COUNT = 1e-6, 1e9, 1_000_000_000

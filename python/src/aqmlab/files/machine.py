@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from aqmlab.errors import InputError, MachineError
-from aqmlab.units import parse_whole
+from aqmlab.vocabulary.errors import InputError, MachineError
+from aqmlab.vocabulary.units import parse_whole
 
 # A run is stopped when less than this share of the memory is free ...
 LEAST_FREE = 0.04

@@ -1,0 +1,1 @@
+"""Questions about one discipline that need no experiment: cards, classifiers, thresholds."""

@@ -1,0 +1,1 @@
+"""Where and how runs are made: workers, their order, their memory, and who watches."""

@@ -1,0 +1,1 @@
+"""Numbers: intervals and tests over seeds, and designs that fill a space."""

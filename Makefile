@@ -39,6 +39,7 @@ lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findi
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/stubtest aqmlab._native
 
 deny: ## licences, sources and bans of all crates (needs cargo-deny: cargo install --locked cargo-deny)

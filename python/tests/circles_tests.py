@@ -6,8 +6,8 @@ Imports are:
 to the file of the last module in the path that is a file. `mod x;` is not an import: a parent lists its children and
 does not depend on them. Nor is `pub use`: a module that only re-exports a name is a table of contents, and whoever uses
 the name imports the file that defines it. Imports only for tests (`#[cfg(test)]`) do not count.
-- Python: every `from aqmlab... import` and `import aqmlab...` at any depth of the file, also inside functions, but not
-under `if TYPE_CHECKING:`. Names that an `__init__.py` re-exports count as imports of the file that defines them.
+- Python: every `from aqmlab... import` and `import aqmlab...` at any depth of the file, inside functions and for types
+(`if TYPE_CHECKING:`) too. Names that an `__init__.py` re-exports count as imports of the file that defines them.
 
 A circle is a set of files each of which reaches all others; all its files are named. Nor are there circles of rooms: a
 room is a folder at the top of a crate's `src` with all its files, or a file there; it uses what its files import.
@@ -228,7 +228,7 @@ def _resolve(
 
 def _python_graph(package: Path) -> Graph:
     """Which file of the package imports which."""
-    files = {_module(file, package): file for file in sorted(package.rglob("*.py"))}
+    files = {_module(file, package): file for file in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")])}
     trees = {name: ast.parse(file.read_text()) for name, file in files.items()}
     graph: Graph = {}
     for name, file in files.items():
@@ -247,11 +247,9 @@ def _imports(tree: ast.AST, name: str, file: Path) -> Iterator[tuple[str, str]]:
     """Module and name of every import; the name is empty for whole modules."""
     passes_on = file.name == "__init__.py"
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            continue
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not (passes_on and isinstance(tree, ast.Module)):
+        elif isinstance(node, ast.ImportFrom) and not (passes_on and isinstance(tree, ast.Module | ast.If)):
             yield from ((node.module or "", alias.name) for alias in node.names)
         else:
             yield from _imports(node, name, file)
@@ -261,7 +259,7 @@ def _source(module: str, name: str, files: dict[str, Path], trees: dict[str, ast
     """The module that defines `name`: a module itself, or the one from which a package re-exports it."""
     if f"{module}.{name}" in files:
         return f"{module}.{name}"
-    for node in trees[module].body if module in trees else ():
+    for node in ast.walk(trees[module]) if module in trees else ():
         if isinstance(node, ast.ImportFrom) and node.module != module:
             names = [alias.asname or alias.name for alias in node.names]
             if name in names:

@@ -138,7 +138,7 @@ def _kill(out: Path, seeds: int, place: int, monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replace)
-        patch.setattr(files, "remove", lambda path: None)
+        patch.setattr(disk, "remove", lambda path: None)
         patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
         with pytest.raises(_Killed):
             _conduct(out, seeds)

@@ -316,7 +316,7 @@ def a_kill_between_any_two_writes_leaves_a_whole_folder(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replace)
         # Nothing is cleaned up after a kill.
-        patch.setattr(files, "remove", lambda path: None)
+        patch.setattr(disk, "remove", lambda path: None)
         patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
         try:
             _conduct(out, aqm=("fifo", "pie", "codel"), seeds=3)
@@ -421,12 +421,12 @@ def a_command_that_begins_first_is_named_whenever_it_begins(tmp_path: Path, monk
 
         def another_begins(folder: Path) -> None:
             check(folder)
-            monkeypatch.setattr(files, "check_writable", check)
+            monkeypatch.setattr(disk, "check_writable", check)
             folder.mkdir()
             stack.enter_context(lock.held(folder))
             (folder / "manifest.json").write_text("{}")
 
-        monkeypatch.setattr(files, "check_writable", another_begins)
+        monkeypatch.setattr(disk, "check_writable", another_begins)
         with pytest.raises(package.MachineError, match="is writing into it"), store.opened(out):
             pass
 
@@ -437,7 +437,7 @@ def folders_of_the_same_second_are_different(tmp_path: Path, monkeypatch: pytest
         def now(cls, tz: Any = None) -> Frozen:
             return cls(2026, 11, 21, 14, 25, 1, tzinfo=tz)
 
-    monkeypatch.setattr(files, "datetime", Frozen)
+    monkeypatch.setattr(disk, "datetime", Frozen)
     names = [store.dated("compare", tmp_path).name for _ in range(3)]
     assert names == [f"compare-20261121-142501{ending}" for ending in ("", "-2", "-3")]
 

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _native
 
 if TYPE_CHECKING:
-    from aqmlab.experiment import compare, load, merge, run, sweep
+    from aqmlab.facade import Result, compare, load, merge, run, sweep
     from aqmlab.own.python_aqm import AQM, register_aqm
-    from aqmlab.results import Result
     from aqmlab.scenario.registry import disciplines
     from aqmlab.tuning import tune
     from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
@@ -31,14 +30,14 @@ _HOME = {
     "CheckError": "vocabulary.errors",
     "InputError": "vocabulary.errors",
     "MachineError": "vocabulary.errors",
-    "Result": "results",
-    "compare": "experiment",
+    "Result": "facade",
+    "compare": "facade",
     "disciplines": "scenario.registry",
-    "load": "experiment",
-    "merge": "experiment",
+    "load": "facade",
+    "merge": "facade",
     "register_aqm": "own.python_aqm",
-    "run": "experiment",
-    "sweep": "experiment",
+    "run": "facade",
+    "sweep": "facade",
     "tune": "tuning",
 }
 

@@ -11,12 +11,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from aqmlab import _native, scenario, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
-from aqmlab.files import machine, shipped
+from aqmlab.files import machine
 from aqmlab.report import publishing
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
@@ -26,145 +26,13 @@ from aqmlab.runs.runner import Done
 from aqmlab.runs.watcher import Watcher, default
 from aqmlab.runs.workers import Elsewhere, Threads, Workers
 from aqmlab.scenario import Experiment, Plan, cost
-from aqmlab.scenario.keywords import Keywords
 from aqmlab.store import growth
 from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
-    from aqmlab.own.python_aqm import AQM
-
-
-def compare(
-    *,
-    aqm: str | type[AQM] | Sequence[str | type[AQM]],
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    shard: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    allow_unequal_buffers: bool = False,
-    title: str = "",
-    engine: str = engines.DEFAULT,
-    yes: bool = False,
-    until_ci: str | None = None,
-    **options: Unpack[Keywords],
-) -> Result:
-    """Compare queue disciplines on one bottleneck, over seeds.
-
-    Quantities are text with their unit in tc's notation; times may be `datetime.timedelta`.
-
-    Args:
-        aqm: one discipline or several, as ``"pie target 15ms ecn"``, or classes of `AQM`; the others are compared with
-            the first.
-        jobs: runs in parallel; one per core unless given. The result does not depend on it.
-        executor: makes the runs in other processes or on other machines, in place of threads of this process.
-        shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
-        out: folder to write the result into, with figures and report; nothing is written unless given. If it holds
-        the same experiment, new seeds and AQMs are added to it.
-        allow_unequal_buffers: compare although the AQMs' limits differ.
-        title: title of the report; lists the AQMs unless given.
-        engine: ``native``, the simulator.
-        yes: run it however many runs, events and bytes of memory it is estimated to take.
-        until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
-            (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
-        options: those of `Keywords`, as ``rate="10mbit"``; ``aqmlab compare --help`` explains each.
-
-    Raises:
-        InputError: naming the option, its value and what is allowed.
-        CheckError: if a run broke one of its own checks.
-
-    >>> r = compare(rate="10mbit", rtt="40ms", aqm=["fifo", "codel"], duration="2s", seeds=2)
-    >>> r.aqms, len(r.runs)
-    (['fifo', 'codel'], 4)
-
-    """
-    values: dict[str, Any] = {"aqm": _named(aqm), **options}
-    chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
-    experiment = Experiment(title, (chosen,))
-    folder = None if out is None else Path(out)
-    until = None if until_ci is None else Precision.parse(until_ci)
-    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return _checked(conduct(experiment, "compare", jobs, folder, until=until, **settings))
-
-
-def sweep(
-    *,
-    sweep: Mapping[str, Any],
-    aqm: str | type[AQM] | Sequence[str | type[AQM]],
-    design: str = "grid",
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    shard: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    allow_unequal_buffers: bool = False,
-    engine: str = engines.DEFAULT,
-    yes: bool = False,
-    until_ci: str | None = None,
-    **options: Unpack[Keywords],
-) -> Result:
-    """Compare queue disciplines over a space of settings.
-
-    Args:
-        sweep: what varies: per option, or per ``$name`` in options, a list of values, or text as ``"5ms,20ms"``,
-            ``"1ms..20ms*8"`` (equal distances) or ``"1ms..100ms*8log"`` (equal ratios).
-        aqm: one discipline or several, as ``"codel target $target"``; the others are compared with the first.
-        design: ``grid`` for all combinations; ``latin*N`` or ``sobol*N`` for a sample of N, for which ranges need no
-            number of values.
-        jobs: runs in parallel; one per core unless given. The result does not depend on it.
-        executor: makes the runs in other processes or on other machines, in place of threads of this process.
-        shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
-        out: folder to write the result into, with figures and report; nothing is written unless given.
-        allow_unequal_buffers: compare although the AQMs' limits differ.
-        engine: ``native``, the simulator.
-        yes: run it however many runs, events and bytes of memory it is estimated to take.
-        until_ci: that of `compare`, for every scenario.
-        options: those of `compare` that are not swept.
-
-    Raises:
-        InputError: naming the option or the swept name, its value and what is allowed.
-        CheckError: if a run broke one of its own checks.
-
-    >>> r = sweep(sweep={"rtt": "10ms,40ms"}, rate="10mbit", aqm="codel", duration="2s", seeds=2)
-    >>> r.runs["rtt_ms"].to_list()
-    [10.0, 10.0, 40.0, 40.0]
-
-    """
-    values: dict[str, Any] = {"aqm": _named(aqm), **options}
-    experiment = scenario.swept(values, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
-    folder = None if out is None else Path(out)
-    until = None if until_ci is None else Precision.parse(until_ci)
-    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return _checked(conduct(experiment, "sweep", jobs, folder, until=until, **settings))
-
-
-def run(
-    path: str | os.PathLike[str],
-    *,
-    seeds: int | None = None,
-    first_seed: int | None = None,
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    shard: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    engine: str = engines.DEFAULT,
-    yes: bool = False,
-) -> Result:
-    """Run an experiment file, or a shipped experiment by its name; arguments override its options.
-
-    ``executor``, ``shard`` and ``yes`` are those of `compare`.
-
-    Raises:
-        InputError: naming file, key, value and what is allowed.
-        CheckError: if a run broke one of its own checks.
-
-    """
-    given = {"seeds": seeds, "first_seed": first_seed}
-    experiment = scenario.load(
-        shipped.find(path), {name: str(value) for name, value in given.items() if value is not None}
-    )
-    folder = None if out is None else Path(out)
-    return _checked(conduct(experiment, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard))
+    pass
 
 
 def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Result:
@@ -488,25 +356,21 @@ def _now() -> str:
     return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
-def _named(aqm: Any) -> Any:
-    """Return the AQMs with the names of those that are classes: they are registered."""
-    every = aqm if isinstance(aqm, list | tuple) else [aqm]
-    if not any(isinstance(one, type) for one in every):
-        return aqm
-    from aqmlab.own.python_aqm import register_aqm
-
-    return [register_aqm(one) if isinstance(one, type) else one for one in every]
-
-
 def _title(aqms: Sequence[str]) -> str:
     return aqms[0] if len(aqms) == 1 else f"{listed(aqms)} compared"
 
 
-def _checked(result: Result) -> Result:
+def checked(result: Result) -> Result:
+    """Return a result none of whose runs broke a check.
+
+    Raises:
+        CheckError: naming the runs that did.
+
+    """
     failures = result.manifest["failures"]
     if failures:
         raise CheckError("; ".join(failures))
     return result
 
 
-__all__ = ["compare", "conduct", "load", "merge", "report", "run", "sweep"]
+__all__ = ["checked", "conduct", "load", "merge", "report"]

@@ -14,8 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab import _native
-from aqmlab.experiment import compare
+from aqmlab import _native, experiment, scenario
 from aqmlab.results.model import Result
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline, Spec
@@ -112,8 +111,9 @@ class _Subject:
         """Run the discipline and tail drop with the same traffic and seeds."""
         mine = text or self.text
         labels = [mine, TAIL_DROP] if mine != TAIL_DROP else [TAIL_DROP]
-        chosen: dict[str, Any] = {**LINK, **options}
-        return _Pair(compare(aqm=labels, flows=flows, allow_unequal_buffers=True, **chosen), mine)
+        values: dict[str, Any] = {"aqm": labels, "flows": flows, **LINK, **options}
+        asked = scenario.Experiment("", (scenario.from_values(values, allow_unequal_buffers=True),))
+        return _Pair(experiment.checked(experiment.conduct(asked, "compare")), mine)
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,9 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import conduct as _conduct
+    from aqmlab.results.document import document
     from aqmlab.runs import workers
+    from aqmlab.vocabulary.json_text import json_text
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
@@ -277,7 +279,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
             until=until,
         )
     if how.as_json is not None:
-        write_json(result.to_json(), how.as_json)
+        write_json(json_text(document(result)), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
         console.print(show.result(result, folder, console.width))

@@ -15,6 +15,7 @@ from aqmlab import store
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.report import publishing
 from aqmlab.results import Result, precision, swept
+from aqmlab.results.names import swept_names
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
@@ -23,7 +24,6 @@ from aqmlab.results.tables import line as line_of
 from aqmlab.runs import runner
 from aqmlab.runs.watcher import Watcher
 from aqmlab.vocabulary.errors import Interrupted
-from aqmlab.vocabulary.names import swept_names
 from aqmlab.vocabulary.printable import printable
 
 PADDING = 2

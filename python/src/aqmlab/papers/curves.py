@@ -11,8 +11,9 @@ import polars as pl
 from aqmlab.papers.figures import Panel
 from aqmlab.results import Result, measures
 from aqmlab.results.measures import Measure
+from aqmlab.results.names import short_names
 from aqmlab.stats import statistics
-from aqmlab.vocabulary.names import plain, short_names
+from aqmlab.vocabulary.names import plain
 
 _SCHEMA = {
     "panel": pl.String,

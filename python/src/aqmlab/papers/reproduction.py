@@ -14,6 +14,7 @@ from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.verdicts import Judgement, family, judge
 from aqmlab.results import Result, measures
+from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Outcome
 from aqmlab.stats.statistics import Estimate
@@ -79,7 +80,7 @@ class Reproduction:
         for preset, results in self._by_preset():
             for name, result in results.items():
                 place = {"paper": self.paper.name, "preset": preset, "scenario": name}
-                document = result.document()
+                document = of_result(result)
                 scenarios.append({**place, "resolved": document["scenario"]})
                 warnings += [f"{preset}, {name}: {warning}" for warning in result.warnings]
                 for key, rows in entries.items():

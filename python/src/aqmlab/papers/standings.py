@@ -11,8 +11,8 @@ from aqmlab.files.documents import Table
 from aqmlab.papers.studies import cost
 from aqmlab.results import measures
 from aqmlab.results.measures import HOW, Measure
+from aqmlab.results.names import short_names
 from aqmlab.stats import statistics
-from aqmlab.vocabulary.names import short_names
 from aqmlab.vocabulary.units import parse_span
 
 if TYPE_CHECKING:

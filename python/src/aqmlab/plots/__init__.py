@@ -29,8 +29,8 @@ from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
 from aqmlab.plots.spots import with_spots
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
+from aqmlab.results.names import swept_names
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.names import swept_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

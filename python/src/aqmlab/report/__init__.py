@@ -20,6 +20,7 @@ from aqmlab.plots.looks import looks
 from aqmlab.report import charts
 from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
+from aqmlab.results.names import swept_names
 from aqmlab.results.settings import settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
@@ -27,7 +28,6 @@ from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
-from aqmlab.vocabulary.names import swept_names
 from aqmlab.vocabulary.printable import all_printable, printable
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.results import ranking, swept
+from aqmlab.results.names import swept_names
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.names import listed, swept_names
+from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import readable
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from aqmlab.plots.model import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
+from aqmlab.results.names import swept_names
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError
-from aqmlab.vocabulary.names import swept_names
 
 if TYPE_CHECKING:
     from aqmlab.results import Result

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from aqmlab.results import precision, ranking
+from aqmlab.results import ranking
 from aqmlab.results import summary as _summary
-from aqmlab.results.frames import FRAMES, RUN, Frames
+from aqmlab.results.frames import Frames
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
-from aqmlab.stats.statistics import Difference
-from aqmlab.vocabulary.errors import unknown
-from aqmlab.vocabulary.json_text import json_text
 from aqmlab.vocabulary.units import parse_span
-
-if TYPE_CHECKING:
-    import pandas
-    import pyarrow
-
-    from aqmlab.plots import Plotter
-
-FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -138,49 +126,6 @@ class Result:
         """Every metric of every AQM with its 95 % interval over the seeds."""
         return _summary.table(self.rows, self.points)
 
-    @functools.cached_property
-    def differences(self) -> pl.DataFrame:
-        """Paired differences against the first AQM, with Holm's correction, in numbers and in words."""
-        return pl.DataFrame(
-            [{**self.points[one.point], **_row(one)} for one in self.comparisons],
-            infer_schema_length=None,
-        )
-
-    @property
-    def plot(self) -> Plotter:
-        """Figures of this result: `plot.cdf()`, `plot.timeseries()`, `plot.tradeoff()`."""
-        from aqmlab.plots import Plotter
-
-        return Plotter(self)
-
-    def to_pandas(self, frame: str = "runs") -> pandas.DataFrame:
-        """Return a frame (`runs`, `flows`, `series`, `queues`, `histograms`) as one of pandas, with units in `attrs`.
-
-        Raises:
-            InputError: for another name, or if pandas is not installed.
-
-        """
-        from aqmlab import exports
-
-        return exports.to_pandas(self._frame(frame))
-
-    def to_arrow(self, frame: str = "runs") -> pyarrow.Table:
-        """Return a frame as a table of Arrow, whose fields know their units.
-
-        Raises:
-            InputError: for another name, or if pyarrow is not installed.
-
-        """
-        from aqmlab import exports
-
-        return exports.to_arrow(self._frame(frame))
-
-    def _frame(self, name: str) -> pl.DataFrame:
-        if name not in FRAMES:
-            raise unknown("frame", name, FRAMES)
-        frame: pl.DataFrame = getattr(self.frames, name)
-        return frame
-
     def with_manifest(self, manifest: dict[str, Any]) -> Result:
         """Return the same runs under another manifest; what was summarised of them is kept."""
         other = replace(self, manifest=manifest)
@@ -189,131 +134,6 @@ class Result:
         )
         return other
 
-    def document(self) -> dict[str, Any]:
-        """Return the result as plain data (JSON): format_version, scenario, runs, summary."""
-        swept = len(self.points) > 1 or self.points[0]
-        sweep = [{key: point[key] for key in ("point", "scenario", "files")} for point in self.manifest["points"]]
-        scenario = {"sweep": sweep} if swept else self.scenarios[0]
-        return {
-            "format_version": FORMAT_VERSION,
-            "command": self.manifest["command"],
-            "aqmlab": self.manifest["aqmlab"],
-            "title": self.title,
-            "scenario": scenario,
-            "partial": self.is_partial,
-            "warnings": self.warnings,
-            "runs": self._runs(),
-            "summary": [self._tagged(row.point, _estimate(row)) for row in self.rows],
-            "differences": [self._tagged(one.point, _difference(one)) for one in self.comparisons],
-            **_stop(self),
-            "rankings": [self._tagged(one.point, _ranking(one)) for one in self.rankings],
-        }
-
-    def to_json(self) -> str:
-        """Return the document as JSON."""
-        return json_text(self.document())
-
-    def save(self, folder: str | Path) -> Path:
-        """Write the result with its figures and its report into a new folder.
-
-        Raises:
-            InputError: if the folder exists and is not empty, or cannot be written.
-
-        """
-        from aqmlab.report.publishing import save
-
-        return save(self, Path(folder))
-
-    def report(self) -> str:
-        """Return the report: one self-contained HTML page."""
-        from aqmlab.report import render
-
-        return render(self)
-
-    def _runs(self) -> list[dict[str, Any]]:
-        names = self.frames.metrics
-        flows = self.flows.partition_by(*RUN, as_dict=True, include_key=False, maintain_order=True)
-        return [self._tagged(run["point"], _run(run, names, flows)) for run in self.runs.iter_rows(named=True)]
-
-    def _tagged(self, point: int, entry: dict[str, Any]) -> dict[str, Any]:
-        return {"point": self.points[point], **entry} if self.points[point] else entry
-
     def __repr__(self) -> str:
         state = ", partial" if self.is_partial else ""
         return f"<aqmlab result '{self.title}': {', '.join(self.aqms)}; {len(self.runs)} runs{state}>"
-
-    def _repr_html_(self) -> str:
-        from aqmlab.report import notebook
-
-        return notebook(self)
-
-
-def _run(run: Mapping[str, Any], names: Sequence[str], flows: Mapping[tuple[Any, ...], pl.DataFrame]) -> dict[str, Any]:
-    own = flows.get(tuple(run[name] for name in RUN))
-    return {
-        "aqm": run["aqm"],
-        "seed": run["seed"],
-        "metrics": _present({name: run[name] for name in names}),
-        "flows": [] if own is None else [_present(flow) for flow in own.iter_rows(named=True)],
-        **{name: run[name] for name in ("engine", "cpu_s", "events", "bottleneck_packets")},
-    }
-
-
-def _present(entries: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entries.items() if value is not None}
-
-
-def _estimate(row: Row) -> dict[str, Any]:
-    ends = {"ci95_low": row.estimate.low, "ci95_high": row.estimate.high}
-    entry = {"aqm": row.aqm, "metric": row.metric, "mean": row.estimate.value, **ends, "n": row.estimate.n}
-    resolution = {"resolution": row.estimate.resolution} if row.estimate.resolution else {}
-    return {**_present(entry), "runs": row.runs, **resolution, "method": row.method}
-
-
-def _difference(one: Comparison) -> dict[str, Any]:
-    outlier = one.outlier and {"outlier_seed": one.outlier.seed, "without_it": _paired(one.outlier.without)}
-    between = {"aqm": one.aqm, "reference": one.reference, "metric": one.metric}
-    return {**between, **_paired(one.difference), **(outlier or {}), "words": one.words}
-
-
-def _stop(result: Result) -> dict[str, Any]:
-    if result.stop is None:
-        return {}
-    reached = [
-        result._tagged(one.point, {"aqm": one.aqm, "mean": one.estimate.value, "half_width": one.estimate.half_width})
-        for one in precision.reached(result)
-    ]
-    return {"stop": {**result.stop, "reached": reached, "words": precision.words(result)}}
-
-
-def _row(one: Comparison) -> dict[str, Any]:
-    return {name: value for name, value in _difference(one).items() if not isinstance(value, dict)}
-
-
-def _ranking(one: Ranking) -> dict[str, Any]:
-    steps = [{"ahead": step.ahead, "behind": step.behind, **_paired(step.difference)} for step in one.steps]
-    groups = [list(group) for group in one.groups]
-    ahead = {aqm: behind for aqm in one.aqms if (behind := one.behind(aqm))}
-    return {
-        "metric": one.metric,
-        "aqms": list(one.aqms),
-        "groups": groups,
-        "ahead": ahead,
-        "steps": steps,
-        "words": one.words,
-    }
-
-
-def _paired(difference: Difference) -> dict[str, Any]:
-    estimate = difference.estimate
-    return _present(
-        {
-            "difference": estimate.value,
-            "ci95_low": estimate.low,
-            "ci95_high": estimate.high,
-            "n": estimate.n,
-            "p": difference.p_value,
-            "p_holm": difference.p_holm,
-            "distinguishable": difference.is_distinguishable,
-        }
-    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab import __version__
+from aqmlab.results.document import document as of_result
 from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
@@ -29,7 +30,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
 
 
 def _scenario(part: Part) -> dict[str, Any]:
-    whole = part.result.document()
+    whole = of_result(part.result)
     head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
     more = {"ratios": list(_ratios(part)), "phases": list(_phases(part))}
     return head | {key: whole[key] for key in OF_RESULT} | {key: rows for key, rows in more.items() if rows}

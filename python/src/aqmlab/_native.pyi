@@ -32,6 +32,7 @@ __all__ = [
     "format_bytes",
     "format_rate",
     "format_span",
+    "metrics",
     "overflow_victim",
     "parse_bytes",
     "parse_fraction",

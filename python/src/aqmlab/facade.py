@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -42,13 +42,6 @@ class Result(Plain):
 
     Frames: `runs` (one row per run), `flows` (per flow and run), `series` (long form), `queues`, `histograms`.
     """
-
-    @classmethod
-    def of(cls, plain: Plain) -> Self:
-        """Return a result with these methods; what was summarised of it is kept."""
-        result = cls(plain.manifest, plain.frames, plain.folder)
-        vars(result).update(vars(plain))
-        return result
 
     @functools.cached_property
     def differences(self) -> pl.DataFrame:
@@ -170,7 +163,9 @@ def compare(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return Result.of(experiment.checked(experiment.conduct(asked, "compare", jobs, folder, until=until, **settings)))
+    return _with_methods(
+        experiment.checked(experiment.conduct(asked, "compare", jobs, folder, until=until, **settings))
+    )
 
 
 def sweep(
@@ -220,7 +215,7 @@ def sweep(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return Result.of(experiment.checked(experiment.conduct(asked, "sweep", jobs, folder, until=until, **settings)))
+    return _with_methods(experiment.checked(experiment.conduct(asked, "sweep", jobs, folder, until=until, **settings)))
 
 
 def run(
@@ -247,7 +242,7 @@ def run(
     given = {"seeds": seeds, "first_seed": first_seed}
     asked = scenario.load(shipped.find(path), {name: str(value) for name, value in given.items() if value is not None})
     folder = None if out is None else Path(out)
-    return Result.of(
+    return _with_methods(
         experiment.checked(
             experiment.conduct(asked, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard)
         )
@@ -265,7 +260,7 @@ def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Resu
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
-    return Result.of(experiment.load(Path(folder), watcher))
+    return _with_methods(experiment.load(Path(folder), watcher))
 
 
 def merge(
@@ -290,7 +285,7 @@ def merge(
         InputError: if a folder is no part of the same experiment, is named twice, or differs in a run it shares.
 
     """
-    return Result.of(experiment.merge([*map(Path, parts)], Path(out), watcher, with_report=with_report))
+    return _with_methods(experiment.merge([*map(Path, parts)], Path(out), watcher, with_report=with_report))
 
 
 def _named(aqm: Any) -> Any:
@@ -301,6 +296,13 @@ def _named(aqm: Any) -> Any:
     from aqmlab.own.python_aqm import register_aqm
 
     return [register_aqm(one) if isinstance(one, type) else one for one in every]
+
+
+def _with_methods(plain: Plain) -> Result:
+    """Return a result with these methods; what was summarised of it is kept."""
+    result = Result(plain.manifest, plain.frames, plain.folder)
+    vars(result).update(vars(plain))
+    return result
 
 
 __all__ = ["Result", "compare", "load", "merge", "run", "sweep"]

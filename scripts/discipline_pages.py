@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write a page about each queue discipline.
 
-    scripts/discipline_pages.py docs/disciplines
+    scripts/discipline_pages.py docs/reference/disciplines
 
 The contents come from the discipline's own declarations (`aqmlab aqm show`), from the header of its source file, and
 from the runs of its RFC 7567 card. The cards are also written as data, which `aqmlab aqm show` prints. The same sources

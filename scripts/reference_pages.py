@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the pages of reference that need no run, and the schemas.
 
-    scripts/reference_pages.py docs
+    scripts/reference_pages.py docs/reference
 
 The contents come from the declarations in the code (`aqmlab flows show`). The same sources give the same bytes.
 """

@@ -17,7 +17,7 @@ from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import InputError
 
-PAGES = ROOT / "docs" / "disciplines"
+PAGES = ROOT / "docs" / "reference" / "disciplines"
 
 
 def _generator() -> types.ModuleType:

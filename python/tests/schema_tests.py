@@ -24,19 +24,28 @@ PLAIN: dict[str, Any] = {"aqm": "fifo", "rate": "10mbit", "rtt": "40ms"}
 EXAMPLES = {"rate": "3mbit", "rates": "1mbit", "window": "20p", "size": "10kb", "gap": "1ms", "load": "60%"}
 
 
-def _pages() -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location("reference_pages", ROOT / "scripts/reference_pages.py")
+def _script(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    pages: dict[str, str] = module.pages()
+    return module
+
+
+def _pages() -> dict[str, str]:
+    pages: dict[str, str] = _script("reference_pages").pages()
     return pages
+
+
+def the_picture_of_the_house_is_that_of_the_code() -> None:
+    drawn = _script("architecture_picture").picture()
+    assert (ROOT / "docs/architecture.svg").read_text() == drawn, "run 'make docs'"
 
 
 @pytest.mark.parametrize(("name", "text"), _pages().items(), ids=_pages())
 def the_pages_and_schemas_are_those_of_the_declarations(name: str, text: str) -> None:
-    assert (ROOT / "docs" / name).read_text() == text, "run 'make docs'"
+    assert (ROOT / "docs" / "reference" / name).read_text() == text, "run 'make docs'"
 
 
 def the_schemas_are_schemas() -> None:

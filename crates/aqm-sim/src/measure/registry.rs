@@ -2,7 +2,7 @@
 //! aggregated over seeds.
 //!
 //! A value is put under its declaration ([`super::values::Values`]), never under a text. Python, its tables, figures
-//! and `docs/metrics.md` follow from this list.
+//! and `docs/reference/metrics.md` follow from this list.
 
 use Better::{Higher, Lower, Neither};
 use Unit::{Bytes, Kbit, Mbit, Ms, One, Packets, Seconds, Share};

@@ -116,7 +116,7 @@ pub static RELATIONS: &[Relation] = &[
 pub static STACKS: &[Preset] = &[
     Preset {
         name: "rfc",
-        source: "the RFCs' mandatory parts with the defaults of docs/transports; minrto and delack as in Linux",
+        source: "the RFCs' mandatory parts with the defaults of docs/reference/transports; minrto and delack as in Linux",
         values: &[],
     },
     Preset {

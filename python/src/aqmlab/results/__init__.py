@@ -1,4 +1,4 @@
-"""Results: frames, summaries, folders."""
+"""Results: runs as frames, summaries of them over seeds, comparisons and rankings."""
 
 from aqmlab.results.model import Result
 

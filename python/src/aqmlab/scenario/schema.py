@@ -1,6 +1,6 @@
 """JSON Schemas of experiment files and resolved scenarios, from the declarations of options and flows.
 
-``aqmlab schema`` prints them; `make docs` writes them to docs/schema.
+``aqmlab schema`` prints them; `make docs` writes them to docs/reference/schema.
 """
 
 from __future__ import annotations

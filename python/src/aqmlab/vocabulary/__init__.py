@@ -1,1 +1,1 @@
-"""Words that all rooms use: units, names, metrics, disciplines, errors, and the form of what is written."""
+"""Words that all rooms use: units, names, metrics, errors, and the form of what is written."""

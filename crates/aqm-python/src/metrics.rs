@@ -1,9 +1,9 @@
 //! The declarations of metrics, as JSON.
 
-use aqm_sim::measure::registry::{
+use aqm_sim::metrics::registry::{
     Better, DISTRIBUTIONS, Distribution, FAMILIES, Kind, METRICS, Metric, Source, Unit,
 };
-use aqm_sim::measure::sampled::COLUMNS;
+use aqm_sim::metrics::sampled::COLUMNS;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

@@ -9,14 +9,15 @@
 //! - [`switch`]: what a switch adds to its ports: flow control, shared memory, programs; sans I/O too.
 //! - [`traffic`]: how much applications send, and when.
 //! - [`scenario`]: what is simulated, and the captures and link traces that it needs.
+//! - [`metrics`]: every metric, declared once.
 //! - `network`: nodes, links, routes and topologies, ports and packets.
-//! - [`measure`]: measurements, accumulated in place, and observers that only some scenarios ask for.
+//! - `measure`: measurements, accumulated in place, and observers that only some scenarios ask for.
 //! - `endpoint`: both ends of flows.
 //! - `simulation`: the event loop, which moves all of these, and the checks of every run.
 //! - `reporting`: what reads a whole finished simulation, and makes the metrics of a [`report`] of it.
 #![forbid(unsafe_code)]
 
-pub mod measure;
+pub mod metrics;
 pub mod rate_control;
 pub mod report;
 pub mod scenario;
@@ -26,13 +27,14 @@ pub mod traffic;
 pub mod transport;
 
 mod endpoint;
+mod measure;
 mod network;
 mod reporting;
 mod simulation;
 
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
-use measure::registry::{Part, WARMUP_S};
+use metrics::registry::{Part, WARMUP_S};
 use report::{Monitor, Report, RunError};
 use scenario::Scenario;
 use scenario::inputs::Inputs;

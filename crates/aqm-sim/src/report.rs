@@ -1,6 +1,6 @@
 //! The result of a run.
 
-use crate::measure::values::Values;
+use crate::metrics::values::Values;
 use aqm_io::histogram;
 use aqm_io::input_error::InputError;
 use serde::Serialize;

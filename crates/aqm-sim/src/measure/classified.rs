@@ -3,7 +3,7 @@
 //! A flow is non-responsive if it is carried by UDP: nothing that a queue does makes it send less. Positive means
 //! non-responsive, as in the SQM-LRU paper's confusion matrix.
 
-use super::registry::*;
+use crate::metrics::registry::*;
 
 /// The metrics of [`Confusion::shares`]: of packets, and of flows.
 pub(crate) static OF_PACKETS: [&Metric; 6] = [

@@ -9,7 +9,7 @@
 //! sojourn times whole milliseconds, of all queues together, and the means leave out zeros.
 
 use super::observer::{AtHost, PacketObserver};
-use super::registry::*;
+use crate::metrics::registry::*;
 use crate::network::packet::{Packet, Role};
 use crate::report::Report;
 use aqm_core::backlog::Backlog;

@@ -1,8 +1,5 @@
 //! Measurements, accumulated in place while packets move.
 
-#[macro_use]
-mod declare;
-
 pub(crate) mod classified;
 pub(crate) mod flow_monitor;
 pub(crate) mod ledger;
@@ -11,6 +8,3 @@ pub(crate) mod metrics;
 pub(crate) mod observer;
 pub(crate) mod port;
 pub(crate) mod recorder;
-pub mod registry;
-pub mod sampled;
-pub mod values;

@@ -2,7 +2,7 @@
 //! nothing is allocated per packet.
 
 use super::classified::Classified;
-use super::registry::{PORT, Part};
+use crate::metrics::registry::{PORT, Part};
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;

@@ -5,7 +5,7 @@ use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
 use crate::measure::metrics::{FlowMetrics, Metrics};
 use crate::measure::port::{FlowAtPort, PortMetrics};
-use crate::measure::registry::*;
+use crate::metrics::registry::*;
 use crate::network::graph::Capacity;
 use crate::network::port::PortId;
 use crate::network::switches::Told;

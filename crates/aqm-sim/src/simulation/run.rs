@@ -3,7 +3,7 @@
 use super::state::Simulation;
 use crate::endpoint::flow::Endpoints;
 use crate::measure::metrics::PortSample;
-use crate::measure::registry::Part;
+use crate::metrics::registry::Part;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};

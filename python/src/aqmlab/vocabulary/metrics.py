@@ -1,6 +1,6 @@
 """The metrics: name, unit, display, and how each is aggregated over seeds.
 
-Each is declared once, in `measure/registry.rs` of the simulator; nothing here names one.
+Each is declared once, in `metrics/registry.rs` of the simulator; nothing here names one.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from folders import manifest
 import aqmlab as package
 from aqmlab import InputError, Result
 from aqmlab.experiment import conduct
+from aqmlab.facade import with_methods
 from aqmlab.results.frames import FRAMES
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, from_values
@@ -46,7 +47,8 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def _conduct(out: Path, seeds: int = 2, **more: Any) -> Result:
     values = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": seeds, "aqm": ["fifo", "codel"]}
-    return conduct(Experiment("", (from_values(values),)), "compare", 1, out, **more)
+    asked = Experiment("", (from_values(values),))
+    return with_methods(conduct(asked, "compare", 1, out, **more))
 
 
 def _flip(path: Path, bit: int) -> bytes:

@@ -21,8 +21,8 @@ from aqmlab.papers import workspace
 from aqmlab.papers.claims import Measure
 from aqmlab.results import Result
 from aqmlab.results.measures import label_of, values
+from aqmlab.results.names import short_names
 from aqmlab.vocabulary.errors import InputError
-from aqmlab.vocabulary.names import short_names
 
 SCENARIO = """
 aqm = ["fifo", "codel", "pie:$preset"]

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, Command
 
 import aqmlab as package
-from aqmlab import experiment, plots
+from aqmlab import plots
 from aqmlab.cli.terminal import Terminal, give
 from aqmlab.vocabulary.printable import escaped, printable
 
@@ -164,7 +164,7 @@ def pages_figures_and_notebooks_show_names(folder: Path) -> None:
     assert r"<h1>n\x1b[31m" in report
     # Once more in the JSON of the charts.
     assert r'"n\\x1b[31m' in report
-    result = experiment.load(folder)
+    result = package.load(folder)
     assert CONTROLS.search(result._repr_html_()) is None
     drawn = plots.figures("sweep", [result])[0].draw()
     texts = [text.get_text() for axes in drawn.axes for text in axes.get_xticklabels()]
@@ -173,7 +173,7 @@ def pages_figures_and_notebooks_show_names(folder: Path) -> None:
 
 
 def data_keeps_the_text_itself(folder: Path) -> None:
-    result = experiment.load(folder)
+    result = package.load(folder)
     assert result.title == NASTY
     assert [point["t"] for point in result.points] == [NASTY, "b\0"]
     assert json.loads(result.to_json())["title"] == NASTY

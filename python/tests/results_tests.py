@@ -18,6 +18,7 @@ import aqmlab
 from aqmlab import CheckError, InputError, Result, store
 from aqmlab.engine import Task
 from aqmlab.experiment import conduct
+from aqmlab.facade import with_methods
 from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.summary import Row
@@ -32,7 +33,8 @@ SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 
 def _conduct(folder: Path | None, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
     values = {**SMALL, "aqm": list(aqm), **options}
-    return conduct(Experiment("", (from_values(values),)), "compare", 2, folder)
+    asked = Experiment("", (from_values(values),))
+    return with_methods(conduct(asked, "compare", 2, folder))
 
 
 # --- the contents of a result ----------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, engine, exports, scenario, store
 from aqmlab.engine import Capabilities, native
 from aqmlab.experiment import conduct
+from aqmlab.facade import with_methods
 from aqmlab.files import disk, lock
 from aqmlab.results.frames import FRAMES, from_runs
 from aqmlab.runs.runner import Done
@@ -66,7 +67,8 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _conduct(out: Path, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
     values = {**SMALL, "aqm": list(aqm), **options}
-    return conduct(Experiment("", (from_values(values),)), "compare", 1, out, engine="native")
+    asked = Experiment("", (from_values(values),))
+    return with_methods(conduct(asked, "compare", 1, out, engine="native"))
 
 
 def _sweep(path: Path, rates: list[str], out: Path) -> Result:

@@ -11,11 +11,11 @@ from rich.console import Console
 import aqmlab as package
 from aqmlab import InputError, Result, plots, scenario
 from aqmlab.cli import show
+from aqmlab.results.names import swept_names
 from aqmlab.results.swept import extremes, orders
 from aqmlab.scenario import sweeps
 from aqmlab.scenario.sweeps import Design, Range
 from aqmlab.stats import hypercube, sobol
-from aqmlab.vocabulary.names import swept_names
 from aqmlab.vocabulary.units import parse_span
 
 PLAIN: dict[str, Any] = {"aqm": ["codel target $target", "fifo"], "rate": "10mbit"}

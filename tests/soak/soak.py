@@ -31,7 +31,7 @@ from aqmlab.scenario import inputs
 from aqmlab.scenario.options import from_values
 from aqmlab.scenario.resolve import resolve
 from aqmlab.vocabulary.errors import InputError
-from aqmlab.vocabulary.metrics import SHARES
+from aqmlab.vocabulary.metrics import METRICS
 
 # Link traces that are harder than recorded ones: rare, all at once, at every millisecond, one alone.
 TRACES = {
@@ -42,6 +42,8 @@ TRACES = {
 }
 # Runs of a worker before another takes its place: what one leaves in memory does not matter.
 CHUNK = 250
+# Metrics that are parts of a whole.
+SHARES = {metric.name for metric in METRICS if metric.is_share}
 
 
 def outcome(options: dict[str, Any], seconds: float) -> tuple[str, str]:

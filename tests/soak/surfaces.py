@@ -33,11 +33,11 @@ import numpy as np
 import polars as pl
 from cases import Case, Grammar
 from commands import MOST_BYTES, finding, tried
-from soak import examples
+from soak import SHARES, examples
 
 import aqmlab
 from aqmlab.vocabulary.errors import InputError
-from aqmlab.vocabulary.metrics import SHARES, split
+from aqmlab.vocabulary.metrics import split
 
 # Cases of a worker before another takes its place.
 CHUNK = 50

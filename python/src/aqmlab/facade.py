@@ -163,9 +163,7 @@ def compare(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return _with_methods(
-        experiment.checked(experiment.conduct(asked, "compare", jobs, folder, until=until, **settings))
-    )
+    return with_methods(experiment.checked(experiment.conduct(asked, "compare", jobs, folder, until=until, **settings)))
 
 
 def sweep(
@@ -215,7 +213,7 @@ def sweep(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return _with_methods(experiment.checked(experiment.conduct(asked, "sweep", jobs, folder, until=until, **settings)))
+    return with_methods(experiment.checked(experiment.conduct(asked, "sweep", jobs, folder, until=until, **settings)))
 
 
 def run(
@@ -242,7 +240,7 @@ def run(
     given = {"seeds": seeds, "first_seed": first_seed}
     asked = scenario.load(shipped.find(path), {name: str(value) for name, value in given.items() if value is not None})
     folder = None if out is None else Path(out)
-    return _with_methods(
+    return with_methods(
         experiment.checked(
             experiment.conduct(asked, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard)
         )
@@ -260,7 +258,7 @@ def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Resu
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
-    return _with_methods(experiment.load(Path(folder), watcher))
+    return with_methods(experiment.load(Path(folder), watcher))
 
 
 def merge(
@@ -285,7 +283,7 @@ def merge(
         InputError: if a folder is no part of the same experiment, is named twice, or differs in a run it shares.
 
     """
-    return _with_methods(experiment.merge([*map(Path, parts)], Path(out), watcher, with_report=with_report))
+    return with_methods(experiment.merge([*map(Path, parts)], Path(out), watcher, with_report=with_report))
 
 
 def _named(aqm: Any) -> Any:
@@ -298,11 +296,11 @@ def _named(aqm: Any) -> Any:
     return [register_aqm(one) if isinstance(one, type) else one for one in every]
 
 
-def _with_methods(plain: Plain) -> Result:
+def with_methods(plain: Plain) -> Result:
     """Return a result with these methods; what was summarised of it is kept."""
     result = Result(plain.manifest, plain.frames, plain.folder)
     vars(result).update(vars(plain))
     return result
 
 
-__all__ = ["Result", "compare", "load", "merge", "run", "sweep"]
+__all__ = ["Result", "compare", "load", "merge", "run", "sweep", "with_methods"]

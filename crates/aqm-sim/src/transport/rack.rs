@@ -19,8 +19,9 @@ pub(crate) struct Rack {
     /// Its round-trip time.
     rtt: Span,
     min_rtt: Span,
-    /// The highest byte that arrived.
+    /// The highest byte that arrived, and what it was before the acknowledgment that is now handled.
     highest: u64,
+    highest_before: u64,
     reordering: bool,
     /// When to look for losses again.
     pub(crate) reordering_timer: Option<Time>,
@@ -39,6 +40,7 @@ impl Default for Rack {
             rtt: Span::ZERO,
             min_rtt: Span::MAX,
             highest: 0,
+            highest_before: 0,
             reordering: false,
             reordering_timer: None,
             probe_at: None,
@@ -49,6 +51,11 @@ impl Default for Rack {
 }
 
 impl Rack {
+    /// An acknowledgment comes: what it alone tells of arrived together, and not out of order.
+    pub(crate) fn on_ack(&mut self) {
+        self.highest_before = self.highest;
+    }
+
     /// A segment arrived: section 6.2 steps 1 to 3.
     pub(crate) fn on_arrived(&mut self, segment: &Segment, now: Time) {
         let rtt = now.since(segment.sent_at);
@@ -57,7 +64,7 @@ impl Rack {
         }
         if !segment.retransmitted {
             self.min_rtt = self.min_rtt.min(rtt);
-            self.reordering |= segment.end() < self.highest;
+            self.reordering |= segment.end() < self.highest_before;
         }
         self.highest = self.highest.max(segment.end());
         let this = (segment.sent_at, segment.end());

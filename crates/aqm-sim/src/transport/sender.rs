@@ -162,6 +162,9 @@ impl Sender {
         let (flight, prior_inflight) = (self.stream.flight(), self.board.pipe());
         let mut sacked = 0;
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
+        if let Some(rack) = rack {
+            rack.on_ack();
+        }
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
             sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
                 if let Some(rack) = rack {

@@ -88,6 +88,18 @@ fn with_rack_three_sacked_segments_suffice_at_once() {
 }
 
 #[test]
+fn with_rack_an_acknowledgment_that_advances_and_tells_of_later_segments_is_no_reordering() {
+    let mut sender = bulk(&rack());
+    sent(&mut sender, 0);
+    // Segments 0, 1 and 3 arrive, and one delayed acknowledgment tells of all.
+    ack(&mut sender, 50, 2, &[(3, 3)]);
+    sent(&mut sender, 50);
+    ack(&mut sender, 51, 2, &[(3, 5)]);
+    // Three segments beyond the hole suffice at once only where nothing was ever reordered.
+    assert_eq!(sent(&mut sender, 51)[0], 2);
+}
+
+#[test]
 fn with_rack_a_lost_retransmission_is_found_when_a_later_segment_arrives() {
     let mut sender = bulk(&rack());
     sent(&mut sender, 0);

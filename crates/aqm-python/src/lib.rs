@@ -53,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use crate::rates::rate_steps;
     #[pymodule_export]
-    use crate::run::{Monitor, Run, run};
+    use crate::run::{Monitor, Run, estimate, run};
     #[pymodule_export]
     use crate::signals::watch_signals;
     #[pymodule_export]

@@ -76,6 +76,17 @@ pub(crate) fn run(
     }
 }
 
+/// Estimates a run of a scenario (JSON) with its inputs: events, bytes of memory during it, and of its result.
+#[pyfunction]
+pub(crate) fn estimate(py: Python<'_>, scenario_json: &str, inputs: &Inputs) -> PyResult<(f64, f64, f64)> {
+    let scenario: Scenario =
+        serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
+    let aqm = notation::spec(&scenario.aqm).map_err(input)?;
+    let estimate = py.detach(|| aqm_sim::estimate::estimate(&aqm, &scenario, &inputs.0));
+    let estimate = estimate.map_err(|error| of_run(&error))?;
+    Ok((estimate.events, estimate.memory_bytes, estimate.kept_bytes))
+}
+
 /// The result of a run.
 #[pyclass(frozen, module = "aqmlab._native")]
 pub(crate) struct Run(Report);

@@ -28,6 +28,7 @@ __all__ = [
     "declare_discipline",
     "discipline_of",
     "disciplines",
+    "estimate",
     "flows",
     "format_bytes",
     "format_rate",
@@ -357,6 +358,12 @@ class Run:
     @property
     def bottleneck_packets(self) -> int:
         """Packets that left the bottleneck, warm-up included."""
+
+def estimate(scenario_json: str, inputs: Inputs) -> tuple[float, float, float]:
+    """Estimate a run of a scenario: its events, the bytes of memory that it needs at most, and those of its result.
+
+    Raises `InputError`.
+    """
 
 def run(scenario_json: str, inputs: Inputs, seed: int, monitor: Monitor) -> Run:
     """Run a scenario with the inputs that it names and a seed, with Python's lock released.

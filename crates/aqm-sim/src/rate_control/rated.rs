@@ -1,11 +1,12 @@
 //! A rate-based sender as it is set up: its rate control and the values of its keys.
 
-use super::control::{Bounds, RateControl};
+use super::control::{Bounds, Feedback, RateControl};
 use super::declaration::{Info, span};
 use super::go_back_n::Settings as GoBackN;
 use super::registry::{RATE_CONTROLS, find};
 use crate::transport::{EcnMode, Values, field, to_json};
 use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
+use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
@@ -64,6 +65,9 @@ pub static RATED: &[ParamSpec] = &[
         "the ns-3 code of DCQCN's authors: NACK generation interval",
     ),
 ];
+
+/// After so many timers a sender that hears nothing goes on as before.
+const MOST_TIMERS: f64 = 10_000.0;
 
 /// The field of a scenario that names the rate control.
 const CONTROL: &str = "rate_control";
@@ -145,6 +149,54 @@ impl Rated {
     }
 }
 
+/// What a sender does that hears nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rehearsal {
+    /// Its mean rate.
+    pub(crate) rate_bps: f64,
+    /// How often its timers go off, and how often if it has heard of congestion once.
+    pub(crate) timers: f64,
+    pub(crate) timers_told: f64,
+}
+
+impl Rated {
+    /// What a sender does within a time on a link of `line`.
+    pub(crate) fn rehearse(&self, line: Rate, within: Span) -> Rehearsal {
+        let (rate_bps, timers) = play(self.build(line, Time::ZERO), within);
+        let mut told = self.build(line, Time::ZERO);
+        // It believes what its own switches or receivers say.
+        let messages =
+            [Feedback::Notification, Feedback::Quantised(1), Feedback::Rates { arriving: 1.0, optimal: 1.0 }];
+        let mut random = Random::seeded(0);
+        for message in messages {
+            told.on_feedback(message, Time::ZERO, &mut random);
+        }
+        Rehearsal { rate_bps, timers, timers_told: play(told, within).1 }
+    }
+}
+
+/// The mean rate and the timers of a control that hears nothing.
+fn play(mut control: Box<dyn RateControl>, within: Span) -> (f64, f64) {
+    let end = Time::ZERO + within;
+    let (mut now, mut bits, mut timers) = (Time::ZERO, 0.0, 0.0);
+    while now < end && timers < MOST_TIMERS {
+        let next = control.deadline().map_or(end, |deadline| deadline.clamp(now, end));
+        let sent = control.rate() * next.since(now).as_secs_f64();
+        bits += sent;
+        control.on_sent((sent / 8.0) as u64);
+        now = next;
+        if now < end {
+            control.on_timer(now);
+            timers += 1.0;
+        }
+    }
+    let seen_s = now.since(Time::ZERO).as_secs_f64();
+    if seen_s == 0.0 {
+        return (control.rate(), timers);
+    }
+    (bits / seen_s, timers * within.as_secs_f64() / seen_s)
+}
+
 impl Deref for Rated {
     type Target = Values;
     fn deref(&self) -> &Values {
@@ -187,8 +239,6 @@ impl<'de> Deserialize<'de> for Rated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate_control::control::Feedback;
-    use aqm_core::random::Random;
 
     const MBIT: f64 = 1e6;
 

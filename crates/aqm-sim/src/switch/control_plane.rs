@@ -84,6 +84,11 @@ impl Program {
         (next != Time::MAX).then_some(next)
     }
 
+    /// From one timer of the control plane to the next, if it has one.
+    pub(crate) fn period(&self) -> Option<Span> {
+        self.control.as_ref().map(|control| control.period())
+    }
+
     /// Does what is due by `now`: writes come into force, and the control plane has its timer. Of what falls together,
     /// the writes come first.
     pub fn advance(&mut self, now: Time) {

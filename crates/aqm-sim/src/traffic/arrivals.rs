@@ -191,6 +191,32 @@ impl Arrivals {
         Some(Arrivals { process, random })
     }
 
+    /// How many messages it sends within a time, and how long they are (`None` for the usual piece), on average;
+    /// nothing is longer than `largest`.
+    ///
+    /// A renewal process has between one and two times `t / E[min(gap, t)]` arrivals within t, whatever its tail
+    /// (Erickson, "Strong renewal theorems with infinite mean", Trans. AMS 151, 1970, lemma 1).
+    pub(super) fn expected(&self, within: Span, largest: f64) -> (f64, Option<f64>) {
+        let time = within.as_nanos() as f64;
+        match &self.process {
+            Process::Steady { interval } => (time / (interval.as_nanos() as f64).max(1.0), None),
+            Process::OnOff { interval, on, off, .. } => {
+                // ON at first: with exponential periods exact, a two-state Markov chain.
+                let (on, off) = (on.mean_up_to(time).max(1.0), off.mean_up_to(time).max(1.0));
+                let (share, decay) = (on / (on + off), 1.0 / on + 1.0 / off);
+                let sending = share * time + (1.0 - share) * (1.0 - libm::exp(-decay * time)) / decay;
+                (sending / (interval.as_nanos() as f64).max(1.0), None)
+            }
+            Process::Steps { rate, piece, .. } => {
+                (rate.mean_up_to(f64::MAX) * time / 1e9 / 8.0 / f64::from(*piece), None)
+            }
+            Process::Renewal { gap, size } => {
+                let size = size.as_ref().map(|size| size.mean_up_to(largest));
+                (1.0 + time / gap.mean_up_to(time).max(1.0), size)
+            }
+        }
+    }
+
     /// The size of the message that is due now (`None` for the usual piece), and the gap to the next.
     pub(crate) fn next(&mut self) -> (Option<u64>, Span) {
         let random = &mut self.random;
@@ -249,6 +275,44 @@ mod tests {
 
     fn gaps_ms(arrivals: &mut Arrivals, count: usize) -> Vec<f64> {
         (0..count).map(|_| arrivals.next().1.as_millis_f64()).collect()
+    }
+
+    #[test]
+    fn as_many_messages_are_expected_as_come() {
+        let exponential = |mean| Distribution::Exponential { mean };
+        let rate = Distribution::Uniform { low: 0, high: 2_000_000 };
+        let renewal = |gap| Source::Arrivals { gap, size: None, both_ways: false };
+        // Erickson's bounds, and a tenth for periods that are cut to the length of the run.
+        let (exact, heavy) = ((0.95, 1.05), (0.5, 1.1));
+        let sources = [
+            (Source::Cbr { rate_bps: 1_000_000 }, exact),
+            (
+                Source::OnOff { rate_bps: 1_000_000, on: exponential(100 * MS), off: exponential(300 * MS) },
+                exact,
+            ),
+            (
+                Source::OnOff { rate_bps: 1_000_000, on: exponential(900 * MS), off: exponential(9000 * MS) },
+                heavy,
+            ),
+            (Source::Steps { rate, every: ms(50) }, exact),
+            (Source::Poisson { rate_bps: 1_000_000 }, exact),
+            (renewal(ms(7)), exact),
+            (renewal(Distribution::Pareto { scale: MS, shape: 0.9 }), heavy),
+        ];
+        for (source, (low, high)) in sources {
+            let (mut come, runs) = (0, 400);
+            for seed in 0..runs {
+                let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(seed)).unwrap();
+                let mut at = 0.0;
+                while at < 2000.0 {
+                    come += 1;
+                    at += arrivals.next().1.as_millis_f64();
+                }
+            }
+            let process = Arrivals::new(&source, 1000, Random::seeded(0)).unwrap();
+            let ratio = process.expected(Span::from_secs(2), 1e9).0 * runs as f64 / f64::from(come);
+            assert!((low..high).contains(&ratio), "{source:?}: {ratio}");
+        }
     }
 
     #[test]

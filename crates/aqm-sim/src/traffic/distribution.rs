@@ -105,6 +105,50 @@ impl Distribution {
         }
     }
 
+    /// The mean of a draw where what exceeds `limit` counts as that: the integral of P(X > x) from zero to it. It is
+    /// finite for every tail.
+    pub(crate) fn mean_up_to(&self, limit: f64) -> f64 {
+        if let Distribution::Constant { value } = self {
+            return (*value as f64).min(limit);
+        }
+        let limit = limit.min(LARGEST);
+        let (mut sum, mut low, mut share) = (0.0, 0.0, self.share_above(0.0));
+        while low < limit && share > 0.0 {
+            // Trapezoids that widen: heavy tails have many scales.
+            let high = (low * 1.01 + 1.0).min(limit);
+            let next = self.share_above(high);
+            sum += (high - low) * (share + next) / 2.0;
+            (low, share) = (high, next);
+        }
+        sum
+    }
+
+    /// P(X > x).
+    fn share_above(&self, x: f64) -> f64 {
+        match *self {
+            Distribution::Constant { value } => f64::from(u8::from(x < value as f64)),
+            Distribution::Uniform { low, high } => {
+                ((high as f64 - x) / ((high - low) as f64).max(1.0)).clamp(0.0, 1.0)
+            }
+            Distribution::Exponential { mean } => libm::exp(-x / mean as f64),
+            Distribution::Pareto { scale, shape } => libm::pow(scale as f64 / x, shape).min(1.0),
+            Distribution::Weibull { scale, shape } => libm::exp(-libm::pow(x / scale as f64, shape)),
+            Distribution::Lognormal { median, sigma } => {
+                libm::erfc(libm::log(x / median as f64) / (sigma * std::f64::consts::SQRT_2)) / 2.0
+            }
+            Distribution::Empirical { ref points, .. } => {
+                let above = points.partition_point(|(value, _)| *value <= x);
+                match (above.checked_sub(1).and_then(|below| points.get(below)), points.get(above)) {
+                    (Some((low, before)), Some((high, after))) => {
+                        1.0 - before - (after - before) * (x - low) / (high - low)
+                    }
+                    (None, Some(_)) => 1.0,
+                    (_, None) => 0.0,
+                }
+            }
+        }
+    }
+
     /// Refuses an invalid distribution; `key` is its key.
     pub(crate) fn check(&self, key: &str) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
@@ -245,6 +289,31 @@ mod tests {
                 |x| if x < 20.0 { 0.2 + (x - 10.0) * 0.04 } else { 0.6 + (x - 20.0) * 0.005 },
             ),
         ]
+    }
+
+    #[test]
+    fn a_mean_up_to_a_limit_is_that_of_draws_and_finite_for_every_tail() {
+        let distributions = [
+            Distribution::Constant { value: 700 },
+            Distribution::Uniform { low: 100, high: 2000 },
+            Distribution::Exponential { mean: 1000 },
+            Distribution::Pareto { scale: 300, shape: 0.9 },
+            Distribution::Weibull { scale: 800, shape: 0.5 },
+            Distribution::Lognormal { median: 500, sigma: 2.0 },
+            Distribution::Empirical {
+                name: "steps".to_owned(),
+                points: vec![(10.0, 0.2), (10.0, 0.5), (3000.0, 1.0)],
+            },
+        ];
+        for distribution in distributions {
+            let mut random = Random::seeded(1);
+            for limit in [1_000.0, 100_000.0] {
+                let draws = (0..200_000).map(|_| (distribution.sample(&mut random) as f64).min(limit));
+                let mean = draws.sum::<f64>() / 200_000.0;
+                let ratio = distribution.mean_up_to(limit) / mean;
+                assert!((ratio - 1.0).abs() < 0.02, "{distribution:?} up to {limit}: {ratio}");
+            }
+        }
     }
 
     #[test]

@@ -558,6 +558,11 @@ impl Sender {
         if rtt > 0.0 { margin * window.cwnd as f64 / rtt } else { 0.0 }
     }
 
+    /// Whether its segments are spaced.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pacer.is_some()
+    }
+
     /// When the next segment may be sent, if pacing delays it.
     #[inline]
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {

@@ -75,13 +75,11 @@ class Plan:
     echo: dict[str, Any]
     warnings: tuple[str, ...]
     rate_bps: int = 0
-    recorded_packets: int = 0
 
     @property
     def costs(self) -> list[tuple[int, cost.Cost]]:
         """What each contestant's runs will cost: how many, and the estimate of one."""
-        scenarios = self.scenarios.values()
-        return [(len(self.seeds), cost.of_run(one, self.rate_bps, self.recorded_packets)) for one in scenarios]
+        return [(len(self.seeds), cost.of_run(one, self.inputs)) for one in self.scenarios.values()]
 
     @functools.cached_property
     def scenarios(self) -> dict[str, Scenario]:
@@ -197,7 +195,6 @@ def resolve(options: Options) -> Plan:
         {name: file.parsed for name, file in recorded.items()},
         {name: file.parsed for name, file in traces.items()},
     )
-    packets = sum(_packets_within(capture.summary(), duration_ns) for capture in recorded.values())
     return Plan(
         contestants,
         seeds,
@@ -207,13 +204,7 @@ def resolve(options: Options) -> Plan:
         echo,
         tuple(warnings),
         rate_bps=link.rate_bps,
-        recorded_packets=packets,
     )
-
-
-def _packets_within(capture: dict[str, Any], duration_ns: int) -> int:
-    """About how many of the packets of a capture a run takes."""
-    return int(capture["packets"] * min(1.0, duration_ns / max(capture["duration_ns"], 1)))
 
 
 def count_runs(options: Options) -> int:

@@ -43,8 +43,9 @@ from aqmlab.vocabulary.metrics import split
 CHUNK = 50
 # Nothing that a case does takes so long, even on a busy machine: after it, the worker is stopped.
 MOST_SECONDS = 300.0
-# What is answered with status 1: a discipline that fails conformance tests, and parts that are not the whole.
-ANSWERS = ("conformance tests failed", "is not complete; the whole command")
+# What is answered with status 1: a discipline that fails conformance tests or its own traits, and parts that are not
+# the whole.
+ANSWERS = ("conformance tests failed", "is not complete; the whole command", "declares reorders_within_flow")
 RESULTS = ("compare", "sweep", "run", "merge")
 SHARE_ENDINGS = (*SHARES, "jain_index", "accuracy", "precision", "recall", "_f1", "_ppv", "_tnr", "_npv")
 

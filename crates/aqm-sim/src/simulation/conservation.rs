@@ -36,7 +36,7 @@ impl Simulation {
                 && !reorders
             {
                 return Err(
-                    self.failed(&format!("flow {number}"), "a packet overtook another, and none was lost")
+                    self.failed(&format!("flow {number}"), "a packet overtook another, and none was lost: a discipline that does so declares reorders_within_flow")
                 );
             }
             self.check_flow(number, waiting).map_err(|what| self.failed(&format!("flow {number}"), &what))?;

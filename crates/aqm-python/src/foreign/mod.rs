@@ -5,133 +5,38 @@
 //! neither there nor here. What Python raises ends the run: the discipline holds its packets from then on, tells the
 //! monitor to stop, and leaves the exception where the run's caller finds it.
 
-use crate::error::{Cancelled, InputError, input};
-use crate::guest::{self, Guest};
+mod declared;
+mod params;
+mod stage;
+
+pub(crate) use declared::{PREFIX, spec};
+pub(crate) use stage::staged;
+
+use crate::error::input;
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
 use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use aqm_core::packet::{Ecn, Packet};
-use aqm_core::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use aqm_core::params::{ParamError, Params, Preset};
 use aqm_core::signal::{DropReason, MarkReason};
-use aqm_core::spec::Spec;
-use aqm_core::units::{Size, Span, Time, parse};
-use aqm_sim::report::Monitor;
-use pyo3::exceptions::PyKeyboardInterrupt;
+use aqm_core::units::{Size, Span, Time};
+use declared::{PRESET, declare, make_of};
+use params::{param_spec, values};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::cell::RefCell;
+use stage::{fault, stop, visit};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The shortest time after which a discipline is asked again: far below that of a packet.
 const SHORTEST_WAIT_NS: u64 = 1_000;
 
-/// What every name of such a discipline begins with.
-pub(crate) const PREFIX: &str = "python:";
-/// The only preset: the values in the class.
-const PRESET: &str = "class";
-/// So many places in the user's file are named in an error.
-const MOST_PLACES: usize = 6;
 /// So many wake-ups in a row that bring neither time nor packets on are an error.
 const MOST_STALLS: u32 = 100;
 
-/// A declared class.
-struct Declared {
-    info: &'static Info,
-    /// Makes an instance from the values of its parameters, the link's rate and its MTU.
-    make: Py<PyAny>,
-}
-
 /// So many disciplines were built.
 static BUILT: AtomicU64 = AtomicU64::new(0);
-
-static DECLARED: Mutex<BTreeMap<String, Declared>> = Mutex::new(BTreeMap::new());
-
-/// Of the run of a thread: what can stop it, where its calls into Python can be interrupted, and what Python raised.
-#[derive(Default)]
-struct Stage {
-    monitor: Option<Arc<Monitor>>,
-    guest: Option<(Arc<Guest>, u64)>,
-    fault: Option<PyErr>,
-}
-
-thread_local! {
-    static STAGE: RefCell<Stage> = RefCell::default();
-}
-
-/// Calls `run`; what Python raised meanwhile in a discipline is the error.
-pub(crate) fn staged<R>(
-    watched: Option<(&Arc<Monitor>, &Arc<Guest>)>,
-    run: impl FnOnce() -> R,
-) -> (R, Option<PyErr>) {
-    let (monitor, guest) = watched.map(|(monitor, guest)| (Arc::clone(monitor), Arc::clone(guest))).unzip();
-    let here = || Python::attach(guest::thread).expect("every thread has a number");
-    let guest = guest.map(|guest| (guest, here()));
-    // A discipline may run others.
-    let outer = STAGE.replace(Stage { monitor, guest, fault: None });
-    let result = run();
-    (result, STAGE.replace(outer).fault)
-}
-
-/// Calls into the user's Python, where the run of this thread can be interrupted.
-fn visit<R>(py: Python<'_>, call: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
-    match STAGE.with_borrow(|stage| stage.guest.clone()) {
-        Some((guest, thread)) => guest.visit(py, thread, call),
-        None => call(),
-    }
-}
-
-/// The exception for what Python raised in the discipline `name`: that of an interrupt stays one, and of anything else
-/// one line says what and where.
-fn fault(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
-    let interrupted =
-        STAGE.with_borrow(|stage| stage.guest.as_ref().is_some_and(|(guest, _)| guest.is_interrupted()));
-    if interrupted {
-        Cancelled::new_err("cancelled")
-    } else if error.is_instance_of::<PyKeyboardInterrupt>(py) && gets_signals(py).unwrap_or(false) {
-        error
-    } else {
-        visit(py, || Ok(explained(py, name, &error))).unwrap_or_else(|_| Cancelled::new_err("cancelled"))
-    }
-}
-
-/// Whether this is the thread in which Python raises `KeyboardInterrupt` itself.
-fn gets_signals(py: Python<'_>) -> PyResult<bool> {
-    let threading = py.import(intern!(py, "threading"))?;
-    let here = threading.call_method0(intern!(py, "current_thread"))?;
-    Ok(here.is(&threading.call_method0(intern!(py, "main_thread"))?))
-}
-
-/// The exception for what Python raised in the discipline `name`: one line with the places in the user's file.
-pub(crate) fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
-    let places = || -> PyResult<Vec<String>> {
-        let frames =
-            py.import(intern!(py, "traceback"))?.call_method1("extract_tb", (error.traceback(py),))?;
-        let place = |frame: Bound<'_, PyAny>| -> PyResult<String> {
-            let (line, function) = (frame.getattr("lineno")?, frame.getattr("name")?);
-            Ok(format!("{}, line {line}, in {function}", frame.getattr("filename")?))
-        };
-        let ours = py.import(intern!(py, "aqmlab.own.python_aqm"))?.getattr(intern!(py, "__file__"))?;
-        let is_theirs = |frame: &Bound<'_, PyAny>| -> PyResult<bool> { frame.getattr("filename")?.ne(&ours) };
-        let frames = frames.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        frames.into_iter().filter(|frame| is_theirs(frame).unwrap_or(true)).map(place).collect()
-    };
-    let mut places = places().unwrap_or_default();
-    if places.len() > MOST_PLACES {
-        // Recursion: the first calls, and the last.
-        places.splice(MOST_PLACES - 2..places.len() - 1, ["...".to_owned()]);
-    }
-    let places = places.join("; ");
-    let at = if places.is_empty() { String::new() } else { format!(" ({places})") };
-    // Our own errors say all without their type.
-    let is_ours = error.is_instance_of::<InputError>(py);
-    let what = if is_ours { error.value(py).to_string() } else { error.to_string() };
-    let explained = InputError::new_err(format!("{name}: {}{at}", what.trim_end_matches(": ")));
-    explained.set_cause(py, Some(error.clone_ref(py)));
-    explained
-}
 
 /// Declares a class: its parameters with their defaults in tc's notation, its probes and traits.
 #[pyfunction]
@@ -186,109 +91,17 @@ pub(crate) fn declare_discipline(
         deviations: "none",
         build,
     };
-    let declared = Declared { info: Box::leak(Box::new(info)), make };
-    let old = DECLARED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), declared);
-    drop(old);
+    declare(info, make);
     Ok(())
-}
-
-/// Reads a declared discipline in tc's notation.
-pub(crate) fn spec(text: &str) -> Result<Spec, String> {
-    let head = text.split_whitespace().next().unwrap_or_default();
-    let name = head.strip_suffix(PRESET).and_then(|rest| rest.strip_suffix(':')).unwrap_or(head);
-    let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let info = declared.get(name).map(|declared| declared.info);
-    let info = info.ok_or_else(|| format!("'{name}' is not declared in this process"))?;
-    Spec::parse_as(info, &info.presets[0], &text[head.len()..]).map_err(|error| error.to_string())
 }
 
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// A parameter from its default, `5ms`, or its default and its range, `5ms 1us..10s`.
-fn param_spec(source: &'static str, name: &'static str, text: &str) -> Result<ParamSpec, String> {
-    let typed = |text| if name == LIMIT.name { sized(text) } else { typed(text) };
-    let mut words = text.split_whitespace();
-    let default = words.next().unwrap_or_default();
-    let (kind, value, mut range) = typed(default).ok_or_else(|| format!("{name}: '{text}' is no value"))?;
-    if let Some(given) = words.next() {
-        let ends = given.split_once("..").and_then(|(low, high)| Some((typed(low)?, typed(high)?)));
-        let Some((low, high)) = ends else { return Err(format!("{name}: '{given}' is not a range")) };
-        range = (magnitude(&low.1), magnitude(&high.1));
-    }
-    let help = "see its class";
-    let spec = ParamSpec::new(name, kind, value.clone(), range, help, source);
-    spec.check(value).map_err(|error| error.to_string())?;
-    Ok(spec)
-}
-
-fn typed(text: &str) -> Option<(Kind, Value, (f64, f64))> {
-    if matches!(text, "on" | "off") {
-        return Some((Kind::Flag, Value::Flag(text == "on"), (0.0, 1.0)));
-    }
-    if let Ok(count) = text.parse() {
-        return Some((Kind::Count, Value::Count(count), (0.0, 1e9)));
-    }
-    if let Ok(number) = text.parse::<f64>() {
-        return number.is_finite().then_some((Kind::Number, Value::Number(number), (0.0, 1e9)));
-    }
-    if let Ok(span) = parse::span(text) {
-        return Some((Kind::Span, Value::Span(span), (0.0, 1e12)));
-    }
-    if let Ok(fraction) = parse::fraction(text) {
-        return Some((Kind::Fraction, Value::Fraction(fraction), (0.0, 1.0)));
-    }
-    if let Ok(size @ Size::Packets(_)) = parse::size(text) {
-        return Some((Kind::Size, Value::Size(size), (1.0, 1e12)));
-    }
-    if let Ok(rate) = parse::rate(text) {
-        return Some((Kind::Rate, Value::Rate(rate), (1.0, 1e15)));
-    }
-    parse::bytes(text).ok().map(|bytes| (Kind::Bytes, Value::Bytes(bytes), (0.0, 1e12)))
-}
-
-/// The limit, whose unit is that of every queue.
-fn sized(text: &str) -> Option<(Kind, Value, (f64, f64))> {
-    parse::size(text).ok().map(|size| (Kind::Size, Value::Size(size), LIMIT.range))
-}
-
-fn magnitude(value: &Value) -> f64 {
-    match value {
-        Value::Span(span) => span.as_nanos() as f64,
-        Value::Rate(rate) => rate.as_bits_per_sec() as f64,
-        Value::Bytes(bytes) => bytes.as_u64() as f64,
-        Value::Size(size) => size.count() as f64,
-        Value::Fraction(number) | Value::Number(number) => *number,
-        Value::Count(count) => *count as f64,
-        _ => 0.0,
-    }
-}
-
-/// The values of parameters as Python has them: nanoseconds, bit/s, bytes, packets, numbers.
-fn values<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
-    let values = PyDict::new(py);
-    for (spec, value) in params.iter().filter(|(spec, _)| spec.name != LIMIT.name) {
-        match value {
-            Value::Span(span) => values.set_item(spec.name, span.as_nanos())?,
-            Value::Rate(rate) => values.set_item(spec.name, rate.as_bits_per_sec())?,
-            Value::Bytes(bytes) => values.set_item(spec.name, bytes.as_u64())?,
-            Value::Size(size) => values.set_item(spec.name, size.count())?,
-            Value::Fraction(number) | Value::Number(number) => values.set_item(spec.name, number)?,
-            Value::Count(count) => values.set_item(spec.name, count)?,
-            Value::Flag(on) => values.set_item(spec.name, on)?,
-            _ => {}
-        }
-    }
-    Ok(values)
-}
-
 fn build(Blueprint { info, params, link, .. }: Blueprint<'_>) -> Built {
     Python::attach(|py| {
-        let make = {
-            let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
-            declared.get(info.name).expect("declared names stay").make.clone_ref(py)
-        };
+        let make = make_of(py, info.name);
         let made = values(py, params)
             .and_then(|values| visit(py, || make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu))));
         match made {
@@ -314,20 +127,6 @@ fn build(Blueprint { info, params, link, .. }: Blueprint<'_>) -> Built {
             }
         }
     })
-}
-
-/// Stops the run of this thread; what stopped it first is the error.
-fn stop(fault: impl FnOnce() -> PyErr) {
-    if STAGE.with_borrow(|stage| stage.fault.is_some()) {
-        return;
-    }
-    let fault = fault();
-    STAGE.with_borrow_mut(|stage| {
-        stage.fault = Some(fault);
-        if let Some(monitor) = &stage.monitor {
-            monitor.cancel();
-        }
-    });
 }
 
 /// What a packet is known by: the discipline that it came to, and its place among those that came.

@@ -25,6 +25,21 @@ pub struct Registers {
     pub best_rates: RegisterId,
 }
 
+impl Registers {
+    /// Adds them to a switch's state, each with `size` cells.
+    pub(super) fn add(state: &mut State, size: usize) -> Registers {
+        let mut array = || state.add_registers(size);
+        Registers {
+            arrivals: array(),
+            waits: array(),
+            weights: array(),
+            thresholds: array(),
+            rates: array(),
+            best_rates: array(),
+        }
+    }
+}
+
 /// How the control plane works.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -136,15 +151,7 @@ mod tests {
     /// Two ports of 1000 packets per second with three classes; the second is idle.
     fn solver(hold: bool, round: Option<u32>) -> (Solver, State) {
         let mut state = State::default();
-        let mut array = || state.add_registers(6);
-        let registers = Registers {
-            arrivals: array(),
-            waits: array(),
-            weights: array(),
-            thresholds: array(),
-            rates: array(),
-            best_rates: array(),
-        };
+        let registers = Registers::add(&mut state, 6);
         let settings = Settings {
             classes: vec![Quality::Voice, Quality::Video, Quality::File],
             services: vec![1000.0; 2],

@@ -211,16 +211,8 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
     let count = codepoints.as_slice().len() + 1;
     let size = count * site.rates.len();
     let mut state = State::default();
-    let mut array = || state.add_registers(size);
-    let registers = Registers {
-        arrivals: array(),
-        waits: array(),
-        weights: array(),
-        thresholds: array(),
-        rates: array(),
-        best_rates: array(),
-    };
-    let waiting = array();
+    let registers = Registers::add(&mut state, size);
+    let waiting = state.add_registers(size);
     let used = state.add_registers(size * BANDS);
     let threshold = params.count("threshold");
     state.registers_mut(registers.thresholds).fill(threshold);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab import _native, scenario, store
 from aqmlab import engine as engines
@@ -31,82 +30,53 @@ from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import parse_whole
 
-if TYPE_CHECKING:
-    pass
 
-
-def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Result:
-    """Read a result folder; one that is being written, or whose writer was killed, has the finished runs.
-
-    Args:
-        folder: the folder.
-        watcher: is told what there is to say about it, such as runs that are not as they were written.
+def load(folder: Path, watcher: Watcher | None = None) -> Result:
+    """Read a result folder, and tell ``watcher`` what there is to say about it.
 
     Raises:
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
-    path = Path(folder)
-    kept = _read(path, watcher)
-    return Result(kept.manifest, kept.frames, path)
+    kept = _read(folder, watcher)
+    return Result(kept.manifest, kept.frames, folder)
 
 
-def merge(
-    parts: Sequence[str | os.PathLike[str]],
-    out: str | os.PathLike[str],
-    watcher: Watcher | None = None,
-    *,
-    with_report: bool = True,
-) -> Result:
-    """Merge parts of an experiment into a new folder, with figures and report.
-
-    Parts are what ``shard`` made, or folders of the same experiment with other runs. The result is partial if runs are
-    missing.
-
-    Args:
-        parts: the folders.
-        out: the new folder.
-        watcher: is told what there is to say about the parts.
-        with_report: whether to draw figures and write the report.
+def merge(parts: Sequence[Path], out: Path, watcher: Watcher | None = None, *, with_report: bool = True) -> Result:
+    """Merge parts of an experiment into a new folder, with figures and report; partial if runs are missing.
 
     Raises:
         InputError: if a folder is no part of the same experiment, is named twice, or differs in a run it shares.
 
     """
-    folders = list(map(Path, parts))
-    for place, folder in enumerate(folders):
-        if folder.resolve() in [other.resolve() for other in folders[:place]]:
+    for place, folder in enumerate(parts):
+        if folder.resolve() in [other.resolve() for other in parts[:place]]:
             raise InputError(f"{folder}: is named twice")
-    store.check_new(Path(out))
-    both = store.merged({folder: _read(folder, watcher) for folder in folders})
+    store.check_new(out)
+    both = store.merged({folder: _read(folder, watcher) for folder in parts})
     for text in (*both.said, both.missing) if both.missing else both.said:
         (watcher or Watcher()).on_notice(text)
     if both.frames.runs.is_empty():
-        raise InputError(f"{folders[0]}: has no run, and nor has any other part")
+        raise InputError(f"{parts[0]}: has no run, and nor has any other part")
     manifest = {**both.manifest, "created": _now()}
-    return load(publishing.save(Result(manifest, both.frames), Path(out), with_report=with_report))
+    return load(publishing.save(Result(manifest, both.frames), out, with_report=with_report))
 
 
-def report(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Result:
+def report(folder: Path, watcher: Watcher | None = None) -> Result:
     """Draw the figures and write the report of a result folder again, from all finished runs.
 
-    Args:
-        folder: the folder.
-        watcher: is told what there is to say about it.
-
     Raises:
-        InputError: if it is not a result folder.
+        InputError: if it is not a result folder, or has no run yet.
 
     """
-    path = Path(folder)
-    _read(path, watcher)
-    with store.opened(path) as place:
+    _read(folder, watcher)
+    with store.opened(folder) as place:
         assert place.kept is not None
         kept = place.kept
         if kept.frames.runs.is_empty():
-            raise InputError(f"{path}: has none of its {kept.manifest['runs_expected']} runs yet")
+            raise InputError(f"{folder}: has none of its {kept.manifest['runs_expected']} runs yet")
         manifest = place.commit(kept.manifest, kept.frames) if kept.records else kept.manifest
-        return publishing.publish(Result(manifest, kept.frames, path), place)
+        return publishing.publish(Result(manifest, kept.frames, folder), place)
 
 
 def conduct(

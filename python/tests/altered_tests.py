@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 from conftest import Command
-from folders import manifest
+from folders import Killed, manifest
 
 import aqmlab as package
 from aqmlab import InputError, Result
@@ -192,19 +192,15 @@ def the_checksum_of_the_runs_is_that_of_their_numbers(tmp_path: Path) -> None:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-class _Killed(BaseException):
-    """The writer was killed."""
-
-
 def _left(out: Path, monkeypatch: pytest.MonkeyPatch, **more: Any) -> list[Path]:
     """Return the records that a killed writer has left."""
 
     def killed(*_: object) -> None:
-        raise _Killed
+        raise Killed
 
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "commit", killed)
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             _conduct(out, **more)
     return sorted((out / folder.RECORDS).glob("*.run"))
 

@@ -83,7 +83,7 @@ def flent_opens_its_files_and_computes_what_the_runs_measured(made: Result, tmp_
 def flent_itself_prints_a_summary_of_a_file(made: Result, tmp_path: Path) -> None:
     flent = ROOT / ".venv/bin/flent"
     if not flent.exists():
-        pytest.skip("flent is not installed")
+        pytest.skip("flent is not installed: the extra dev")
     path = tmp_path / "fifo-1.flent.gz"
     path.write_bytes(exports.flent(made, aqm="fifo", seed=1)["fifo-1.flent.gz"])
     run = subprocess.run([flent, "-f", "summary", "-i", path], capture_output=True, text=True, check=True, timeout=60)
@@ -111,7 +111,7 @@ def flent_has_a_file_for_each_run(made: Result) -> None:
 def _tshark(path: Path, fields: list[str], keep: str) -> list[list[str]]:
     tshark = shutil.which("tshark")
     if tshark is None:
-        pytest.skip("tshark is not installed (apt-get install tshark)")
+        pytest.skip("tshark is not installed: .ci/run installs it")
     named = [part for field in fields for part in ("-e", field)]
     command = [tshark, "-n", "-r", str(path), "-Y", keep, "-T", "fields", *named]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)

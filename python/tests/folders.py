@@ -1,14 +1,17 @@
-"""Result folders that somebody has changed, and their checksums with them."""
+"""Result folders that somebody has changed, and their checksums with them, or whose writer was killed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
+from aqmlab.files import disk
 from aqmlab.store import seal
 
 
@@ -30,3 +33,25 @@ def forge_frame(folder: Path, name: str, change: Callable[[pl.DataFrame], pl.Dat
     path = folder / f"{name}.parquet"
     change(pl.read_parquet(path)).write_parquet(path)
     forge(folder, lambda entries: entries["digests"].update({name: seal.digest(path.read_bytes())}))
+
+
+class Killed(BaseException):
+    """The writer was killed."""
+
+
+@contextmanager
+def killed_at(place: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kill the writer before it renames a file for the ``place``-th time; nothing is cleaned up after a kill."""
+    rename, renamed = Path.replace, []
+
+    def replace(path: Path, target: Path) -> Path:
+        if len(renamed) == place:
+            raise Killed
+        renamed.append(target)
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        patch.setattr(disk, "remove", lambda path: None)
+        patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+        yield

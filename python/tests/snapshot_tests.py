@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 
 import pytest
 from fake import fake_run
+from folders import Killed, killed_at
 
 import aqmlab as package
 from aqmlab import InputError, Result
 from aqmlab.experiment import conduct
-from aqmlab.files import disk
 from aqmlab.results.frames import FRAMES, RUN
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import reading
@@ -122,26 +122,9 @@ def _state(out: Path) -> State:
     return json.dumps([seeds, sorted(result.runs.select(*RUN, "cpu_s").rows())])
 
 
-class _Killed(BaseException):
-    """The writer was killed."""
-
-
 def _kill(out: Path, seeds: int, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kill a writer before it renames a file for the ``place``-th time: nothing is cleaned up."""
-    rename, renamed = Path.replace, []
-
-    def replace(path: Path, target: Path) -> Path:
-        if len(renamed) == place:
-            raise _Killed
-        renamed.append(target)
-        return rename(path, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", replace)
-        patch.setattr(disk, "remove", lambda path: None)
-        patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
-        with pytest.raises(_Killed):
-            _conduct(out, seeds)
+    with killed_at(place, monkeypatch), pytest.raises(Killed):
+        _conduct(out, seeds)
 
 
 def _grow(out: Path, patch: pytest.MonkeyPatch) -> None:

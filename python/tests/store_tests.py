@@ -25,7 +25,7 @@ from typing import Any
 import polars as pl
 import pytest
 from fake import fake_run
-from folders import forge, forge_frame, manifest
+from folders import Killed, forge, forge_frame, killed_at, manifest
 
 import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, engine, exports, scenario, store
@@ -296,10 +296,6 @@ def finished_runs_outlive_the_process_and_are_reused(
         assert all((out / path).read_bytes() == (whole[0] / path).read_bytes() for path in figures)
 
 
-class _KilledError(BaseException):
-    """Represents a kill at a chosen place."""
-
-
 @pytest.mark.usefixtures("plain")
 @pytest.mark.parametrize("place", range(16))
 def a_kill_between_any_two_writes_leaves_a_whole_folder(
@@ -307,22 +303,10 @@ def a_kill_between_any_two_writes_leaves_a_whole_folder(
 ) -> None:
     out = tmp_path / "out"
     first = _conduct(out)
-    rename, renamed = Path.replace, []
-
-    def replace(path: Path, target: Path) -> Path:
-        if len(renamed) == place:
-            raise _KilledError
-        renamed.append(target)
-        return rename(path, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", replace)
-        # Nothing is cleaned up after a kill.
-        patch.setattr(disk, "remove", lambda path: None)
-        patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+    with killed_at(place, monkeypatch):
         try:
             _conduct(out, aqm=("fifo", "pie", "codel"), seeds=3)
-        except _KilledError:
+        except Killed:
             pass
         else:
             assert place >= 15

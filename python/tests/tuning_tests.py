@@ -105,14 +105,14 @@ def a_wrong_question_is_one_line_and_leaves_no_trace(
 
 
 def judging_that_is_too_large_is_refused_before_anything_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     monkeypatch.setattr(Trials, "measure", lambda self, aqms: pytest.fail("it was tried"))
     with pytest.raises(InputError, match="runs are asked for"):
         tune(SPACE, **{**QUICK, "seeds": 9999})
 
 
 def what_is_run_in_any_case_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("optuna")
+    pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     monkeypatch.setattr(cost, "of_run", lambda *arguments: pytest.fail("it was estimated"))
     assert tune(SPACE, **QUICK, yes=True).unseen.runs.height > 0
     assert len(compare(aqm="fifo", **SMALL, yes=True).runs) == 2

@@ -70,16 +70,20 @@ fn gets_signals(py: Python<'_>) -> PyResult<bool> {
 /// The exception for what Python raised in the discipline `name`: one line with the places in the user's file.
 fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
     let places = || -> PyResult<Vec<String>> {
-        let frames =
-            py.import(intern!(py, "traceback"))?.call_method1("extract_tb", (error.traceback(py),))?;
-        let place = |frame: Bound<'_, PyAny>| -> PyResult<String> {
-            let (line, function) = (frame.getattr("lineno")?, frame.getattr("name")?);
-            Ok(format!("{}, line {line}, in {function}", frame.getattr("filename")?))
-        };
         let ours = py.import(intern!(py, "aqmlab.own.python_aqm"))?.getattr(intern!(py, "__file__"))?;
-        let is_theirs = |frame: &Bound<'_, PyAny>| -> PyResult<bool> { frame.getattr("filename")?.ne(&ours) };
-        let frames = frames.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        frames.into_iter().filter(|frame| is_theirs(frame).unwrap_or(true)).map(place).collect()
+        let mut places = Vec::new();
+        // Not by Python's `traceback`: it opens the file to quote it, and this thread may be told to stop meanwhile.
+        let mut next = error.traceback(py).map(Bound::into_any);
+        while let Some(entry) = next {
+            let code = entry.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
+            let file = code.getattr(intern!(py, "co_filename"))?;
+            if file.ne(&ours)? {
+                let line = entry.getattr(intern!(py, "tb_lineno"))?;
+                places.push(format!("{file}, line {line}, in {}", code.getattr(intern!(py, "co_name"))?));
+            }
+            next = Some(entry.getattr(intern!(py, "tb_next"))?).filter(|entry| !entry.is_none());
+        }
+        Ok(places)
     };
     let mut places = places().unwrap_or_default();
     if places.len() > MOST_PLACES {

@@ -308,11 +308,11 @@ def defaults() -> str:
     lines = ["# Defaults", "", "Written by `make docs`: what applies where nothing is given.", ""]
     lines += ["## A comparison", ""]
     options = (
-        (f"`--{one.name.replace('_', '-')}`", _one_line(one.default), _one_line(one.help))
+        (f"`{one.flag}`", _one_line(one.default), _one_line(one.help), _one_line(one.reference))
         for one in OPTIONS
         if one.default
     )
-    lines += _table(("Option", "Default", "What it is"), options)
+    lines += _table(("Option", "Default", "What it is", "Where it comes from"), options)
     lines += [
         "",
         "## TCP",

@@ -6,9 +6,6 @@ from pathlib import Path
 
 from conftest import ROOT
 
-from aqmlab.scenario import OPTIONS
-from aqmlab.scenario.keywords import Keywords
-
 SNIPPET = """
 import aqmlab
 
@@ -16,10 +13,6 @@ aqmlab.compare(rate="10mbit", rtt="40ms", aqm="pie", duration="2s", seeds=2)
 aqmlab.compare(rat="10mbit", rtt="40ms", aqm="pie")
 aqmlab.sweep(sweep={"rtt": "10ms,40ms"}, rate=10, aqm="pie")
 """
-
-
-def the_keywords_are_the_options() -> None:
-    assert [*Keywords.__annotations__] == [option.name for option in OPTIONS if option.name != "aqm"]
 
 
 def a_misspelt_option_is_a_type_error(tmp_path: Path) -> None:

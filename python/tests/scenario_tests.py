@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from aqmlab import InputError, scenario
-from aqmlab.scenario import Plan
+from aqmlab.scenario import OPTIONS, Plan
 from aqmlab.vocabulary.units import Size, as_text
 
 
@@ -32,10 +32,7 @@ def missing_options_take_the_defaults_of_the_contract() -> None:
     assert (echo["duration"], echo["overhead"], echo["device_ring"]) == ("30s", "14b", "1p")
     assert plan.seeds == tuple(range(1, 11))
     assert [flow.split(":")[0] for flow in echo["flows"]] == ["1*cubic"]
-    assert echo["defaults"] == [
-        "buffer", "flows", "topology", "overhead", "device_ring", "access_rate", "loss", "jitter", "duration", "warmup",
-        "series", "flow_monitor", "seeds", "first_seed",
-    ]  # fmt: skip
+    assert echo["defaults"] == [option.name for option in OPTIONS if option.default]
     assert json.loads(plan.scenarios[plan.contestants[0].label].json) == {
         "aqm": "fifo:tail limit 34p",
         "capacity": {"rate_bps": 10_000_000},

@@ -10,12 +10,15 @@ import pytest
 from conftest import ROOT, Command
 from jsonschema import Draft202012Validator
 
-from aqmlab import scenario
+from aqmlab import InputError, _native, scenario
+from aqmlab._native import Inputs, Monitor
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import parse
 from aqmlab.scenario.kinds import KINDS, Kind
+from aqmlab.scenario.options import SETTINGS, Option
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
 from aqmlab.scenario.topologies import Kind as Topology
+from aqmlab.scenario.values import WITHOUT_BOUND
 
 EXPERIMENT = Draft202012Validator(schema.experiment())
 SCENARIO = Draft202012Validator(schema.scenario())
@@ -41,6 +44,11 @@ def _pages() -> dict[str, str]:
 def the_picture_of_the_house_is_that_of_the_code() -> None:
     drawn = _script("architecture_picture").picture()
     assert (ROOT / "docs/architecture.svg").read_text() == drawn, "run 'make docs'"
+
+
+def the_keywords_of_python_are_the_declared_options() -> None:
+    written = _script("keywords").text()
+    assert (ROOT / "python/src/aqmlab/scenario/keywords.py").read_text() == written, "run 'make docs'"
 
 
 @pytest.mark.parametrize(("name", "text"), _pages().items(), ids=_pages())
@@ -112,6 +120,20 @@ def a_wrong_scenario_is_not_valid() -> None:
         wrong = _resolved("1*cubic")
         wrong["flows"][0]["transport"]["tcp"][key] = value
         assert not SCENARIO.is_valid(wrong), key
+
+
+@pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
+def the_schema_and_the_simulator_have_the_bounds_of_a_setting(option: Option) -> None:
+    resolved = _resolved("1*cubic")
+    SCENARIO.validate({**resolved, option.field: option.value if option.default else option.read(option.example)})
+    wrong = [int(option.low) - 1] if option.form != "switch" else [2]
+    if option.high < WITHOUT_BOUND:
+        wrong.append(int(option.high) + (option.form != "share"))
+    for value in wrong:
+        given = {**resolved, option.field: value}
+        assert not SCENARIO.is_valid(given), value
+        with pytest.raises(InputError, match=f"{option.name} is {value}|invalid"):
+            _native.run(json.dumps(given), Inputs({}, {}), 1, Monitor())
 
 
 def a_key_of_newreno_is_refused_elsewhere() -> None:

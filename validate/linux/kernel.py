@@ -17,6 +17,7 @@ import tc
 
 from aqmlab.scenario import Plan
 from aqmlab.scenario.model import Flows, Scenario, Trace
+from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.resolve import Contestant
 from aqmlab.vocabulary.errors import InputError
 
@@ -38,6 +39,8 @@ class Setting:
     meaning: str
 
 
+# Options that the guest follows, or that change nothing in it.
+SUPPORTED = ("rtt", "access_rate", "duration", "series", "flow_monitor")
 SETTINGS = {
     "default": Setting("", 1, "as Linux comes"),
     "plain": Setting(
@@ -73,14 +76,14 @@ class Run:
         switches = f"net.ipv4.tcp_sack={int(tcps[0]['sack'])} net.ipv4.tcp_ecn={int(tcps[0]['ecn'] == 'classic')}"
         # The guest's packets take no time on wires. Their serialisation times in the simulator are added to the base
         # RTT.
-        wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (scenario.access_rate_bps or 10 * rate))
+        wires_ns = (FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (scenario.settings["access_rate_bps"] or 10 * rate))
         draw = random.Random(self.seed)
         flows = []
         for group in scenario.flows:
             flows += [(_control(group), draw.randint(*group.start_ns)) for _ in range(group.count)]
         return {
             "RATE_BPS": rate,
-            "DELAY_US": (scenario.rtt_ns + round(wires_ns)) / 1000,
+            "DELAY_US": (scenario.settings["rtt_ns"] + round(wires_ns)) / 1000,
             "QDISC": tc.qdisc(self.contestant.spec, rate),
             "SHAPER": "own" if self.contestant.spec.name in tc.SHAPERS else "htb",
             "INITIAL_WINDOW": tcps[0]["iw"],
@@ -175,8 +178,9 @@ def _check(scenario: Scenario) -> None:
 
     if isinstance(scenario.capacity, Trace) or scenario.captures:
         refuse("recorded links and traffic are not for the kernel")
-    if scenario.overhead_bytes != 14 or scenario.device_ring_packets != 1 or scenario.loss or scenario.jitter_ns:
-        refuse("overhead is 14b, device_ring 1p, and there is no loss and no jitter")
+    for option in OPTIONS:
+        if option.field and option.name not in SUPPORTED and scenario.settings[option.field] != option.value:
+            refuse(f"{option.name} is {option.default}, not {option.write(scenario.settings[option.field])}")
     fixed = {"mss_bytes": 1448, "delack_ns": 40_000_000, "minrto_ns": 200_000_000}
     shared = ("iw", "sack", "ecn")
     for group in scenario.flows:

@@ -98,7 +98,7 @@ def summarise(folder: Path, scenario: Scenario, starts_s: list[float], kinds: li
         "marks": marked.sum(),
         "jain_index": goodputs.sum() ** 2 / (len(goodputs) * (goodputs**2).sum()),
         "packets_arrived": came.sum(),
-        "rtt_base_ms": scenario.rtt_ns / 1e6,
+        "rtt_base_ms": scenario.settings["rtt_ns"] / 1e6,
     }
     first, last = netstat(folder, "netstat.warm"), netstat(folder, "netstat.end")
     return {

@@ -15,6 +15,7 @@ mod measure;
 mod memory;
 mod metrics;
 mod notation;
+mod options;
 mod pmqecn;
 mod rates;
 mod run;
@@ -48,6 +49,8 @@ mod _native {
     use crate::measure::{classify, cost, sketch_stream};
     #[pymodule_export]
     use crate::metrics::metrics;
+    #[pymodule_export]
+    use crate::options::{options, read_option, write_option};
     #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]

@@ -5,6 +5,7 @@
 //! Instruction counts come from running it under callgrind.
 #![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
+use aqm_core::units::Span;
 use aqm_sim::report::Monitor;
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
@@ -39,22 +40,10 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
     // Segments of 1500 bytes on the link, with 52 bytes of headers and no link-layer overhead.
     let tcp = Tcp::parse("newreno").expect("it is one of the congestion controls");
     Scenario {
-        aqm: aqm.to_owned(),
-        capacity: Capacity::RateBps(1_000_000_000),
-        rtt_ns: 20_000_000,
         overhead_bytes: 0,
-        device_ring_packets: 1,
-        access_rate_bps: None,
         duration_ns: seconds * 1_000_000_000,
         warmup_ns: 1_000_000_000,
         sample_ns: 33_000_000,
-        flow_series: true,
-        flow_monitor: false,
-        mser5: false,
-        record: None,
-        measure: Vec::new(),
-        loss: 0.0,
-        jitter_ns: 0,
         flows: vec![FlowGroup {
             name: "newreno".to_owned(),
             count: flows,
@@ -68,8 +57,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
             class: 0,
             dscp: 0,
         }],
-        captures: Vec::new(),
-        topology: None,
+        ..Scenario::new(aqm, &Capacity::RateBps(1_000_000_000), Span::from_millis(20))
     }
 }
 

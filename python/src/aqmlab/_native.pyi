@@ -34,6 +34,7 @@ __all__ = [
     "format_rate",
     "format_span",
     "metrics",
+    "options",
     "overflow_victim",
     "parse_bytes",
     "parse_fraction",
@@ -46,11 +47,13 @@ __all__ = [
     "pmqecn_solve",
     "programs",
     "rate_steps",
+    "read_option",
     "run",
     "sketch",
     "version",
     "watch_signals",
     "workload",
+    "write_option",
 ]
 
 class InputError(ValueError):
@@ -170,6 +173,15 @@ def flows() -> str:
 
 def metrics() -> str:
     """Return the declarations of metrics, of families of their names, and of distributions over flows, as JSON."""
+
+def options() -> str:
+    """Return the declarations of options, and the fields of a scenario in their order, as JSON."""
+
+def read_option(name: str, text: str) -> str:
+    """Return a value of an option in base units, as JSON. Raises `InputError`."""
+
+def write_option(name: str, value: str) -> str:
+    """Return a value of an option, which is JSON in base units, in tc's notation."""
 
 def parse_spec(text: str) -> str:
     """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""

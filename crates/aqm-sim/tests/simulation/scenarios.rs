@@ -1,5 +1,6 @@
 //! Scenarios that the integration tests start from.
 
+use aqm_core::units::Span;
 use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, EcnMode, FlowGroup, Scenario, Source, Tcp, Transport};
@@ -21,27 +22,8 @@ pub(crate) fn run_with(scenario: &Scenario, inputs: &Inputs, seed: u64) -> Repor
 
 /// A bottleneck of 100 Mbit/s and 40 ms with a limit of 1000 packets, without flows.
 pub(crate) fn bottleneck(aqm: &str) -> Scenario {
-    Scenario {
-        aqm: aqm.to_owned(),
-        capacity: Capacity::RateBps(100_000_000),
-        rtt_ns: 40 * MS,
-        overhead_bytes: 14,
-        device_ring_packets: 1,
-        access_rate_bps: None,
-        duration_ns: 30 * SECOND,
-        warmup_ns: 5 * SECOND,
-        sample_ns: 100 * MS,
-        flow_series: true,
-        flow_monitor: false,
-        mser5: false,
-        record: None,
-        measure: Vec::new(),
-        loss: 0.0,
-        jitter_ns: 0,
-        flows: Vec::new(),
-        captures: Vec::new(),
-        topology: None,
-    }
+    let rate = Capacity::RateBps(100_000_000);
+    Scenario { warmup_ns: 5 * SECOND, ..Scenario::new(aqm, &rate, Span::from_millis(40)) }
 }
 
 /// TCP with the defaults of the contract, except for the keys in `text`: `cubic ecn classic`.

@@ -17,7 +17,7 @@ from aqmlab import scenario
 from aqmlab.cli.terminal import Terminal, give
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
-from aqmlab.scenario.options import BY_NAME
+from aqmlab.scenario.options import BY_NAME, OPTIONS
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted
 from aqmlab.vocabulary.units import parse_whole
 
@@ -25,19 +25,23 @@ if TYPE_CHECKING:
     from aqmlab.results.precision import Precision
 
 
-def _option(name: str, metavar: str) -> typer.models.OptionInfo:
+def _option(name: str) -> typer.models.OptionInfo:
     option = BY_NAME[name]
     default = f" (default {option.default})" if option.default else ""
     info: typer.models.OptionInfo = typer.Option(
-        f"--{name.replace('_', '-')}", metavar=metavar, help=f"{option.help}{default}", show_default=False
+        option.flag,
+        metavar=option.metavar,
+        help=f"{option.help}{default}",
+        show_default=False,
+        rich_help_panel=option.section,
     )
     return info
 
 
 Many = list[str] | None
 One = str | None
-Seeds = Annotated[One, _option("seeds", "N")]
-FirstSeed = Annotated[One, _option("first_seed", "N")]
+Seeds = Annotated[One, _option("seeds")]
+FirstSeed = Annotated[One, _option("first_seed")]
 Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 
 
@@ -81,30 +85,6 @@ Unequal = Annotated[bool, typer.Option("--allow-unequal-buffers", help="Compare 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
-_METAVARS = {
-    "aqm": "SPEC",
-    "rate": "R",
-    "rtt": "T",
-    "buffer": "B",
-    "flows": "SPEC",
-    "topology": "SPEC",
-    "measure": "PORT,...",
-    "link_trace": "FILE",
-    "capture": "FILE",
-    "overhead": "B",
-    "device_ring": "N",
-    "access_rate": "R",
-    "loss": "P",
-    "jitter": "T",
-    "duration": "T",
-    "warmup": "T|auto|mser5",
-    "series": "WHAT",
-    "flow_monitor": "on|off",
-    "seeds": "N",
-    "first_seed": "N",
-}
-
-
 @dataclass(frozen=True)
 class How:
     """How an experiment is run and shown: the options that `compare`, `sweep` and `run` share."""
@@ -124,7 +104,7 @@ class How:
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command of a function: ``values`` stands for the options of a scenario, ``how`` for those of `How`."""
-    options = {name: (Many if BY_NAME[name].many else One, _option(name, of)) for name, of in _METAVARS.items()}
+    options = {one.name: (Many if one.many else One, _option(one.name)) for one in OPTIONS}
     ways = get_type_hints(How, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []

@@ -207,7 +207,6 @@ def _text(key: str, value: object, place: str) -> str:
 def _form(key: str) -> str:
     option = BY_NAME[key]
     if option.form == "count":
-        return f"a whole number, such as {option.default}"
-    example = {"rate": "10mbit", "rtt": "40ms", "aqm": "codel", "loss": "0.1%"}.get(key, option.default)
-    has_unit = any(form in option.form for form in ("quantity", "share", "packets"))
-    return ("text with a unit" if has_unit else "text") + (f', such as "{example}"' if example else "")
+        return f"a whole number, such as {option.example}"
+    has_unit = option.form not in ("text", "file", "flows", "switch")
+    return ("text with a unit" if has_unit else "text") + (f', such as "{option.example}"' if option.example else "")

@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from aqmlab.scenario.options import FIELDS, SETTINGS
+
 # Settings by the names of declared keys, in base units.
 Settings: TypeAlias = dict[str, Any]
 Data: TypeAlias = dict[str, Any]
@@ -146,18 +148,10 @@ class Scenario:
     Args:
         aqm: the discipline under test in tc's notation, its limit included.
         capacity: of the bottleneck.
-        rtt_ns: base round-trip time of flows that do not have their own.
-        overhead_bytes: link-layer bytes added to every IP packet.
-        device_ring_packets: packets that the device takes ahead of the wire, the one on the wire included.
-        access_rate_bps: rate of access links; ``None`` means ten times the bottleneck's.
-        duration_ns: simulated time.
+        settings: values of the options that are fields of their own, by field: ``duration_ns``, ``loss``, ...
         warmup_ns: time at the start that is not measured.
         mser5: whether the warm-up of a run lasts longer where MSER-5 says so, of its goodput or queue delay.
         sample_ns: spacing of the time series.
-        flow_series: whether each flow has a time series.
-        flow_monitor: whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
-        loss: probability of random loss behind the bottleneck's queue.
-        jitter_ns: largest random extra delay there.
         measure: names of the measured ports; none means the bottleneck.
         topology: nodes and links; ``None`` means the dumbbell.
         flows: groups of flows.
@@ -167,53 +161,38 @@ class Scenario:
 
     aqm: str
     capacity: Rate | Trace
-    rtt_ns: int
-    overhead_bytes: int
-    device_ring_packets: int
-    access_rate_bps: int | None
-    duration_ns: int
+    settings: Settings
     warmup_ns: int
     mser5: bool
     sample_ns: int
-    flow_series: bool
-    flow_monitor: bool
-    loss: float
-    jitter_ns: int
     measure: tuple[str, ...]
     topology: Topology | None
     flows: tuple[Flows, ...]
     captures: tuple[str, ...]
+
+    @property
+    def duration_ns(self) -> int:
+        """Simulated time."""
+        return int(self.settings["duration_ns"])
 
     def data(self) -> Data:
         """Return it as JSON data."""
         capacity = (
             {"trace": self.capacity.trace} if isinstance(self.capacity, Trace) else {"rate_bps": self.capacity.rate_bps}
         )
+        left_out = {one.field for one in SETTINGS if one.is_left_out and self.settings[one.field] == one.value}
         fixed = {
             "aqm": self.aqm,
             "capacity": capacity,
-            "rtt_ns": self.rtt_ns,
-            "overhead_bytes": self.overhead_bytes,
-            "device_ring_packets": self.device_ring_packets,
-            "access_rate_bps": self.access_rate_bps,
-            "duration_ns": self.duration_ns,
             "warmup_ns": self.warmup_ns,
             "sample_ns": self.sample_ns,
-            "flow_series": self.flow_series,
-            "loss": self.loss,
-            "jitter_ns": self.jitter_ns,
+            "flows": [group.data() for group in self.flows],
+            "captures": list(self.captures),
+            **{field: value for field, value in self.settings.items() if field not in left_out},
         }
         topology = self.topology.data() if self.topology else {}
-        lists = {"flows": [group.data() for group in self.flows], "captures": list(self.captures)}
-        given = _given(
-            {
-                "mser5": self.mser5,
-                "flow_monitor": self.flow_monitor,
-                "measure": list(self.measure),
-                "topology": topology,
-            }
-        )
-        return fixed | given | lists
+        found = fixed | _given({"mser5": self.mser5, "measure": list(self.measure), "topology": topology})
+        return {field: found[field] for field in FIELDS if field in found}
 
     @functools.cached_property
     def json(self) -> str:

@@ -1,13 +1,19 @@
-"""The options of a comparison: one table for the command line, for files and for Python."""
+"""The options of a comparison, for the command line, for files and for Python.
+
+Each is declared once, in `scenario/options` of the simulator.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aqmlab import _native
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.printable import is_utf_8
 from aqmlab.vocabulary.units import as_text
@@ -15,67 +21,70 @@ from aqmlab.vocabulary.units import as_text
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its default in tc's notation (empty: none), its meaning, and its form.
+    """The declaration of an option: its default in tc's notation (empty: none), its meaning, its notation.
 
-    ``form`` is text, quantity (with a unit), share, packets, count, flows, or words with ``|`` between.
+    ``form`` is text, file, flows, quantity (with a unit, or one of ``words``), span, rate, bytes, packets, share,
+    count, or switch (one of two ``words``). ``field`` is the field of a resolved scenario that has its value (empty: it
+    decides more than one, or none), and ``value`` the default there; ``low`` and ``high`` are in base units.
     """
 
     name: str
+    section: str
+    form: str
+    words: tuple[str, ...]
+    field: str
     default: str
+    value: Any
+    is_nullable: bool
+    is_left_out: bool
+    low: float
+    high: float
+    many: bool
+    example: str
+    metavar: str
     help: str
-    form: str = "text"
-    many: bool = False
+    reference: str
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def read(self, text: str) -> Any:
+        """Return a value in base units.
+
+        Raises:
+            InputError: naming the value, the problem and what is allowed.
+
+        >>> BY_NAME["device_ring"].read("8p"), BY_NAME["series"].read("groups"), BY_NAME["access_rate"].read("10x")
+        (8, False, None)
+
+        """
+        return json.loads(_native.read_option(self.name, text))
+
+    def write(self, value: Any) -> str:
+        """Return a value in tc's notation.
+
+        >>> BY_NAME["loss"].write(0.001), BY_NAME["overhead"].write(14)
+        ('0.1%', '14b')
+
+        """
+        return _native.write_option(self.name, json.dumps(value))
 
 
-OPTIONS: tuple[Option, ...] = (
-    Option("aqm", "", "queue discipline in tc's notation, as 'pie target 15ms ecn'; name:preset", many=True),
-    Option("rate", "", "rate of the bottleneck, as 10mbit", form="quantity"),
-    Option("rtt", "", "base (propagation) round-trip time, as 40ms", form="quantity"),
-    Option("buffer", "1bdp", "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)", form="quantity"),
-    Option("flows", "1*cubic", "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms", form="flows", many=True),
-    Option("topology", "dumbbell", "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml"),
-    Option("measure", "", "ports whose queues are measured, as down,up; the bottleneck unless given", many=True),
-    Option(
-        "link_trace",
-        "",
-        "delivery opportunities in mahimahi's format, or steps:100mbit*20s,10mbit*20s, instead of a rate",
-    ),
-    Option("capture", "", "recorded traffic (pcap, pcapng) to replay through the bottleneck", many=True),
-    Option("overhead", "14b", "link-layer bytes added to every IP packet", form="quantity"),
-    Option(
-        "device_ring",
-        "1p",
-        "packets that the device takes ahead of the wire, the one being sent included",
-        form="packets",
-    ),
-    Option("access_rate", "10x", "rate of every access link; ten times the bottleneck's unless given", form="quantity"),
-    Option("loss", "0%", "random loss behind the bottleneck's queue, as 0.1%", form="share"),
-    Option("jitter", "0ms", "largest random extra delay behind the bottleneck's queue", form="quantity"),
-    Option("duration", "30s", "simulated time", form="quantity"),
-    Option(
-        "warmup",
-        "auto",
-        "time at the start that is not measured; auto, or mser5: longer where a run is not steady",
-        form="auto|mser5|quantity",
-    ),
-    Option(
-        "series",
-        "flows",
-        "time series of every flow (flows; up to 100 of them) or of groups only (groups)",
-        form="flows|groups",
-    ),
-    Option(
-        "flow_monitor",
-        "off",
-        "measure once more as ns-3's FlowMonitor is read by the authors of dAQM: metrics flowmon_*",
-        form="off|on",
-    ),
-    Option("seeds", "10", "independent runs per AQM; every AQM gets the same seeds", form="count"),
-    Option("first_seed", "1", "seed of the first run; those of the others follow it", form="count"),
-)
-_NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
+def _declared(one: dict[str, Any]) -> Option:
+    high = math.inf if one["high"] is None else one["high"]
+    return Option(**{**one, "words": tuple(one["words"]), "high": high})
 
+
+_DECLARED = json.loads(_native.options())
+OPTIONS: tuple[Option, ...] = tuple(map(_declared, _DECLARED["options"]))
 BY_NAME = {option.name: option for option in OPTIONS}
+# Options whose value is a field of a resolved scenario.
+SETTINGS: tuple[Option, ...] = tuple(option for option in OPTIONS if option.field)
+# All fields of a resolved scenario, in the order in which it is written.
+FIELDS: tuple[str, ...] = tuple(_DECLARED["fields"])
+_NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 
 # What `$names` may add to an option, and to a topology's file, in characters: a value may name others many times.
 MOST_FILLED = 10_000
@@ -107,6 +116,21 @@ class Options:
         values = self.texts(name)
         return values[0] if values else BY_NAME[name].default
 
+    def value(self, name: str) -> Any:
+        """Return the value of an option in base units, or its default.
+
+        Raises:
+            InputError: naming the option, its value, the problem and what is allowed; or that it is missing.
+
+        """
+        option, text = BY_NAME[name], self.text(name)
+        if not text:
+            raise self.error(name, f"is missing: give the {option.help}")
+        try:
+            return option.read(text)
+        except ValueError as error:
+            raise self.error(name, error) from None
+
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the values of an option that may be repeated, without its default, with ``$names`` replaced."""
         return self._texts(name, self.named)
@@ -137,7 +161,7 @@ class Options:
 
     def label(self, name: str) -> str:
         """Return the option as the user wrote it, for messages."""
-        return f"--{name.replace('_', '-')}" if self.place == "--" else f"{self.place}{name}"
+        return BY_NAME[name].flag if self.place == "--" else f"{self.place}{name}"
 
     def error(self, name: str, problem: object) -> InputError:
         """Return the error about an option."""

@@ -17,19 +17,15 @@ from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario import cost, flows, inputs, topologies
 from aqmlab.scenario.inputs import InputFile
-from aqmlab.scenario.model import Flows, Rate, Scenario, Trace
-from aqmlab.scenario.options import OPTIONS, Options, names
+from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
+from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
-from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
+from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
-    format_bytes,
     format_rate,
     format_span,
-    parse_bytes,
-    parse_fraction,
-    parse_rate,
     parse_span,
     parse_whole,
 )
@@ -44,7 +40,7 @@ WARMUP_RTTS = 20
 MILLISECOND_NS = 1_000_000
 SHORTEST_SAMPLE_NS = 10 * MILLISECOND_NS
 SAMPLES = 300
-LARGEST_SEEDS = 10_000
+LARGEST_SEEDS = int(BY_NAME["first_seed"].high)
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Capture | LinkTrace)
@@ -101,23 +97,19 @@ def resolve(options: Options) -> Plan:
 
     """
     link = _capacity(options)
-    overhead = _read(options, "overhead", parse_bytes, lambda n: n <= 1000, "0b to 1000b")
-    rtt_ns = _read(options, "rtt", parse_span, lambda n: n > 0, "a time above zero") if _needs(options, "rtt") else 0
+    settings = {one.field: options.value(one.name) for one in SETTINGS}
+    rtt_ns, duration_ns = settings["rtt_ns"], settings["duration_ns"]
+    packet_bytes = FULL_IP_PACKET_BYTES + settings["overhead_bytes"]
     captures = _captures(options)
     groups = _groups(options, bool(captures))
     replayed = _replayed(options, groups)
-    duration_ns = _read(options, "duration", parse_span, lambda n: n > 0, "a time above zero")
     longest_rtt_ns = max([rtt_ns, *(group.rtt_ns or 0 for group in groups)])
     warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
     mser5 = options.text("warmup") == MSER5
-    buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, FULL_IP_PACKET_BYTES + overhead)
+    buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, packet_bytes)
     contestants, warnings = _contestants(options, buffer, link)
     layout = _layout(options, link, rtt_ns)
     ports = _ports(options, layout)
-    access_rate = _access_rate(options)
-    ring = _read(options, "device_ring", _packets, lambda n: 1 <= n <= 10_000, "1p to 10000p")
-    loss = _read(options, "loss", parse_fraction, lambda p: 0.0 <= p < 1.0, "0 to below 1, as 0.1%")
-    jitter_ns = _read(options, "jitter", parse_span, lambda n: n >= 0, "a time")
     seeds = _seeds(options)
     sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
@@ -125,33 +117,27 @@ def resolve(options: Options) -> Plan:
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
     warnings += [warning for capture in captures for warning in capture.summary()["warnings"]]
     warnings += [] if captures else _idle_ecn(contestants, groups)
-    warnings += _unreached(contestants, FULL_IP_PACKET_BYTES + overhead)
+    warnings += _unreached(contestants, packet_bytes)
 
     base = Scenario(
         aqm="",
         capacity=Trace(link.trace.name) if link.trace else Rate(link.rate_bps),
-        rtt_ns=rtt_ns,
-        overhead_bytes=overhead,
-        device_ring_packets=ring,
-        access_rate_bps=access_rate,
-        duration_ns=duration_ns,
+        settings=settings,
         warmup_ns=warmup_ns,
         mser5=mser5,
         sample_ns=sample_ns,
-        flow_series=_choice(options, "series", ("flows", "groups")) == "flows",
-        flow_monitor=_choice(options, "flow_monitor", ("off", "on")) == "on",
-        loss=loss,
-        jitter_ns=jitter_ns,
         measure=tuple(ports),
         topology=layout.topology() if layout else None,
         flows=tuple(_placed(options, group, layout) for group in groups),
         captures=tuple(capture.name for capture in captures),
     )
+    warmup = f"{MSER5} from {format_span(warmup_ns)}" if mser5 else format_span(warmup_ns)
+    told = _told(settings, {"warmup": warmup, "sample": format_span(sample_ns)})
     echo = {
         "rate": None if link.trace else format_rate(link.rate_bps),
         "link_trace": link.trace.name if link.trace else None,
         "link_trace_mean_rate": _mbit(link.rate_bps) if link.trace else None,
-        "rtt": format_span(rtt_ns),
+        "rtt": told["rtt"],
         "buffer": str(buffer),
         "flows": [str(group) for group in groups],
         "topology": options.text("topology"),
@@ -160,16 +146,7 @@ def resolve(options: Options) -> Plan:
         "ports": _measured(ports, layout, link) if len(ports) > 1 else {},
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
-        "overhead": format_bytes(overhead),
-        "device_ring": f"{ring}p",
-        "access_rate": "10x" if access_rate is None else format_rate(access_rate),
-        "loss": f"{loss * 100:g}%",
-        "jitter": format_span(jitter_ns),
-        "duration": format_span(duration_ns),
-        "warmup": f"{MSER5} from {format_span(warmup_ns)}" if mser5 else format_span(warmup_ns),
-        "sample": format_span(sample_ns),
-        "series": options.text("series"),
-        "flow_monitor": options.text("flow_monitor"),
+        **told,
         "seeds": list(seeds),
         "aqm": [
             {
@@ -207,6 +184,17 @@ def resolve(options: Options) -> Plan:
     )
 
 
+def _told(settings: Settings, measured: dict[str, str]) -> dict[str, str]:
+    """Return the settings in words, in the order of the options, and what follows from the option ``warmup``."""
+    told: dict[str, str] = {}
+    for one in OPTIONS:
+        if one.field:
+            told[one.name] = one.write(settings[one.field])
+        elif one.name in measured:
+            told |= measured
+    return told
+
+
 def count_runs(options: Options) -> int:
     """Return how many runs options ask for, without resolving them; 1 if they are wrong."""
     try:
@@ -231,13 +219,7 @@ def _capacity(options: Options) -> _Link:
     if not options.is_given("rate"):
         other = options.label("link_trace")
         raise options.error("rate", f"is missing: give the bottleneck's rate, as 10mbit, or a recorded link ({other})")
-    return _Link(_read(options, "rate", parse_rate, lambda n: n > 0, "a rate above zero"), None)
-
-
-def _needs(options: Options, name: str) -> bool:
-    if not options.is_given(name):
-        raise options.error(name, "is missing: give the base round-trip time, as 40ms")
-    return True
+    return _Link(options.value("rate"), None)
 
 
 def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | None:
@@ -482,12 +464,6 @@ def split_specs(text: str) -> list[str]:
     return [part.strip().strip("\"'") for part in (*parts, text[start:])]
 
 
-def _access_rate(options: Options) -> int | None:
-    if not options.is_given("access_rate"):
-        return None
-    return _read(options, "access_rate", parse_rate, lambda n: n > 0, "a rate above zero")
-
-
 def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ...]) -> list[str]:
     """Return warnings about marks that no flow supports, and about ECN flows that no AQM marks."""
     capable = [group.name for group in groups if group.ecn_capable]
@@ -540,20 +516,10 @@ def _read(options: Options, name: str, read: Callable[[str], T], allowed: Callab
 
 
 def _seeds(options: Options) -> tuple[int, ...]:
-    count, first = (
-        _read(options, name, parse_whole, lambda n: 1 <= n <= LARGEST_SEEDS, f"1 to {LARGEST_SEEDS}")
-        for name in ("seeds", "first_seed")
-    )
+    count, first = options.value("seeds"), options.value("first_seed")
     if (last := first + count - 1) > LARGEST_SEEDS:
         raise options.error("first_seed", f"'{first}' makes {last} the last seed: allowed is up to {LARGEST_SEEDS}")
     return tuple(range(first, last + 1))
-
-
-def _choice(options: Options, name: str, allowed: tuple[str, ...]) -> str:
-    text = options.text(name)
-    if text not in allowed:
-        raise options.error(name, f"'{text}'{did_you_mean(text, allowed)}; allowed is {' or '.join(allowed)}")
-    return text
 
 
 def _size(text: str) -> Size:
@@ -563,19 +529,11 @@ def _size(text: str) -> Size:
         raise InputError(f"'{text}' is not a buffer such as 1000p, 64kb, 200ms or 1bdp") from None
 
 
-def _packets(text: str) -> int:
-    size = Size.parse(text if re.search("[a-zA-Z]", text) else f"{text}p")
-    if not size.in_packets:
-        raise InputError(f"'{text}' is not a number of packets such as 1p")
-    return size.count
-
-
 def _mbit(bits_per_sec: int) -> str:
     return f"{bits_per_sec / 1e6:.4g}mbit"
 
 
 def _defaulted(options: Options, name: str) -> bool:
-    needless = name in ("aqm", "rate", "rtt", "measure", "link_trace", "capture")
     if name == "flows" and options.is_given("capture"):
         return False
-    return not needless and not options.is_given(name)
+    return bool(BY_NAME[name].default) and not options.is_given(name)

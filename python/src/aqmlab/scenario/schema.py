@@ -1,5 +1,8 @@
 """JSON Schemas of experiment files and resolved scenarios, from the declarations of options and flows.
 
+They are not derived from the simulator's types: bounds, words and help are in the declarations, and a type would have
+to say them again.
+
 ``aqmlab schema`` prints them; `make docs` writes them to docs/reference/schema.
 """
 
@@ -12,15 +15,15 @@ from typing import Any
 from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, Kind, Transport
 from aqmlab.scenario.model import PLAIN, UNDER_TEST
-from aqmlab.scenario.options import OPTIONS, Option
+from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
 from aqmlab.scenario.values import WITHOUT_BOUND, takes
 
 Schema = dict[str, Any]
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _NAMED = {"type": "string", "pattern": r"\$[a-z_]"}
+_QUANTITY = r"^\s*[0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*$"
 _PATTERNS = {
-    "quantity": r"^\s*[0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*$",
     "share": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$",
     "packets": r"^\s*[0-9]+\s*p?\s*$",
 }
@@ -80,26 +83,15 @@ def experiment() -> Schema:
 
 def scenario() -> Schema:
     """Return the schema of a resolved scenario (JSON): base units, every default filled in."""
-    time, share = _COUNT, {"type": "number", "minimum": 0, "maximum": 1}
     positive = {"type": "integer", "minimum": 1}
-    fixed = {
+    properties = {
+        **{one.field: _setting(one) for one in SETTINGS},
         "aqm": _TEXT,
         "capacity": {"oneOf": [_object({"rate_bps": positive}), _object({"trace": _TEXT})]},
-        "rtt_ns": time,
-        "duration_ns": positive,
-        "warmup_ns": time,
+        "warmup_ns": _COUNT,
         "sample_ns": positive,
-    }
-    usual = {
-        "overhead_bytes": _COUNT,
-        "device_ring_packets": positive,
-        "access_rate_bps": {"anyOf": [positive, {"type": "null"}]},
-        "flow_series": {"type": "boolean"},
-        "flow_monitor": {"type": "boolean"},
         "mser5": {"type": "boolean"},
         "record": {"enum": ["senders", "receivers"], "description": "where every packet is recorded"},
-        "loss": share,
-        "jitter_ns": time,
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},
         "topology": {
             "anyOf": [_topology(), {"type": "null"}],
@@ -108,12 +100,26 @@ def scenario() -> Schema:
         "flows": {"type": "array", "items": {"$ref": "#/$defs/flows"}},
         "captures": {"type": "array", "items": _TEXT},
     }
+    needed = ["aqm", "capacity", "warmup_ns", "sample_ns", *(one.field for one in SETTINGS if not one.default)]
     return {
         "$schema": DRAFT,
         "title": "A resolved scenario of aqmlab",
-        **_object({**fixed, **usual}, required=fixed),
+        **_object({field: properties[field] for field in FIELDS}, required=[one for one in FIELDS if one in needed]),
         "$defs": {"flows": _flows(), "distribution": _distribution()},
     }
+
+
+def _setting(option: Option) -> Schema:
+    """Return the schema of the field of an option, as declared."""
+    match option.form:
+        case "switch":
+            return {"type": "boolean"}
+        case "share":
+            return {"type": "number", "minimum": int(option.low), "exclusiveMaximum": int(option.high)}
+    number: Schema = {"type": ["integer", "null"] if option.is_nullable else "integer", "minimum": int(option.low)}
+    if option.high < WITHOUT_BOUND:
+        number["maximum"] = int(option.high)
+    return number
 
 
 def _topology() -> Schema:
@@ -152,19 +158,18 @@ def _several(option: Option) -> Schema:
 
 def _one(option: Option) -> Schema:
     """Return the schema of one value of an option; a ``$name`` may replace any part of it."""
-    if option.form == "text":
-        return _TEXT
-    if option.form == "count":
-        return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}, _NAMED]}
-    if option.form == "flows":
-        kinds = "|".join(map(re.escape, (*KINDS, *ALIASES)))
-        return _pattern(rf"^\s*([0-9]+\s*\*)?\s*({kinds})\s*(:[^:=]+=[^:]+)*$")
-    if option.form in _PATTERNS:
-        return _pattern(_PATTERNS[option.form])
-    *words, last = option.form.split("|")
-    if last == "quantity":
-        return {"anyOf": [{"enum": words}, *_pattern(_PATTERNS[last])["anyOf"]]}
-    return {"anyOf": [{"enum": [*words, last]}, _NAMED]}
+    match option.form:
+        case "text" | "file":
+            return _TEXT
+        case "count":
+            return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}, _NAMED]}
+        case "flows":
+            kinds = "|".join(map(re.escape, (*KINDS, *ALIASES)))
+            return _pattern(rf"^\s*([0-9]+\s*\*)?\s*({kinds})\s*(:[^:=]+=[^:]+)*$")
+        case "switch":
+            return {"anyOf": [{"enum": list(option.words)}, _NAMED]}
+    pattern = _pattern(_PATTERNS.get(option.form, _QUANTITY))
+    return {"anyOf": [{"enum": list(option.words)}, *pattern["anyOf"]]} if option.words else pattern
 
 
 def _pattern(pattern: str) -> Schema:

@@ -1,0 +1,92 @@
+//! Which scenarios can be run.
+
+use super::flows::FlowGroup;
+use super::options::{self, Capacity, OPTIONS, Scenario};
+use aqm_core::units::Span;
+
+impl Scenario {
+    /// Refuses scenarios that cannot end: nothing to send, rates and lengths of zero, probabilities above one.
+    ///
+    /// # Errors
+    /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
+    pub fn check(&self) -> Result<(), String> {
+        // Declarations know a field by its name.
+        let fields = serde_json::to_value(self).expect("plain data");
+        OPTIONS
+            .iter()
+            .filter(|option| option.has_field())
+            .try_for_each(|option| option.check(&fields[option.field]))?;
+        if let Capacity::RateBps(rate_bps) = self.capacity {
+            options::find("rate").expect("it is declared").check(&rate_bps.into())?;
+        }
+        if self.sample_ns == 0 {
+            return Err("sample is 0: it must be greater than zero".to_owned());
+        }
+        if self.warmup_ns >= self.duration_ns {
+            let [warmup, duration] = [self.warmup_ns, self.duration_ns].map(Span::from_nanos);
+            return Err(format!("warmup is {warmup}: it must be less than the duration, {duration}"));
+        }
+        if self.flows.is_empty() && self.captures.is_empty() {
+            return Err("there are neither flows nor captures: nothing would be sent".to_owned());
+        }
+        if let Some(topology) = &self.topology {
+            let nodes = topology.check(matches!(self.capacity, Capacity::Trace(_)))?;
+            for group in &self.flows {
+                if group.from.is_empty() || group.to.is_empty() {
+                    return Err(format!("flows: '{}': from and to are missing", group.name));
+                }
+                let mut ends = group.from.iter().chain(&group.to);
+                if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
+                    return Err(format!("flows: '{}': no link has a node '{node}'", group.name));
+                }
+            }
+        }
+        let connections = self.flows.iter().map(FlowGroup::connections).fold(0, u64::saturating_add);
+        if connections > MOST_CONNECTIONS {
+            return Err(format!(
+                "flows: {connections} connections: at most {MOST_CONNECTIONS} can be simulated"
+            ));
+        }
+        self.flows.iter().try_for_each(|group| {
+            group.check().map_err(|problem| format!("flows: '{}': {problem}", group.name))
+        })
+    }
+}
+
+/// Each takes some kilobytes, and events name it in 21 bits.
+const MOST_CONNECTIONS: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(change: impl FnOnce(&mut serde_json::Value)) -> Result<(), String> {
+        let mut json = serde_json::json!({
+            "aqm": "fifo", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 1_000_000, "duration_ns": 2, "warmup_ns": 1,
+            "sample_ns": 1,
+            "flows": [{"name": "bursts", "count": 1, "start_ns": [0, 0], "transport": {"udp": {"packet_bytes": 100}},
+                "source": {"on_off": {"rate_bps": 1, "on": {"constant": {"value": 1}}, "off": {"exponential": {"mean": 0}}}}}],
+        });
+        change(&mut json);
+        serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
+    }
+
+    #[test]
+    fn scenarios_that_could_never_end_are_refused_by_name() {
+        assert_eq!(scenario(|_| ()), Ok(()));
+        for (pointer, value, names) in [
+            ("/capacity/rate_bps", serde_json::json!(0), "rate is 0"),
+            ("/warmup_ns", serde_json::json!(2), "warmup is 2ns: it must be less than the duration, 2ns"),
+            ("/flows/0/count", serde_json::json!(0), "flows: 'bursts': count is 0"),
+            ("/flows/0/transport/udp/packet_bytes", serde_json::json!(27), "packet is 27b"),
+            ("/flows/0/source/on_off/on/constant/value", serde_json::json!(0), "on is 0"),
+            ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate is 0"),
+            ("/flows", serde_json::json!([]), "nothing would be sent"),
+        ] {
+            let problem = scenario(|json| *json.pointer_mut(pointer).unwrap() = value).unwrap_err();
+            assert!(problem.contains(names), "{pointer}: {problem}");
+        }
+        let unknown = scenario(|json| json["wramup_ns"] = serde_json::json!(1)).unwrap_err();
+        assert!(unknown.contains("wramup_ns"), "{unknown}");
+    }
+}

@@ -1,0 +1,39 @@
+//! What a scenario has where nothing is given: the declared defaults.
+
+use super::options::{Capacity, OPTIONS, Scenario};
+use aqm_core::units::Span;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value as Json, json};
+
+impl Scenario {
+    /// A bottleneck without flows, with every option as declared: measured from the start on, with a sample every 100 ms.
+    pub fn new(aqm: &str, capacity: &Capacity, rtt: Span) -> Scenario {
+        let given = json!({
+            "aqm": aqm,
+            "capacity": capacity,
+            "rtt_ns": rtt.as_nanos(),
+            "warmup_ns": 0,
+            "sample_ns": Span::from_millis(100).as_nanos(),
+        });
+        serde_json::from_value(given).expect("the rest has defaults")
+    }
+}
+
+impl Serialize for Scenario {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Scenario::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scenario {
+    /// What is missing has the declared default.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Scenario, D::Error> {
+        let mut fields = Map::<String, Json>::deserialize(deserializer)?;
+        for option in OPTIONS.iter().filter(|option| option.has_field()) {
+            if let Some(value) = option.default_value() {
+                fields.entry(option.field).or_insert(value);
+            }
+        }
+        Scenario::deserialize(Json::Object(fields)).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,131 @@
+//! Groups of flows: what carries them, and when they start.
+
+use crate::rate_control::Rated;
+use crate::traffic::source::Source;
+use crate::transport::{EcnMode, Tcp};
+use aqm_core::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// Flows with the same settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowGroup {
+    /// Name of the group in metrics (`class.<name>.`).
+    pub name: String,
+    /// How many flows.
+    pub count: u32,
+    /// Earliest and latest start, nanoseconds; starts are uniform in between.
+    pub start_ns: (u64, u64),
+    /// How much later than the flow before each flow starts, nanoseconds, beside what is drawn.
+    #[serde(default)]
+    pub apart_ns: u64,
+    /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
+    #[serde(default)]
+    pub rtt_ns: Option<u64>,
+    /// Where the flows begin, one node after the other. Without a topology: hosts that several flows share, as seen
+    /// by disciplines that tell hosts apart; if none are given, each flow has hosts of its own.
+    #[serde(default)]
+    pub from: Vec<String>,
+    /// Where they end, likewise.
+    #[serde(default)]
+    pub to: Vec<String>,
+    /// What carries the data.
+    pub transport: Transport,
+    /// What is sent.
+    pub source: Source,
+    /// Traffic class of the packets: 0 for the first band or child of a classful scheduler, and so on.
+    #[serde(default)]
+    pub class: u16,
+    /// DiffServ code point of the packets.
+    #[serde(default)]
+    pub dscp: u8,
+}
+
+/// What carries the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Transport {
+    /// UDP: nothing reacts.
+    Udp {
+        /// Bytes of each IP packet, headers included.
+        packet_bytes: u32,
+        /// ECN field of its packets; nothing reacts to marks.
+        #[serde(default)]
+        ecn: EcnMode,
+    },
+    /// TCP.
+    Tcp(Tcp),
+    /// Datagrams as fast as a rate control says.
+    Rate(Rated),
+}
+
+impl FlowGroup {
+    /// How many flows its members have, both ways, at least.
+    pub(super) fn connections(&self) -> u64 {
+        let each = match &self.source {
+            Source::Rounds(round) => u64::from(round.connections) * (1 + u64::from(round.request.is_some())),
+            Source::Video(_) | Source::Voip | Source::Replay { .. } => 2,
+            Source::Arrivals { both_ways: true, .. } => 2,
+            _ => 1,
+        };
+        u64::from(self.count) * each
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let positive = |key: &str, value: u64| {
+            if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
+        };
+        positive("count", u64::from(self.count))?;
+        if self.start_ns.1 < self.start_ns.0 {
+            return Err("start: the latest is before the earliest".to_owned());
+        }
+        match &self.transport {
+            Transport::Udp { packet_bytes, .. } => {
+                if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
+                    return Err(format!(
+                        "packet is {packet_bytes}b: it must be within {UDP_SMALLEST}b (headers alone) and {LARGEST}b"
+                    ));
+                }
+                if matches!(self.source, Source::Bulk { .. }) {
+                    return Err("udp needs a rate: a bulk source has none".to_owned());
+                }
+                if matches!(
+                    self.source,
+                    Source::Rounds(_) | Source::Workload { .. } | Source::Video(_) | Source::Replay { .. }
+                ) {
+                    return Err("udp cannot carry a source that waits for delivery: it needs tcp".to_owned());
+                }
+            }
+            Transport::Tcp(tcp) => {
+                if self.source == Source::Voip {
+                    return Err("a call needs udp".to_owned());
+                }
+                if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
+                    && stop < self.start_ns.1
+                {
+                    let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
+                    return Err(format!("stop is {stop}: it must not be before the latest start, {start}"));
+                }
+                tcp.check()?;
+            }
+            Transport::Rate(_) => {
+                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
+                    return Err("stop: only TCP flows stop at a time".to_owned());
+                }
+                if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
+                    return Err("a rate-based sender needs a bulk source or a workload".to_owned());
+                }
+            }
+        }
+        if let (Transport::Udp { packet_bytes: UDP_SMALLEST, .. }, Source::Arrivals { size: Some(_), .. }) =
+            (&self.transport, &self.source)
+        {
+            return Err(format!("packet is {UDP_SMALLEST}b: it must leave room for messages"));
+        }
+        self.source.check()
+    }
+}
+
+/// IPv4 and UDP headers, and the largest IP packet that a link is expected to take.
+const UDP_SMALLEST: u32 = 28;
+const LARGEST: u32 = 65_000;

@@ -1,0 +1,180 @@
+//! The values of options, from tc's notation to base units and back.
+
+use super::declaration::{Form, OptionSpec};
+use aqm_core::params::did_you_mean;
+use aqm_core::units::{Bytes, Rate, Size, Span, parse};
+use serde_json::Value as Json;
+
+impl OptionSpec {
+    /// Reads a value: in base units, as in a scenario. A form that has a meaning only beside others is its text.
+    ///
+    /// # Errors
+    /// The value, the problem and what is allowed.
+    ///
+    /// ```
+    /// let ring = aqm_sim::scenario::options::find("device_ring").unwrap();
+    /// assert_eq!(ring.read("8p"), Ok(8.into()));
+    /// assert_eq!(ring.read("0p").unwrap_err(), "'0p' is out of range: allowed is 1p to 10000p");
+    /// ```
+    pub fn read(&self, text: &str) -> Result<Json, String> {
+        if self.is_null_by_default && text == self.default {
+            return Ok(Json::Null);
+        }
+        let value = match self.form {
+            Form::Text | Form::File | Form::Flows | Form::Quantity(_) => return Ok(text.into()),
+            Form::Span => parse::span(text).map(Span::as_nanos).map_err(|error| error.to_string())?.into(),
+            Form::Rate => {
+                parse::rate(text).map(Rate::as_bits_per_sec).map_err(|error| error.to_string())?.into()
+            }
+            Form::Bytes => parse::bytes(text).map(Bytes::as_u64).map_err(|error| error.to_string())?.into(),
+            Form::Packets => packets(text)?.into(),
+            Form::Share => parse::fraction(text).map_err(|error| error.to_string())?.into(),
+            Form::Count => whole(text)?.into(),
+            Form::Switch(words) => {
+                let is_on = words.iter().position(|word| *word == text).ok_or_else(|| {
+                    format!(
+                        "'{text}'{}; allowed is {}",
+                        did_you_mean(text, words.into_iter()),
+                        self.allowed()
+                    )
+                })?;
+                return Ok((is_on == 1).into());
+            }
+        };
+        if self.admits(&value) {
+            Ok(value)
+        } else {
+            Err(format!("'{text}' is out of range: allowed is {}", self.allowed()))
+        }
+    }
+
+    /// Writes a value of its field; reading it gives the same value.
+    pub fn write(&self, value: &Json) -> String {
+        let number = value.as_u64().unwrap_or_default();
+        match self.form {
+            _ if value.is_null() => self.default.to_owned(),
+            Form::Span => Span::from_nanos(number).to_string(),
+            Form::Rate => Rate::from_bits_per_sec(number).to_string(),
+            Form::Bytes => Bytes::new(number).to_string(),
+            Form::Packets => Size::Packets(number).to_string(),
+            Form::Share => percent(value.as_f64().unwrap_or_default()),
+            Form::Switch(words) => words[usize::from(value == &Json::Bool(true))].to_owned(),
+            Form::Count => number.to_string(),
+            _ => value.as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Its default in base units, as in a scenario; `None` if it has to be given.
+    pub fn default_value(&self) -> Option<Json> {
+        (!self.default.is_empty()).then(|| self.read(self.default).expect("a default is allowed"))
+    }
+
+    /// Refuses a value of its field that is out of range.
+    ///
+    /// # Errors
+    /// The option, its value and what is allowed.
+    pub(in crate::scenario) fn check(&self, value: &Json) -> Result<(), String> {
+        if self.admits(value) {
+            return Ok(());
+        }
+        Err(format!("{} is {}: allowed is {}", self.name, self.write(value), self.allowed()))
+    }
+
+    /// What its value may be, for messages; empty where that depends on other options.
+    pub fn allowed(&self) -> String {
+        let (low, high) = self.range;
+        let zero = if low > 0.0 { " above zero" } else { "" };
+        let written = |bound: f64| self.write(&(bound as u64).into());
+        match self.form {
+            Form::Text | Form::File | Form::Flows | Form::Quantity(_) => String::new(),
+            Form::Switch(_) => self.words().join(" or "),
+            Form::Share => format!("{low} to below {high}, as {}", self.example),
+            Form::Span if high.is_infinite() => format!("a time{zero}"),
+            Form::Rate if high.is_infinite() => format!("a rate{zero}"),
+            _ if high.is_infinite() => format!("{} or more", written(low)),
+            _ => format!("{} to {}", written(low), written(high)),
+        }
+    }
+
+    /// The words that it takes, the default first.
+    pub fn words(&self) -> Vec<&'static str> {
+        let mut words = match &self.form {
+            Form::Switch(words) => words.to_vec(),
+            Form::Quantity(words) => words.to_vec(),
+            _ => Vec::new(),
+        };
+        words.sort_by_key(|word| *word != self.default);
+        words
+    }
+
+    fn admits(&self, value: &Json) -> bool {
+        let (low, high) = self.range;
+        match (self.form, value.as_f64()) {
+            (_, None) => true,
+            (Form::Share, Some(number)) => (low..high).contains(&number),
+            (_, Some(number)) => (low..=high).contains(&number),
+        }
+    }
+}
+
+fn packets(text: &str) -> Result<u64, String> {
+    let has_unit = text.contains(|letter: char| letter.is_ascii_alphabetic());
+    let size = if has_unit { parse::size(text) } else { parse::size(&format!("{text}p")) };
+    match size.map_err(|error| error.to_string())? {
+        Size::Packets(packets) => Ok(packets),
+        Size::Bytes(_) => Err(format!("'{text}' is not a number of packets such as 1p")),
+    }
+}
+
+/// A number of digits alone: Rust would read a plus sign, too.
+fn whole(text: &str) -> Result<u64, String> {
+    let is_plain = text.bytes().all(|letter| letter.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_plain);
+    number.ok_or_else(|| format!("'{text}' is not a whole number"))
+}
+
+/// A share in percent, with six digits.
+fn percent(share: f64) -> String {
+    let rounded: f64 = format!("{:.5e}", share * 100.0).parse().expect("a float is written");
+    format!("{rounded}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{OPTIONS, find};
+
+    #[test]
+    fn defaults_and_examples_are_read_and_written_alike() {
+        for option in OPTIONS {
+            for text in [option.default, option.example].into_iter().filter(|text| !text.is_empty()) {
+                let value = option.read(text).unwrap_or_else(|problem| panic!("{}: {problem}", option.name));
+                let written = option.write(&value);
+                assert_eq!(option.read(&written), Ok(value), "{}: {text}", option.name);
+            }
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_and_of_another_kind_are_refused_with_what_is_allowed() {
+        for (name, text, problem) in [
+            ("device_ring", "10001p", "'10001p' is out of range: allowed is 1p to 10000p"),
+            ("device_ring", "1kb", "'1kb' is not a number of packets such as 1p"),
+            ("overhead", "1001b", "'1001b' is out of range: allowed is 0b to 1000b"),
+            ("loss", "100%", "'100%' is out of range: allowed is 0 to below 1, as 0.1%"),
+            ("duration", "0s", "'0s' is out of range: allowed is a time above zero"),
+            ("access_rate", "0bit", "'0bit' is out of range: allowed is a rate above zero"),
+            ("series", "flow", "'flow', did you mean 'flows'?; allowed is flows or groups"),
+            ("seeds", "+1", "'+1' is not a whole number"),
+        ] {
+            assert_eq!(find(name).unwrap().read(text).unwrap_err(), problem);
+        }
+    }
+
+    #[test]
+    fn shares_are_written_in_percent_without_the_noise_of_floats() {
+        let loss = find("loss").unwrap();
+        for (share, text) in [(0.0, "0%"), (0.07, "7%"), (0.123_456_789, "12.3457%")] {
+            assert_eq!(loss.write(&share.into()), text);
+        }
+    }
+}

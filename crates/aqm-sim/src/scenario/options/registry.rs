@@ -1,0 +1,261 @@
+//! Every option, declared once, and the scenario that the simulator gets of them.
+//!
+//! An option whose value is a field of a scenario is an entry of [`OPTIONS`] and that field, and acts wherever the
+//! simulator reads it. The package resolves the others to fields.
+
+use super::declaration::Section::{Disciplines, Measurement, Path, Traffic};
+use super::declaration::{Form, OptionSpec};
+use crate::scenario::flows::FlowGroup;
+use crate::scenario::topology::Topology;
+use serde::{Deserialize, Serialize};
+
+/// All options, in the order of help and documentation.
+pub static OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new(
+        Disciplines,
+        "aqm",
+        Form::Text,
+        "",
+        "SPEC",
+        "queue discipline in tc's notation, as 'pie target 15ms ecn'; name:preset",
+    )
+    .as_in("codel")
+    .many(),
+    OptionSpec::new(Path, "rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit").as_in("10mbit"),
+    OptionSpec::new(Path, "rtt", Form::Span, "", "T", "base (propagation) round-trip time, as 40ms")
+        .as_in("40ms")
+        .to("rtt_ns"),
+    OptionSpec::new(
+        Disciplines,
+        "buffer",
+        Form::Quantity(&[]),
+        "1bdp",
+        "B",
+        "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)",
+    )
+    .from("RFC 7928 section 3.2: the same for all that are compared"),
+    OptionSpec::new(
+        Traffic,
+        "flows",
+        Form::Flows,
+        "1*cubic",
+        "SPEC",
+        "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms",
+    )
+    .many(),
+    OptionSpec::new(
+        Path,
+        "topology",
+        Form::File,
+        "dumbbell",
+        "SPEC",
+        "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml",
+    )
+    .from("RFC 7928 section 3.1: a dumbbell"),
+    OptionSpec::new(
+        Measurement,
+        "measure",
+        Form::Text,
+        "",
+        "PORT,...",
+        "ports whose queues are measured, as down,up; the bottleneck unless given",
+    )
+    .many(),
+    OptionSpec::new(
+        Path,
+        "link_trace",
+        Form::File,
+        "",
+        "FILE",
+        "delivery opportunities in mahimahi's format, or steps:100mbit*20s,10mbit*20s, instead of a rate",
+    )
+    .from("mahimahi(1): mm-link"),
+    OptionSpec::new(
+        Traffic,
+        "capture",
+        Form::File,
+        "",
+        "FILE",
+        "recorded traffic (pcap, pcapng) to replay through the bottleneck",
+    )
+    .many(),
+    OptionSpec::new(Path, "overhead", Form::Bytes, "14b", "B", "link-layer bytes added to every IP packet")
+        .within(0.0, 1000.0)
+        .to("overhead_bytes")
+        .from("RFC 894: the header of Ethernet"),
+    OptionSpec::new(
+        Path,
+        "device_ring",
+        Form::Packets,
+        "1p",
+        "N",
+        "packets that the device takes ahead of the wire, the one being sent included",
+    )
+    .within(1.0, 10_000.0)
+    .to("device_ring_packets"),
+    OptionSpec::new(
+        Path,
+        "access_rate",
+        Form::Rate,
+        "10x",
+        "R",
+        "rate of every access link; ten times the bottleneck's unless given",
+    )
+    .or_null()
+    .to("access_rate_bps"),
+    OptionSpec::new(
+        Path,
+        "loss",
+        Form::Share,
+        "0%",
+        "P",
+        "random loss behind the bottleneck's queue, as 0.1%",
+    )
+    .as_in("0.1%")
+    .within(0.0, 1.0)
+    .to("loss"),
+    OptionSpec::new(
+        Path,
+        "jitter",
+        Form::Span,
+        "0ms",
+        "T",
+        "largest random extra delay behind the bottleneck's queue",
+    )
+    .within(0.0, f64::INFINITY)
+    .to("jitter_ns"),
+    OptionSpec::new(Measurement, "duration", Form::Span, "30s", "T", "simulated time").to("duration_ns"),
+    OptionSpec::new(
+        Measurement,
+        "warmup",
+        Form::Quantity(&["auto", "mser5"]),
+        "auto",
+        "T|auto|mser5",
+        "time at the start that is not measured; auto, or mser5: longer where a run is not steady",
+    )
+    .from("mser5: White, Cobb and Spratt 2000"),
+    OptionSpec::new(
+        Measurement,
+        "series",
+        Form::Switch(["groups", "flows"]),
+        "flows",
+        "WHAT",
+        "time series of every flow (flows; up to 100 of them) or of groups only (groups)",
+    )
+    .to("flow_series"),
+    OptionSpec::new(
+        Measurement,
+        "flow_monitor",
+        Form::Switch(["off", "on"]),
+        "off",
+        "on|off",
+        "measure once more as ns-3's FlowMonitor is read by the authors of dAQM: metrics flowmon_*",
+    )
+    .to("flow_monitor")
+    .left_out(),
+    OptionSpec::new(
+        Measurement,
+        "seeds",
+        Form::Count,
+        "10",
+        "N",
+        "independent runs per AQM; every AQM gets the same seeds",
+    )
+    .within(1.0, 10_000.0),
+    OptionSpec::new(
+        Measurement,
+        "first_seed",
+        Form::Count,
+        "1",
+        "N",
+        "seed of the first run; those of the others follow it",
+    )
+    .within(1.0, 10_000.0),
+];
+
+/// A struct whose fields are known by name: the order in which a scenario is written.
+macro_rules! fields {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$of:meta])* pub $field:ident: $kind:ty,)* }) => {
+        $(#[$about])*
+        pub struct $name { $($(#[$of])* pub $field: $kind,)* }
+
+        impl $name {
+            /// The names of its fields, in the order in which it is written.
+            pub const FIELDS: &[&str] = &[$(stringify!($field)),*];
+        }
+    };
+}
+
+fields! {
+    /// A dumbbell unless there is a topology: senders and receivers on either side of one bottleneck, with the AQM under
+    /// test in the forward direction.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, remote = "Self")]
+    pub struct Scenario {
+        /// The discipline on the bottleneck, in tc's notation, its `limit` included.
+        pub aqm: String,
+        /// Capacity of the bottleneck.
+        pub capacity: Capacity,
+        /// Base (propagation) round-trip time of flows without one of their own, nanoseconds.
+        pub rtt_ns: u64,
+        /// Link-layer bytes added to every IP packet.
+        pub overhead_bytes: u32,
+        /// Packets that the device takes from the discipline ahead of the wire, the one being sent included.
+        pub device_ring_packets: u32,
+        /// Rate of every access link in bit/s; `None` means ten times the bottleneck's (mean) rate.
+        pub access_rate_bps: Option<u64>,
+        /// Simulated time, nanoseconds.
+        pub duration_ns: u64,
+        /// Time at the start that is not measured, nanoseconds.
+        pub warmup_ns: u64,
+        /// Spacing of time-series samples, nanoseconds.
+        pub sample_ns: u64,
+        /// Whether every flow gets a time series of its own, up to 100 flows.
+        pub flow_series: bool,
+        /// Random loss on the bottleneck link, behind the queue: a probability per packet.
+        pub loss: f64,
+        /// Random extra delay on the bottleneck link, uniform between zero and this many nanoseconds. It may reorder.
+        pub jitter_ns: u64,
+        /// Whether a run's warm-up lasts longer where MSER-5 says so, of its goodput or queue delay. Such a run is made twice.
+        #[serde(default)]
+        pub mser5: bool,
+        /// Whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
+        pub flow_monitor: bool,
+        /// Where every packet is recorded, if anywhere.
+        #[serde(default)]
+        pub record: Option<Tap>,
+        /// Ports whose queues are measured, the first of them for metrics without a prefix: `bottleneck` and `back` of a
+        /// dumbbell; of a topology those that it names, and `from->to` of any other link. None means the bottleneck.
+        #[serde(default)]
+        pub measure: Vec<String>,
+        /// Nodes and links in place of the dumbbell.
+        #[serde(default)]
+        pub topology: Option<Topology>,
+        /// Groups of flows.
+        #[serde(default)]
+        pub flows: Vec<FlowGroup>,
+        /// Captures, by their names among the inputs, whose traffic is replayed through the bottleneck.
+        #[serde(default)]
+        pub captures: Vec<String>,
+    }
+}
+
+/// Where packets are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tap {
+    /// At the flows' senders: data as they are sent, acknowledgments as they arrive.
+    Senders,
+    /// At their receivers: data as they arrive, marked or not, acknowledgments as they are sent.
+    Receivers,
+}
+
+/// Capacity of the bottleneck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Capacity {
+    /// Constant, bit/s.
+    RateBps(u64),
+    /// Delivery opportunities: the link trace of this name among the inputs.
+    Trace(String),
+}

@@ -1,9 +1,9 @@
 """Golden runs of the simulator: a result stays the same to the last bit.
 
 Every discipline, kind of flow (so every congestion control, rate control and source), topology and program of a switch
-that the registries have has one. A new one, or a change that is meant to change results, updates `golden/runs.json`
-(`AQMLAB_GOLDEN=write` before pytest; runs that are as they were stay), and gives the reason in its commit. New
-columns and series may be added without that.
+that the registries have has one, and every option with a value other than its default. A new one, or a change that is
+meant to change results, updates `golden/runs.json` (`AQMLAB_GOLDEN=write` before pytest; runs that are as they were
+stay), and gives the reason in its commit. New columns and series may be added without that.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from aqmlab import _native
 from aqmlab.engine import native
 from aqmlab.scenario import registry, topologies
 from aqmlab.scenario.kinds import KINDS
+from aqmlab.scenario.options import SETTINGS, Option
 from aqmlab.vocabulary.metrics import METRICS, is_metric, split
 
 FILE = Path(__file__).parent / "golden" / "runs.json"
@@ -109,6 +110,7 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "slow access", {**PLAIN, "access_rate": "6mbit", "flows": MIXED, "aqm": "codel"}
     yield "fast", {**PLAIN, "rate": "1gbit", "rtt": "2ms", "duration": "500ms", "flows": ["20*cubic"], "aqm": "pie"}
     yield "flow monitor", {**PLAIN, "flow_monitor": "on", "flows": MIXED, "aqm": "codel"}
+    yield "no overhead, and series of groups", {**PLAIN, "overhead": "0b", "series": "groups", "flows": MIXED}
     yield "heavy flows among short ones", {**PLAIN, "aqm": "sqm_lru", "flows": [*MIXED, "20*web"]}
     finite = ["8*cubic:size=50kb", "3*cubic:size=2mb", "1*cubic:size=11mb"]
     yield "finite flows", {**PLAIN, "rate": "100mbit", "warmup": "mser5", "flows": finite}
@@ -200,6 +202,12 @@ def everything_in_the_registries_has_a_golden_run_and_nothing_else() -> None:
     missing, left = CASES.keys() - _golden().keys(), _golden().keys() - CASES.keys()
     assert not missing, f"no golden run of {', '.join(sorted(missing))}: AQMLAB_GOLDEN=write writes it"
     assert not left, f"golden runs of nothing: {', '.join(sorted(left))}"
+
+
+@pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
+def an_option_is_another_than_its_default_in_a_golden_run(option: Option) -> None:
+    given = {options.get(option.name) for options in CASES.values()}
+    assert given - {None, option.default}, "a case in which it is not the default, and AQMLAB_GOLDEN=write"
 
 
 # Metrics that no golden run answers, and why.

@@ -126,9 +126,9 @@ def a_wrong_scenario_is_not_valid() -> None:
 def the_schema_and_the_simulator_have_the_bounds_of_a_setting(option: Option) -> None:
     resolved = _resolved("1*cubic")
     SCENARIO.validate({**resolved, option.field: option.value if option.default else option.read(option.example)})
-    wrong = [int(option.low) - 1] if option.form != "switch" else [2]
+    wrong: list[float] = [2] if option.form == "switch" else [int(option.low) - 1]
     if option.high < WITHOUT_BOUND:
-        wrong.append(int(option.high) + (option.form != "share"))
+        wrong.append(option.high if option.form == "share" else int(option.high) + 1)
     for value in wrong:
         given = {**resolved, option.field: value}
         assert not SCENARIO.is_valid(given), value

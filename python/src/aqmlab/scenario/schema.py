@@ -115,7 +115,7 @@ def _setting(option: Option) -> Schema:
         case "switch":
             return {"type": "boolean"}
         case "share":
-            return {"type": "number", "minimum": int(option.low), "exclusiveMaximum": int(option.high)}
+            return {"type": "number", "minimum": option.low, "exclusiveMaximum": option.high}
     number: Schema = {"type": ["integer", "null"] if option.is_nullable else "integer", "minimum": int(option.low)}
     if option.high < WITHOUT_BOUND:
         number["maximum"] = int(option.high)

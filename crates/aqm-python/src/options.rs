@@ -46,7 +46,6 @@ fn option(option: &OptionSpec) -> Value {
     let (low, high) = option.range;
     json!({
         "name": option.name,
-        "section": option.section.title(),
         "form": form,
         "words": option.words(),
         "field": option.field,

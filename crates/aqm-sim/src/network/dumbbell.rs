@@ -118,3 +118,14 @@ impl Plan {
         Path { forward, reverse: Vec::new(), propagation, rtt, delayed: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ACCESS_FACTOR;
+    use crate::scenario::options::find;
+
+    #[test]
+    fn access_links_are_as_much_faster_as_their_option_says() {
+        assert_eq!(find("access_rate").unwrap().default, format!("{ACCESS_FACTOR}x"));
+    }
+}

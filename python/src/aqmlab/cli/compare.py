@@ -29,11 +29,7 @@ def _option(name: str) -> typer.models.OptionInfo:
     option = BY_NAME[name]
     default = f" (default {option.default})" if option.default else ""
     info: typer.models.OptionInfo = typer.Option(
-        option.flag,
-        metavar=option.metavar,
-        help=f"{option.help}{default}",
-        show_default=False,
-        rich_help_panel=option.section,
+        option.flag, metavar=option.metavar, help=f"{option.help}{default}", show_default=False
     )
     return info
 

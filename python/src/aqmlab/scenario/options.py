@@ -29,7 +29,6 @@ class Option:
     """
 
     name: str
-    section: str
     form: str
     words: tuple[str, ...]
     field: str

@@ -27,38 +27,11 @@ pub enum Form {
     Switch([&'static str; 2]),
 }
 
-/// What an option is about: help is in these groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
-    /// What is compared.
-    Disciplines,
-    /// Links and what is along them.
-    Path,
-    /// What is sent.
-    Traffic,
-    /// What is measured, when and how often.
-    Measurement,
-}
-
-impl Section {
-    /// Its title in help.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Section::Disciplines => "Disciplines",
-            Section::Path => "Path",
-            Section::Traffic => "Traffic",
-            Section::Measurement => "Measurement",
-        }
-    }
-}
-
 /// The declaration of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
     /// Name, in files and in Python; the flag has hyphens for underscores.
     pub name: &'static str,
-    /// What it is about.
-    pub section: Section,
     /// What it takes.
     pub form: Form,
     /// The field of a scenario that has its value; empty where the value decides more than one, or none.
@@ -86,7 +59,6 @@ pub struct OptionSpec {
 impl OptionSpec {
     /// Declares an option; its value is above zero where it is a quantity.
     pub(super) const fn new(
-        section: Section,
         name: &'static str,
         form: Form,
         default: &'static str,
@@ -95,7 +67,6 @@ impl OptionSpec {
     ) -> OptionSpec {
         OptionSpec {
             name,
-            section,
             form,
             field: "",
             default,

@@ -3,7 +3,6 @@
 //! An option whose value is a field of a scenario is an entry of [`OPTIONS`] and that field, and acts wherever the
 //! simulator reads it. The package resolves the others to fields.
 
-use super::declaration::Section::{Disciplines, Measurement, Path, Traffic};
 use super::declaration::{Form, OptionSpec};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
@@ -12,7 +11,6 @@ use serde::{Deserialize, Serialize};
 /// All options, in the order of help and documentation.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
-        Disciplines,
         "aqm",
         Form::Text,
         "",
@@ -21,12 +19,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .as_in("codel")
     .many(),
-    OptionSpec::new(Path, "rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit").as_in("10mbit"),
-    OptionSpec::new(Path, "rtt", Form::Span, "", "T", "base (propagation) round-trip time, as 40ms")
+    OptionSpec::new("rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit").as_in("10mbit"),
+    OptionSpec::new("rtt", Form::Span, "", "T", "base (propagation) round-trip time, as 40ms")
         .as_in("40ms")
         .to("rtt_ns"),
     OptionSpec::new(
-        Disciplines,
         "buffer",
         Form::Quantity(&[]),
         "1bdp",
@@ -35,7 +32,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .from("RFC 7928 section 3.2: the same for all that are compared"),
     OptionSpec::new(
-        Traffic,
         "flows",
         Form::Flows,
         "1*cubic",
@@ -44,7 +40,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .many(),
     OptionSpec::new(
-        Path,
         "topology",
         Form::File,
         "dumbbell",
@@ -53,7 +48,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .from("RFC 7928 section 3.1: a dumbbell"),
     OptionSpec::new(
-        Measurement,
         "measure",
         Form::Text,
         "",
@@ -62,7 +56,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .many(),
     OptionSpec::new(
-        Path,
         "link_trace",
         Form::File,
         "",
@@ -71,7 +64,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .from("mahimahi(1): mm-link"),
     OptionSpec::new(
-        Traffic,
         "capture",
         Form::File,
         "",
@@ -79,12 +71,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         "recorded traffic (pcap, pcapng) to replay through the bottleneck",
     )
     .many(),
-    OptionSpec::new(Path, "overhead", Form::Bytes, "14b", "B", "link-layer bytes added to every IP packet")
+    OptionSpec::new("overhead", Form::Bytes, "14b", "B", "link-layer bytes added to every IP packet")
         .within(0.0, 1000.0)
         .to("overhead_bytes")
         .from("RFC 894: the header of Ethernet"),
     OptionSpec::new(
-        Path,
         "device_ring",
         Form::Packets,
         "1p",
@@ -94,7 +85,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     .within(1.0, 10_000.0)
     .to("device_ring_packets"),
     OptionSpec::new(
-        Path,
         "access_rate",
         Form::Rate,
         "10x",
@@ -103,19 +93,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .or_null()
     .to("access_rate_bps"),
+    OptionSpec::new("loss", Form::Share, "0%", "P", "random loss behind the bottleneck's queue, as 0.1%")
+        .as_in("0.1%")
+        .within(0.0, 1.0)
+        .to("loss"),
     OptionSpec::new(
-        Path,
-        "loss",
-        Form::Share,
-        "0%",
-        "P",
-        "random loss behind the bottleneck's queue, as 0.1%",
-    )
-    .as_in("0.1%")
-    .within(0.0, 1.0)
-    .to("loss"),
-    OptionSpec::new(
-        Path,
         "jitter",
         Form::Span,
         "0ms",
@@ -124,9 +106,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .within(0.0, f64::INFINITY)
     .to("jitter_ns"),
-    OptionSpec::new(Measurement, "duration", Form::Span, "30s", "T", "simulated time").to("duration_ns"),
+    OptionSpec::new("duration", Form::Span, "30s", "T", "simulated time").to("duration_ns"),
     OptionSpec::new(
-        Measurement,
         "warmup",
         Form::Quantity(&["auto", "mser5"]),
         "auto",
@@ -135,7 +116,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .from("mser5: White, Cobb and Spratt 2000"),
     OptionSpec::new(
-        Measurement,
         "series",
         Form::Switch(["groups", "flows"]),
         "flows",
@@ -144,7 +124,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .to("flow_series"),
     OptionSpec::new(
-        Measurement,
         "flow_monitor",
         Form::Switch(["off", "on"]),
         "off",
@@ -154,7 +133,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     .to("flow_monitor")
     .left_out(),
     OptionSpec::new(
-        Measurement,
         "seeds",
         Form::Count,
         "10",
@@ -163,7 +141,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .within(1.0, 10_000.0),
     OptionSpec::new(
-        Measurement,
         "first_seed",
         Form::Count,
         "1",

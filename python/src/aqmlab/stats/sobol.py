@@ -2,6 +2,9 @@
 
 Direction numbers of Joe and Kuo 2008 (new-joe-kuo-6), in the Gray-code order of Antonov and Saleev 1979. The points are
 moved by half a cell, so that none lies on the border.
+
+It is our own: a table and a loop, for which scipy would take 114 MB. A test compares the points with those of
+`scipy.stats.qmc`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from matplotlib.ticker import LogLocator
 
 import aqmlab
 from aqmlab.plots import style
-from aqmlab.plots.looks import COLOURS
+from aqmlab.plots.label_styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

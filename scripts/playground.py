@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import __version__, scenario
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 from aqmlab.scenario import registry
 from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
 from aqmlab.vocabulary import metrics
@@ -124,7 +124,7 @@ def _looks(name: str) -> list[dict[str, Any]]:
     """The look of a discipline, and of a second one of the same name."""
     return [
         {"colour": look.colour, "colour_dark": _lighter(look.colour), "dash": look.dash}
-        for look in looks([name, f"{name} again"]).values()
+        for look in label_styles([name, f"{name} again"]).values()
     ]
 
 

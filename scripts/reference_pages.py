@@ -23,7 +23,7 @@ from aqmlab import _native
 from aqmlab.cli.main import app
 from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack
-from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
@@ -348,7 +348,7 @@ def defaults() -> str:
     return "\n".join(lines)
 
 
-def _keys(keys: Iterable[Key], kind: Kind | None = None) -> list[str]:
+def _keys(keys: Iterable[Key], kind: SourceKind | None = None) -> list[str]:
     usual = kind.defaults if kind else {}
     must = kind.must if kind else ()
     rows = [

@@ -109,14 +109,14 @@ def a_legend_and_the_names_of_many_disciplines_are_whole() -> None:
         box = canvas.legends[0].get_window_extent()
         assert 0.0 <= box.x0 < box.x1 <= canvas.bbox.x1
         assert [text.get_text() for text in canvas.legends[0].get_texts()] == names
-        places = {name: float(place) for place, name in enumerate(names)}
-        panel = plots.Panel("bars", "aqm", "y", Axis(places=places), Axis("Y", 0.0), labels=tuple(names))
+        positions = {name: float(place) for place, name in enumerate(names)}
+        panel = plots.Panel("bars", "aqm", "y", Axis(ticks=positions), Axis("Y", 0.0), labels=tuple(names))
         (axes,) = plots.Figure("f", "F", "", table, [panel], 4.0).draw(layout).axes
         assert [text.get_text() for text in axes.get_xticklabels()] == names
 
 
 def values_of_a_sweep_are_spread_where_they_lie_most_evenly() -> None:
-    from aqmlab.plots.places import are_even_by_ratio
+    from aqmlab.plots.ticks import are_even_by_ratio
 
     assert are_even_by_ratio([10.0, 160.0, 40.0])
     assert not are_even_by_ratio([1.0, 5.75, 10.5, 15.25, 20.0])
@@ -185,13 +185,13 @@ def the_command_names_all_kinds() -> None:
 
 
 def several_results_are_drawn_together_in_the_colours_of_their_disciplines(household: Result, result: Result) -> None:
-    from aqmlab.plots.looks import looks
+    from aqmlab.plots.label_styles import label_styles
 
     (figure,) = plots.figures("ccdf", [household, result])
     labels = figure.panels[0].labels
     assert len(labels) == 5
-    found = looks(labels)
-    colours = {look.colour for label, look in found.items() if label.startswith("fifo")}
+    found = label_styles(labels)
+    colours = {style.colour for label, style in found.items() if label.startswith("fifo")}
     assert len(colours) == 1
     assert len(set(found.values())) == 5
 
@@ -201,7 +201,7 @@ def the_parts_of_a_stack_have_the_intervals_of_the_table() -> None:
 
     rows = [("pie", "a", 1.0, 3.0, 2.5, 3.5), ("pie", "b", 1.0, 2.0, 1.0, 3.0)]
     table = pl.DataFrame(rows, ["aqm", "group", "x", "mean", "ci95_low", "ci95_high"], orient="row")
-    across = Axis(places={"0 to 1": 0.0})
+    across = Axis(ticks={"0 to 1": 0.0})
     panel = plots.Panel("stacks", "x", "mean", across, Axis("Goodput"), labels=("pie",), group="group")
     (axes,) = plots.Figure("f", "F", "", table, [panel], 3.0).draw().axes
     bars = [one for one in axes.containers if isinstance(one, ErrorbarContainer)]

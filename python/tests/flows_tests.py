@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aqmlab import InputError, scenario
 from aqmlab.scenario.flows import LARGEST_COUNT, keys_of, parse
-from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, Kind, Transport
+from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, SourceKind, Transport
 from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.units import format_rate, format_span
 
@@ -339,7 +339,7 @@ def udp_specs_read_back_too(rate: str, on: str, packet: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def every_kind_of_flow_reads_back_with_its_defaults(kind: Kind) -> None:
+def every_kind_of_flow_reads_back_with_its_defaults(kind: SourceKind) -> None:
     examples = {
         "rate": "3mbit",
         "rates": "1mbit..3mbit",

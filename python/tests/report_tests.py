@@ -14,7 +14,7 @@ from browser import LOOKED_AT, needs_browser, opened
 import aqmlab
 from aqmlab import InputError, Result, plots, report
 from aqmlab.files import disk
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 
 
 def _columns(kind: str) -> list[str]:
@@ -62,11 +62,11 @@ def a_distribution_rises_to_one(result: Result) -> None:
 
 
 def an_aqm_has_one_colour_in_every_figure_and_all_differ(result: Result) -> None:
-    found = looks(result.aqms)
-    assert len({look.colour for look in found.values()}) == len(result.aqms)
+    found = label_styles(result.aqms)
+    assert len({style.colour for style in found.values()}) == len(result.aqms)
     for figure in plots.drawable(result)[0]:
-        for look in found.values():
-            assert look.colour in figure.svg
+        for style in found.values():
+            assert style.colour in figure.svg
 
 
 def a_notebook_gets_figures_and_a_table(result: Result) -> None:

@@ -14,10 +14,10 @@ from aqmlab import InputError, _native, scenario
 from aqmlab._native import Inputs, Monitor
 from aqmlab.scenario import schema
 from aqmlab.scenario.flows import parse
-from aqmlab.scenario.kinds import KINDS, Kind
+from aqmlab.scenario.kinds import KINDS, SourceKind
 from aqmlab.scenario.options import SETTINGS, Option
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
-from aqmlab.scenario.topologies import Kind as Topology
+from aqmlab.scenario.topologies import TopologyKind
 from aqmlab.scenario.values import WITHOUT_BOUND
 
 EXPERIMENT = Draft202012Validator(schema.experiment())
@@ -98,14 +98,14 @@ def _resolved(flows: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def every_resolved_scenario_is_valid(kind: Kind) -> None:
+def every_resolved_scenario_is_valid(kind: SourceKind) -> None:
     examples = {**EXAMPLES, "file": str(ROOT / "data/captures/aqmlab-lan.pcap")}
     given = [f"{name}={examples[name]}" for name in kind.must]
     SCENARIO.validate(_resolved(":".join([kind.name, *given])))
 
 
 @pytest.mark.parametrize("kind", TOPOLOGIES, ids=lambda kind: kind.name)
-def every_resolved_topology_is_valid(kind: Topology) -> None:
+def every_resolved_topology_is_valid(kind: TopologyKind) -> None:
     resolved = _resolved("1*cubic", topology=kind.name)
     SCENARIO.validate(resolved)
     for key, value in {"rate_bps": 0, "delay_ns": "5ms", "queue": "test", "rate": 5}.items():

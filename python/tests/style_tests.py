@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.plots.looks import ALL, COLOURS, ORDER, looks
+from aqmlab.plots.label_styles import ALL, COLOURS, ORDER, label_styles
 from aqmlab.vocabulary.names import plain
 
 # Linear sRGB as seen without cones for red, green or blue: Machado, Oliveira and Fernandes 2009, severity 1.
@@ -103,8 +103,8 @@ def colours_stand_out_from_white_and_in_the_dark() -> None:
 
 @pytest.mark.parametrize("pair", PAIRS)
 def disciplines_that_are_often_compared_differ_in_grey(pair: tuple[str, str]) -> None:
-    one, other = looks(pair).values()
-    lightness = [_lab(_linear(look.colour))[0] for look in (one, other)]
+    one, other = label_styles(pair).values()
+    lightness = [_lab(_linear(style.colour))[0] for style in (one, other)]
     assert one.dash != other.dash or abs(lightness[0] - lightness[1]) >= 12.0
     assert one.colour != other.colour
 
@@ -117,38 +117,39 @@ def lines_with_the_same_dash_differ_most_in_grey() -> None:
 
 
 def lines_with_markers_differ_without_colour() -> None:
-    known = looks(ORDER[:30]).values()
-    assert len({(look.dash, look.marker) for look in known}) == 30
-    assert len({look.marker for look in looks(ORDER[:10]).values()}) == 10
-    settings = looks(["pie", "pie target 5ms", "pie target 20ms"]).values()
-    assert len({look.marker for look in settings}) == len({look.dash for look in settings}) == 3
+    known = label_styles(ORDER[:30]).values()
+    assert len({(style.dash, style.marker) for style in known}) == 30
+    assert len({style.marker for style in label_styles(ORDER[:10]).values()}) == 10
+    settings = label_styles(["pie", "pie target 5ms", "pie target 20ms"]).values()
+    assert len({style.marker for style in settings}) == len({style.dash for style in settings}) == 3
 
 
 def every_discipline_has_a_look_of_its_own_and_keeps_it_in_all_figures() -> None:
     names = [one.name for one in aqmlab.disciplines()]
-    every = looks(names)
+    every = label_styles(names)
     assert len(set(every.values())) == len(names)
     # What was added since has one by its checksum, unless another has that.
     for name in (one for one in names if plain(one) in ORDER):
-        assert looks([name])[name] == looks([f"{name}:preset limit 34p"])[f"{name}:preset limit 34p"] == every[name]
-        assert looks(names[::-1])[name] == every[name]
+        spec = f"{name}:preset limit 34p"
+        assert label_styles([name])[name] == label_styles([spec])[spec] == every[name]
+        assert label_styles(names[::-1])[name] == every[name]
 
 
 def a_discipline_of_ones_own_has_a_look_too() -> None:
-    assert looks(["mine"]) == looks(["mine"])
+    assert label_styles(["mine"]) == label_styles(["mine"])
     crowd = [f"mine{number}" for number in range(len(ALL))]
-    assert len(set(looks(crowd).values())) == len(ALL)
-    assert len(looks([*crowd, "one more"])) == len(ALL) + 1
+    assert len(set(label_styles(crowd).values())) == len(ALL)
+    assert len(label_styles([*crowd, "one more"])) == len(ALL) + 1
 
 
 def what_has_no_place_has_a_colour_of_its_own_beside_others() -> None:
     for labels in (["pmqecn", "dcqcn", "p4qcn", "tcn"], ["fifo", "codel", "pie", *(f"mine{one}" for one in range(7))]):
-        assert len({look.colour for look in looks(labels).values()}) == len(labels)
+        assert len({style.colour for style in label_styles(labels).values()}) == len(labels)
 
 
 def variants_of_a_discipline_share_its_colour_and_never_take_that_of_another() -> None:
     labels = ["pie target 5ms", "pie target 10ms", "pie target 20ms", "pie target 40ms", "codel", "fifo"]
-    found = looks(labels)
+    found = label_styles(labels)
     assert len(set(found.values())) == len(labels)
     assert len({found[label].colour for label in labels[:3]}) == 1
-    assert found["codel"] == looks(["codel"])["codel"]
+    assert found["codel"] == label_styles(["codel"])["codel"]

@@ -263,15 +263,17 @@ def a_setting_is_named_in_the_figure_of_its_sweep() -> None:
     )
     (figure,) = plots.figures("sweep", [wide])
     # Between 2 and 4 ms, at the middle of their ratio; at the third of five round trips.
-    spots = plots.with_spots(figure, ["a rule: target=2828us rtt=30ms"])
-    assert {(spot.name, round(spot.x, 3), spot.y) for panel in spots.panels for spot in panel.spots} == {
+    marked = plots.with_annotations(figure, ["a rule: target=2828us rtt=30ms"])
+    assert {(one.name, round(one.x, 3), one.y) for panel in marked.panels for one in panel.annotations} == {
         ("a rule", 1.5, 2.0)
     }
-    assert b"a rule" in spots.content("svg")
+    assert b"a rule" in marked.content("svg")
     (lines,) = plots.figures(
         "sweep", [package.sweep(**PLAIN, sweep={"target": "2ms,8ms"}, rtt="20ms", duration="3s", seeds=1)]
     )
-    assert {spot.x for panel in plots.with_spots(lines, ["x: target=4ms"]).panels for spot in panel.spots} == {4e6}
+    assert {
+        one.x for panel in plots.with_annotations(lines, ["x: target=4ms"]).panels for one in panel.annotations
+    } == {4e6}
     for wrong, said in {
         "rtt": "not of the form",
         "a: rtt=20ms": "no value of 'target'",
@@ -280,4 +282,4 @@ def a_setting_is_named_in_the_figure_of_its_sweep() -> None:
         "a: rtt=20mbit target=2ms": "has no place between",
     }.items():
         with pytest.raises(package.InputError, match=said):
-            plots.with_spots(figure, [wrong])
+            plots.with_annotations(figure, [wrong])

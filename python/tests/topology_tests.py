@@ -35,7 +35,7 @@ def _longest_way_ns(layout: Layout, start: str, end: str) -> int:
 
 
 @pytest.mark.parametrize("kind", topologies.KINDS, ids=lambda kind: kind.name)
-def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topologies.Kind) -> None:
+def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topologies.TopologyKind) -> None:
     layout = read(kind.name, RATE, RTT)
     assert layout.links[layout.measured].queue == UNDER_TEST
     assert set(layout.sources) | set(layout.sinks) <= set(layout.nodes)
@@ -45,7 +45,7 @@ def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topo
 
 
 @pytest.mark.parametrize("kind", topologies.KINDS, ids=lambda kind: kind.name)
-def every_kind_carries_flows(kind: topologies.Kind) -> None:
+def every_kind_carries_flows(kind: topologies.TopologyKind) -> None:
     result = package.compare(
         aqm="fq_codel",
         rate="10mbit",

@@ -19,7 +19,7 @@ from aqmlab.tuning.search import front, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial, Trials
 from aqmlab.tuning.tuning import tune
-from aqmlab.tuning.verdict import Verdict
+from aqmlab.tuning.verdict import Improvement
 
 SPACE = "codel target 1ms..50ms interval 100ms ecn"
 SMALL = {"rate": "10mbit", "rtt": "20ms", "flows": "4*cubic", "duration": "3s", "seeds": 2}
@@ -161,7 +161,7 @@ def better_worse_and_chance_are_told_alike() -> None:
     said = []
     for shift in (-3.0, 0.0, 3.0):
         difference = holm([paired(default + shift + random.normal(0, 0.1, 8), default)])[0]
-        said.append(Verdict("pie", "qdelay_p99_ms", 20.0, 20.0 + shift, difference, "scenarios"))
+        said.append(Improvement("pie", "qdelay_p99_ms", 20.0, 20.0 + shift, difference, "scenarios"))
     assert [one.beats for one in said] == [True, False, False]
     beats = "beats the default by 2.99 ms of 99th percentile of queue delay (2.95 to 3.03, 15%, "
     assert said[0].words.startswith(beats)

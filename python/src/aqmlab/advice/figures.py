@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from aqmlab.advice.verdict import PING, TOTAL, Verdict
+from aqmlab.advice.verdict import PING, TOTAL, Choice
 from aqmlab.plots import PAPER, Axis, Figure, Panel
 
 SHOWN = {
@@ -15,10 +15,10 @@ SHOWN = {
 HEIGHT_IN = 3.2
 
 
-def figures(verdict: Verdict) -> list[Figure]:
+def figures(verdict: Choice) -> list[Figure]:
     """Return bars with intervals: what is waited for, and what is carried."""
     names = tuple(one.name for one in verdict.judged)
-    places = {name: float(place) for place, name in enumerate(names)}
+    positions = {name: float(place) for place, name in enumerate(names)}
     reals = dict.fromkeys(("mean", "ci95_low", "ci95_high"), pl.Float64)
     found = []
     for metric, (label, caption) in SHOWN.items():
@@ -28,7 +28,7 @@ def figures(verdict: Verdict) -> list[Figure]:
             for name, value in zip(names, values, strict=True)
         ]
         table = pl.DataFrame(rows, {"aqm": pl.String, **reals}, orient="row")
-        panel = Panel("bars", "aqm", "mean", Axis(places=places), Axis(label, 0.0), labels=names)
+        panel = Panel("bars", "aqm", "mean", Axis(ticks=positions), Axis(label, 0.0), labels=names)
         found.append(Figure(metric, label, caption, table, [panel], HEIGHT_IN))
     return found
 

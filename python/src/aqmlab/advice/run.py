@@ -10,7 +10,7 @@ from typing import Any
 from aqmlab import experiment, scenario
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
-from aqmlab.advice.verdict import Verdict, judge
+from aqmlab.advice.verdict import Choice, judge
 from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
 from aqmlab.results import Result
@@ -41,7 +41,7 @@ class Advice:
 
     line: Line
     ways: tuple[Way, ...]
-    verdict: Verdict
+    verdict: Choice
     result: Result
     has_only_usual: bool = False
 

@@ -100,7 +100,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Choice:
     """Every way in order, and the chosen one.
 
     Those ``alike`` differ from it by less than is noticed in every figure, with 95 % confidence. Those ``tied`` are
@@ -127,7 +127,7 @@ def grade(increase_ms: float) -> str:
     return next((name for below, name in GRADES if increase_ms < below), WORST_GRADE)
 
 
-def judge(result: Result, minutes: float) -> Verdict:
+def judge(result: Result, minutes: float) -> Choice:
     """Judge the ways, which are the points of a result in order of preference.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
@@ -176,7 +176,7 @@ def judge(result: Result, minutes: float) -> Verdict:
         one.name for one in others if one.grade == chosen.grade and _are_alike(values[one.name], values[chosen.name])
     )
     tied = tuple(one.name for one in others if one.name not in alike and _merit(one) == _merit(chosen))
-    return Verdict(judged, chosen.name, alike, tied)
+    return Choice(judged, chosen.name, alike, tied)
 
 
 def _merit(one: Judged) -> tuple[int, int, int]:

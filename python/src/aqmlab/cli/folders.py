@@ -100,7 +100,7 @@ def plot(
     target = out.parent if ending else out
     store.check_writable(target)
     drawn = plots.figures(kind, [load(folder, show.Notices()) for folder in folders], column)
-    drawn = [plots.with_spots(figure, mark or ()) for figure in drawn]
+    drawn = [plots.with_annotations(figure, mark or ()) for figure in drawn]
     if ending:
         if len(drawn) > 1:
             raise InputError(f"--out: '{out}' is one file, and there are {len(drawn)} figures: name a folder")

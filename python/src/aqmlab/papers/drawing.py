@@ -12,7 +12,7 @@ from aqmlab import plots
 from aqmlab.papers import curves
 from aqmlab.papers.figures import Drawing, Panel
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.plots import Axis, Figure, places
+from aqmlab.plots import Axis, Figure, ticks
 from aqmlab.results import Result
 
 BEYOND_PAPER = "beyond the paper"
@@ -93,14 +93,14 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
     if panel.kind == "seeds":
         return common("line", "x", x_axis=across(), has_points=True)
     if panel.kind == "bars":
-        return common("bars", "aqm", x_axis=across(places={aqm: place for place, aqm in enumerate(aqms)}))
+        return common("bars", "aqm", x_axis=across(ticks={aqm: place for place, aqm in enumerate(aqms)}))
     if panel.kind == "periods":
         ends = rows["x"].unique().sort().to_list()
         names = {f"{end - panel.period_s:g} to {end:g}": float(place) for place, end in enumerate(ends)}
         groups = rows["group"].unique(maintain_order=True).to_list()
         stacked = f"; strong: {groups[0]}, pale: {groups[1]}" if len(groups) == 2 else ""
-        return common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", places=names))
-    return common("line", "at", x_axis=across(places=places.of(rows["at"])), interval="band", has_points=True)
+        return common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names))
+    return common("line", "at", x_axis=across(ticks=ticks.of(rows["at"])), interval="band", has_points=True)
 
 
 def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:

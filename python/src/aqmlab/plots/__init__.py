@@ -24,10 +24,10 @@ from aqmlab.plots import (
     timeseries,
     tradeoff,
 )
-from aqmlab.plots.curves import Curve, Kind, caption
+from aqmlab.plots.annotations import with_annotations
+from aqmlab.plots.curves import Curve, FigureKind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
-from aqmlab.plots.spots import with_spots
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 from aqmlab.results.names import swept_names
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -51,10 +51,10 @@ __all__ = [
     "contents",
     "drawable",
     "figures",
-    "with_spots",
+    "with_annotations",
 ]
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FigureKind] = {
     kind.name: kind
     for kind in (
         sweep.KIND,
@@ -202,7 +202,7 @@ class Plotter:
         return drawn[point].draw()
 
 
-def _figure(kind: Kind, curves: Sequence[Curve], column: str | None, name: str) -> Figure:
+def _figure(kind: FigureKind, curves: Sequence[Curve], column: str | None, name: str) -> Figure:
     drawn = [curve for curve in curves if not curve.runs.is_empty()]
     if not drawn:
         raise InputError("there is nothing to draw: no run is finished")

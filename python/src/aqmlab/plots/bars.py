@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics
@@ -63,13 +63,13 @@ def _applications(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del column, warmup_s
-    places = {label: float(place) for place, label in enumerate(labels)}
+    positions = {label: float(place) for place, label in enumerate(labels)}
     return [
         Panel(
             "bars",
             "aqm",
             "mean",
-            Axis(places=places),
+            Axis(ticks=positions),
             Axis(_wrapped(name), 0.0),
             rows={"metric": name},
             labels=tuple(labels),
@@ -120,13 +120,13 @@ def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _group_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del column, warmup_s
-    places = {group: float(place) for place, group in enumerate(table["group"].unique().sort())}
+    positions = {group: float(place) for place, group in enumerate(table["group"].unique().sort())}
     return [
         Panel(
             "beside",
             "group",
             "mean",
-            Axis("Group of flows", places=places),
+            Axis("Group of flows", ticks=positions),
             _group_axis(name, rows["mean"].to_numpy()),
             rows={"metric": name},
             labels=tuple(labels),
@@ -142,7 +142,7 @@ def _group_axis(name: object, means: Reals) -> Axis:
 
 
 _NOTE = "; error bars: 95 % interval over the seeds"
-OF_GROUPS = Kind(
+OF_GROUPS = FigureKind(
     "groups",
     "What each group of flows gets",
     ALL,
@@ -152,7 +152,7 @@ OF_GROUPS = Kind(
     height_in=2.3,
     is_occasional=True,
 )
-OF_APPLICATIONS = Kind(
+OF_APPLICATIONS = FigureKind(
     "applications",
     "What users get",
     ALL,
@@ -163,6 +163,6 @@ OF_APPLICATIONS = Kind(
     columns=columns,
     is_occasional=True,
 )
-KIND = Kind(
+KIND = FigureKind(
     "bars", "Delay, goodput and loss", ALL, _NOTE, _whole, _panels, height_in=2.3, columns=columns, in_report=False
 )

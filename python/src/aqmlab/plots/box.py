@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -25,12 +25,12 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del table, warmup_s
-    places = {label: float(place) for place, label in enumerate(labels)}
+    positions = {label: float(place) for place, label in enumerate(labels)}
     axis = Axis(metrics.find(column).title)
-    return [Panel("box", "aqm", column, Axis(places=places), axis, labels=tuple(labels))]
+    return [Panel("box", "aqm", column, Axis(ticks=positions), axis, labels=tuple(labels))]
 
 
-KIND = Kind(
+KIND = FigureKind(
     "box",
     "How much the runs differ",
     "qdelay_mean_ms",

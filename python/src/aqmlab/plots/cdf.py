@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -89,5 +89,5 @@ def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
     return Axis(title, max(least / 20, largest / 1e4), is_log=True)
 
 
-ABOVE = Kind("ccdf", "How long the last packets wait", "qdelay_ms", "", _above, _panels_above, in_report=False)
-KIND = Kind("cdf", "How long packets wait", "qdelay_ms", "", _table, _panels)
+ABOVE = FigureKind("ccdf", "How long the last packets wait", "qdelay_ms", "", _above, _panels_above, in_report=False)
+KIND = FigureKind("cdf", "How long packets wait", "qdelay_ms", "", _table, _panels)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.scenario import registry
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -60,7 +60,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     ]
 
 
-KIND = Kind(
+KIND = FigureKind(
     "queue",
     "The queue, and what its discipline computes",
     ALL,

@@ -39,7 +39,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """A kind of figure of results.
 
     Attributes:

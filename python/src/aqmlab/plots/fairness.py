@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.stats import statistics
 from aqmlab.vocabulary import metrics
@@ -53,7 +53,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     return [Panel("line", RTT, "mean", across, upwards, labels=tuple(labels), interval="whiskers", has_points=True)]
 
 
-KIND = Kind(
+KIND = FigureKind(
     "fairness",
     "Goodput by round-trip time",
     "goodput_mbit",

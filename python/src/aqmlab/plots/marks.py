@@ -12,9 +12,9 @@ import polars as pl
 from matplotlib.colors import LogNorm, Normalize
 
 from aqmlab.plots import style
-from aqmlab.plots.looks import Look
+from aqmlab.plots.label_styles import LabelStyle
 from aqmlab.plots.model import Mark, Panel
-from aqmlab.plots.places import names
+from aqmlab.plots.ticks import names
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# A vertical axis spans at least this share of its middle, so that small differences look small.
+# A vertical axis spans at least this share of its middle, so that small differences own_style small.
 LEAST_SPAN = 0.02
 # How many letters of numbers stand above bars.
 LETTERS_PER_INCH = 13
@@ -30,24 +30,24 @@ LETTERS_PER_INCH = 13
 LEAST_CELL_PT = 21.0
 
 
-Looks = Mapping[str, Look]
+LabelStyles = Mapping[str, LabelStyle]
 
 
-def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
         parts = [part for _, part in own.group_by(panel.group, maintain_order=True)] if panel.group else [own]
         for rank, part in enumerate(parts or [own]):
-            x = _places(part, panel)
+            x = _positions(part, panel)
             y = part[panel.y].to_numpy()
             if panel.y_axis.is_log:
                 y = np.where(y > 0.0, y, np.nan)
-            look = looks[label]
+            own_style = styles[label]
             line: dict[str, Any] = {
-                "color": look.colour,
-                "linestyle": style.dash(look) if rank == 0 else (0, (2, 1)),
+                "color": own_style.colour,
+                "linestyle": style.dash(own_style) if rank == 0 else (0, (2, 1)),
                 "label": label if rank == 0 else None,
-                "marker": look.marker if panel.has_points else None,
+                "marker": own_style.marker if panel.has_points else None,
                 "markersize": _size(0.7),
             }
             if panel.interval == "whiskers":
@@ -59,41 +59,41 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
                 known = part["ci95_low"].is_not_null().to_numpy()
                 low = part["ci95_low"].clip(lower_bound=panel.y_axis.low or 0.0).to_numpy()
                 high = part["ci95_high"].to_numpy()
-                axes.fill_between(x, low, high, where=known, color=look.colour, alpha=0.13, linewidth=0)
+                axes.fill_between(x, low, high, where=known, color=own_style.colour, alpha=0.13, linewidth=0)
         if label in panel.numbers:
             dashed: dict[str, Any] = {"linestyle": (0, (6, 4)), "linewidth": 0.9, "alpha": 0.8}
-            axes.axhline(panel.numbers[label], color=looks[label].colour, **dashed)
+            axes.axhline(panel.numbers[label], color=styles[label].colour, **dashed)
     if not panel.has_points:
         axes.margins(x=0)
 
 
-def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label)
         if len(own):
             x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
-            look = looks[label]
-            line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
+            own_style = styles[label]
+            line: dict[str, Any] = {"color": own_style.colour, "linestyle": style.dash(own_style), "label": label}
             if panel.y_axis.is_log:
                 y = np.where(y > 0.0, y, np.nan)
             axes.step(x, y, where="post", **line)
 
 
-def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a dot for each row, the median as a ring, and the ellipse of RFC 7928 section 2.7."""
     for label in panel.labels:
-        own, look = rows.filter(pl.col(panel.by) == label), looks[label]
-        colour = look.colour
+        own, own_style = rows.filter(pl.col(panel.by) == label), styles[label]
+        colour = own_style.colour
         if own.is_empty():
             continue
         x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
-        axes.scatter(x, y, s=14, color=colour, marker=look.marker, alpha=0.45, linewidths=0)
+        axes.scatter(x, y, s=14, color=colour, marker=own_style.marker, alpha=0.45, linewidths=0)
         if len(own) > 2:
             outline = _ellipse(x, y)
-            axes.plot(*outline, color=colour, linestyle=style.dash(look), linewidth=1.4)
+            axes.plot(*outline, color=colour, linestyle=style.dash(own_style), linewidth=1.4)
             axes.fill(*outline, color=colour, alpha=0.12, linewidth=0)
         ring: Any = {"markersize": _size(1.2), "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
-        axes.plot(np.median(x), np.median(y), marker=look.marker, color=colour, label=label, **ring)
+        axes.plot(np.median(x), np.median(y), marker=own_style.marker, color=colour, label=label, **ring)
     axes.margins(0.08)
     low, high = axes.get_ylim()
     middle, least = (low + high) / 2, LEAST_SPAN * abs(low + high) / 2
@@ -111,21 +111,21 @@ def _ellipse(x: Reals, y: Reals) -> tuple[Reals, Reals]:
     return x.mean() + outline[0], y.mean() + outline[1]
 
 
-def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _front(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a dot for each row, and through those that no other beats (left and above) a line: the Pareto front."""
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label).sort(panel.x, pl.col(panel.y), descending=[False, True])
         if own.is_empty():
             continue
-        x, y, look = own[panel.x].to_numpy(), own[panel.y].to_numpy(), looks[label]
-        axes.scatter(x, y, s=14, color=look.colour, marker=look.marker, alpha=0.45, linewidths=0)
+        x, y, own_style = own[panel.x].to_numpy(), own[panel.y].to_numpy(), styles[label]
+        axes.scatter(x, y, s=14, color=own_style.colour, marker=own_style.marker, alpha=0.45, linewidths=0)
         best = y > np.concatenate([[-np.inf], np.maximum.accumulate(y)[:-1]])
-        line: dict[str, Any] = {"color": look.colour, "linestyle": style.dash(look), "label": label}
-        axes.plot(x[best], y[best], marker=look.marker, markersize=_size(0.8), **line)
+        line: dict[str, Any] = {"color": own_style.colour, "linestyle": style.dash(own_style), "label": label}
+        axes.plot(x[best], y[best], marker=own_style.marker, markersize=_size(0.8), **line)
     axes.margins(0.06)
 
 
-def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a point with its intervals for each label, and a line through those that no other mean beats: the front."""
     ends = [f"{panel.x}_low", f"{panel.x}_high", f"{panel.y}_low", f"{panel.y}_high"]
     best = rows.filter(pl.col("is_best")).sort(panel.x)
@@ -133,7 +133,7 @@ def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None
     for label in panel.labels:
         for x, y, *around in rows.filter(pl.col(panel.by) == label).select(panel.x, panel.y, *ends).iter_rows():
             left, right, low, high = around
-            point: dict[str, Any] = {"color": looks[label].colour, "marker": looks[label].marker, "label": label}
+            point: dict[str, Any] = {"color": styles[label].colour, "marker": styles[label].marker, "label": label}
             axes.errorbar(
                 x, y, [[y - low], [high - y]], [[x - left], [right - x]],
                 linestyle="none", elinewidth=1.0, capsize=2, markersize=_size(1.0), **point,
@@ -141,52 +141,54 @@ def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None
     axes.margins(0.08)
 
 
-def _box(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _box(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a box from the first to the third quartile, its median, whiskers to the ends, and every point."""
-    for label, place in panel.x_axis.places.items():
+    for label, place in panel.x_axis.ticks.items():
         own = rows.filter(pl.col(panel.by) == label)[panel.y].drop_nulls().to_numpy()
         if not len(own):
             continue
-        look = looks[label]
-        box: Any = {"facecolor": f"{look.colour}26", "edgecolor": look.colour, "hatch": look.hatch}
-        line: Any = {"color": look.colour, "linewidth": 1.2}
+        own_style = styles[label]
+        box: Any = {"facecolor": f"{own_style.colour}26", "edgecolor": own_style.colour, "hatch": own_style.hatch}
+        line: Any = {"color": own_style.colour, "linewidth": 1.2}
         axes.boxplot(
             own, positions=[place], widths=0.5, whis=(0, 100), showcaps=False, patch_artist=True,
             boxprops=box, whiskerprops=line, medianprops={**line, "linewidth": 2.2}, manage_ticks=False,
         )  # fmt: skip
         # Side by side, so that equal values stay apart; the same in every drawing.
         beside = place + 0.36 + 0.05 * (np.arange(len(own)) % 3 - 1)
-        axes.plot(beside, own, look.marker, color=look.colour, markersize=_size(0.5), alpha=0.7)
+        axes.plot(beside, own, own_style.marker, color=own_style.colour, markersize=_size(0.5), alpha=0.7)
     axes.grid(visible=False, axis="x")
 
 
-def _ticks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _ticks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a tick for each row, a line for each label; what the second group counts hangs below the line."""
-    for label, place in panel.y_axis.places.items():
+    for label, place in panel.y_axis.ticks.items():
         own = rows.filter(pl.col(panel.by) == label)
         axes.axhline(place, color="#d8dee4", linewidth=0.6)
         for (group,), part in own.group_by(panel.group, maintain_order=True):
             ends = (place, place - 0.4) if group == "drops" else (place, place + 0.4)
-            axes.vlines(part[panel.x].to_numpy(), *ends, color=looks[label].colour, linewidth=0.8)
-    axes.set_ylim(len(panel.y_axis.places) - 0.4, -0.6)
-    axes.set_yticks(list(panel.y_axis.places.values()), list(panel.y_axis.places), fontsize="small")
+            axes.vlines(part[panel.x].to_numpy(), *ends, color=styles[label].colour, linewidth=0.8)
+    axes.set_ylim(len(panel.y_axis.ticks) - 0.4, -0.6)
+    axes.set_yticks(list(panel.y_axis.ticks.values()), list(panel.y_axis.ticks), fontsize="small")
     axes.grid(visible=False)
 
 
-def _points(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _points(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a dot for each row: the first label's pale, the second's joined by a line, the others' large."""
     for rank, label in enumerate(panel.labels):
-        own, look = rows.filter(pl.col(panel.by) == label).sort(panel.x), looks[label]
+        own, own_style = rows.filter(pl.col(panel.by) == label).sort(panel.x), styles[label]
         x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
         if rank == 0:
             axes.scatter(x, y, s=12, color=style.FAINT, alpha=0.4, linewidths=0, label=label)
             continue
-        line: Any = {"linestyle": style.dash(look), "markersize": _size(1.0)} if rank == 1 else {"linestyle": "none"}
-        axes.plot(x, y, marker=look.marker, color=look.colour, label=label, **line)
+        line: Any = (
+            {"linestyle": style.dash(own_style), "markersize": _size(1.0)} if rank == 1 else {"linestyle": "none"}
+        )
+        axes.plot(x, y, marker=own_style.marker, color=own_style.colour, label=label, **line)
     axes.margins(0.06)
 
 
-def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     _, factor = panel.y_axis.readable(panel.y_axis.high or float(rows["ci95_high"].to_numpy().max(initial=0.0)))
     texts = {label: metrics.number(mean * factor) for label, mean in rows.select(panel.by, panel.y).iter_rows()}
     subplot = axes.get_subplotspec()
@@ -197,7 +199,7 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
-            bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
+            bar: dict[str, Any] = {"color": styles[label].colour, "hatch": styles[label].hatch, "edgecolor": "white"}
             axes.bar(place, mean, 0.66, yerr=ends, ecolor=style.INK, capsize=3, **bar)
             if not is_narrow:
                 note: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
@@ -208,17 +210,17 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
-    places = sorted(panel.x_axis.places.values())
+def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
+    positions = sorted(panel.x_axis.ticks.values())
     width = 0.8 / max(len(panel.labels), 1)
     groups = rows[panel.group].unique(maintain_order=True).to_list()
     for place, label in enumerate(panel.labels):
-        bottom = np.zeros(len(places))
+        bottom = np.zeros(len(positions))
         for rank, group in enumerate(groups):
             part = rows.filter((pl.col(panel.by) == label) & (pl.col(panel.group) == group)).sort(panel.x)
-            x = np.array(places) + (place - (len(panel.labels) - 1) / 2) * width
+            x = np.array(positions) + (place - (len(panel.labels) - 1) / 2) * width
             y = part[panel.y].to_numpy()
-            bar: dict[str, Any] = {"color": looks[label].colour, "hatch": looks[label].hatch, "edgecolor": "white"}
+            bar: dict[str, Any] = {"color": styles[label].colour, "hatch": styles[label].hatch, "edgecolor": "white"}
             bar["alpha"] = 1.0 if rank == 0 else 0.45
             axes.bar(x, y, width * 0.92, bottom=bottom, label=label if rank == 0 else None, **bar)
             bottom = bottom + y
@@ -228,27 +230,27 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _beside(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _beside(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a point with its interval for each label, side by side at each place."""
     step = 0.84 / len(panel.labels)
     for rank, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
-        x = _places(own, panel) + (rank - (len(panel.labels) - 1) / 2) * step
+        x = _positions(own, panel) + (rank - (len(panel.labels) - 1) / 2) * step
         y = own[panel.y].to_numpy()
         ends = own.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
-        point: dict[str, Any] = {"color": looks[label].colour, "marker": looks[label].marker, "label": label}
+        point: dict[str, Any] = {"color": styles[label].colour, "marker": styles[label].marker, "label": label}
         axes.errorbar(x, y, np.abs(ends.T - y), linestyle="none", elinewidth=0.9, markersize=_size(0.8), **point)
-    for place in panel.x_axis.places.values():
+    for place in panel.x_axis.ticks.values():
         axes.axvline(place + 0.5, color="#d8dee4", linewidth=0.6)
-    axes.set_xlim(min(panel.x_axis.places.values()) - 0.5, max(panel.x_axis.places.values()) + 0.5)
+    axes.set_xlim(min(panel.x_axis.ticks.values()) - 0.5, max(panel.x_axis.ticks.values()) + 0.5)
     axes.grid(visible=False, axis="x")
 
 
-def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a cell for each value, darker with its square root and never darker than for 1, with its percentage."""
-    del looks
+    del styles
     names = rows[panel.y].to_list() if panel.columns else rows[panel.y].unique(maintain_order=True).to_list()
-    shape = (len(names), len(panel.x_axis.places))
+    shape = (len(names), len(panel.x_axis.ticks))
     cells = rows.select(panel.columns).to_numpy() if panel.columns else rows[panel.value].to_numpy().reshape(shape)
     strong = rows[panel.strong].to_numpy().reshape(shape) if panel.strong else np.ones(shape, bool)
     shown = np.where(strong, np.sqrt(np.minimum(cells, 1.0)), 0.0)
@@ -266,13 +268,13 @@ def _heat(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
         _group(axes, rows[panel.group].to_list())
 
 
-def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a cell for each pair of values; the panels of a figure share their colours, and few cells have numbers."""
-    del looks
+    del styles
     assert panel.colours is not None
     low, high = panel.colours.low or 0.0, panel.colours.high or 0.0
     _, factor = panel.colours.readable(high)
-    across, up = list(panel.x_axis.places), list(panel.y_axis.places)
+    across, up = list(panel.x_axis.ticks), list(panel.y_axis.ticks)
     cells = np.full((len(up), len(across)), np.nan)
     for x, y, value in rows.select(panel.x, panel.y, panel.value).iter_rows():
         cells[up.index(y), across.index(x)] = value * factor
@@ -287,18 +289,18 @@ def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
     axes.tick_params(length=0)
 
 
-def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, looks: Looks) -> None:
+def _dots(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
     """Paint a dot for each row and column, one row below the other."""
-    places = np.arange(len(rows))
+    positions = np.arange(len(rows))
     for label, column in zip(panel.labels, panel.columns, strict=True):
-        colour = looks[label].colour
+        colour = styles[label].colour
         axes.plot(
-            rows[column].to_numpy(), places, looks[label].marker, color=colour, markersize=_size(0.8), label=label
+            rows[column].to_numpy(), positions, styles[label].marker, color=colour, markersize=_size(0.8), label=label
         )
         if label in panel.numbers:
             axes.axvline(panel.numbers[label], color=colour, linestyle=(0, (5, 2)), linewidth=1.0)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_yticks(places, rows[panel.y].to_list() if panel.has_names else [""] * len(rows), fontsize="small")
+    axes.set_yticks(positions, rows[panel.y].to_list() if panel.has_names else [""] * len(rows), fontsize="small")
     if panel.group:
         _divide(axes, rows[panel.group].to_list())
 
@@ -334,15 +336,15 @@ def _size(share: float) -> float:
     return share * float(mpl.rcParams["lines.markersize"])
 
 
-def _places(rows: pl.DataFrame, panel: Panel) -> Reals:
-    """Return the horizontal positions of rows: texts have places."""
-    named = panel.x_axis.places
+def _positions(rows: pl.DataFrame, panel: Panel) -> Reals:
+    """Return the horizontal positions of rows: texts have ticks."""
+    named = panel.x_axis.ticks
     if named:
         return np.array([named[str(text)] for text in rows[panel.x]])
     return rows[panel.x].to_numpy().astype(float)
 
 
-MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, Looks], None]] = {
+MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, LabelStyles], None]] = {
     "line": _line,
     "step": _step,
     "cloud": _cloud,

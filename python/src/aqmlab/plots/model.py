@@ -39,7 +39,7 @@ class Axis:
         low: lower end; that of the data unless given.
         high: upper end; a little above the data unless given.
         is_log: whether it is logarithmic.
-        places: positions of texts, for axes that are not numbers.
+        ticks: positions of texts, for axes that are not numbers.
 
     """
 
@@ -47,7 +47,7 @@ class Axis:
     low: float | None = None
     high: float | None = None
     is_log: bool = False
-    places: Mapping[str, float] = field(default_factory=dict)
+    ticks: Mapping[str, float] = field(default_factory=dict)
 
     def readable(self, largest: float) -> tuple[str, float]:
         """Return the label with the unit that numbers up to ``largest`` are shown in, and the factor to it.
@@ -57,14 +57,14 @@ class Axis:
 
         """
         named = re.fullmatch(r"(.*)\(([^()]+)\)", self.label, re.DOTALL)
-        if named is None or self.places:
+        if named is None or self.ticks:
             return self.label, 1.0
         unit, factor, _ = units.readable(named[2], largest)
         return f"{named[1]}({unit})", factor
 
 
 @dataclass(frozen=True)
-class Spot:
+class Annotation:
     """A named place in a panel; without a height it is a line from top to bottom."""
 
     name: str
@@ -94,7 +94,7 @@ class Panel:
         strong: a column that says which of its cells are emphasised.
         height: height beside that of other panels below or above.
         colours: the numbers that the colours of a map stand for.
-        spots: places that have names.
+        annotations: points or lines that have names.
 
     """
 
@@ -118,7 +118,7 @@ class Panel:
     strong: str = ""
     height: float = 1.0
     colours: Axis | None = None
-    spots: tuple[Spot, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that it shows."""

@@ -14,10 +14,9 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from aqmlab.plots import marks, style
-from aqmlab.plots import places as spots
-from aqmlab.plots.looks import looks
-from aqmlab.plots.model import Axis, Panel, Spot
-from aqmlab.plots.places import names
+from aqmlab.plots.label_styles import label_styles
+from aqmlab.plots.model import Annotation, Axis, Panel
+from aqmlab.plots.ticks import are_even_by_ratio, names
 from aqmlab.vocabulary.printable import printable
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def paint(
     columns: int = 1,
     layout: style.Layout = style.SCREEN,
 ) -> Canvas:
-    """Return the figure of some panels. A label has the same look in all of them."""
+    """Return the figure of some panels. A label has the same style in all of them."""
     across = columns
     if columns == 1:
         canvas, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
@@ -64,7 +63,7 @@ def paint(
         for left in axes[len(panels) :]:
             left.set_axis_off()
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
-    known = looks(labels)
+    known = label_styles(labels)
     with style.in_style(layout):
         rows = -(-len(panels) // columns)
         tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
@@ -75,8 +74,8 @@ def paint(
             own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
             if panel.shaded is not None:
                 _shade(own, *panel.shaded, is_named=place < columns)
-            for spot in panel.spots:
-                _point_at(own, spot, is_named=place < columns)
+            for one in panel.annotations:
+                _point_at(own, one, is_named=place < columns)
             if place + columns < len(panels):
                 own.set_xlabel("")
             else:
@@ -120,26 +119,34 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
         axes.set_title(textwrap.fill(panel.title, letters), loc="left")
-    if panel.x_axis.places:
-        _name_places(axes, panel.x_axis.places, letters, all_named=panel.x == panel.by)
+    if panel.x_axis.ticks:
+        _name_ticks(axes, panel.x_axis.ticks, letters, all_named=panel.x == panel.by)
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
         factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
         _scale(axes, axis, which, factor)
 
 
-def _point_at(axes: Axes, spot: Spot, *, is_named: bool) -> None:
+def _point_at(axes: Axes, one: Annotation, *, is_named: bool) -> None:
     """Show a place; its name is where there is room, and that of a line above the first panel."""
     note: Any = {"fontsize": "small", "color": style.INK}
-    if spot.y is None:
-        axes.axvline(spot.x, color=style.INK, linewidth=1.0, linestyle=(0, (1, 2)))
+    if one.y is None:
+        axes.axvline(one.x, color=style.INK, linewidth=1.0, linestyle=(0, (1, 2)))
         if is_named:
-            axes.text(spot.x, 1.01, spot.name, transform=axes.get_xaxis_transform(), ha="center", va="bottom", **note)
+            axes.text(
+                one.x,
+                1.01,
+                one.name,
+                transform=axes.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                **note,
+            )
         return
-    axes.plot(spot.x, spot.y, "o", markersize=6, markerfacecolor="white", markeredgecolor=style.INK, clip_on=False)
-    is_right = spot.x > sum(axes.get_xlim()) / 2
+    axes.plot(one.x, one.y, "o", markersize=6, markerfacecolor="white", markeredgecolor=style.INK, clip_on=False)
+    is_right = one.x > sum(axes.get_xlim()) / 2
     note["xytext"], note["ha"] = ((-8, 0), "right") if is_right else ((8, 0), "left")
     paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    axes.annotate(spot.name, (spot.x, spot.y), textcoords="offset points", va="center", bbox=paper, **note)
+    axes.annotate(one.name, (one.x, one.y), textcoords="offset points", va="center", bbox=paper, **note)
 
 
 def _shade(axes: Axes, end: float, why: str, *, is_named: bool) -> None:
@@ -188,28 +195,28 @@ class _Minor(LogFormatter):
         return f"{value * self._factor:g}" if super().__call__(value, position) else ""
 
 
-def _name_places(axes: Axes, places: Mapping[str, float], letters: int, *, all_named: bool) -> None:
+def _name_ticks(axes: Axes, positions: Mapping[str, float], letters: int, *, all_named: bool) -> None:
     """Write texts below an axis: names turned where they have no room, of quantities those that have."""
-    shown = names(places)
-    places = {shown[text]: place for text, place in places.items()}
-    by_ratio = spots.are_even_by_ratio(places.values())
+    shown = names(positions)
+    positions = {shown[text]: place for text, place in positions.items()}
+    by_ratio = are_even_by_ratio(positions.values())
     if by_ratio:
         axes.set_xscale("log")
         axes.minorticks_off()
-    stands = [math.log(place) if by_ratio else place for place in places.values()]
+    stands = [math.log(place) if by_ratio else place for place in positions.values()]
     span = (max(stands) - min(stands)) or 1.0
     at = {
         text: (stand - min(stands)) / span * letters * (1.0 - MARGINS)
-        for text, stand in zip(places, stands, strict=True)
+        for text, stand in zip(positions, stands, strict=True)
     }
     written = _apart(at, lambda one, other: (len(one) + len(other)) / 2 + GAP)
     turned: Any = {}
     is_sized = not all_named and stands != list(range(len(stands)))
-    if len(written) < (MOST_LEFT_OUT if is_sized else 1.0) * len(places):
-        written = list(places) if all_named else _apart(at, lambda one, other: UPRIGHT)
-        is_slanted = not is_sized and letters >= SLANTED * (len(places) - 1)
+    if len(written) < (MOST_LEFT_OUT if is_sized else 1.0) * len(positions):
+        written = list(positions) if all_named else _apart(at, lambda one, other: UPRIGHT)
+        is_slanted = not is_sized and letters >= SLANTED * (len(positions) - 1)
         turned = {"rotation": 30, "ha": "right"} if is_slanted else {"rotation": 90, "fontsize": "small"}
-    axes.set_xticks([places[text] for text in written], written, **turned)
+    axes.set_xticks([positions[text] for text in written], written, **turned)
 
 
 def _apart(at: Mapping[str, float], room: Callable[[str, str], float]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -47,7 +47,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     return [Panel("crosses", column, GOODPUT, sideways, upwards, labels=tuple(labels))]
 
 
-KIND = Kind(
+KIND = FigureKind(
     "pareto",
     "The front of the means",
     "qdelay_mean_ms",

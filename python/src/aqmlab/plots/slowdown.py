@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -71,7 +71,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     ]
 
 
-COMPLETION = Kind(
+COMPLETION = FigureKind(
     "fct",
     "Completion time by the size of the flow",
     "fct_s",
@@ -82,7 +82,7 @@ COMPLETION = Kind(
     of_flows=True,
     in_report=False,
 )
-KIND = Kind(
+KIND = FigureKind(
     "slowdown",
     "Completion time over that in an empty network",
     "slowdown",

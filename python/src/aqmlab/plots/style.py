@@ -1,4 +1,4 @@
-"""The style of all figures: sizes, fonts and lines. Colours and dashes are in `looks`."""
+"""The style of all figures: sizes, fonts and lines. Colours and dashes are in `label_styles`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from aqmlab.plots.looks import Look
+from aqmlab.plots.label_styles import LabelStyle
 from aqmlab.vocabulary.printable import printable
 
 INK = "#24292f"
@@ -154,9 +154,9 @@ def grid(
         return figure, [axes[row][column] for row in range(rows) for column in range(columns)]
 
 
-def dash(look: Look) -> Any:
-    """Return the line style of a look, as matplotlib writes it."""
-    return (0, look.dash) if look.dash else "solid"
+def dash(label_style: LabelStyle) -> Any:
+    """Return the line style of the style of a label, as matplotlib writes it."""
+    return (0, label_style.dash) if label_style.dash else "solid"
 
 
 def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> None:

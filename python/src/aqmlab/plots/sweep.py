@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from aqmlab.plots import places
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots import ticks
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -94,7 +94,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     if _is_mapped(table):
         return _maps(table, labels, column)
     name, *others = _names(table)
-    across = Axis(_words(name), places=places.of(table[name].unique(maintain_order=True)))
+    across = Axis(_words(name), ticks=ticks.of(table[name].unique(maintain_order=True)))
     shown = [metric for metric in dict.fromkeys((column, *BESIDE)) if metric in table["metric"]]
     if len(others) == 2:
         shown = shown[:1]
@@ -138,7 +138,7 @@ def _maps(table: pl.DataFrame, labels: Sequence[str], column: str) -> list[Panel
     """Return a heat map for each AQM, side by side, of the metric and below of the goodput."""
     wider, other = _names(table)
     across, up = (
-        Axis(_words(name), places={value: place for place, value in enumerate(table[name].unique(maintain_order=True))})
+        Axis(_words(name), ticks={value: place for place, value in enumerate(table[name].unique(maintain_order=True))})
         for name in (wider, other)
     )
     panels: list[Panel] = []
@@ -188,7 +188,7 @@ def _axis(rows: pl.DataFrame, title: str) -> Axis:
     return Axis(title, values.min() / HEADROOM**3 if wide else 0.0, highest * HEADROOM or None, is_log=wide)
 
 
-KIND = Kind(
+KIND = FigureKind(
     "sweep",
     "What the sweep changes",
     "qdelay_mean_ms",

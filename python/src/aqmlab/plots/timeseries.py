@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.stats import statistics
 from aqmlab.vocabulary import metrics
@@ -82,7 +82,7 @@ def _eventful_panels(table: pl.DataFrame, labels: Sequence[str], column: str, wa
     panels = _panels(table, labels, column, warmup_s)
     if "events" not in table["name"]:
         return panels
-    rows = Axis("", places={label: float(place) for place, label in enumerate(labels)})
+    rows = Axis("", ticks={label: float(place) for place, label in enumerate(labels)})
     ticks = Panel(
         "ticks",
         "time_s",
@@ -126,7 +126,7 @@ def _axis(name: str, means: pl.Series) -> Axis:
     return Axis(title, 0.0)
 
 
-JAIN = Kind(
+JAIN = FigureKind(
     "jain",
     "Fairness since the start",
     FAIRNESS,
@@ -136,7 +136,7 @@ JAIN = Kind(
     _panels,
     in_report=False,
 )
-KIND = Kind(
+KIND = FigureKind(
     "timeseries",
     "Queue delay and goodput over time",
     "qdelay_ms",

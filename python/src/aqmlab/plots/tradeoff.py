@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aqmlab.plots.curves import Curve, Kind
+from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -41,7 +41,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     ]
 
 
-KIND = Kind(
+KIND = FigureKind(
     "tradeoff",
     "Goodput against queue delay",
     "qdelay_mean_ms",

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aqmlab.plots import Figure, drawable
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
 from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
@@ -77,7 +77,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
-        looks=looks(result.aqms),
+        styles=label_styles(result.aqms),
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
         short=swept_names(result),
@@ -122,7 +122,7 @@ def _swept_values(result: Result) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DifferenceCell:
     """A difference against the first AQM as a cell: its text, and its class in the style."""
 
     metric: Metric
@@ -135,20 +135,20 @@ def _verdicts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     found = {(one.aqm, one.metric): _verdict(one) for one in comparisons}
     names = list(dict.fromkeys(one.metric for one in comparisons))
     aqms = dict.fromkeys(one.aqm for one in comparisons)
-    absent = {name: Verdict(metrics.find(name), "-", "plain") for name in names}
+    absent = {name: DifferenceCell(metrics.find(name), "-", "plain") for name in names}
     return {
         "metrics": [metrics.find(name) for name in names],
         "lines": {aqm: [found.get((aqm, name), absent[name]) for name in names] for aqm in aqms},
     }
 
 
-def _verdict(one: Comparison) -> Verdict:
+def _verdict(one: Comparison) -> DifferenceCell:
     metric = metrics.find(one.metric)
     text = one.words.removeprefix(f"{metric.phrase} ").removeprefix("is ")
     if not one.difference.is_distinguishable:
-        return Verdict(metric, text, "plain")
+        return DifferenceCell(metric, text, "plain")
     is_better = (one.difference.estimate.value > 0.0) == (metric.better == "higher")
-    return Verdict(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")
+    return DifferenceCell(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")
 
 
 def notebook(result: Result) -> str:
@@ -156,7 +156,7 @@ def notebook(result: Result) -> str:
     return ENVIRONMENT.get_template("notebook.html").render(
         result=result,
         table=sheets(result)[0].summary,
-        looks=looks(result.aqms),
+        styles=label_styles(result.aqms),
         rankings=[one.words for one in result.rankings if one.point == 0],
         n=max((row.estimate.n for row in result.rows if row.point == 0), default=0),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab import plots
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 from aqmlab.plots.model import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
@@ -29,9 +29,9 @@ TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variati
 
 
 def data(result: Result) -> dict[str, Any]:
-    """Return the AQMs with their looks, the sweep, and for each of few scenarios its distributions, series and runs."""
+    """Return the AQMs with their styles, the sweep, and for few scenarios each its distributions, series and runs."""
     names = swept_names(result)
-    known = looks(result.aqms)
+    known = label_styles(result.aqms)
     points = [] if len(result.points) > swept.MOST_TABLES else list(enumerate(result.points))
     fairness = _fairness(result) if points else []
     return {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.plots import places
+from aqmlab.plots import ticks
 from aqmlab.plots.model import Axis
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
@@ -39,12 +39,12 @@ def data(result: Result) -> dict[str, Any]:
 
 def _name(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Return a swept name with its values as texts, and as places in the unit of its axis."""
-    spots = list(places.of(values).values())
+    positions = list(ticks.of(values).values())
     found = quantities.read(values)
-    kind = found[0] if found and found[1] == spots else None
+    kind = found[0] if found and found[1] == positions else None
     title = f"{name} ({kind.axis})" if kind and kind.axis else name
-    stands = short([spot / (kind.scale if kind else 1.0) for spot in spots], 9)
-    return {"name": name, "title": title, "values": values, "places": stands, "log": places.are_even_by_ratio(spots)}
+    stands = short([position / (kind.scale if kind else 1.0) for position in positions], 9)
+    return {"name": name, "title": title, "values": values, "places": stands, "log": ticks.are_even_by_ratio(positions)}
 
 
 def _metric(result: Result, name: str, estimates: dict[tuple[str, int], Estimate]) -> dict[str, Any]:

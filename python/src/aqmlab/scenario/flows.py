@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.scenario import values as notation
-from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.model import Flows
 from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
 from aqmlab.vocabulary.units import Size, format_bytes, format_span, parse_whole
@@ -120,7 +120,7 @@ def parse(text: str, folder: Path | None = None) -> Group:
     return Group(count=count, kind=kind.name, values=values)
 
 
-def keys_of(kind: Kind, transport: str | None = None) -> dict[str, Key]:
+def keys_of(kind: SourceKind, transport: str | None = None) -> dict[str, Key]:
     """Return the keys of a kind of flow, over one transport or over any."""
     transports = [TRANSPORTS[name] for name in ((transport,) if transport else kind.transports)]
     keys = [*COMMON, *([_transport_key(kind)] if len(kind.transports) > 1 else []), *kind.keys]
@@ -141,7 +141,7 @@ def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
     return taken, f"{STACKS[name].source}; {own.source}" if own else STACKS[name].source
 
 
-def defaults_of(kind: Kind, transport: str | None = None, stack: str = RFC) -> dict[str, str | None]:
+def defaults_of(kind: SourceKind, transport: str | None = None, stack: str = RFC) -> dict[str, str | None]:
     """Return the default of each key; ``None`` where there is none."""
     carrier = TRANSPORTS[transport or kind.transport]
     sets, _ = of_stack(carrier, stack)
@@ -157,7 +157,7 @@ def _choice(name: str, words: tuple[str, ...], default: str, about: str) -> Key:
 _STACK = _choice("stack", tuple(STACKS), RFC, "protocol stack that sets the defaults of TCP's keys")
 
 
-def _transport_key(kind: Kind) -> Key:
+def _transport_key(kind: SourceKind) -> Key:
     return _choice("transport", kind.transports, kind.transport, "transport of the data")
 
 
@@ -169,7 +169,7 @@ def _pair(key: Key, value: Any) -> str:
     return f"{key.name}={notation.write(key, value)}"
 
 
-def _head(text: str, head: str) -> tuple[int, Kind]:
+def _head(text: str, head: str) -> tuple[int, SourceKind]:
     match = re.fullmatch(r"(?:([^*]*)\*)?\s*([^*]*)", head)
     if match is None:
         raise InputError(f"flows '{text}': write COUNT*KIND[:key=value]..., as in 10*newreno:rtt=20ms")
@@ -184,7 +184,7 @@ def _head(text: str, head: str) -> tuple[int, Kind]:
         raise InputError(f"flows '{text}': count {error}") from None
 
 
-def _given(text: str, kind: Kind, pairs: list[str]) -> dict[str, str]:
+def _given(text: str, kind: SourceKind, pairs: list[str]) -> dict[str, str]:
     """Return the values that the user gave, by key."""
     known = {name for one in KINDS.values() for name in keys_of(one)}
     given: dict[str, str] = {}

@@ -80,7 +80,7 @@ class Transport:
 
 
 @dataclass(frozen=True)
-class Kind:
+class SourceKind:
     """A kind of flow: what it sends, and its default transport.
 
     ``defaults`` replace those of the keys; ``must`` are required keys. In the resolved scenario its source is called
@@ -127,15 +127,15 @@ def _transport(plain: dict[str, Any]) -> Transport:
     )
 
 
-def _kind(plain: dict[str, Any]) -> Kind:
+def _kind(plain: dict[str, Any]) -> SourceKind:
     lists = {name: tuple(plain[name]) for name in ("transports", "must")}
-    return Kind(**{**plain, **lists, "keys": _keys(plain["keys"])})
+    return SourceKind(**{**plain, **lists, "keys": _keys(plain["keys"])})
 
 
-def _bulk(transport: Transport, keys: tuple[Key, ...]) -> Kind:
+def _bulk(transport: Transport, keys: tuple[Key, ...]) -> SourceKind:
     """A flow of a transport that always has data to send."""
     name, about = transport.name, (transport.summary, transport.reference)
-    return Kind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {})
+    return SourceKind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {})
 
 
 _DECLARED = json.loads(_native.flows())
@@ -144,7 +144,7 @@ _DECLARED = json.loads(_native.flows())
 COMMON = _keys(_DECLARED["common"])
 STACKS: dict[str, Stack] = {stack["name"]: Stack(**stack) for stack in _DECLARED["stacks"]}
 TRANSPORTS: dict[str, Transport] = {one["name"]: _transport(one) for one in _DECLARED["transports"]}
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, SourceKind] = {
     kind.name: kind
     for kind in (
         *(_bulk(one, _keys(_DECLARED["bulk"])) for one in TRANSPORTS.values() if one.reacts),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aqmlab.scenario.flows import CONTROLS
-from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, Kind, Transport
+from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
 from aqmlab.scenario.values import WITHOUT_BOUND, takes
@@ -192,7 +192,7 @@ def _flows() -> Schema:
     rate = [_controlled(one) for one in TRANSPORTS.values() if one.form == "rate"]
     udp = _object({key.field: _value(key) for key in TRANSPORTS["udp"].keys}, required=["packet_bytes"])
     transport = {"oneOf": [_object({"udp": udp}), _object({"tcp": {"oneOf": tcp}}), _object({"rate": {"oneOf": rate}})]}
-    forms: dict[str, list[Kind]] = {}
+    forms: dict[str, list[SourceKind]] = {}
     for kind in KINDS.values():
         forms.setdefault(kind.form, []).append(kind)
     source = {"oneOf": [_source(form, kinds) for form, kinds in forms.items()]}
@@ -207,7 +207,7 @@ def _controlled(transport: Transport) -> Schema:
     return _object({**control, **keys}, required=control)
 
 
-def _source(form: str, kinds: list[Kind]) -> Schema:
+def _source(form: str, kinds: list[SourceKind]) -> Schema:
     """Return the schema of a source that several kinds of flow share: their keys and constants."""
     keys = {key.field: _value(key) for kind in kinds for key in kind.keys}
     said: dict[str, list[Any]] = {}

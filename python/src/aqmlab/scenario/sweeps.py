@@ -56,7 +56,7 @@ class Range:
 
     """
 
-    kind: quantities.Kind
+    kind: quantities.QuantityKind
     low: float
     high: float
     count: int | None

@@ -8,7 +8,7 @@ from typing import Any
 from aqmlab import __version__, plots
 from aqmlab.files import disk
 from aqmlab.plots import Figure
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import environment, inline
 from aqmlab.scenario import registry
 from aqmlab.suites import table
@@ -40,7 +40,7 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
             outcome=outcome,
             suite=outcome.suite,
             overview=overview(outcome),
-            looks=looks(list(outcome.aqms)),
+            styles=label_styles(list(outcome.aqms)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
             disciplines=[_facts(text) for text in outcome.aqms],
             warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),
@@ -67,7 +67,7 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
     return {
         "entry": part.entry,
         "tables": [one for one in (table.table(part), table.phases(part)) if one],
-        "looks": looks(part.result.aqms),
+        "styles": label_styles(part.result.aqms),
         "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
         "swept": len(part.result.points) > 1,
         "seeds": len(part.result.seeds),

@@ -64,7 +64,7 @@ def _sensitivity(tuning: Tuning) -> Figure:
         ]
     )
     parameters = tuple(table["parameter"].unique(maintain_order=True))
-    places = {name: float(place) for place, name in enumerate(parameters)}
+    positions = {name: float(place) for place, name in enumerate(parameters)}
     return Figure(
         name="sensitivity",
         title="Which parameters matter",
@@ -78,7 +78,7 @@ def _sensitivity(tuning: Tuning) -> Figure:
                 "bars",
                 "parameter",
                 "share",
-                Axis(places=places),
+                Axis(ticks=positions),
                 Axis("Share of variance", 0.0),
                 title=f"{metric}, {kind}",
                 rows={"metric": metric, "kind": kind},

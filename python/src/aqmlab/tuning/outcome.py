@@ -11,7 +11,7 @@ from aqmlab.results import Result
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.sensitivity import Index
 from aqmlab.tuning.trials import Trial
-from aqmlab.tuning.verdict import Kept, Verdict
+from aqmlab.tuning.verdict import Improvement, Kept
 from aqmlab.vocabulary.json_text import json_text
 
 FILE = "tuning.json"
@@ -43,7 +43,7 @@ class Tuning:
     front: Sequence[Trial]
     indices: Sequence[Index]
     unseen: Result
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[Improvement]
     kept: Sequence[Kept]
     split: str
 
@@ -94,7 +94,7 @@ class Tuning:
         return json_text(self.document())
 
 
-def _verdict(one: Verdict) -> dict[str, Any]:
+def _verdict(one: Improvement) -> dict[str, Any]:
     estimate = one.difference.estimate
     return {
         "aqm": one.aqm,

@@ -16,7 +16,7 @@ from aqmlab.vocabulary.errors import InputError
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Improvement:
     """A tuned setting against the default in one metric.
 
     Attributes:
@@ -75,7 +75,7 @@ class Kept:
         return f"keeps {self.bound} in {self.kept} of {self.of} unseen scenarios (the default in {self.default})"
 
 
-def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Verdict]:
+def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Improvement]:
     """Return the verdicts on all metrics of the goal; Holm's correction covers them.
 
     Raises:
@@ -83,17 +83,17 @@ def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> li
 
     """
     means = _means(result, goal.metrics)
-    found: list[Verdict] = []
+    found: list[Improvement] = []
     for aqm in chosen:
         for metric in goal.minimise:
             unit, own, other = "scenarios", means[aqm][metric], means[default][metric]
             if len(own) == 1:
                 unit, own, other = "seeds", _runs(result, aqm, metric), _runs(result, default, metric)
             default_mean, tuned_mean = (sum(side) / len(side) for side in (other, own))
-            found.append(Verdict(aqm, metric, default_mean, tuned_mean, statistics.paired(own, other), unit))
+            found.append(Improvement(aqm, metric, default_mean, tuned_mean, statistics.paired(own, other), unit))
     corrected = statistics.holm([one.difference for one in found])
     return [
-        Verdict(one.aqm, one.metric, one.default, one.tuned, difference, one.unit)
+        Improvement(one.aqm, one.metric, one.default, one.tuned, difference, one.unit)
         for one, difference in zip(found, corrected, strict=True)
     ]
 

@@ -17,7 +17,7 @@ from aqmlab.vocabulary.units import (
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuantityKind:
     """A kind of quantity.
 
     Attributes:
@@ -64,17 +64,17 @@ def _span(value: float) -> str:
 
 
 _TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
-KINDS: tuple[Kind, ...] = (
-    Kind("", "", 1.0, _number, lambda value: f"{value:.10g}", is_whole=False),
-    Kind("_packets", "packets", 1.0, _packets, lambda value: f"{value:.0f}p"),
-    Kind("_percent", "%", 0.01, _percent, lambda value: f"{value * 100:.10g}%", is_whole=False),
-    Kind("_mbit", "Mbit/s", 1e6, parse_rate, lambda value: format_rate(round(value))),
-    Kind("_ms", "ms", 1e6, parse_span, lambda value: _span(round(value))),
-    Kind("_bytes", "bytes", 1.0, parse_bytes, lambda value: format_bytes(round(value))),
+KINDS: tuple[QuantityKind, ...] = (
+    QuantityKind("", "", 1.0, _number, lambda value: f"{value:.10g}", is_whole=False),
+    QuantityKind("_packets", "packets", 1.0, _packets, lambda value: f"{value:.0f}p"),
+    QuantityKind("_percent", "%", 0.01, _percent, lambda value: f"{value * 100:.10g}%", is_whole=False),
+    QuantityKind("_mbit", "Mbit/s", 1e6, parse_rate, lambda value: format_rate(round(value))),
+    QuantityKind("_ms", "ms", 1e6, parse_span, lambda value: _span(round(value))),
+    QuantityKind("_bytes", "bytes", 1.0, parse_bytes, lambda value: format_bytes(round(value))),
 )
 
 
-def read(texts: Iterable[str]) -> tuple[Kind, list[float]] | None:
+def read(texts: Iterable[str]) -> tuple[QuantityKind, list[float]] | None:
     """Return the kind of some texts and their values in its base units, if all are of one kind.
 
     >>> kind, values = read(["500us", "2ms"])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from aqmlab.scenario import switches
 from aqmlab.scenario.topologies import files
-from aqmlab.scenario.topologies.generators import KINDS, Kind
+from aqmlab.scenario.topologies.generators import KINDS, TopologyKind
 from aqmlab.scenario.topologies.layout import Layout
 from aqmlab.vocabulary.errors import InputError, unknown
 
-__all__ = ["KINDS", "Kind", "Layout", "read", "texts"]
+__all__ = ["KINDS", "Layout", "TopologyKind", "read", "texts"]
 
 
 def read(

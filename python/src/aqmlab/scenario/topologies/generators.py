@@ -61,7 +61,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Kind:
+class TopologyKind:
     """A topology by name: its description, its keys, and its builder from rate, round-trip time and their values."""
 
     name: str
@@ -178,42 +178,42 @@ def _asymmetric(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
     return layout
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind(
+KINDS: tuple[TopologyKind, ...] = (
+    TopologyKind(
         "parking_lot",
         "hops in a row, each with the AQM; cross traffic from cross0.src to cross0.dst and so on",
         (Count("hops", "3", "bottlenecks in a row"),),
         _parking_lot,
     ),
-    Kind(
+    TopologyKind(
         "star",
         "hosts around a switch, the AQM on its ports; to h0 unless told",
         (Count("hosts", "8", "hosts around the switch"),),
         _star,
         has_switches=True,
     ),
-    Kind(
+    TopologyKind(
         "many_to_one",
         "senders behind a router, one server",
         (Count("senders", "8", "senders"),),
         _many_to_one,
         has_switches=True,
     ),
-    Kind(
+    TopologyKind(
         "many_to_many",
         "senders, router, switch, servers",
         (Count("senders", "8", "senders"), Count("servers", "4", "servers")),
         _many_to_many,
         has_switches=True,
     ),
-    Kind(
+    TopologyKind(
         "campus",
         "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's way to its "
         "switch; to the servers of the next site",
         (Count("clients", "16", "clients in all"),),
         _campus,
     ),
-    Kind(
+    TopologyKind(
         "leaf_spine",
         "leaves and spines with equal routes between them, the AQM on every port of a switch",
         (
@@ -224,19 +224,19 @@ KINDS: tuple[Kind, ...] = (
         _leaf_spine,
         has_switches=True,
     ),
-    Kind(
+    TopologyKind(
         "shared_medium",
         "stations that share the time of one medium with their access point",
         (Count("stations", "4", "stations"),),
         _shared_medium,
     ),
-    Kind(
+    TopologyKind(
         "bus",
         "hosts on one CSMA channel, the AQM in each; a packet takes the channel until it has arrived",
         (Count("clients", "8", "clients"), Count("servers", "2", "servers")),
         _bus,
     ),
-    Kind(
+    TopologyKind(
         "asymmetric",
         "a downlink and a slower uplink, the AQM on both; both are measured",
         (Rate("up", "rate of the way up; a tenth of the way down unless given"),),

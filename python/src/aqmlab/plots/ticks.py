@@ -23,14 +23,14 @@ def of(texts: Iterable[str]) -> dict[str, float]:
     return {name: float(size) for name, size in zip(names, sizes, strict=True)}
 
 
-def are_even_by_ratio(places: Iterable[float]) -> bool:
+def are_even_by_ratio(positions: Iterable[float]) -> bool:
     """Whether positions are spread more evenly over an axis by their ratios than by their differences.
 
     >>> are_even_by_ratio([10.0, 40.0, 160.0]), are_even_by_ratio([1.0, 5.75, 10.5, 15.25, 20.0])
     (True, False)
 
     """
-    ranked = sorted(places)
+    ranked = sorted(positions)
     if len(ranked) < 3 or ranked[0] <= 0.0:
         return False
     gaps = [(high - low) / (ranked[-1] - ranked[0]) for low, high in pairwise(ranked)]

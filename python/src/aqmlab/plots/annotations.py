@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from aqmlab.plots.figure import Figure
-from aqmlab.plots.model import Axis, Panel, Spot
+from aqmlab.plots.model import Annotation, Axis, Panel
 from aqmlab.vocabulary import quantities
 from aqmlab.vocabulary.errors import InputError, unknown
 
 
-def with_spots(figure: Figure, texts: Sequence[str]) -> Figure:
-    """Return the figure of a sweep with spots, each as ``NAME: SWEPT=VALUE ...``.
+def with_annotations(figure: Figure, texts: Sequence[str]) -> Figure:
+    """Return the figure of a sweep with annotations, each as ``NAME: SWEPT=VALUE ...``.
 
     Raises:
         InputError: if a text is not of this form, or its values are not within those that were swept.
@@ -25,10 +25,10 @@ def with_spots(figure: Figure, texts: Sequence[str]) -> Figure:
 
 
 def _with(panel: Panel, texts: Sequence[str]) -> Panel:
-    return replace(panel, spots=tuple(_spot(panel, text) for text in texts))
+    return replace(panel, annotations=tuple(_annotation(panel, text) for text in texts))
 
 
-def _spot(panel: Panel, text: str) -> Spot:
+def _annotation(panel: Panel, text: str) -> Annotation:
     read = re.fullmatch(r"([^:]+):\s*(\S+=\S+(?:\s+\S+=\S+)*)\s*", text)
     if read is None:
         raise InputError(
@@ -43,18 +43,18 @@ def _spot(panel: Panel, text: str) -> Spot:
     for name in axes.keys() - values.keys():
         raise InputError(f"--mark: '{text}' has no value of '{name}'")
     across, *up = (_place(name, values[name], axis) for name, axis in axes.items())
-    return Spot(read[1].strip(), across, up[0] if up else None)
+    return Annotation(read[1].strip(), across, up[0] if up else None)
 
 
 def _place(name: str, value: str, axis: Axis) -> float:
     """Return where a value is on an axis, between the swept ones by its ratio to them."""
-    found = quantities.read([value, *axis.places])
+    found = quantities.read([value, *axis.ticks])
     if found is None or min(found[1]) <= 0.0:
-        raise InputError(f"--mark: {name}={value} has no place between {', '.join(axis.places)}")
-    (size, *sizes), places = found[1], list(axis.places.values())
+        raise InputError(f"--mark: {name}={value} has no place between {', '.join(axis.ticks)}")
+    (size, *sizes), positions = found[1], list(axis.ticks.values())
     if not min(sizes) <= size <= max(sizes):
-        raise InputError(f"--mark: {name}={value} is outside of what was swept: {', '.join(axis.places)}")
-    if places == sizes:
+        raise InputError(f"--mark: {name}={value} is outside of what was swept: {', '.join(axis.ticks)}")
+    if positions == sizes:
         return size
     order = np.argsort(sizes)
-    return float(np.interp(np.log(size), np.log(np.array(sizes)[order]), np.array(places)[order]))
+    return float(np.interp(np.log(size), np.log(np.array(sizes)[order]), np.array(positions)[order]))

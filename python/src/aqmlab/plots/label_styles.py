@@ -1,8 +1,8 @@
-"""The look of each discipline: one colour, one dash and one marker, the same in every figure.
+"""The style of each discipline: one colour, one dash and one marker, the same in every figure.
 
-Ten colours times five dashes are fifty looks. Those of disciplines are given by the place of their name in `ORDER`; any
-other name has one by its checksum. Of the first ten, those that share a dash differ most in grey. Markers and hatches
-take turns apart from dashes, so that lines with markers also differ without colour.
+Ten colours times five dashes are fifty styles. Those of disciplines are given by the place of their name in `ORDER`;
+any other name has one by its checksum. Of the first ten, those that share a dash differ most in grey. Markers and
+hatches take turns apart from dashes, so that lines with markers also differ without colour.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ ORDER = (
 
 
 @dataclass(frozen=True)
-class Look:
-    """How the curves, points and bars of a label look."""
+class LabelStyle:
+    """How the curves, points and bars of a label are drawn."""
 
     colour: str
     dash: tuple[float, ...]
@@ -45,9 +45,9 @@ class Look:
     hatch: str
 
 
-def _look(place: int) -> Look:
+def _style(place: int) -> LabelStyle:
     turn = place + place // len(COLOURS)
-    return Look(
+    return LabelStyle(
         COLOURS[place % len(COLOURS)],
         DASHES[turn % len(DASHES)],
         MARKERS[turn % len(MARKERS)],
@@ -55,28 +55,28 @@ def _look(place: int) -> Look:
     )
 
 
-ALL = tuple(_look(place) for place in range(len(COLOURS) * len(DASHES)))
+ALL = tuple(_style(place) for place in range(len(COLOURS) * len(DASHES)))
 
 
-def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return the look of each label.
+def label_styles(labels: Sequence[str]) -> dict[str, LabelStyle]:
+    """Return the style of each label.
 
-    The first label of a discipline has the discipline's look. Others of it have the same colour with another dash, and
-    from the fourth on whatever look is free.
+    The first label of a discipline has the discipline's style. Others of it have the same colour with another dash, and
+    from the fourth on whatever style is free.
 
-    >>> looks(["codel", "pie target 5ms", "pie target 20ms"])["pie target 5ms"] == looks(["pie"])["pie"]
+    >>> label_styles(["codel", "pie target 5ms", "pie target 20ms"])["pie target 5ms"] == label_styles(["pie"])["pie"]
     True
 
     """
-    found: dict[str, Look] = {}
-    # Disciplines come before variants, so that no variant takes the look of another discipline.
+    found: dict[str, LabelStyle] = {}
+    # Disciplines come before variants, so that no variant takes the style of another discipline.
     ranked = sorted(dict.fromkeys(labels), key=lambda label: (_rank(label, labels), _discipline(label) not in ORDER))
     for label in ranked:
-        free = [look for look in _wanted(_discipline(label)) if look not in found.values()]
+        free = [style for style in _wanted(_discipline(label)) if style not in found.values()]
         if _discipline(label) not in ORDER and not _rank(label, labels):
             # What has no place takes a colour that no other has.
-            colours = {look.colour for look in found.values()}
-            free.sort(key=lambda look: look.colour in colours)
+            colours = {style.colour for style in found.values()}
+            free.sort(key=lambda style: style.colour in colours)
         found[label] = free[0] if free else ALL[len(found) % len(ALL)]
     return {label: found[label] for label in labels}
 
@@ -90,9 +90,9 @@ def _discipline(label: str) -> str:
     return plain(re.split(r"[\s:(\[]", label, maxsplit=1)[0])
 
 
-def _wanted(discipline: str) -> Iterator[Look]:
-    """Return the looks that a label of a discipline may have, the best first."""
+def _wanted(discipline: str) -> Iterator[LabelStyle]:
+    """Return the styles that a label of a discipline may have, the best first."""
     place = ORDER.index(discipline) if discipline in ORDER else zlib.crc32(discipline.encode()) % len(ALL)
     own = ALL[place]
-    same = [look for look in ALL if look.colour == own.colour and look != own]
+    same = [style for style in ALL if style.colour == own.colour and style != own]
     return chain((own,), same[:2], ALL)

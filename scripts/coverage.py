@@ -40,11 +40,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Shares of the experiments: the interval holds the truth, is longer than the truth's double, has no end."""
+    """Shares of the experiments: the interval holds the truth, lacks an end, and holds it where it has both."""
 
     case: Case
     held: float
     one_sided: float
+    both_held: float
     width: float
 
 
@@ -59,7 +60,7 @@ def cases() -> Iterator[Case]:
     for runs in (3, 5, 10, 30):
         yield Case("difference, paired", str(runs), "common seeds", 5.0, lambda r, n=runs: _pair(r, n))
     for spread in (0.05, 0.15, 0.3):
-        for runs in (5, 10, 20):
+        for runs in (3, 5, 10, 20):
             for quantile in (0.5, 0.95, 0.99):
                 yield _percentile("percentile, Woodruff", woodruff, spread, runs, quantile)
     for runs in (5, 10, 20):
@@ -84,7 +85,9 @@ def cover(case: Case, experiments: int) -> Coverage:
     ]
     widths = [one.half_width for one in found if one.half_width is not None]
     width = float(np.median(widths)) / case.truth if widths else math.nan
-    return Coverage(case, sum(held) / len(held), 1.0 - len(widths) / len(found), width)
+    both = [holds for holds, one in zip(held, found, strict=True) if one.half_width is not None]
+    both_held = sum(both) / len(both) if both else math.nan
+    return Coverage(case, sum(held) / len(held), 1.0 - len(widths) / len(found), both_held, width)
 
 
 def _normal(random: np.random.Generator, runs: int, cv: float = 0.3) -> list[float]:
@@ -166,11 +169,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
     experiments = parser.parse_args().experiments
-    print("| Interval | Runs | Values | Holds the truth | Half width | Without an end |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| Interval | Runs | Values | Holds the truth | Half width | Without an end | Holds it with both ends |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for case in cases():
         found = cover(case, experiments)
-        shares = f"{found.held:.1%} | {found.width:.1%} | {found.one_sided:.1%}"
+        shares = f"{found.held:.1%} | {found.width:.1%} | {found.one_sided:.1%} | {found.both_held:.1%}"
         print(f"| {case.interval} | {case.runs} | {case.about} | {shares} |", flush=True)
 
 

@@ -51,7 +51,7 @@ where = "Figure 1"
 scenario = "line"
 measure = { of = "qdelay_mean_ms", point.buffer = "200p" }
 unit = "ms"
-paper = { fifo = 1000, codel = 20 }
+paper = { fifo = 1000, codel = 100 }
 expect = ["codel < fifo"]
 [[claim]]
 id = "small-2"

@@ -8,6 +8,13 @@ more than that.
 - ``<=`` and ``>= ... within 5%``: its interval reaches no further to the other side than this.
 - ``= ... within 5%`` (or ``within 2`` in the measure's unit): its interval is within these bounds.
 
+A size is judged on both sides (``by 34%``: half to twice as much) or on one (``by at least 34%``).
+
+``expect`` holds the main parts, which make the verdict; ``besides`` what the paper says on the way, which is judged and
+shown with it. ``given`` says what must be so for the claim to be testable (a queue, losses), in the same form.
+
+A ``[[mechanism]]`` is a claim of ours: why something comes out as it does, as an ablation; ``explains`` names claims.
+
 Where a scenario has one AQM and sweeps what is compared (strategies of a switch and its senders, say), the claim names
 the swept key in ``contestants``, and its values take the place of AQMs.
 
@@ -32,7 +39,7 @@ LARGEST_FACTOR = 2.0
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _EXPECTATION = re.compile(
     r"(?P<left>\S+) +(?P<relation><=|>=|<|>|=) +(?P<right>\S+)"
-    rf"(?: +by +(?P<by>{_NUMBER}%))?(?: +(?P<kind>within|beyond) +(?P<bound>{_NUMBER}%?))?"
+    rf"(?: +by +(?P<least>at +least +)?(?P<by>{_NUMBER}%))?(?: +(?P<kind>within|beyond) +(?P<bound>{_NUMBER}%?))?"
 )
 _CHANGE = re.compile(r"(?P<on>\d{4}-\d\d-\d\d): (?P<what>.+)")
 
@@ -51,7 +58,7 @@ class Operand:
 class Expectation:
     """An expectation: a relation, its size (a share of the right side), and its bound.
 
-    The bound is a tolerance with ``<=``, ``>=`` and ``=`` (within), and a minimum with ``<`` and ``>`` (beyond).
+    ``at_least`` makes the size a smallest one. The bound is a tolerance with ``<=``, ``>=`` and ``=`` (within), and a minimum with ``<`` and ``>`` (beyond).
     """
 
     text: str
@@ -59,6 +66,7 @@ class Expectation:
     relation: Relation
     right: Operand
     by: float | None = None
+    at_least: bool = False
     bound: float | None = None
     bound_share: bool = True
 
@@ -72,6 +80,9 @@ class Claim:
         says: the paper's statement, in a sentence.
         where: where the paper makes it.
         unit: unit of the measure; ``scale`` converts measured values to it.
+        expectations: the main parts, which make the verdict.
+        besides: incidental parts, judged and shown beside it.
+        given: what must be so for the claim to be testable.
         paper: the paper's numbers, by operand.
         doubt: why a number of the paper cannot be right: then the order is judged, but not its size.
         factor: largest ratio of a difference to the paper's, or back; at most 2.
@@ -79,6 +90,7 @@ class Claim:
         contestants: the swept key whose values stand for AQMs; empty if AQMs stand for themselves.
         unjudged: why nothing can be checked; empty if it can.
         changes: changes after the first run (of a bound, a measure), each with date and reason.
+        explains: the claims that a mechanism explains; empty for what the paper claims.
 
     """
 
@@ -89,6 +101,8 @@ class Claim:
     scale: float
     measures: dict[str, Measure]
     expectations: tuple[Expectation, ...]
+    besides: tuple[Expectation, ...]
+    given: tuple[Expectation, ...]
     paper: dict[str, float]
     doubt: dict[str, str]
     factor: float
@@ -97,11 +111,17 @@ class Claim:
     unjudged: str
     changes: tuple[str, ...]
     note: str = ""
+    explains: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Expectation, ...]:
+        """All that it needs measured: main and incidental parts, and what must be given."""
+        return (*self.expectations, *self.besides, *self.given)
 
     @property
     def operands(self) -> list[Operand]:
         """The measured operands, each once, in the order of the paper's numbers and then of the expectations."""
-        sides = [side for one in self.expectations for side in (one.left, one.right) if side.number is None]
+        sides = [side for one in self.parts for side in (one.left, one.right) if side.number is None]
         named = {side.text: side for side in [*(operand(text) for text in self.paper), *sides]}
         return list(named.values())
 
@@ -116,13 +136,26 @@ class Claim:
 
 
 def read(table: Table) -> list[Claim]:
-    """Read the claims of a file.
+    """Read the claims of a file, and after them the mechanisms.
 
     Raises:
         InputError: naming the claim, the key and the value.
 
     """
-    return [_claim(one) for one in table.tables("claim", "id")]
+    found = [_claim(one) for one in table.tables("claim", "id")]
+    names = [one.id for one in found]
+    for one in table.tables("mechanism", "id"):
+        explained = one.texts("explains")
+        for name in explained:
+            if name not in names:
+                raise one.error(f"explains: {unknown('claim', name, names)}")
+        if not explained:
+            raise one.error("explains: is missing: name the claims that it explains")
+        mechanism = replace(_claim(one), explains=tuple(explained))
+        if mechanism.id in names:
+            raise one.error("id: is a claim's already")
+        found.append(mechanism)
+    return found
 
 
 def operand(text: str) -> Operand:
@@ -168,6 +201,7 @@ def expectation(text: str) -> Expectation:
         relation=relation,
         right=right,
         by=parse_fraction(match["by"]) if match["by"] else None,
+        at_least=bool(match["least"]),
         bound=None if bound is None else parse_fraction(bound) if share else float(bound),
         bound_share=share,
     )
@@ -186,7 +220,9 @@ def _claim(table: Table) -> Claim:
         unit=table.text("unit", ""),
         scale=table.number("scale", 1.0),
         measures=measures,
-        expectations=tuple(_expectation(table, text) for text in table.texts("expect")),
+        expectations=_expectations(table, "expect"),
+        besides=_expectations(table, "besides"),
+        given=_expectations(table, "given"),
         paper=table.numbers("paper"),
         doubt=table.words("doubt"),
         factor=_factor(table),
@@ -208,7 +244,7 @@ def _check(table: Table, claim: Claim) -> None:
         if side.measure not in claim.measures:
             what = f"measures.{side.measure}" if side.measure else "measure"
             raise table.error(f"'{side.text}' needs {what}, which is not there")
-    expected = {side.text for one in claim.expectations for side in (one.left, one.right)}
+    expected = {side.text for one in claim.parts for side in (one.left, one.right)}
     for name in claim.paper:
         if name not in expected and not claim.unjudged:
             raise table.error(f"paper: {unknown('operand of an expectation', name, sorted(expected))}")
@@ -251,11 +287,11 @@ def _factor(table: Table) -> float:
     return factor
 
 
-def _expectation(table: Table, text: str) -> Expectation:
+def _expectations(table: Table, key: str) -> tuple[Expectation, ...]:
     try:
-        return expectation(text)
+        return tuple(expectation(text) for text in table.texts(key))
     except ValueError as error:
-        raise table.error(f"expect: {error}") from None
+        raise table.error(f"{key}: {error}") from None
 
 
 def _change(table: Table, text: str) -> str:

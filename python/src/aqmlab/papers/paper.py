@@ -38,9 +38,15 @@ class Paper:
     reference: str
     presets: dict[str, str]
     claims: list[Claim]
+    mechanisms: list[Claim]
     readings: list[Reading]
     drawings: list[Drawing]
     standings: list[Standing]
+
+    @property
+    def statements(self) -> list[Claim]:
+        """All that is judged: the paper's claims and our mechanisms."""
+        return [*self.claims, *self.mechanisms]
 
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
@@ -74,6 +80,7 @@ def load(folder: Path) -> Paper:
     """
     table = Table.read(folder / "claims.toml")
     presets = table.words("presets")
+    statements = claims.read(table)
     layout = Table.read(folder / "figures.toml")
     paper = Paper(
         name=folder.name,
@@ -81,7 +88,8 @@ def load(folder: Path) -> Paper:
         title=table.text("title"),
         reference=table.text("reference"),
         presets=presets,
-        claims=claims.read(table),
+        claims=[one for one in statements if not one.explains],
+        mechanisms=[one for one in statements if one.explains],
         readings=_readings(Table.read(folder / "readings.toml")),
         drawings=figures.read(layout),
         standings=standings.read(layout),
@@ -90,7 +98,7 @@ def load(folder: Path) -> Paper:
     layout.done()
     for preset in presets:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
-        wanted = {measure.scenario for claim in paper.claims for measure in claim.measures.values()}
+        wanted = {measure.scenario for claim in paper.statements for measure in claim.measures.values()}
         wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels if panel.scenario}
         wanted |= {standing.scenario for standing in paper.standings}
         for scenario in sorted(wanted - known):

@@ -26,7 +26,7 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
         plans = [scenario.resolve(point) for point in one.points]
         several[name] = len(plans[0].contestants) > 1
         named[name] = names(plans[0])
-    for claim in paper.claims:
+    for claim in paper.statements:
         for side in claim.operands:
             measure = claim.measure(side)
             place = f"{paper.folder / 'claims.toml'}: claim {claim.id}: '{side.text}'"

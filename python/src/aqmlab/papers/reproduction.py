@@ -12,7 +12,7 @@ from aqmlab import experiment, scenario
 from aqmlab.papers import preflight, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
-from aqmlab.papers.verdicts import Judgement, family, judge
+from aqmlab.papers.verdicts import Check, Judgement, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
@@ -42,7 +42,12 @@ class Reproduction:
     @functools.cached_property
     def judgements(self) -> dict[str, list[Judgement]]:
         """The claims judged, by preset."""
-        return {preset: family([self._judge(claim, preset) for claim in self.paper.claims]) for preset in self.presets}
+        return {preset: self._judged(self.paper.claims, preset) for preset in self.presets}
+
+    @functools.cached_property
+    def mechanisms(self) -> dict[str, list[Judgement]]:
+        """The mechanisms judged, by preset: a family of their own."""
+        return {preset: self._judged(self.paper.mechanisms, preset) for preset in self.presets}
 
     @property
     def has_beyond(self) -> bool:
@@ -65,11 +70,11 @@ class Reproduction:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims with their verdicts as plain data, in the form of the contract; each names its preset."""
+        """The claims and mechanisms with their verdicts as plain data, in the form of the contract; each names its preset."""
         return [
             _claim_entry(judgement, self.paper.name, preset)
-            for preset, judgements in self.judgements.items()
-            for judgement in judgements
+            for preset in self.presets
+            for judgement in (*self.judgements[preset], *self.mechanisms[preset])
         ]
 
     def document(self) -> dict[str, Any]:
@@ -93,6 +98,9 @@ class Reproduction:
 
     def _all(self) -> list[Result]:
         return [result for _, results in self._by_preset() for result in results.values()]
+
+    def _judged(self, claims: Sequence[Claim], preset: str) -> list[Judgement]:
+        return family([self._judge(claim, preset) for claim in claims])
 
     def _judge(self, claim: Claim, preset: str) -> Judgement:
         def measured(side: Operand, point: int) -> Mapping[int, float]:
@@ -181,17 +189,20 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
         "why": judgement.why,
         "from": paper,
         "preset": preset,
-        "checks": [
-            {
-                "expected": check.expectation,
-                "point": check.point,
-                "verdict": str(check.verdict),
-                "words": check.words,
-                "p_holds": check.p_holds,
-                "p_fails": check.p_fails,
-            }
-            for check in judgement.checks
-        ],
+        "checks": [_check_entry(check) for check in judgement.checks],
+        "besides": [_check_entry(check) for check in judgement.besides],
+        "explains": list(claim.explains),
+    }
+
+
+def _check_entry(check: Check) -> dict[str, Any]:
+    return {
+        "expected": check.expectation,
+        "point": check.point,
+        "verdict": str(check.verdict),
+        "words": check.words,
+        "p_holds": check.p_holds,
+        "p_fails": check.p_fails,
     }
 
 

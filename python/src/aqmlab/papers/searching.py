@@ -17,6 +17,8 @@ from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
 FILE = "search.toml"
+# Runs that all agree by chance in one of a billion cases.
+CERTAIN = 30
 FOLDER = "search"
 
 
@@ -36,7 +38,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     if not is_there(paper):
         raise InputError(f"paper '{paper.name}' has no search: there is no {path}")
     found = search.read(path, paper.scenarios(FOLDER), quick=quick)
-    aqms = list(dict.fromkeys(side.aqm for claim in paper.claims for side in claim.operands))
+    aqms = list(dict.fromkeys(side.aqm for claim in paper.statements for side in claim.operands))
     if found.own not in aqms:
         raise InputError(f"{path}: own: {unknown('AQM', found.own, aqms)}")
     return found
@@ -46,7 +48,7 @@ def targets(paper: Paper, searched: Search) -> list[Target]:
     """Return the claims whose AQMs and measures are all part of the search."""
     first = {name: scenario.load(path).points[0] for name, path in searched.scenarios.items()}
     named = {name: preflight.names(scenario.resolve(point)) for name, point in first.items()}
-    return [_target(claim, sizes=searched.sizes) for claim in paper.claims if _is_within(claim, named)]
+    return [_target(claim, sizes=searched.sizes) for claim in paper.statements if _is_within(claim, named)]
 
 
 def conduct(
@@ -96,11 +98,11 @@ def _quantity(claim: Claim, side: Operand) -> Quantity:
 
 
 def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:
-    """Judge the means: two equal runs have an interval of length zero."""
+    """Judge the means alone: as runs that all agree, so many that chance has no part."""
 
-    def twice(side: Operand, point: int) -> Mapping[int, float]:
+    def agreeing(side: Operand, point: int) -> Mapping[int, float]:
         del point
-        return {1: means[side.text], 2: means[side.text]} if side.text in means else {}
+        return dict.fromkeys(range(CERTAIN), means[side.text]) if side.text in means else {}
 
-    verdict = judge(claim, twice, [0]).verdict
-    return Grade(str(verdict), verdict in HOLDS, verdict == Verdict.REPRODUCED)
+    judged = judge(claim, agreeing, [0])
+    return Grade(str(judged.verdict), judged.verdict in HOLDS, judged.verdict == Verdict.REPRODUCED)

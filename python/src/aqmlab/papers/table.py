@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.papers.claims import Claim
@@ -32,7 +32,12 @@ class ClaimTable:
 
 def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
     """Return the claims of a paper."""
-    return [_table(reproduction, number, claim) for number, claim in enumerate(reproduction.paper.claims)]
+    return _tables(reproduction.paper.claims, reproduction.judgements)
+
+
+def mechanism_tables(reproduction: Reproduction) -> list[ClaimTable]:
+    """Return the mechanisms of a paper."""
+    return _tables(reproduction.paper.mechanisms, reproduction.mechanisms)
 
 
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
@@ -49,8 +54,13 @@ def cell(value: float | None, half: float | None) -> Cell:
     return Cell(shown, "" if half is None else f"{half:.{digits}f}")
 
 
-def _table(reproduction: Reproduction, place: int, claim: Claim) -> ClaimTable:
-    judgements = {preset: found[place] for preset, found in reproduction.judgements.items()}
+def _tables(claims: Sequence[Claim], judged: Mapping[str, Sequence[Judgement]]) -> list[ClaimTable]:
+    return [
+        _table(claim, {preset: found[place] for preset, found in judged.items()}) for place, claim in enumerate(claims)
+    ]
+
+
+def _table(claim: Claim, judgements: dict[str, Judgement]) -> ClaimTable:
     lines = []
     for side in claim.operands:
         given = [_given(claim, side.text)] if claim.paper else []

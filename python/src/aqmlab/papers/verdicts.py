@@ -10,9 +10,15 @@ together (intersection-union test, Berger 1982). A claim is refuted if one of th
 smallest p is multiplied by the number of expectations (Bonferroni). The claims of a paper under one preset are a
 family: both lists are corrected by Holm's procedure, and claims that are no longer significant are inconclusive.
 
-An effect with a size in the paper is reproduced if its mean is between half and twice that size; a claim may narrow
-this factor. If not even its direction can be told, and its interval leaves out all of these sizes, it is refuted: what
-is there is smaller than what the paper found.
+An effect with a size in the paper is reproduced if its whole interval is between half and twice that size; a claim may
+narrow this factor. If the interval holds other sizes as well, the size is undecided. Sizes are compared as logarithms
+of the ratio of both sides, so that a third of something and three times it are equally far from no change, and neither
+side is preferred. If not even the direction can be told, and the interval leaves out all of these sizes, the
+expectation is refuted: what is there is smaller than what the paper found.
+
+Two runs refute nothing, and runs that all agree are no certainty: chance alone does that in one of 2^n cases. Where
+both sides are zero in every run there is nothing to compare: "less" is then neither met nor missed, and a claim of such
+parts alone is not testable; so is one of whose scenario something that must be given is not so.
 """
 
 from __future__ import annotations
@@ -40,15 +46,21 @@ class Verdict(StrEnum):
     """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
+    SIZE_UNDECIDED = "size undecided"
     DIRECTION_ONLY = "direction only"
     INCONCLUSIVE = "inconclusive"
     NOT_REPRODUCED = "not reproduced"
+    NOT_TESTABLE = "not testable"
     NOT_CHECKABLE = "not checkable"
 
 
-HOLDS = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)
+HOLDS = (Verdict.REPRODUCED, Verdict.SIZE_UNDECIDED, Verdict.DIRECTION_ONLY)
+# Without a judgement.
+UNJUDGED = (Verdict.NOT_TESTABLE, Verdict.NOT_CHECKABLE)
 # From the best to the worst: a claim has the worst verdict of its expectations.
-ORDER = (*HOLDS, Verdict.INCONCLUSIVE, Verdict.NOT_CHECKABLE, Verdict.NOT_REPRODUCED)
+ORDER = (*HOLDS, Verdict.INCONCLUSIVE, *UNJUDGED, Verdict.NOT_REPRODUCED)
+# Runs with which something can be refuted.
+ENOUGH_TO_REFUTE = 3
 
 
 class Spread(NamedTuple):
@@ -64,7 +76,8 @@ class Spread(NamedTuple):
 class Check:
     """An expectation judged at a point; ``words`` give the reason.
 
-    ``p_holds`` is the probability that chance alone makes it hold as clearly, ``p_fails`` that chance refutes it.
+    ``p_holds`` is the probability that chance alone makes it hold as clearly, ``p_fails`` that chance refutes it. A tie
+    is two sides that are zero in every run where the left one is to be less.
     """
 
     expectation: str
@@ -73,13 +86,15 @@ class Check:
     words: str
     p_holds: float = 1.0
     p_fails: float = 1.0
+    is_tie: bool = False
 
 
 @dataclass(frozen=True)
 class Judgement:
     """A claim judged.
 
-    ``measured`` holds, by operand, the mean of each point with its interval.
+    ``checks`` are of its main parts; ``besides`` of incidental ones. ``measured`` holds, by operand, the mean of each
+    point with its interval.
     """
 
     claim: Claim
@@ -87,6 +102,7 @@ class Judgement:
     why: str
     checks: tuple[Check, ...]
     measured: dict[str, list[Estimate | None]]
+    besides: tuple[Check, ...] = ()
 
     @property
     def p_holds(self) -> float:
@@ -101,22 +117,33 @@ class Judgement:
 
 def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
     """Judge a claim by itself; ``points`` are those of the sweep that it applies to."""
-    means = {side.text: [_mean(measured(side, point)) for point in points] for side in claim.operands}
+
+    def finite(side: Operand, point: int) -> Mapping[int, float]:
+        return {seed: value for seed, value in measured(side, point).items() if math.isfinite(value)}
+
+    def checks(parts: Sequence[Expectation]) -> tuple[Check, ...]:
+        return tuple(_check(claim, one, finite, point) for point in points for one in parts)
+
+    means = {side.text: [_mean(finite(side, point)) for point in points] for side in claim.operands}
     if claim.unjudged:
         return Judgement(claim, Verdict.NOT_CHECKABLE, claim.unjudged, (), means)
-    checks = tuple(_check(claim, one, measured, point) for point in points for one in claim.expectations)
-    if not checks:
+    main, besides = checks(claim.expectations), checks(claim.besides)
+    if not main:
         return Judgement(claim, Verdict.NOT_CHECKABLE, "the scenario has no such point", (), means)
-    worst = max((check.verdict for check in checks), key=ORDER.index)
-    judgement = Judgement(claim, worst, _why(checks), checks, means)
+    lacking = [words for point in points for one in claim.given if (words := _lacks(one, finite, point))]
+    if lacking:
+        return Judgement(claim, Verdict.NOT_TESTABLE, f"needs {lacking[0]}", (), means, besides)
+    told = [check for check in main if not check.is_tie] or main
+    worst = max((check.verdict for check in told), key=ORDER.index)
+    judgement = Judgement(claim, worst, _why(main, told, besides), tuple(told), means, besides)
     if worst == Verdict.NOT_REPRODUCED and judgement.p_fails > CHANCE:
-        return _doubted(judgement, f"one of {len(checks)} may fail by chance: p = {judgement.p_fails:.2g}")
+        return _doubted(judgement, f"one of {len(told)} may fail by chance: p = {judgement.p_fails:.2g}")
     return judgement
 
 
 def family(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the claims of a paper judged together: Holm's correction makes some of them inconclusive."""
-    judged = [one for one in judgements if one.verdict != Verdict.NOT_CHECKABLE and one.checks]
+    judged = [one for one in judgements if one.verdict not in UNJUDGED and one.checks]
     holds = dict(zip(map(id, judged), statistics.holm_p([one.p_holds for one in judged]), strict=True))
     fails = dict(zip(map(id, judged), statistics.holm_p([one.p_fails for one in judged]), strict=True))
 
@@ -157,19 +184,24 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
         return unchecked(f"{one.text}: its two sides have different seeds")
     if len(seeds) < 2:
         return unchecked("one run says nothing about chance")
+    if both and not any(a) and not any(b):
+        words = f"{one.text}: both are zero in every run"
+        return Check(one.text, point, Verdict.NOT_TESTABLE, words, is_tie=one.relation in ("<", "<="))
     base = sum(b) / len(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     spread = _spread(differences)
     p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
+    if len(seeds) < ENOUGH_TO_REFUTE:
+        p_fails = 1.0
     if p_holds <= CHANCE:
-        return Check(one.text, point, *_size(claim, one, spread, base), p_holds, p_fails)
+        return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails)
     if p_fails <= CHANCE:
         what = "too far" if one.relation == "=" else _refuted(one, spread)
         words = f"{one.text}: {what} {_by(spread, base)}"
         return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails)
     expected = _papers_size(claim, one)
-    p_smaller = _smaller(claim, one, differences, b, expected)
-    if expected is not None and p_smaller <= CHANCE:
+    p_smaller = _smaller(claim, one, a, b)
+    if p_smaller <= CHANCE:
         words = f"{one.text}: not distinguishable {_by(spread, base)}, and less than {expected:+.1%} in the paper"
         return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller))
     words = f"{one.text}: not distinguishable {_by(spread, base)}"
@@ -196,27 +228,43 @@ def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[fl
     return _closed(above, oriented, lower), below(oriented, lower)
 
 
-def _smaller(
-    claim: Claim, one: Expectation, differences: Sequence[float], right: Sequence[float], expected: float | None
-) -> float:
-    """Return the probability that chance alone makes a difference of the paper's size as small as this one.
+def _lacks(one: Expectation, measured: Measured, point: int) -> str:
+    """Return what must be given and is not so, by the means; empty if it is."""
+    means = []
+    for side in (one.left, one.right):
+        values = _values(side, measured, point)
+        if side.number is None and not values:
+            return f"{one.text}, and there is no measurement of {side.text}"
+        means.append(side.number if side.number is not None else sum(values.values()) / len(values))
+    left, right = means
+    margin = (one.bound or 0.0) * (abs(right) if one.bound_share else 1.0)
+    beyond = {"<": right - left, ">": left - right, "<=": right - left, ">=": left - right, "=": -abs(left - right)}
+    room = beyond[one.relation] + (margin if one.relation in ("<=", ">=", "=") else -margin)
+    met = room > 0.0 if one.relation in ("<", ">") else room >= 0.0
+    return "" if met else f"{one.text}, and it is {left:.3g} beside {right:.3g}"
 
-    The smallest size that would be reproduced is a share of the right side, run by run, as in `_bounds`.
-    """
+
+def _smaller(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> float:
+    """Return the probability that chance alone makes a difference of the paper's size as small as this one."""
     claimed = _claimed_sign(one)
+    expected = _papers_size(claim, one)
     strict = one.relation in ("<", ">")
     if not strict or expected is None or expected * claimed <= 0.0 or _doubts(claim, one):
         return 1.0
-    base = math.copysign(1.0, sum(right))
-    needed = [abs(expected) / claim.factor * base * value for value in right]
-    return statistics.exceeds([size - claimed * value for value, size in zip(differences, needed, strict=True)])
+    least, _ = _sizes(claim, one, expected, left, right)
+    return _fails([claimed * (a - b * (1.0 + _of(right) * least)) for a, b in zip(left, right, strict=True)])
 
 
 def _closed(
     test: Callable[[Sequence[float], Sequence[float]], float], values: Sequence[float], margins: Sequence[float]
 ) -> float:
     """Return the probability of a bound that is itself allowed: runs that all lie on it meet it."""
-    return 0.0 if list(values) == list(margins) else test(values, margins)
+    return statistics.by_sign(len(values)) if list(values) == list(margins) else test(values, margins)
+
+
+def _fails(values: Sequence[float]) -> float:
+    """Return the probability that chance alone gives a mean this far below zero; with too few runs it may always."""
+    return 1.0 if len(values) < ENOUGH_TO_REFUTE else statistics.exceeds([-value for value in values])
 
 
 def _refuted(one: Expectation, spread: Spread) -> str:
@@ -228,8 +276,10 @@ def _refuted(one: Expectation, spread: Spread) -> str:
     return "the opposite holds" if one.relation in ("<", ">") else "the difference is larger"
 
 
-def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[Verdict, str]:
+def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> tuple[Verdict, str]:
     """Judge the size of a difference that holds."""
+    base = sum(right) / len(right)
+    spread = _spread([a - b for a, b in zip(left, right, strict=True)])
     if one.relation == "=":
         return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
     if one.by is None and not all(_number(claim, side) is not None for side in (one.left, one.right)):
@@ -241,15 +291,63 @@ def _size(claim: Claim, one: Expectation, spread: Spread, base: float) -> tuple[
     if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
     change = spread.value / abs(base)
-    words = f"{one.text}: {change:+.1%} ({expected:+.1%} in the paper"
-    if abs(expected * base) < spread.deviation:
-        words += f", less than the spread of single runs, {spread.deviation / abs(base):.1%}"
+    ends = f"{spread.low / abs(base):+.1%} to {spread.high / abs(base):+.1%}"
+    words = f"{one.text}: {change:+.1%} ({ends}; {expected:+.1%} in the paper"
     if change * expected <= 0.0:
         return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
-    ratio = change / expected
-    if 1.0 / claim.factor - 1e-12 <= ratio <= claim.factor + 1e-12:
-        return Verdict.REPRODUCED, f"{words}, {ratio:.2g} times its size)"
-    return Verdict.DIRECTION_ONLY, f"{words}: {ratio:.2g} times its size, not within a factor of {claim.factor:g})"
+    least, most = _sizes(claim, one, expected, left, right)
+    verdict = _within(one, expected, (least, most), left, right)
+    allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} or more"
+    told = {
+        Verdict.REPRODUCED: f"allowed is {allowed}",
+        Verdict.SIZE_UNDECIDED: f"too few runs to tell whether it is {allowed}",
+        Verdict.DIRECTION_ONLY: f"not {allowed}",
+    }
+    return verdict, f"{words}; {told[verdict]})"
+
+
+def _within(
+    one: Expectation, expected: float, sizes: tuple[float, float], left: Sequence[float], right: Sequence[float]
+) -> Verdict:
+    """Say whether the interval of the ratio of both sides is between these sizes, outside, or both."""
+    sign = math.copysign(1.0, expected)
+
+    def beyond(size: float) -> list[float]:
+        """How far each run is beyond a size (Fieller 1954)."""
+        return [sign * (a - b * (1.0 + _of(right) * size)) for a, b in zip(left, right, strict=True)]
+
+    bounds = [beyond(sizes[0])]
+    if math.isfinite(sizes[1]):
+        bounds.append([-value for value in beyond(sizes[1])])
+    if all(_met(margins) <= CHANCE for margins in bounds):
+        return Verdict.REPRODUCED
+    return Verdict.DIRECTION_ONLY if any(_fails(margins) <= CHANCE for margins in bounds) else Verdict.SIZE_UNDECIDED
+
+
+def _met(margins: Sequence[float]) -> float:
+    """Return the probability that chance alone gives margins like these, which may be zero."""
+    return statistics.exceeds(margins) if any(margins) else statistics.by_sign(len(margins))
+
+
+def _sizes(
+    claim: Claim, one: Expectation, expected: float, left: Sequence[float], right: Sequence[float]
+) -> tuple[float, float]:
+    """Return the smallest and largest size that count as the paper's, as shares of the right side.
+
+    They are the paper's ratio of left to right to the power of 1/factor and of factor; where a side is not above zero,
+    which has no logarithm, the difference divided and multiplied by the factor.
+    """
+    if one.at_least:
+        return expected, math.inf
+    factor = claim.factor
+    if 1.0 + expected <= 0.0 or sum(left) <= 0.0 or sum(right) <= 0.0:
+        return expected / factor, expected * factor
+    return math.expm1(math.log1p(expected) / factor), math.expm1(math.log1p(expected) * factor)
+
+
+def _of(right: Sequence[float]) -> float:
+    """Return the sign of the right side: a share of what is below zero is one of its amount."""
+    return math.copysign(1.0, sum(right))
 
 
 def _papers_size(claim: Claim, one: Expectation) -> float | None:
@@ -306,11 +404,15 @@ def _doubted(judgement: Judgement, reason: str) -> Judgement:
     return dataclasses.replace(judgement, verdict=Verdict.INCONCLUSIVE, why=f"{judgement.why}; {reason}")
 
 
-def _why(checks: Sequence[Check]) -> str:
+def _why(main: Sequence[Check], told: Sequence[Check], besides: Sequence[Check]) -> str:
     """Give the reason: the failures first, then wrong sizes, then how many expectations hold."""
-    holding = sum(check.verdict in HOLDS for check in checks)
-    ranked = sorted(checks, key=lambda check: -ORDER.index(check.verdict))
+    holding = sum(check.verdict in HOLDS for check in told)
+    ranked = sorted(told, key=lambda check: -ORDER.index(check.verdict))
     worst = [check.words for check in ranked if check.verdict == ranked[0].verdict]
-    count = f"{holding} of {len(checks)} hold; " if len(checks) > 1 else ""
+    count = f"{holding} of {len(told)} hold; " if len(told) > 1 else ""
     more = f"; and {len(worst) - 3} more" if len(worst) > 3 else ""
-    return f"{count}{'; '.join(worst[:3])}{more}"
+    ties = len(main) - len(told)
+    left_out = f"; {ties} compare{'s' if ties == 1 else ''} zero with zero" if ties else ""
+    aside = sum(check.verdict in HOLDS for check in besides)
+    beside = f"; of {len(besides)} incidental parts {aside} hold{'s' if aside == 1 else ''}" if besides else ""
+    return f"{count}{'; '.join(worst[:3])}{more}{left_out}{beside}"

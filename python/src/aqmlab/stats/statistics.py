@@ -198,7 +198,7 @@ def influence(values: Sequence[float], reference: Sequence[float]) -> Influence 
 def exceeds(values: Sequence[float]) -> float:
     """Return the probability that chance alone gives a mean this far above zero: a one-sided t-test.
 
-    Equal values have no variance: the answer is then 0 if they are above zero, and 1 otherwise.
+    Equal values have no variance, which is no certainty: if they are above zero, the answer is that of the sign test.
 
     >>> round(exceeds([1.0, 2.0, 3.0]), 4)  # t = 2 / (1 / sqrt(3)) = 3.464 with 2 degrees of freedom
     0.0371
@@ -207,8 +207,18 @@ def exceeds(values: Sequence[float]) -> float:
     sample = np.asarray(values, dtype=float)
     error = float(sample.std(ddof=1)) / len(sample) ** 0.5
     if error == 0.0:
-        return 0.0 if sample[0] > 0.0 else 1.0
+        return by_sign(len(sample)) if sample[0] > 0.0 else 1.0
     return student.above(float(sample.mean()) / error, len(sample) - 1)
+
+
+def by_sign(n: int) -> float:
+    """Return the probability that n values all fall on one given side of their median.
+
+    >>> by_sign(3)
+    0.125
+
+    """
+    return 0.5**n
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:

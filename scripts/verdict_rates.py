@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""How often each verdict is given, in simulated experiments whose truth is known (`make verdict-rates`).
+
+A run gives a value of an AQM `a` and of one `b`, with the same seed. What the seeds have in common is as large as what
+they have not, each with a standard deviation of a fifth of the mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from aqmlab.files.documents import Table
+from aqmlab.papers import claims
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.verdicts import HOLDS, Judgement, Verdict, family, judge
+from aqmlab.stats.statistics import Reals
+
+EXPERIMENTS = 2000
+RUNS = (2, 3, 5, 10, 30)
+SEED = 7567
+# The claims of a paper, which are judged together.
+CLAIMS = 20
+
+# Values of `a` and `b` for a number of runs, where b's mean is 1 and a's is the given one.
+Draw: TypeAlias = Callable[[np.random.Generator, int, float], tuple[Reals, Reals]]
+
+
+def _normal(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
+    common, own = random.normal(0.0, 0.2, runs), random.normal(0.0, 0.2, (2, runs))
+    return mean * (1.0 + common + own[0]), 1.0 + common + own[1]
+
+
+def _skewed(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
+    """Lognormal: delays and completion times of few flows; a deviation of the mean's size."""
+    sigma = np.sqrt(np.log(1.5))
+    common, own = random.normal(0.0, sigma, runs), random.normal(0.0, sigma, (2, runs))
+    a, b = np.exp(common + own - sigma * sigma)
+    return mean * a, b
+
+
+def _binary(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
+    """Something that happens in a run, or not: in 40 % of b's runs."""
+    drawn = random.random((2, runs))
+    return (drawn[0] < 0.4 * mean) / 0.4, (drawn[1] < 0.4) / 0.4
+
+
+def _tied(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
+    """Few drops: small counts, of which many are equal."""
+    return random.poisson(0.5 * mean, runs) / 0.5, random.poisson(0.5, runs) / 0.5
+
+
+DRAWS: dict[str, Draw] = {"normal": _normal, "skewed": _skewed, "0 or 1": _binary, "ties": _tied}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An expectation and a truth; ``right`` and ``wrong`` are the verdicts that the truth makes so."""
+
+    expect: str
+    mean: float
+    about: str
+    right: tuple[Verdict, ...]
+    wrong: tuple[Verdict, ...]
+
+
+REFUTED = (Verdict.NOT_REPRODUCED,)
+CASES = (
+    Case("a < b", 1.0, "no difference", REFUTED, HOLDS),
+    Case("a < b", 0.5, "half", HOLDS, REFUTED),
+    Case("a < b", 2.0, "twice", REFUTED, HOLDS),
+    Case("a < b by 50%", 0.5, "half: the paper's size", (Verdict.REPRODUCED,), REFUTED),
+    Case("a < b by 50%", 0.85, "15 % less: a quarter of it", (Verdict.DIRECTION_ONLY,), (Verdict.REPRODUCED,)),
+    Case("a < b by at least 28%", 0.4, "60 % less", (Verdict.REPRODUCED,), (Verdict.DIRECTION_ONLY, *REFUTED)),
+    Case("a < b by at least 28%", 0.85, "15 % less", (Verdict.DIRECTION_ONLY,), (Verdict.REPRODUCED,)),
+    Case("a <= b within 10%", 1.0, "no difference", HOLDS, REFUTED),
+    Case("a = b within 10%", 1.0, "no difference", HOLDS, REFUTED),
+    Case("a = b within 10%", 1.3, "30 % more", REFUTED, HOLDS),
+    Case("a < 1", 1.0, "exactly 1", REFUTED, HOLDS),
+    Case("a > 1", 1.0, "exactly 1", REFUTED, HOLDS),
+)
+
+
+def claim(expect: str) -> Claim:
+    """Return a claim with one expectation."""
+    entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": [expect]}
+    (found,) = claims.read(Table({"claim": [entry]}, ""))
+    return found
+
+
+def rates(case: Case, draw: Draw, runs: int, experiments: int) -> Counter[Verdict]:
+    """Return how often each verdict is given."""
+    random, one = np.random.default_rng((SEED, runs)), claim(case.expect)
+    return Counter(_judged(one, draw(random, runs, case.mean)).verdict for _ in range(experiments))
+
+
+def some_refuted(draw: Draw, runs: int, experiments: int) -> float:
+    """Return in which share of papers with claims that nothing decides some claim is "not reproduced"."""
+    random, one = np.random.default_rng((SEED, runs)), claim("a < b")
+    papers = [family([_judged(one, draw(random, runs, 1.0)) for _ in range(CLAIMS)]) for _ in range(experiments)]
+    return sum(any(one.verdict in REFUTED for one in paper) for paper in papers) / experiments
+
+
+def table(experiments: int) -> Iterator[str]:
+    """Return the lines of docs/statistics.md: how often a verdict is wrong, and right, by the number of runs."""
+    heads = [f"{kind}, {runs} runs" for kind in ("wrong", "right") for runs in RUNS]
+    yield f"| Expected | True | Values | {' | '.join(heads)} |"
+    yield f"|{' --- |' * (3 + len(heads))}"
+    for case in CASES:
+        for name, draw in DRAWS.items():
+            found = [rates(case, draw, runs, experiments) for runs in RUNS]
+            shares = [sum(one[kind] for kind in kinds) for kinds in (case.wrong, case.right) for one in found]
+            cells = " | ".join(f"{share / experiments:.1%}" for share in shares)
+            yield f"| `{case.expect}` | {case.about} | {name} | {cells} |"
+
+
+def _judged(one: Claim, drawn: tuple[Reals, Reals]) -> Judgement:
+    values = {name: dict(enumerate(found.tolist())) for name, found in zip("ab", drawn, strict=True)}
+    return judge(one, lambda side, point: values[side.aqm], [0])
+
+
+def main() -> None:
+    """Print the tables of docs/statistics.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
+    experiments = parser.parse_args().experiments
+    for line in table(experiments):
+        print(line, flush=True)
+    print(f"\n| Values | {' | '.join(f'{runs} runs' for runs in RUNS)} |\n|{' --- |' * (len(RUNS) + 1)}")
+    for name, draw in DRAWS.items():
+        found = [some_refuted(draw, runs, experiments // 10) for runs in RUNS]
+        print(f"| {name} | {' | '.join(f'{one:.1%}' for one in found)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

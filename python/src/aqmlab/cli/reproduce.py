@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 STYLES = {
     "reproduced": "green",
+    "size undecided": "yellow",
     "direction only": "yellow",
     "inconclusive": "cyan",
     "not reproduced": "red",
+    "not testable": "dim",
     "not checkable": "dim",
 }
 
@@ -38,7 +40,16 @@ def reproduce(
         bool, typer.Option("--quick", help="The same claims with fewer AQMs, points or seeds: two minutes at most.")
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Also run what goes beyond the paper.")] = False,
-    search: Annotated[bool, typer.Option("--search", help="Try the values that the paper leaves open.")] = False,
+    search: Annotated[
+        bool, typer.Option("--search", help="Search the values that the paper leaves open for its numbers.")
+    ] = False,
+    readings: Annotated[
+        bool,
+        typer.Option(
+            "--readings/--no-readings",
+            help="Judge each claim also in a sample of what the paper leaves open.",
+        ),
+    ] = True,
     for_papers: Annotated[
         bool,
         typer.Option("--paper", help="Write each figure also as PDF for a column of a paper (3.5 in wide, 8 pt)."),
@@ -93,6 +104,7 @@ def reproduce(
                     jobs=number,
                     quick=quick,
                     beyond=beyond,
+                    readings=readings,
                     search=one in searched,
                     watcher=bar,
                 )

@@ -58,7 +58,8 @@ class Operand:
 class Expectation:
     """An expectation: a relation, its size (a share of the right side), and its bound.
 
-    ``at_least`` makes the size a smallest one. The bound is a tolerance with ``<=``, ``>=`` and ``=`` (within), and a minimum with ``<`` and ``>`` (beyond).
+    ``at_least`` makes the size a smallest one. The bound is a tolerance with ``<=``, ``>=`` and ``=`` (within), and a
+    minimum with ``<`` and ``>`` (beyond).
     """
 
     text: str

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 FRONT = "index.html"
 CLASSES = {
     Verdict.REPRODUCED: "good",
+    Verdict.SIZE_UNDECIDED: "half",
     Verdict.DIRECTION_ONLY: "half",
     Verdict.INCONCLUSIVE: "open",
     Verdict.NOT_REPRODUCED: "bad",
+    Verdict.NOT_TESTABLE: "open",
     Verdict.NOT_CHECKABLE: "open",
 }
 

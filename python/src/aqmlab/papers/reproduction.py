@@ -16,7 +16,7 @@ from aqmlab.papers.verdicts import Check, Judgement, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import Outcome
+from aqmlab.search import Outcome, Space
 from aqmlab.stats.statistics import Estimate
 
 
@@ -31,6 +31,7 @@ class Reproduction:
     results: dict[str, dict[str, Result]]
     beyond: dict[str, Result]
     quick: bool = False
+    space: Space | None = None
     search: Outcome | None = None
     skipped: tuple[str, ...] = ()
 
@@ -70,7 +71,7 @@ class Reproduction:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims and mechanisms with their verdicts as plain data, in the form of the contract; each names its preset."""
+        """The claims and mechanisms with their verdicts as plain data, in the contract's form; each names its preset."""
         return [
             _claim_entry(judgement, self.paper.name, preset)
             for preset in self.presets
@@ -91,7 +92,9 @@ class Reproduction:
                 for key, rows in entries.items():
                     rows += [{**place, **row} for row in document[key]]
         searched = [{"paper": self.paper.name, **self.search.document()}] if self.search else []
-        return {"scenario": scenarios, "warnings": warnings, **entries, "claims": self.claims, "search": searched}
+        readings = [{"paper": self.paper.name, **self.space.document()}] if self.space else []
+        judged = {"claims": self.claims, "readings": readings, "search": searched}
+        return {"scenario": scenarios, "warnings": warnings, **entries, **judged}
 
     def _by_preset(self) -> list[tuple[str, Mapping[str, Result]]]:
         return [*self.results.items(), *([(BEYOND, self.beyond)] if self.beyond else [])]
@@ -133,6 +136,7 @@ def conduct(
     jobs: int | None = None,
     quick: bool = False,
     beyond: bool = False,
+    readings: bool = True,
     search: bool = False,
     watcher: Watcher | None = None,
 ) -> Reproduction:
@@ -170,10 +174,12 @@ def conduct(
 
     results = {preset: run(preset) for preset in presets}
     further = run(BEYOND) if beyond else {}
-    searched = None
+    space, searched = None, None
+    if readings and searching.is_there(paper):
+        space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
     if search:
         searched = searching.conduct(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
-    return Reproduction(paper, results, further, quick, searched, skipped)
+    return Reproduction(paper, results, further, quick, space, searched, skipped)
 
 
 def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from aqmlab import scenario, search
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
-from aqmlab.papers.verdicts import HOLDS, Verdict, judge
+from aqmlab.papers.verdicts import HOLDS, UNJUDGED, Verdict, judge
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import Grade, Outcome, Quantity, Search, Target
+from aqmlab.search import Grade, Outcome, Quantity, Search, Space, Target
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
@@ -73,6 +73,30 @@ def conduct(
     return search.conduct(searched, targets(paper, searched), place, seeds=seeds, jobs=jobs, watcher=watcher)
 
 
+def explore(
+    paper: Paper,
+    folder: Path,
+    *,
+    seeds: str | None = None,
+    jobs: int | None = None,
+    quick: bool = False,
+    watcher: Watcher | None = None,
+) -> Space:
+    """Judge the claims in a sample of the values that the paper leaves open; runs are kept in the folder and reused.
+
+    Raises:
+        InputError: if `search.toml` or a scenario is wrong.
+        CheckError: if a run broke one of its own checks.
+        KeyboardInterrupt: if the user interrupted.
+
+    """
+    searched = load(paper, quick=quick)
+    place = folder / paper.name / FOLDER
+    return search.explore(
+        searched, targets(paper, searched), place, around=not quick, seeds=seeds, jobs=jobs, watcher=watcher
+    )
+
+
 def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:
     """Whether the scenarios, of which the AQMs' names are given, have all that a claim needs."""
     wanted = [(claim.measure(side).scenario, plain(claim.aqm(side))) for side in claim.operands]
@@ -105,4 +129,5 @@ def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:
         return dict.fromkeys(range(CERTAIN), means[side.text]) if side.text in means else {}
 
     judged = judge(claim, agreeing, [0])
-    return Grade(str(judged.verdict), judged.verdict in HOLDS, judged.verdict == Verdict.REPRODUCED)
+    one = judged.verdict
+    return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, one not in UNJUDGED)

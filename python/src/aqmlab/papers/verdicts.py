@@ -296,7 +296,7 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
     if change * expected <= 0.0:
         return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
     least, most = _sizes(claim, one, expected, left, right)
-    verdict = _within(one, expected, (least, most), left, right)
+    verdict = _within(expected, (least, most), left, right)
     allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} or more"
     told = {
         Verdict.REPRODUCED: f"allowed is {allowed}",
@@ -306,9 +306,7 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
     return verdict, f"{words}; {told[verdict]})"
 
 
-def _within(
-    one: Expectation, expected: float, sizes: tuple[float, float], left: Sequence[float], right: Sequence[float]
-) -> Verdict:
+def _within(expected: float, sizes: tuple[float, float], left: Sequence[float], right: Sequence[float]) -> Verdict:
     """Say whether the interval of the ratio of both sides is between these sizes, outside, or both."""
     sign = math.copysign(1.0, expected)
 

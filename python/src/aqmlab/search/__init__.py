@@ -2,6 +2,20 @@
 
 from aqmlab.search.outcome import Outcome, conduct
 from aqmlab.search.plan import Factor, Search, Setting, read
+from aqmlab.search.space import Reach, Space, explore
 from aqmlab.search.targets import Grade, Quantity, Target
 
-__all__ = ["Factor", "Grade", "Outcome", "Quantity", "Search", "Setting", "Target", "conduct", "read"]
+__all__ = [
+    "Factor",
+    "Grade",
+    "Outcome",
+    "Quantity",
+    "Reach",
+    "Search",
+    "Setting",
+    "Space",
+    "Target",
+    "conduct",
+    "explore",
+    "read",
+]

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import machine
-from aqmlab.results.measures import Measure
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import design, sensitivity
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
-from aqmlab.search.scores import Score, score
+from aqmlab.search.scores import Score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.targets import Target
 
@@ -149,17 +148,12 @@ def conduct(
     runs = Runs(search, targets, folder, watcher or Watcher())
     first = runs.first_seeds(seeds)
 
-    def tried(settings: Sequence[Setting], numbers: range) -> dict[Setting, Score]:
-        def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
-            return runs.values(setting, numbers, aqm, measure)
-
-        runs.conduct(settings, numbers, machine.cores() if jobs is None else jobs)
-        return {setting: score(setting, targets, values, search.own) for setting in settings}
-
+    cores = machine.cores() if jobs is None else jobs
     scores: dict[Setting, Score] = {}
 
     def attempt(settings: Sequence[Setting]) -> None:
-        scores.update(tried([setting for setting in dict.fromkeys(settings) if setting not in scores], first))
+        missing = [setting for setting in dict.fromkeys(settings) if setting not in scores]
+        scores.update(runs.scores(missing, first, cores))
 
     sample = list(dict.fromkeys(design.sample(search.factors, search.settings)))
     near = design.neighbours(search.factors, search.base)
@@ -170,7 +164,7 @@ def conduct(
             attempt(design.neighbours(search.factors, best.setting))
             if min(scores.values(), key=aim) is best:
                 break
-    fresh = tried(_chosen(search, scores), range(first.stop, first.stop + search.fresh_seeds))
+    fresh = runs.scores(_chosen(search, scores), range(first.stop, first.stop + search.fresh_seeds), cores)
     return Outcome(search, targets, scores, fresh, sample, len(first), search.fresh_seeds)
 
 

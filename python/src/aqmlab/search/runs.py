@@ -20,6 +20,7 @@ from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
 from aqmlab.search.plan import Search, Setting
+from aqmlab.search.scores import Score, score
 from aqmlab.search.targets import Target
 
 
@@ -38,7 +39,7 @@ class Runs:
     """The runs of a search."""
 
     def __init__(self, search: Search, targets: Sequence[Target], folder: Path, watcher: Watcher) -> None:
-        self._search, self._watcher = search, watcher
+        self._search, self._targets, self._watcher = search, targets, watcher
         self._asked = _asked(targets, search)
         self._kept = Ledger(folder, watcher)
         self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
@@ -62,6 +63,15 @@ class Runs:
         self._watcher.on_begin("searching")
         self._watcher.on_plan(len(missing), len(needs) - len(missing))
         self._kept.make(missing, lambda done: _values(done, needs[done.run.key]), jobs, self._watcher.on_progress)
+
+    def scores(self, settings: Sequence[Setting], seeds: range, jobs: int) -> dict[Setting, Score]:
+        """Make the missing runs of the settings with these seeds; return the settings' scores."""
+
+        def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
+            return self.values(setting, seeds, aqm, measure)
+
+        self.conduct(settings, seeds, jobs)
+        return {setting: score(setting, self._targets, values, self._search.own) for setting in settings}
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
         """Return the values of a measure in the runs of a setting with these seeds, by seed."""

@@ -32,11 +32,15 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Grade:
-    """The grade in a target: in a word, whether its direction holds, and whether its size does too."""
+    """The grade in a target: in a word, whether its direction holds, and whether its size does too.
+
+    ``is_judged`` is false where there is nothing to judge.
+    """
 
     word: str
     holds: bool
     is_whole: bool
+    is_judged: bool = True
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -219,6 +220,25 @@ def by_sign(n: int) -> float:
 
     """
     return 0.5**n
+
+
+def share(count: int, of: int) -> tuple[float, float]:
+    """Return the 95 % interval of a probability of which ``count`` of ``of`` tries came true (Wilson 1927).
+
+    >>> low, high = share(7, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.397, 0.892)
+    >>> share(0, 0)
+    (0.0, 1.0)
+
+    """
+    if of == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1.0 + CONFIDENCE) / 2)
+    found, spread = count / of, z * z / of
+    centre = (found + spread / 2) / (1.0 + spread)
+    half = math.sqrt(spread * (found * (1.0 - found) + spread / 4)) / (1.0 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:

@@ -1,0 +1,259 @@
+"""The space of readings: in which share of it each target is met, and what decides.
+
+A paper leaves values open. Its verdict under one choice of them says nothing of the others, so a balanced sample of all
+combinations is run, and each target judged in each of them, by its means.
+
+What decides is told by an analysis of variance of "it holds": the share of its variance that lies between the levels of
+a factor. A factor counts if its share is larger than that of the largest factor in 95 % of random assignments of the
+outcomes to the settings, so that among many factors chance names one in 5 % of cases.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aqmlab.files import machine
+from aqmlab.runs.watcher import Watcher
+from aqmlab.search import design
+from aqmlab.search.plan import Search, Setting
+from aqmlab.search.runs import Runs
+from aqmlab.search.scores import Score
+from aqmlab.search.targets import Grade, Target
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Reals
+
+# A fixed seed: the shuffling is the same every time.
+SEED = 7567
+SHUFFLES = 400
+CONFIDENCE = 0.95
+MOST_DECIDING = 3
+# More changes at once than this tell nothing about any of them.
+MOST_CHANGES = 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A setting and the grade of a target in it; ``presets`` are its names, and ``sampled`` whether it counts."""
+
+    setting: Setting
+    grade: Grade
+    presets: tuple[str, ...]
+    sampled: bool
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A factor, and the share of the variance of "it holds" that lies between its levels."""
+
+    factor: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The fewest changes to a preset that turn a target: pairs of factor and level; ``to`` is the verdict there."""
+
+    preset: str
+    changes: tuple[tuple[str, str], ...]
+    to: str
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a target reaches in the space.
+
+    Attributes:
+        target: its name.
+        cells: every setting that was tried.
+        holding: sampled settings in which it holds.
+        tested: sampled settings in which it can be judged.
+        low, high: the 95 % interval of the share in which it holds, in the whole space (Wilson 1927).
+        deciding: the factors that decide, the strongest first.
+        turns: what turns it, by preset.
+
+    """
+
+    target: str
+    cells: tuple[Cell, ...]
+    holding: int
+    tested: int
+    low: float
+    high: float
+    deciding: tuple[Deciding, ...]
+    turns: tuple[Turn, ...]
+
+    @property
+    def share(self) -> float | None:
+        """The share of the settings in which it holds."""
+        return self.holding / self.tested if self.tested else None
+
+    @property
+    def sentence(self) -> str:
+        """The conclusion in a sentence."""
+        sampled = sum(cell.sampled for cell in self.cells)
+        if not self.tested:
+            return f"Testable in none of {sampled} readings."
+        held = f"Holds in {self.holding} of {self.tested} readings ({self.holding / self.tested:.0%}"
+        held += f"; {self.low:.0%} to {self.high:.0%} of all, 95 %)"
+        untested = sampled - self.tested
+        if untested:
+            held += f"; {untested} more have nothing to test"
+        return f"{held}; {self._decides()}{self._turned()}."
+
+    def _decides(self) -> str:
+        if self.holding in (0, self.tested):
+            return "no reading among them turns it" if not self.turns else "but it turns"
+        if not self.deciding:
+            return "no single choice decides"
+        verb = "decides" if len(self.deciding) == 1 else "decide"
+        shares = ", ".join(f"{one.factor} ({one.share:.0%} of the differences)" for one in self.deciding)
+        return f"{shares} {verb}"
+
+    def _turned(self) -> str:
+        if not self.turns:
+            return ""
+        told = (
+            f"{' and '.join(f'{factor} {level}' for factor, level in one.changes)} turns `{one.preset}` to {one.to}"
+            for one in self.turns
+        )
+        return f"; {'; '.join(told)}"
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "claim": self.target,
+            "holding": self.holding,
+            "tested": self.tested,
+            "share": self.share,
+            "ci95_low": self.low,
+            "ci95_high": self.high,
+            "deciding": [{"factor": one.factor, "share": one.share} for one in self.deciding],
+            "turns": [{"preset": one.preset, "changes": dict(one.changes), "to": one.to} for one in self.turns],
+            "says": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Space:
+    """The space of readings as tried; ``seeds`` is the number of runs per setting and AQM."""
+
+    search: Search
+    targets: Sequence[Target]
+    scores: Mapping[Setting, Score]
+    sample: Sequence[Setting]
+    seeds: int
+
+    @functools.cached_property
+    def reaches(self) -> dict[str, Reach]:
+        """How far each target reaches, by its name."""
+        return {target.name: self._reach(target.name) for target in self.targets}
+
+    def words(self, setting: Setting) -> str:
+        """Describe a setting: each factor and its level."""
+        return ", ".join(f"{factor.name} {level}" for factor, level in zip(self.search.factors, setting, strict=True))
+
+    def document(self) -> dict[str, Any]:
+        """Return the space as plain data."""
+        return {
+            "readings": len(self.sample),
+            "seeds": self.seeds,
+            "factors": {factor.name: {"says": factor.says, "levels": factor.shown} for factor in self.search.factors},
+            "claims": [one.document() for one in self.reaches.values()],
+        }
+
+    def _reach(self, name: str) -> Reach:
+        sampled = {*self.sample}
+        named: dict[Setting, tuple[str, ...]] = {}
+        for preset, setting in self.search.presets.items():
+            named[setting] = (*named.get(setting, ()), preset)
+        cells = tuple(
+            Cell(setting, one.grades[name], named.get(setting, ()), setting in sampled)
+            for setting, one in self.scores.items()
+        )
+        tested = [cell for cell in cells if cell.sampled and cell.grade.is_judged]
+        holding = sum(cell.grade.holds for cell in tested)
+        low, high = statistics.share(holding, len(tested))
+        return Reach(name, cells, holding, len(tested), low, high, self._deciding(tested), self._turns(cells))
+
+    def _deciding(self, cells: Sequence[Cell]) -> tuple[Deciding, ...]:
+        """Return the factors whose share of the variance is beyond chance."""
+        held = np.array([float(cell.grade.holds) for cell in cells])
+        if not cells or held.min() == held.max():
+            return ()
+        groups = [
+            np.array([[float(cell.setting[place] == level) for level in factor.levels] for cell in cells])
+            for place, factor in enumerate(self.search.factors)
+        ]
+        dealt = np.random.default_rng(SEED).permuted(np.tile(held, (SHUFFLES, 1)), axis=1)
+        chance = float(np.quantile(np.max([_between(group, dealt) for group in groups], axis=0), CONFIDENCE))
+        shares = [float(_between(group, held[None, :])[0]) for group in groups]
+        found = [
+            Deciding(factor.name, share)
+            for factor, share in zip(self.search.factors, shares, strict=True)
+            if share > chance
+        ]
+        return tuple(sorted(found, key=lambda one: -one.share)[:MOST_DECIDING])
+
+    def _turns(self, cells: Sequence[Cell]) -> tuple[Turn, ...]:
+        """Return, for each preset, the fewest changes that turn it, if few of them do."""
+        found = []
+        for preset, setting in self.search.presets.items():
+            own = next(cell.grade for cell in cells if cell.setting == setting)
+            others = [
+                (self._changes(setting, cell.setting), cell.grade.word)
+                for cell in cells
+                if cell.grade.is_judged and cell.grade.holds != own.holds
+            ]
+            fewest = min(others, key=lambda one: len(one[0]), default=None)
+            if own.is_judged and fewest and len(fewest[0]) <= MOST_CHANGES:
+                found.append(Turn(preset, *fewest))
+        return tuple(found)
+
+    def _changes(self, here: Setting, there: Setting) -> tuple[tuple[str, str], ...]:
+        pairs = zip(self.search.factors, here, there, strict=True)
+        return tuple((factor.name, level) for factor, own, level in pairs if level != own)
+
+
+def explore(
+    search: Search,
+    targets: Sequence[Target],
+    folder: Path,
+    *,
+    around: bool,
+    seeds: str | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Space:
+    """Try a balanced sample of the space, the presets and, if asked for, what differs from one of them in one factor.
+
+    Runs are kept in the folder and reused.
+
+    Raises:
+        InputError: if a scenario is wrong.
+        CheckError: if a run broke one of its own checks.
+        KeyboardInterrupt: if the user interrupted.
+
+    """
+    runs = Runs(search, targets, folder, watcher or Watcher())
+    numbers = runs.first_seeds(seeds)
+    sample = list(dict.fromkeys(design.sample(search.factors, search.settings)))
+    named = [search.base, *search.presets.values()]
+    near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
+    settings = list(dict.fromkeys([*named, *sample, *near]))
+    scores = runs.scores(settings, numbers, machine.cores() if jobs is None else jobs)
+    return Space(search, targets, scores, sample, len(numbers))
+
+
+def _between(group: Reals, outcomes: Reals) -> Reals:
+    """Return the share of each row's variance that lies between the levels (eta squared)."""
+    sizes = np.maximum(group.sum(axis=0), 1.0)
+    centred = outcomes - outcomes.mean(axis=1, keepdims=True)
+    means = centred @ group / sizes
+    shares: Reals = (means**2 * group.sum(axis=0)).sum(axis=1) / (centred**2).sum(axis=1)
+    return shares

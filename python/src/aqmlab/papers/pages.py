@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab import __version__, plots
 from aqmlab.files import disk
-from aqmlab.papers import drawing, search_page, standings, workspace
-from aqmlab.papers.paper import BEYOND
+from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, workspace
+from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.table import Cell, cell, claim_tables, counts
+from aqmlab.papers.table import Cell, cell, claim_tables, counts, mechanism_tables
 from aqmlab.papers.verdicts import Verdict, by_chance
 from aqmlab.report import environment, inline
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from aqmlab.papers.standings import Standing
     from aqmlab.plots import Figure
 
 FRONT = "index.html"
+# A figure of all presets: preset, figure, drawing.
+Same: TypeAlias = "list[tuple[str, Figure, Markup]]"
+# Numbers of figures in the place of a claim, as in "Figures 1 and 3, section 2".
+_FIGURES = re.compile(r"Figures? ([\d, and]+)")
 CLASSES = {
     Verdict.REPRODUCED: "good",
     Verdict.SIZE_UNDECIDED: "half",
@@ -56,28 +63,34 @@ def render_page(
     reproduction: Reproduction, drawn: dict[str, list[Figure]], search: search_page.Section | None = None
 ) -> str:
     """Return the page of a paper; the figures of all presets are side by side."""
-    shown: dict[str, list[tuple[str, Figure]]] = {}
+    paper, space = reproduction.paper, reproduction.space
+    shown: dict[str, Same] = {}
     for preset, figures in drawn.items():
         for figure in figures:
-            shown.setdefault(figure.title, []).append((preset, figure))
+            shown.setdefault(figure.title, []).append((preset, figure, inline(figure.bare_svg, figure.title)))
+    beside = _beside(paper, shown)
+    placed = {title for found in beside.values() for title, _ in found}
     return (
         environment(Path(__file__).parent)
         .get_template("paper.html")
         .render(
             reproduction=reproduction,
-            paper=reproduction.paper,
-            tables=claim_tables(reproduction),
+            paper=paper,
+            opening=cards.opening(space),
+            cards=cards.cards(claim_tables(reproduction), space),
+            mechanisms=cards.cards(mechanism_tables(reproduction), space),
             counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
             chance=by_chance(next(iter(reproduction.judgements.values()))),
             classes=CLASSES,
-            figures={
-                title: [(preset, one, inline(one.bare_svg, one.title)) for preset, one in same]
-                for title, same in shown.items()
-            },
-            narrow={one.title for one in reproduction.paper.drawings if len(one.panels) == 1},
+            beside=beside,
+            figures={title: same for title, same in shown.items() if title not in placed},
+            narrow={one.title for one in paper.drawings if len(one.panels) == 1},
             standings=_standings(reproduction),
             search=search,
+            factors=space.search.factors if space else (),
+            made=searching.made(paper),
             settings=_settings(reproduction),
+            provenance=provenance.sentence(paper),
             version=__version__,
         )
     )
@@ -89,9 +102,30 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
         environment(Path(__file__).parent)
         .get_template("front.html")
         .render(
-            reproductions=reproductions, classes=CLASSES, verdicts=list(Verdict), counts=counts, version=__version__
+            papers=[cards.overview(one) for one in reproductions],
+            classes=CLASSES,
+            verdicts=list(Verdict),
+            version=__version__,
         )
     )
+
+
+def _beside(paper: Paper, shown: Mapping[str, Same]) -> dict[str, list[tuple[str, Same]]]:
+    """Return the figures of each claim: those that show its numbers or have the number of the paper's; each once."""
+    found: dict[str, list[tuple[str, Same]]] = {}
+    placed: set[str] = set()
+    for claim in paper.claims:
+        named = {f"Figure {number}" for number in re.findall(r"\d+", " ".join(_FIGURES.findall(claim.where)))}
+        titles = [
+            drawing.title
+            for drawing in paper.drawings
+            if drawing.title in shown
+            and drawing.title not in placed
+            and (drawing.title.partition(":")[0] in named or any(panel.numbers == claim.id for panel in drawing.panels))
+        ]
+        placed |= {*titles}
+        found[claim.id] = [(title, shown[title]) for title in titles]
+    return found
 
 
 def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tuple[str, list[Cell]]]]]:

@@ -71,7 +71,7 @@ class Reproduction:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims and mechanisms with their verdicts as plain data, in the contract's form; each names its preset."""
+        """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
         return [
             _claim_entry(judgement, self.paper.name, preset)
             for preset in self.presets

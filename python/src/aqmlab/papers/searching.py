@@ -44,6 +44,11 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     return found
 
 
+def made(paper: Paper) -> tuple[str, ...]:
+    """Return the searches that were made, each with its date and what it chose."""
+    return load(paper).made if is_there(paper) else ()
+
+
 def targets(paper: Paper, searched: Search) -> list[Target]:
     """Return the claims whose AQMs and measures are all part of the search."""
     first = {name: scenario.load(path).points[0] for name, path in searched.scenarios.items()}

@@ -73,8 +73,20 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """Left over right with its interval, the ratios that meet the expectation, and the paper's (absent: none)."""
+
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+    paper: float | None = None
+
+
+@dataclass(frozen=True)
 class Check:
-    """An expectation judged at a point; ``words`` give the reason.
+    """An expectation judged at a point; ``words`` give the reason. Below or at zero on the right there is no ratio.
 
     ``p_holds`` is the probability that chance alone makes it hold as clearly, ``p_fails`` that chance refutes it. A tie
     is two sides that are zero in every run where the left one is to be less.
@@ -87,6 +99,7 @@ class Check:
     p_holds: float = 1.0
     p_fails: float = 1.0
     is_tie: bool = False
+    ratio: Ratio | None = None
 
 
 @dataclass(frozen=True)
@@ -190,22 +203,23 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     base = sum(b) / len(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     spread = _spread(differences)
+    ratio = _ratio(claim, one, spread, a, b)
     p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
     if len(seeds) < ENOUGH_TO_REFUTE:
         p_fails = 1.0
     if p_holds <= CHANCE:
-        return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails)
+        return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails, ratio=ratio)
     if p_fails <= CHANCE:
         what = "too far" if one.relation == "=" else _refuted(one, spread)
         words = f"{one.text}: {what} {_by(spread, base)}"
-        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails)
+        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails, ratio=ratio)
     expected = _papers_size(claim, one)
     p_smaller = _smaller(claim, one, a, b)
     if p_smaller <= CHANCE:
         words = f"{one.text}: not distinguishable {_by(spread, base)}, and less than {expected:+.1%} in the paper"
-        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller))
+        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller), ratio=ratio)
     words = f"{one.text}: not distinguishable {_by(spread, base)}"
-    return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails)
+    return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails, ratio=ratio)
 
 
 def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[float]) -> tuple[float, float]:
@@ -297,7 +311,8 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
         return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
     least, most = _sizes(claim, one, expected, left, right)
     verdict = _within(expected, (least, most), left, right)
-    allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} or more"
+    further = "or less" if one.relation == "<" else "or more"
+    allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} {further}"
     told = {
         Verdict.REPRODUCED: f"allowed is {allowed}",
         Verdict.SIZE_UNDECIDED: f"too few runs to tell whether it is {allowed}",
@@ -336,7 +351,7 @@ def _sizes(
     which has no logarithm, the difference divided and multiplied by the factor.
     """
     if one.at_least:
-        return expected, math.inf
+        return expected, math.copysign(math.inf, expected)
     factor = claim.factor
     if 1.0 + expected <= 0.0 or sum(left) <= 0.0 or sum(right) <= 0.0:
         return expected / factor, expected * factor
@@ -346,6 +361,28 @@ def _sizes(
 def _of(right: Sequence[float]) -> float:
     """Return the sign of the right side: a share of what is below zero is one of its amount."""
     return math.copysign(1.0, sum(right))
+
+
+def _ratio(
+    claim: Claim, one: Expectation, spread: Spread, left: Sequence[float], right: Sequence[float]
+) -> Ratio | None:
+    base = sum(right) / len(right)
+    if base <= 0.0:
+        return None
+    bound = (one.bound or 0.0) / (1.0 if one.bound_share else base)
+    allowed = {
+        "<": (0.0, 1.0 - bound),
+        ">": (1.0 + bound, math.inf),
+        "<=": (0.0, 1.0 + bound),
+        ">=": (1.0 - bound, math.inf),
+        "=": (1.0 - bound, 1.0 + bound),
+    }[one.relation]
+    expected = None if _doubts(claim, one) else _papers_size(claim, one)
+    if expected is not None and one.relation in ("<", ">") and expected * _claimed_sign(one) > 0.0:
+        ends = [1.0 + size for size in _sizes(claim, one, expected, left, right)]
+        allowed = max(0.0, min(ends)), max(ends)
+    low, value, high = (1.0 + end / base for end in (spread.low, spread.value, spread.high))
+    return Ratio(value, low, high, *allowed, None if expected is None else 1.0 + expected)
 
 
 def _papers_size(claim: Claim, one: Expectation) -> float | None:

@@ -64,6 +64,7 @@ class Search:
         steps: most steps from the closest setting to a closer neighbour.
         best: how many of the closest are run again.
         fresh_seeds: fresh seeds with which they are run again.
+        made: the searches that were made, each with its date and what it chose.
 
     """
 
@@ -78,6 +79,7 @@ class Search:
     steps: int
     best: int
     fresh_seeds: int
+    made: tuple[str, ...] = ()
 
     def values(self, setting: Setting) -> dict[str, str]:
         """Return the value of each ``$name`` in a setting."""
@@ -109,11 +111,11 @@ def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> S
     factors = tuple(_factor(one) for one in table.tables("factor", "name"))
     if not factors:
         raise table.error("factor: is missing: give the open parameters, as [[factor]]")
-    own, sizes = table.text("own"), table.flag("sizes")
+    own, sizes, made = table.text("own"), table.flag("sizes"), table.texts("made")
     base = _base(table, factors, scenarios)
     presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
     table.done()
-    return Search(factors, scenarios, own, sizes, base, presets, **counts)
+    return Search(factors, scenarios, own, sizes, base, presets, made=made, **counts)
 
 
 def _factor(table: Table) -> Factor:

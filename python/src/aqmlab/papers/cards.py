@@ -1,0 +1,240 @@
+"""Claims as cards: the verdicts, a chart of each comparison, and a strip of the readings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aqmlab.papers.reproduction import Reproduction
+from aqmlab.papers.table import ClaimTable, claim_tables, counts
+from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
+from aqmlab.search import Reach, Space
+
+# Ratios beyond these are drawn at the edge.
+FURTHEST = 100.0
+TICKS = (0.01, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0)
+# Most comparisons in a chart; the others are in the table.
+MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A measured ratio on its axis: centre and ends of the interval as shares of the width."""
+
+    preset: str
+    number: int
+    verdict: Verdict
+    at: float
+    low: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A comparison: what is expected, the allowed part of the axis, the paper's place, and what was measured."""
+
+    expected: str
+    low: float
+    high: float
+    paper: float | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The comparisons of a claim on one axis of ratios, left to right side; ``left_out`` are not drawn."""
+
+    rows: tuple[Row, ...]
+    ticks: tuple[tuple[float, str], ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A reading in the strip."""
+
+    verdict: Verdict
+    presets: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The readings of a claim: its conclusion, and the tiles by the level of the strongest factor that decides."""
+
+    says: str
+    share: float | None
+    holding: int
+    tested: int
+    deciding: str
+    lines: tuple[tuple[str, tuple[Tile, ...]], ...]
+
+    @property
+    def whole(self) -> Strip:
+        """The strip in one line."""
+        return replace(self, lines=(("", tuple(tile for _, tiles in self.lines for tile in tiles)),))
+
+
+@dataclass(frozen=True)
+class Card:
+    """A claim with all that is shown of it."""
+
+    table: ClaimTable
+    chart: Chart | None
+    strip: Strip | None
+
+
+def cards(tables: Sequence[ClaimTable], space: Space | None) -> list[Card]:
+    """Return a card per claim."""
+    return [Card(one, _chart(one), strip(one.claim.id, space)) for one in tables]
+
+
+def strip(claim: str, space: Space | None) -> Strip | None:
+    """Return the strip of a claim, if the space of readings has it."""
+    reach = space.reaches.get(claim) if space else None
+    if space is None or reach is None:
+        return None
+    deciding = reach.deciding[0].factor if reach.deciding else ""
+    return Strip(reach.sentence, reach.share, reach.holding, reach.tested, deciding, _lines(reach, space, deciding))
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A paper on the front page.
+
+    Attributes:
+        counts: how many claims have each verdict, by preset.
+        mostly: how many claims hold in half of the readings or more, of those that these can judge.
+        lines: per claim its name, its words, its judgements by preset, and its strip.
+
+    """
+
+    name: str
+    reproduction: Reproduction
+    opening: str
+    counts: Mapping[str, Mapping[Verdict, int]]
+    mostly: str
+    lines: tuple[tuple[str, str, Mapping[str, Judgement], Strip | None], ...]
+
+
+def overview(reproduction: Reproduction) -> Overview:
+    """Return a paper for the front page."""
+    space = reproduction.space
+    tables = claim_tables(reproduction)
+    shares = [
+        reach.share
+        for one in tables
+        if space and (reach := space.reaches.get(one.claim.id)) is not None and reach.share is not None
+    ]
+    return Overview(
+        reproduction.paper.name,
+        reproduction,
+        opening(space),
+        {preset: counts(found) for preset, found in reproduction.judgements.items()},
+        f"{sum(share >= 0.5 for share in shares)} of {len(shares)}" if shares else "",
+        tuple((one.claim.id, one.claim.says, one.judgements, strip(one.claim.id, space)) for one in tables),
+    )
+
+
+def opening(space: Space | None) -> str:
+    """Return what the space says of the paper as a whole, in a few sentences."""
+    if space is None or not space.reaches:
+        return ""
+    found = [one for one in space.reaches.values() if one.tested]
+    every, none = ([one.target for one in found if one.share == wanted] for wanted in (1.0, 0.0))
+    some = [one for one in found if one.target not in (*every, *none)]
+    factors: dict[str, list[str]] = {}
+    for one in some:
+        for decides in one.deciding:
+            factors.setdefault(decides.factor, []).append(one.target)
+    ranked = sorted(factors.items(), key=lambda one: -len(one[1]))
+    told = "; ".join(f"{factor} decides {', '.join(claims)}" for factor, claims in ranked)
+    untested = len(space.reaches) - len(found)
+    return (
+        f"{len(space.sample)} readings of what it leaves open, {space.seeds} seed{'s' * (space.seeds > 1)} each. "
+        f"Of {len(found)} claims that they can judge, {len(every)} hold in all of them{_named(every)}, {len(none)} in "
+        f"none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
+        + (f"; {untested} have nothing to test" if untested else "")
+        + "."
+        + (f" What decides: {told}." if told else "")
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _chart(table: ClaimTable) -> Chart | None:
+    checks: dict[str, list[tuple[int, str, Check]]] = {}
+    for number, (preset, one) in enumerate(table.judgements.items()):
+        for check in (*one.checks, *one.besides):
+            if check.ratio is not None:
+                checks.setdefault(check.expectation, []).append((number, preset, check))
+    if not checks:
+        return None
+    shown = dict(list(checks.items())[:MOST_ROWS])
+    ratios = [check.ratio for found in shown.values() for _, _, check in found if check.ratio is not None]
+    places = [place for one in ratios for place in (one.value, one.low, one.high, one.paper or 1.0)]
+    low, high = min(0.5, *map(_drawn, places)), max(2.0, *map(_drawn, places))
+    span = math.log(high / low) * 1.08
+    start = math.log(low) - math.log(high / low) * 0.04
+
+    def at(ratio: float) -> float:
+        return round(min(max((math.log(_drawn(ratio)) - start) / span, 0.0), 1.0), 4)
+
+    def row(expected: str, found: Sequence[tuple[int, str, Check]]) -> Row:
+        known = [(number, preset, check, check.ratio) for number, preset, check in found if check.ratio is not None]
+        first = known[0][3]
+        marks = tuple(_mark(number, preset, check, ratio, at) for number, preset, check, ratio in known)
+        most = 1.0 if math.isinf(first.most) else at(first.most)
+        return Row(
+            expected,
+            at(first.least) if first.least > 0.0 else 0.0,
+            most,
+            None if first.paper is None else at(first.paper),
+            marks,
+        )
+
+    ticks = tuple((at(tick), _tick(tick)) for tick in TICKS if low * 0.96 <= tick <= high * 1.04)
+    return Chart(tuple(row(*one) for one in shown.items()), ticks, len(checks) - len(shown))
+
+
+def _mark(number: int, preset: str, check: Check, ratio: Ratio, at: Callable[[float], float]) -> Mark:
+    ends = at(ratio.value), at(ratio.low), at(ratio.high)
+    return Mark(preset, number, check.verdict, *ends, f"{preset}: {check.words}")
+
+
+def _drawn(ratio: float) -> float:
+    return min(max(ratio, 1.0 / FURTHEST), FURTHEST)
+
+
+def _tick(ratio: float) -> str:
+    """Write a ratio as a tick.
+
+    >>> _tick(0.5), _tick(1.0), _tick(10.0)
+    ('÷ 2', 'equal', '× 10')
+
+    """
+    if ratio == 1.0:
+        return "equal"
+    return f"× {ratio:g}" if ratio > 1.0 else f"÷ {1.0 / ratio:g}"
+
+
+def _lines(reach: Reach, space: Space, deciding: str) -> tuple[tuple[str, tuple[Tile, ...]], ...]:
+    order = [*HOLDS, *(one for one in Verdict if one not in HOLDS)]
+    shown = [cell for cell in reach.cells if cell.sampled or cell.presets]
+    shown.sort(key=lambda cell: order.index(Verdict(cell.grade.word)))
+
+    def tiles(level: str | None, place: int) -> tuple[Tile, ...]:
+        return tuple(
+            Tile(Verdict(cell.grade.word), cell.presets, f"{space.words(cell.setting)}: {cell.grade.word}")
+            for cell in shown
+            if level is None or cell.setting[place] == level
+        )
+
+    for place, factor in enumerate(space.search.factors):
+        if factor.name == deciding:
+            return tuple((f"{deciding} {level}", tiles(level, place)) for level in factor.levels)
+    return (("", tiles(None, 0)),)

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -78,6 +78,9 @@ nightly: store-check soak ## what takes too long for every change: a flood of a 
 
 coverage: .venv/native ## simulate how often the intervals hold the truth (three minutes)
 	$(BIN)/python scripts/coverage.py
+
+verdict-rates: .venv/native ## simulate how often verdicts on claims are wrong (two minutes)
+	$(BIN)/python scripts/verdict_rates.py
 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py

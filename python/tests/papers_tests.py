@@ -289,7 +289,7 @@ def a_browser_shows_the_pages_without_errors(aqmlab: Command) -> None:
         for width in (390, 1200):
             tab.set_viewport_size({"width": width, "height": 900})
             front = tab.evaluate(LOOKED_AT)
-            assert (front["wide"], front["rows"]) == (0, 4)
+            assert (front["wide"], front["rows"]) == (0, 5)
 
 
 @pytest.mark.usefixtures("small")

@@ -146,12 +146,15 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     from rich.console import Group
 
     from aqmlab.cli.search import shown as searched
-    from aqmlab.papers.table import claim_tables, counts
+    from aqmlab.papers import cards
+    from aqmlab.papers.table import claim_tables, counts, mechanism_tables
     from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
-    for claim in claim_tables(reproduction):
+    opening = cards.opening(reproduction.space)
+    parts += [Text(opening), ""] if opening else []
+    for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction)]:
         unit = f" ({claim.claim.unit})" if claim.claim.unit else ""
         where = (f"  {claim.claim.where}", "dim")
         parts.append(Text.assemble((claim.claim.id, "bold"), f"  {claim.claim.says}{unit}", where))
@@ -168,6 +171,8 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         parts.append(table)
         judged = [(name, one) for name, one in claim.judgements.items() if str(one.verdict) != "reproduced"]
         parts += [Text(f"{name}: {one.why}", style="dim") for name, one in judged]
+        reach = cards.strip(claim.claim.id, reproduction.space)
+        parts += [Text(f"readings: {reach.says}", style="dim")] if reach else []
         parts.append("")
     readings = _table()
     readings.add_column("Reading", overflow="fold")

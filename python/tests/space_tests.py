@@ -1,0 +1,177 @@
+"""The space of readings: shares, what decides and what turns a claim, with made-up and therefore known outcomes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from hypothesis import given
+from hypothesis import strategies as st
+from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
+
+from aqmlab.files import shipped
+from aqmlab.papers import cards, searching
+from aqmlab.papers.paper import Paper
+from aqmlab.papers.verdicts import Verdict
+from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
+from aqmlab.search.scores import Score
+from aqmlab.stats import statistics
+
+__all__ = ["folder", "paper", "simulator"]
+
+FACTORS = tuple(
+    Factor(name, "", {level: {name: level} for level in levels})
+    for name, levels in (("core", "abcd"), ("list", "xy"), ("noise", "012"))
+)
+ALL: list[Setting] = list(itertools.product(*(factor.levels for factor in FACTORS)))
+HELD, REFUTED = Grade("reproduced", True, True), Grade("not reproduced", False, False)
+UNTESTED = Grade("not testable", False, False, False)
+
+
+def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
+    presets = presets or {"printed": ("a", "x", "0")}
+    plan = Search(FACTORS, {}, "own", False, next(iter(presets.values())), presets, len(ALL), 1, 0, 1, 1)
+    scores = {one: Score(one, {}, {}, 0.0, 0.0, 0, 0, {"c-1": grade(one)}) for one in ALL}
+    return Space(plan, [Target("c-1", (), {}, lambda means: HELD)], scores, ALL, 1)
+
+
+def the_factor_that_decides_is_named_with_its_share() -> None:
+    reach = _space(lambda setting: HELD if setting[0] in "ab" else REFUTED).reaches["c-1"]
+    assert (reach.holding, reach.tested, reach.share) == (12, 24, 0.5)
+    assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
+    assert [(one.preset, one.changes, one.to) for one in reach.turns] == [
+        ("printed", (("core", "c"),), "not reproduced")
+    ]
+    assert reach.sentence == (
+        "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; core c "
+        "turns `printed` to not reproduced."
+    )
+
+
+def chance_decides_nothing() -> None:
+    # Every third in an order that no factor follows.
+    reach = _space(lambda setting: HELD if _scattered(setting) % 3 == 0 else REFUTED).reaches["c-1"]
+    assert reach.deciding == ()
+    assert "no single choice decides" in reach.sentence
+
+
+def _scattered(setting: Setting) -> int:
+    """A number without a pattern."""
+    return (ALL.index(setting) * 7919 + 13) % 101
+
+
+def a_claim_that_holds_everywhere_turns_nowhere() -> None:
+    reach = _space(lambda setting: HELD).reaches["c-1"]
+    assert reach.sentence == (
+        "Holds in 24 of 24 readings (100%; 86% to 100% of all, 95 %); no reading among them turns it."
+    )
+    assert _space(lambda setting: UNTESTED).reaches["c-1"].sentence == "Testable in none of 24 readings."
+
+
+def what_cannot_be_tested_counts_neither_way() -> None:
+    grades = {"a": HELD, "b": REFUTED, "c": UNTESTED, "d": UNTESTED}
+    reach = _space(lambda setting: grades[setting[0]], printed=("c", "x", "0")).reaches["c-1"]
+    assert (reach.holding, reach.tested) == (6, 12)
+    assert "12 more have nothing to test" in reach.sentence
+    # A preset that is not tested has nothing to turn.
+    assert reach.turns == ()
+
+
+def changes_are_the_fewest_and_no_more_than_two() -> None:
+    def both(setting: Setting) -> Grade:
+        return HELD if setting[:2] == ("d", "y") else REFUTED
+
+    (turn,) = _space(both).reaches["c-1"].turns
+    assert turn.changes == (("core", "d"), ("list", "y"))
+    (turn,) = _space(both, consistent=("d", "x", "2")).reaches["c-1"].turns
+    assert turn.changes == (("list", "y"),)
+    assert _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED).reaches["c-1"].turns == ()
+
+
+@given(st.integers(1, 200), st.data())
+def the_interval_of_a_share_holds_the_share(of: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, of))
+    low, high = statistics.share(count, of)
+    assert 0.0 <= low <= count / of + 1e-12
+    assert count / of - 1e-12 <= high <= 1.0
+
+
+def the_claims_of_a_paper_are_judged_in_the_space(paper: Paper, simulator: Simulator, tmp_path: Path) -> None:
+    del simulator
+    space = searching.explore(paper, tmp_path / "out", jobs=2)
+    assert {*space.reaches} == {"small-1", "small-2"}
+    assert len(space.sample) == space.search.settings == 24
+    # All combinations, since there are no more.
+    assert {*space.scores} == {*space.sample}
+    first = space.reaches["small-1"]
+    assert (first.tested, first.share) == (24, 1.0)
+    assert sum(cell.presets == ("printed",) for cell in first.cells) == 1
+    quick = searching.explore(paper, tmp_path / "quick", jobs=2, quick=True)
+    assert len(quick.sample) == 12
+    assert {*quick.scores} == {*quick.sample, quick.search.base, *quick.search.presets.values()}
+
+
+def a_page_shows_each_claim_as_a_card_with_its_readings(
+    folder: Path, simulator: Simulator, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del simulator
+    monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
+    made = 'made = ["2026-11-01: 12 targets; 10 ms was chosen"]\n'
+    (folder / "search.toml").write_text(made + SEARCH)
+    (folder / "claims.toml").write_text(CLAIMS + MECHANISM)
+    ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--json", "out.json")
+    assert ended.status == 0, ended.err
+    assert "readings: Holds in 12 of 12 readings" in ended.out
+    page, front = Path("out/s-pie.html").read_text(), Path("out/index.html").read_text()
+    assert page.count('<section class="card"') == 4
+    assert page.count('class="tile') >= 24
+    for text in (
+        "12 readings of what it leaves open",
+        "Searched 2026-11-01: 12 targets; 10 ms was chosen",
+        "Claims and bounds: s-pie/claims.toml (SHA-256 ",
+        "<h2>Why</h2>",
+        'Explains <a href="#small-1">small-1</a>',
+    ):
+        assert text in page, text
+    assert "2 of 2" in front
+    document = json.loads(Path("out.json").read_text())
+    (readings,) = document["readings"]
+    assert next((one["claim"], one["share"]) for one in readings["claims"]) == ("small-1", 1.0)
+    assert [one["explains"] for one in document["claims"]] == [[], [], [], ["small-1"]]
+    assert aqmlab("reproduce", "s-pie", "--quick", "--no-readings", "--out", "none", "--json", "n.json").status == 0
+    assert json.loads(Path("n.json").read_text())["readings"] == []
+
+
+MECHANISM = """
+[[mechanism]]
+id = "small-why-1"
+says = "It is the target"
+explains = ["small-1"]
+where = "our own"
+scenario = "line"
+measure.of = "qdelay_mean_ms"
+expect = ["codel < fifo"]
+"""
+
+
+def a_chart_has_the_measured_ratio_beside_the_papers(paper: Paper, simulator: Simulator, tmp_path: Path) -> None:
+    del simulator
+    from aqmlab.papers import reproduction
+    from aqmlab.papers.table import claim_tables
+
+    found = reproduction.conduct(paper, ["printed"], folder=tmp_path / "out", jobs=1, readings=False)
+    first, *_ = cards.cards(claim_tables(found), None)
+    assert first.chart is not None
+    assert first.strip is None
+    (row,) = first.chart.rows
+    ticks = {words: at for at, words in first.chart.ticks}
+    (mark,) = row.marks
+    # Fifo 35 ms, CoDel 10 ms; the paper has half, and its root and square are allowed.
+    assert mark.at < ticks["÷ 2"] < ticks["equal"]
+    assert row.paper == pytest.approx(ticks["÷ 2"])
+    assert row.low < row.paper < row.high < ticks["equal"]
+    assert mark.verdict in Verdict

@@ -1,0 +1,50 @@
+"""Verdicts are wrong as rarely as they say: the short form of `make verdict-rates`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from types import ModuleType
+
+import pytest
+from conftest import ROOT
+
+EXPERIMENTS = 300
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("verdict_rates_script", ROOT / "scripts/verdict_rates.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+SCRIPT = _script()
+PAGE = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("draw", SCRIPT.DRAWS)
+@pytest.mark.parametrize("runs", [2, 3, 5, 10])
+@pytest.mark.parametrize(
+    "case", [case for case in SCRIPT.CASES if not case.expect.endswith(" 1")], ids=lambda case: case.about
+)
+def a_comparison_of_two_is_rarely_wrong(case: object, draw: str, runs: int) -> None:
+    found = SCRIPT.rates(case, SCRIPT.DRAWS[draw], runs, EXPERIMENTS)
+    # 2.5 % of 300 are 7.5, and its standard deviation 2.7.
+    assert sum(found[verdict] for verdict in case.wrong) <= 18  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("draw", SCRIPT.DRAWS)
+def papers_of_which_nothing_is_so_are_rarely_refuted_and_never_by_two_runs(draw: str) -> None:
+    assert SCRIPT.some_refuted(SCRIPT.DRAWS[draw], 2, 30) == 0.0
+    # 5 % at most.
+    assert SCRIPT.some_refuted(SCRIPT.DRAWS[draw], 5, 60) <= 0.15
+
+
+def the_page_has_the_cases_of_the_script() -> None:
+    for case in SCRIPT.CASES:
+        for draw in SCRIPT.DRAWS:
+            assert f"| `{case.expect}` | {case.about} | {draw} |" in PAGE

@@ -47,8 +47,8 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
         ("printed", (("core", "c"),), "not reproduced")
     ]
     assert reach.sentence == (
-        "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; core c "
-        "turns `printed` to not reproduced."
+        "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; printed "
+        "becomes not reproduced with core c."
     )
 
 
@@ -56,7 +56,7 @@ def chance_decides_nothing() -> None:
     # Every third in an order that no factor follows.
     reach = _space(lambda setting: HELD if _scattered(setting) % 3 == 0 else REFUTED).reaches["c-1"]
     assert reach.deciding == ()
-    assert "no single choice decides" in reach.sentence
+    assert "no choice decides by itself, strongest are " in reach.sentence
 
 
 def _scattered(setting: Setting) -> int:

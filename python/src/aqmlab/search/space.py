@@ -49,10 +49,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Deciding:
-    """A factor, and the share of the variance of "it holds" that lies between its levels."""
+    """A factor, and the share of the variance of "it holds" that lies between its levels.
+
+    ``is_seen`` says whether it is beyond chance.
+    """
 
     factor: str
     share: float
+    is_seen: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Reach:
         holding: sampled settings in which it holds.
         tested: sampled settings in which it can be judged.
         low, high: the 95 % interval of the share in which it holds, in the whole space (Wilson 1927).
-        deciding: the factors that decide, the strongest first.
+        strongest: the strongest factors, the strongest first.
         turns: what turns it, by preset.
 
     """
@@ -85,8 +89,13 @@ class Reach:
     tested: int
     low: float
     high: float
-    deciding: tuple[Deciding, ...]
+    strongest: tuple[Deciding, ...]
     turns: tuple[Turn, ...]
+
+    @property
+    def deciding(self) -> tuple[Deciding, ...]:
+        """The factors that decide: those beyond chance."""
+        return tuple(one for one in self.strongest if one.is_seen)
 
     @property
     def share(self) -> float | None:
@@ -109,17 +118,17 @@ class Reach:
     def _decides(self) -> str:
         if self.holding in (0, self.tested):
             return "no reading among them turns it" if not self.turns else "but it turns"
-        if not self.deciding:
-            return "no single choice decides"
         verb = "decides" if len(self.deciding) == 1 else "decide"
-        shares = ", ".join(f"{one.factor} ({one.share:.0%} of the differences)" for one in self.deciding)
-        return f"{shares} {verb}"
+        shares = ", ".join(
+            f"{one.factor} ({one.share:.0%} of the differences)" for one in self.deciding or self.strongest
+        )
+        return f"{shares} {verb}" if self.deciding else f"no choice decides by itself, strongest are {shares}"
 
     def _turned(self) -> str:
         if not self.turns:
             return ""
         told = (
-            f"{' and '.join(f'{factor} {level}' for factor, level in one.changes)} turns `{one.preset}` to {one.to}"
+            f"{one.preset} becomes {one.to} with {' and '.join(f'{factor} {level}' for factor, level in one.changes)}"
             for one in self.turns
         )
         return f"; {'; '.join(told)}"
@@ -133,7 +142,7 @@ class Reach:
             "share": self.share,
             "ci95_low": self.low,
             "ci95_high": self.high,
-            "deciding": [{"factor": one.factor, "share": one.share} for one in self.deciding],
+            "strongest": [{"factor": one.factor, "share": one.share, "decides": one.is_seen} for one in self.strongest],
             "turns": [{"preset": one.preset, "changes": dict(one.changes), "to": one.to} for one in self.turns],
             "says": self.sentence,
         }
@@ -179,10 +188,10 @@ class Space:
         tested = [cell for cell in cells if cell.sampled and cell.grade.is_judged]
         holding = sum(cell.grade.holds for cell in tested)
         low, high = statistics.share(holding, len(tested))
-        return Reach(name, cells, holding, len(tested), low, high, self._deciding(tested), self._turns(cells))
+        return Reach(name, cells, holding, len(tested), low, high, self._strongest(tested), self._turns(cells))
 
-    def _deciding(self, cells: Sequence[Cell]) -> tuple[Deciding, ...]:
-        """Return the factors whose share of the variance is beyond chance."""
+    def _strongest(self, cells: Sequence[Cell]) -> tuple[Deciding, ...]:
+        """Return the factors with the largest shares of the variance."""
         held = np.array([float(cell.grade.holds) for cell in cells])
         if not cells or held.min() == held.max():
             return ()
@@ -194,9 +203,8 @@ class Space:
         chance = float(np.quantile(np.max([_between(group, dealt) for group in groups], axis=0), CONFIDENCE))
         shares = [float(_between(group, held[None, :])[0]) for group in groups]
         found = [
-            Deciding(factor.name, share)
+            Deciding(factor.name, share, share > chance)
             for factor, share in zip(self.search.factors, shares, strict=True)
-            if share > chance
         ]
         return tuple(sorted(found, key=lambda one: -one.share)[:MOST_DECIDING])
 

@@ -7,7 +7,8 @@ Before a packet is judged, a signal is "due" if there is a count and `drop_next`
    least one. Not late: leave dropping state.
 2. Due and in dropping state: mark or drop, count one more, `drop_next` one spacing on. Due and not in it: count
    one less and `drop_next` one spacing on, until no longer due.
-3. BLUE: unless dropped already, drop with its probability.
+3. BLUE: where there is a threshold of the delay (ns-3's BlueThreshold) and the packet waited longer, its probability
+   rises as at an overflow. Unless dropped already, drop with its probability.
 4. With no count left, `drop_next` is an interval from now. Else, if `drop_next` had passed (after step 2 where
    it moved it, before step 1 where not) and the packet is not dropped, it is now.
 
@@ -37,6 +38,7 @@ class Options:
     decrement: float = 1 / 4096
     mtu_guard: bool = True
     mtu: int = 1514
+    blue_threshold: int | None = None
 
 
 class CobaltQueue:
@@ -105,6 +107,8 @@ class CobaltQueue:
             while self.count > 0 and now >= self.drop_next:
                 self.step(-1)
             passed = now > self.drop_next
+        if self.o.blue_threshold is not None and now - packet.arrival > self.o.blue_threshold:
+            self.blue.loss(now)
         if not drop and self.blue.pm:
             drop = numbers.uniform() < self.blue.pm
         if not self.count:
@@ -142,6 +146,16 @@ class Cobalt(Oracle):
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
+    "cobalt:ns3 limit 200p increment 0.08 decrement 0.04 blue_threshold 40ms": lambda: Cobalt(
+        Options(
+            limit=200,
+            ecn=False,
+            mtu_guard=False,
+            increment=0.08,
+            decrement=0.04,
+            blue_threshold=40 * MILLISECOND,
+        )
+    ),
     "cobalt limit 200p": lambda: Cobalt(Options(limit=200)),
     "cobalt limit 60p ecn increment 0.05 decrement 0.02": lambda: Cobalt(
         Options(limit=60, increment=0.05, decrement=0.02)

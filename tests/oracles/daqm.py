@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from workload import MILLISECOND, Oracle, Packet
@@ -31,6 +31,7 @@ class Options:
     T_S: float = 5.0
     T_B: float = 5.0
     t_b: int = 10 * MILLISECOND
+    clock: str = "departure"
     spacing: float | None = None
     per_ms: bool = False
     absolute: bool = False
@@ -203,13 +204,30 @@ class Artifact(DAqm):
         self.sizes: list[int] = []
         self.of_buffer = [0.0] * 3
         self.seen = [0.0] * 9
+        self.scheduled: list[int] = []
+
+    def enqueue(self, packet: Packet, now: int) -> None:
+        if len(self.queue) < self.options.limit:
+            self.fire(now)
+        super().enqueue(packet, now)
+
+    def fire(self, now: int) -> None:
+        """Every event of UpdateCurrentBufferSize that is due; each takes a sample if t_b has passed."""
+        while self.scheduled and self.scheduled[0] <= now:
+            at = self.scheduled.pop(0)
+            if self.sampled is None or at - self.sampled >= self.options.t_b:
+                self.sampled = at
+                self.sizes.append(len(self.queue))
+                if len(self.sizes) == 5:
+                    self.of_buffer, self.sizes = self.centred(self.sizes, 1), []
 
     def dequeue(self, now: int) -> Packet | None:
-        if self.sampled is None or now - self.sampled >= self.options.t_b:
-            self.sampled = now
-            self.sizes.append(len(self.queue))
-            if len(self.sizes) == 5:
-                self.of_buffer, self.sizes = self.centred(self.sizes, 1), []
+        self.fire(now)
+        if self.options.clock == "departure":
+            self.scheduled.append(now)
+        elif self.queue:
+            self.scheduled.append(now + 15 * MILLISECOND + (now if self.options.clock == "doubled" else 0))
+        self.fire(now)
         if not self.queue:
             return None
         head = self.queue.popleft()
@@ -279,6 +297,14 @@ CASES: dict[str, Callable[[], Oracle]] = {
         for name in NAMES[1:]
     },
     "daqm:daqm2 reading artifact drop_duration 50ms": lambda: Artifact(configuration(2, D_d=[50 * MILLISECOND] * 9)),
+    "daqm:daqm2 reading artifact buffer_clock later s3 auto s2 auto drop_duration 50ms": lambda: Artifact(
+        replace(
+            configuration(2, D_d=[50 * MILLISECOND] * 9, clock="later"), T=[0, 80, 600, 0.1, 0.1, 0.1, inf, 0.1, inf]
+        )
+    ),
+    "daqm:daqm1 reading artifact buffer_clock doubled sample_interval 5ms drop_duration 50ms": lambda: Artifact(
+        Options(clock="doubled", t_b=5 * MILLISECOND, D_d=[50 * MILLISECOND] * 9)
+    ),
     "daqm:daqm1 reading artifact s1 auto s 100ms b1 4 s2 3": lambda: Artifact(
         Options(T=[0, 120, 100, 4, inf, 10, 3, 10, 10])
     ),

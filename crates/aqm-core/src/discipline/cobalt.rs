@@ -37,7 +37,7 @@ pub static INFO: Info = Info {
     group: Group::Delay,
     summary: "COBALT, the law of CAKE: CoDel with BLUE against overflow",
     reference: "Linux sch_cake; Høiland-Jørgensen, Täht and Morton 2018",
-    params: &[LIMIT, TARGET, INTERVAL, ECN, INCREMENT, DECREMENT, MTU_GUARD],
+    params: &[LIMIT, TARGET, INTERVAL, ECN, INCREMENT, DECREMENT, MTU_GUARD, BLUE_THRESHOLD],
     presets: &[
         Preset {
             name: "linux",
@@ -100,6 +100,16 @@ pub(super) const MTU_GUARD: ParamSpec = ParamSpec::flag(
     "Linux sch_cake, with its shaper: on",
 );
 
+pub(super) const BLUE_THRESHOLD: ParamSpec = ParamSpec::new(
+    "blue_threshold",
+    Kind::Span,
+    Value::Auto,
+    (0.0, 1e11),
+    "Sojourn time beyond which BLUE's probability rises too, at most once per target",
+    "ns-3.35 cobalt-queue-disc.cc BlueThreshold: 400 ms; Linux sch_cake: none",
+)
+.or_auto("at overflow alone");
+
 /// Reads COBALT's own parameters: the law, and the delay that is never too long.
 pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
     let blue = blue::Params {
@@ -110,7 +120,11 @@ pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
     let (target, interval) = (params.span("target"), params.span("interval"));
     let four_packets = link.rate.time_for(Bytes::new(4 * u64::from(link.mtu)));
     let floor = if params.flag("mtu_guard") { four_packets } else { Span::ZERO };
-    (Law { target, interval, ecn: params.flag("ecn"), blue }, floor)
+    let blue_threshold = match params.get("blue_threshold") {
+        Value::Span(threshold) => Some(*threshold),
+        _ => None,
+    };
+    (Law { target, interval, ecn: params.flag("ecn"), blue, blue_threshold }, floor)
 }
 
 struct Cobalt {
@@ -205,6 +219,18 @@ mod tests {
         assert_eq!(host.probe("drop_probability"), 1.0);
         assert_eq!(host.get(ms(50)), Some(4)); // only the last packet gets through
         assert_eq!(host.dropped(), [5, 0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn blue_answers_to_a_long_delay_only_if_it_is_asked_to() {
+        let probability = |threshold: &str| {
+            let mut host = Host::scripted(&format!("cobalt increment 0.25{threshold}"), &[0.999]);
+            (0..9).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
+            [400, 401, 403, 407].map(|at| (host.get(ms(at)).is_some(), host.probe("drop_probability")).1)
+        };
+        assert_eq!(probability(""), [0.0; 4]);
+        // 400 ms are not too long; 401 ms are; then 5 ms of rest.
+        assert_eq!(probability(" blue_threshold 400ms"), [0.0, 0.25, 0.25, 0.5]);
     }
 
     #[test]

@@ -23,14 +23,18 @@
 //! packets are marked instead.
 //!
 //! `reading artifact` is the authors' program: each look destroys five packets, changes are divided by 2 ms, falls count
-//! like rises, the gates are 5 packets and nothing else. Its buffer is sampled every `sample_interval` of simulated time;
-//! there it hangs on the wall clock.
+//! like rises, the gates are 5 packets and nothing else. With `buffer_clock doubled` it samples the buffer as the program does: what
+//! is meant to come 15 ms after a departure is scheduled by a delay of the time of the departure and 15 ms, so that the
+//! buffer of a departure at t is looked at when the clock shows 2 t + 15 ms, and there is none for what leaves in the
+//! second half of a run. `later` is what was meant. Between two samples pass at least `sample_interval` of simulated
+//! time; there it is 10 ms of the wall clock.
 //!
 //! # Promises
 //! Order kept; no state per flow; one random number per packet that arrives while packets are dropped.
 
 mod gate;
 mod presets;
+mod samples;
 #[cfg(test)]
 mod tests;
 
@@ -78,6 +82,7 @@ pub static INFO: Info = Info {
         duration("duration_b2"),
         duration("duration_b3"),
         SAMPLE_INTERVAL,
+        BUFFER_CLOCK,
         SPACING,
         BUFFER_PER,
         COMPARE,
@@ -230,6 +235,13 @@ const SAMPLE_INTERVAL: ParamSpec = ParamSpec::new(
     (1.0, 1e11),
     "Least time between two samples of the buffer size (t_b)",
     "Saleh et al. 2024: without a value; a comment in their program: about 10 ms",
+);
+
+const BUFFER_CLOCK: ParamSpec = ParamSpec::choice(
+    "buffer_clock",
+    &["departure", "later", "doubled"],
+    "When the artifact reading samples the buffer for a departure at t: then, at t + 15 ms, or at 2 t + 15 ms",
+    "Saleh et al. 2024 section IV-B: at the departure; their program: 2 t + 15 ms",
 );
 
 const SPACING: ParamSpec = ParamSpec::new(

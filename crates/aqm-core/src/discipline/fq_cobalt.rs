@@ -43,6 +43,7 @@ pub static INFO: Info = Info {
         cobalt::INCREMENT,
         cobalt::DECREMENT,
         cobalt::MTU_GUARD,
+        cobalt::BLUE_THRESHOLD,
     ],
     presets: &[
         Preset {

@@ -24,6 +24,8 @@ pub struct Params {
     pub ecn: bool,
     /// BLUE's steps and freeze time (in `sch_cake`: the target).
     pub blue: blue::Params,
+    /// The sojourn time from which on BLUE's probability rises as it does at an overflow (ns-3's BlueThreshold).
+    pub blue_threshold: Option<Span>,
 }
 
 /// The state of one queue.
@@ -144,6 +146,9 @@ impl Params {
             }
             overdue = now > state.drop_next;
         }
+        if self.blue_threshold.is_some_and(|threshold| sojourn > threshold) {
+            self.blue.overload(&mut state.blue, now);
+        }
         let p = state.blue.probability();
         let drop = hit == Hit::Drop || (p > 0.0 && cx.uniform() < p);
         if state.count == 0 {
@@ -175,6 +180,7 @@ mod tests {
         interval: Span::from_millis(100),
         ecn: true,
         blue: blue::Params { increment: 0.25, decrement: 0.125, freeze_time: Span::from_millis(5) },
+        blue_threshold: None,
     };
 
     fn at(millis: u64) -> Time {

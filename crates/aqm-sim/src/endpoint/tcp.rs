@@ -2,7 +2,7 @@
 
 use crate::transport::{Receiver, Sender, Tcp};
 use aqm_core::random::Random;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 
 /// Both ends of a TCP connection, side by side in memory.
 pub(crate) struct Connection {
@@ -13,6 +13,10 @@ pub(crate) struct Connection {
     pub(crate) receiver_timer: Time,
     /// Whether an event waits that lets the sender go on.
     pub(crate) paced: bool,
+    /// From when on SYNs are answered.
+    pub(crate) listens: Time,
+    /// How long the first SYN and the first answer will wait for an address; zero once they have.
+    pub(crate) resolve: [Span; 2],
 }
 
 impl Connection {
@@ -24,6 +28,8 @@ impl Connection {
             sender_timer: Time::MAX,
             receiver_timer: Time::MAX,
             paced: false,
+            listens: Time::ZERO + settings.span("listen"),
+            resolve: [settings.span("resolve"); 2],
         }
     }
 }

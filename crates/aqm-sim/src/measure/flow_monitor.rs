@@ -5,20 +5,24 @@
 //! have received something, each with the same weight, the means of delay, loss, throughput and "completion time" (last
 //! packet received less first sent, of flows that never end), all since the start; then the mean over the samples, of loss
 //! over those above zero. A drop counts twice, since two probes report it; a packet that was taken out of a queue to be
-//! looked at is no drop, and counts as lost ten seconds later. Queue lengths are those after each arrival and departure,
-//! sojourn times whole milliseconds, of all queues together, and the means leave out zeros.
+//! looked at is no drop: a look once a second finds it missing when it was sent ten seconds ago. Queue lengths and sojourn
+//! times are those of ns-3's traces (`QueueDisc::PacketEnqueued`, `PacketDequeued`), of all queues together: a length for
+//! every packet that is put into a queue, a length and the whole milliseconds of its wait for every packet that is taken
+//! out, whether it is then sent, dropped or destroyed; nothing for a packet that is dropped before it is in. The means
+//! leave out zeros.
 
-use super::observer::{AtHost, PacketObserver};
+use super::observer::{AtHost, Dropped, PacketObserver};
 use crate::metrics::registry::*;
 use crate::network::packet::{Packet, Role};
 use crate::report::Report;
 use aqm_core::backlog::Backlog;
-use aqm_core::signal::DropReason;
+use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
-use std::collections::VecDeque;
 
 /// When a packet that was never heard of again counts as lost (`MaxPerHopDelay`).
 const FORGOTTEN: Span = Span::from_secs(10);
+/// How often it looks for such packets (`PERIODIC_CHECK_INTERVAL`).
+const LOOK: Span = Span::from_secs(1);
 
 /// The monitor of one run.
 #[derive(Default)]
@@ -28,8 +32,11 @@ pub(crate) struct FlowMonitor {
     flows: Vec<Seen>,
     /// When each packet under way was sent, by its place in the slab.
     sent: Vec<Time>,
-    /// Packets that vanished without a drop, with the time when they did.
-    vanished: VecDeque<(Time, usize)>,
+    /// Packets that vanished without a drop, with the time when they were sent, and when they are looked for next.
+    vanished: Vec<(Time, usize)>,
+    next_look: Time,
+    /// Whether the packet that arrives was refused.
+    refused: bool,
     delay: Mean,
     loss: Mean,
     throughput: Mean,
@@ -91,7 +98,26 @@ impl FlowMonitor {
         }
     }
 
-    /// A drop at arrival comes before its arrival is told of: in one instant the count may be one too low.
+    /// A packet is taken out of a queue that holds `queued` now.
+    fn on_taken(&mut self, queued: Backlog, sojourn: Span, now: Time) {
+        self.on_queue(queued.packets);
+        self.count(now, -1);
+        let millis = sojourn.as_nanos() / 1_000_000;
+        if millis > 0 {
+            self.sojourn.add(millis as f64);
+        }
+    }
+
+    /// Packets that were sent too long ago are lost.
+    fn look_for_lost(&mut self, now: Time) {
+        let flows = &mut self.flows;
+        self.vanished.retain(|(sent, flow)| {
+            let is_lost = now.since(*sent) >= FORGOTTEN;
+            flows[*flow].lost += u64::from(is_lost);
+            !is_lost
+        });
+    }
+
     fn count(&mut self, now: Time, change: i64) {
         self.waited += self.waiting as f64 * now.since(self.since).as_secs_f64();
         self.since = now;
@@ -135,27 +161,30 @@ impl PacketObserver for FlowMonitor {
     }
 
     fn on_enqueue(&mut self, queued: Backlog, now: Time) {
+        if std::mem::take(&mut self.refused) {
+            return;
+        }
         self.on_queue(queued.packets);
         self.count(now, 1);
     }
 
     fn on_dequeue(&mut self, queued: Backlog, sojourn: Span, now: Time) {
-        self.on_queue(queued.packets);
-        self.count(now, -1);
         self.sojourn_with_zeros.add(sojourn.as_millis_f64());
-        let millis = sojourn.as_nanos() / 1_000_000;
-        if millis > 0 {
-            self.sojourn.add(millis as f64);
-        }
+        self.on_taken(queued, sojourn, now);
     }
 
-    fn on_drop(&mut self, packet: &Packet, reason: DropReason, now: Time) {
+    fn on_drop(&mut self, dropped: &Dropped<'_>) {
+        let Dropped { id, packet, reason, point, queued, sojourn, now } = *dropped;
         if is_of_flow(packet) && reason == DropReason::Inspected {
-            self.vanished.push_back((now, place(packet)));
+            self.vanished.push((self.sent[id as usize], place(packet)));
         } else {
             self.on_refusal(packet);
         }
-        self.count(now, -1);
+        if point == DropPoint::Enqueue && sojourn == Span::ZERO {
+            self.refused = true;
+        } else {
+            self.on_taken(queued, sojourn, now);
+        }
     }
 
     fn on_refusal(&mut self, packet: &Packet) {
@@ -165,8 +194,9 @@ impl PacketObserver for FlowMonitor {
     }
 
     fn on_sample(&mut self, now: Time) {
-        while let Some((_, flow)) = self.vanished.pop_front_if(|(at, _)| now.since(*at) >= FORGOTTEN) {
-            self.flows[flow].lost += 1;
+        while self.next_look <= now {
+            self.look_for_lost(self.next_look);
+            self.next_look += LOOK;
         }
         let [mut delay, mut loss, mut throughput, mut completion] = <[Mean; 4]>::default();
         for seen in self.flows.iter().filter(|seen| seen.received > 0) {
@@ -220,6 +250,11 @@ mod tests {
         AtHost { id, packet, protocol: 6, dscp: 0, now }
     }
 
+    fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {
+        let (queued, sojourn, now) = (queued(0), Span::ZERO, ms(6));
+        Dropped { id, packet, reason, point, queued, sojourn, now }
+    }
+
     fn queued(packets: u64) -> Backlog {
         Backlog { packets, bytes: 0 }
     }
@@ -250,20 +285,48 @@ mod tests {
     }
 
     #[test]
-    fn drops_count_twice_and_what_vanished_once_after_ten_seconds() {
+    fn drops_count_twice_and_what_vanished_once_when_it_was_sent_ten_seconds_ago() {
         let mut monitor = FlowMonitor::default();
         let there = packet(0, false, 1000);
         for id in 0..10 {
-            monitor.on_sent(&at(id, &there, ms(0)));
+            monitor.on_sent(&at(id, &there, ms(150)));
         }
-        monitor.on_received(&at(0, &there, ms(1)));
-        monitor.on_drop(&there, DropReason::Inspected, ms(1));
+        monitor.on_received(&at(0, &there, ms(1_000)));
+        monitor.on_drop(&dropped(3, &there, DropReason::Inspected, DropPoint::Dequeue));
         monitor.on_sample(ms(5_000)); // without a loss: not part of the mean
-        monitor.on_drop(&there, DropReason::Congestion, ms(6_000));
-        monitor.on_sample(ms(10_000));
-        assert_eq!(told(&mut monitor, ms(10_000))("flowmon_loss_ratio"), 0.2);
-        monitor.on_sample(ms(10_001));
-        assert_eq!(told(&mut monitor, ms(10_001))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
+        monitor.on_drop(&dropped(4, &there, DropReason::Congestion, DropPoint::Enqueue));
+        monitor.on_sample(ms(10_900)); // it looks at 10 s, when 9.85 s have passed
+        assert_eq!(told(&mut monitor, ms(10_900))("flowmon_loss_ratio"), 0.2);
+        monitor.on_sample(ms(11_000));
+        assert_eq!(told(&mut monitor, ms(11_000))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
+    }
+
+    #[test]
+    fn what_is_taken_out_of_a_queue_counts_whatever_becomes_of_it_and_what_is_refused_does_not() {
+        let mut monitor = FlowMonitor::default();
+        let there = packet(0, false, 1000);
+        monitor.on_sent(&at(0, &there, ms(0)));
+        let drop = |reason, point, packets, sojourn| Dropped {
+            queued: queued(packets),
+            sojourn: Span::from_millis(sojourn),
+            ..dropped(0, &there, reason, point)
+        };
+        // Seven arrive, and an eighth is refused: lengths 1 to 7.
+        (1..=7).for_each(|packets| monitor.on_enqueue(queued(packets), ms(0)));
+        monitor.on_drop(&drop(DropReason::Congestion, DropPoint::Enqueue, 7, 0));
+        monitor.on_enqueue(queued(7), ms(0));
+        // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0, waits of 10 ms each.
+        (2..=6).rev().for_each(|left| {
+            monitor.on_drop(&drop(DropReason::Inspected, DropPoint::Dequeue, left, 10));
+        });
+        monitor.on_drop(&drop(DropReason::Congestion, DropPoint::Dequeue, 1, 10));
+        monitor.on_dequeue(queued(0), Span::from_millis(24), ms(24));
+        let told = told(&mut monitor, ms(100));
+        assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
+        assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
+        assert_eq!(told("flowmon_sojourn_ms"), (6.0 * 10.0 + 24.0) / 7.0);
+        // Properly, only what leaves has a sojourn time.
+        assert_eq!(told("all_queues_sojourn_mean_ms"), 24.0);
     }
 
     #[test]

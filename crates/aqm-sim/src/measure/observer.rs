@@ -4,7 +4,7 @@
 use crate::network::packet::{Packet, PacketId};
 use crate::report::Report;
 use aqm_core::backlog::Backlog;
-use aqm_core::signal::DropReason;
+use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
 
 /// A packet at its sender or its receiver.
@@ -17,6 +17,19 @@ pub(crate) struct AtHost<'a> {
     pub(crate) now: Time,
 }
 
+/// A packet that a discipline drops.
+pub(crate) struct Dropped<'a> {
+    pub(crate) id: PacketId,
+    pub(crate) packet: &'a Packet,
+    pub(crate) reason: DropReason,
+    pub(crate) point: DropPoint,
+    /// What the discipline holds without it.
+    pub(crate) queued: Backlog,
+    /// How long it has been in the discipline.
+    pub(crate) sojourn: Span,
+    pub(crate) now: Time,
+}
+
 /// An observer of all hosts and all disciplines; it changes nothing.
 pub(crate) trait PacketObserver: Send {
     /// A packet is sent by its host.
@@ -25,14 +38,14 @@ pub(crate) trait PacketObserver: Send {
     /// A packet of data, a datagram or an acknowledgment reaches its host.
     fn on_received(&mut self, seen: &AtHost<'_>);
 
-    /// A packet has come to a discipline, which holds `queued` now; if it was dropped, that was told before.
+    /// A packet has come to a discipline, which holds `queued` now; if it or another was dropped, that was told before.
     fn on_enqueue(&mut self, _queued: Backlog, _now: Time) {}
 
     /// A packet has left a discipline, which holds `queued` now, after `sojourn`.
     fn on_dequeue(&mut self, _queued: Backlog, _sojourn: Span, _now: Time) {}
 
     /// A discipline drops a packet.
-    fn on_drop(&mut self, _packet: &Packet, _reason: DropReason, _now: Time) {}
+    fn on_drop(&mut self, _dropped: &Dropped<'_>) {}
 
     /// A switch drops a packet before any queue: no discipline has it.
     fn on_refusal(&mut self, _packet: &Packet) {}

@@ -37,10 +37,12 @@ pub(crate) enum EventKind {
     SwitchTimer = 10,
     /// The pause of a port expires.
     PauseEnd = 11,
+    /// A packet at its host has waited long enough for an address: it is in no queue.
+    Resolved = 12,
 }
 
 const INDEX_BITS: u32 = 21;
-const KINDS: [EventKind; 12] = [
+const KINDS: [EventKind; 13] = [
     EventKind::Arrival,
     EventKind::PortReady,
     EventKind::SenderTimer,
@@ -53,6 +55,7 @@ const KINDS: [EventKind; 12] = [
     EventKind::Emission,
     EventKind::SwitchTimer,
     EventKind::PauseEnd,
+    EventKind::Resolved,
 ];
 
 impl Target {

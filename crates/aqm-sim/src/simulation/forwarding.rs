@@ -60,6 +60,25 @@ impl Simulation {
         self.hand_over(id, next, length);
     }
 
+    /// The same for a packet that waits at its host first.
+    pub(crate) fn forward_after(&mut self, id: PacketId, wait: Span) {
+        if wait == Span::ZERO {
+            return self.forward(id);
+        }
+        if !self.shared.metrics.observers.is_empty() {
+            self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
+        }
+        self.next_hop(id);
+        self.shared.events.push(self.shared.now + wait, Target::new(EventKind::Resolved, id));
+    }
+
+    /// The address is known that a packet has waited for.
+    pub(super) fn on_resolved(&mut self, id: PacketId) -> Option<Time> {
+        let Packet { next, length, .. } = self.shared.slab[id];
+        self.hand_over(id, self.shared.routes[next as usize - 1], length);
+        None
+    }
+
     /// Shows the observers a packet that is sent, or has arrived.
     #[cold]
     pub(super) fn observe_at_host(

@@ -49,7 +49,7 @@ impl Simulation {
 
 /// What a connection waits for that will not come.
 fn forgotten(connection: &Connection, now: Time) -> Option<&'static str> {
-    let Connection { sender, receiver, sender_timer, receiver_timer, paced } = connection;
+    let Connection { sender, receiver, sender_timer, receiver_timer, paced, .. } = connection;
     // An event stands for a timer until it is due; then it is looked up whether the timer has moved.
     let stands = |event: Time, timer: Option<Time>| event >= now && timer.is_none_or(|at| event <= at);
     if sender.waits_in_vain() || !stands(*sender_timer, sender.deadline()) {

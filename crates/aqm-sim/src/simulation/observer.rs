@@ -4,6 +4,7 @@ use super::faults::Fault;
 use super::state::{Device, Observed, Shared};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
+use crate::measure::observer::Dropped;
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
@@ -36,7 +37,7 @@ impl<'a> PortObserver<'a> {
 }
 
 impl Observer for PortObserver<'_> {
-    fn on_drop(&mut self, packet: Metadata, reason: DropReason, _point: DropPoint) {
+    fn on_drop(&mut self, packet: Metadata, reason: DropReason, point: DropPoint) {
         let queued = self.observed.queued;
         self.observed.queued.packets -= 1;
         self.observed.queued.bytes -= u64::from(packet.length);
@@ -53,8 +54,11 @@ impl Observer for PortObserver<'_> {
         } else {
             self.shared.metrics.on_loss(dropped, Cause::Discipline);
         }
-        for observer in &mut self.shared.metrics.observers {
-            observer.on_drop(dropped, reason, self.shared.now);
+        if !self.shared.metrics.observers.is_empty() {
+            let (queued, now) = (self.observed.queued, self.shared.now);
+            let sojourn = now.since(packet.arrival);
+            let seen = Dropped { id, packet: dropped, reason, point, queued, sojourn, now };
+            self.shared.metrics.observers.iter_mut().for_each(|observer| observer.on_drop(&seen));
         }
         if let Some(metrics) = &mut self.observed.metrics {
             let stays_old = !self.shared.faults.strike(Fault::OlderDropCounted);

@@ -94,6 +94,7 @@ impl Simulation {
                 EventKind::Emission => self.send_emissions(),
                 EventKind::SwitchTimer => self.on_switch_timer(index),
                 EventKind::PauseEnd => self.on_pause_end(index),
+                EventKind::Resolved => self.on_resolved(index as PacketId),
             };
             match again {
                 Some(time) => self.shared.events.replace(time, target),

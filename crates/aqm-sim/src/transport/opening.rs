@@ -2,25 +2,29 @@
 
 use aqm_core::units::{Span, Time};
 
-/// RFC 6298 section 2.1: the timeout before the first sample.
-const FIRST_TIMEOUT: Span = Span::from_secs(1);
 /// RFC 6298 section 5.7: the timeout for data if the SYN had to be repeated.
 pub(crate) const TIMEOUT_AFTER_LOSS: Span = Span::from_secs(3);
 
 /// A connection that is not open yet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
+    /// The timeout before the first sample.
+    timeout: Span,
     tries: u32,
     deadline: Option<Time>,
 }
 
 impl Opening {
+    pub(crate) fn new(timeout: Span) -> Opening {
+        Opening { timeout, tries: 0, deadline: None }
+    }
+
     /// Whether to send a SYN now: the first one, or a retransmission after a timeout that doubles each time.
     pub(crate) fn poll(&mut self, now: Time) -> bool {
         if self.deadline.is_some_and(|deadline| deadline > now) {
             return false;
         }
-        self.deadline = Some(now + FIRST_TIMEOUT * (1 << self.tries.min(6)));
+        self.deadline = Some(now + self.timeout * (1 << self.tries.min(6)));
         self.tries += 1;
         true
     }
@@ -42,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_syn_is_repeated_after_one_two_and_four_seconds() {
-        let mut opening = Opening::default();
+        let mut opening = Opening::new(Span::from_secs(1));
         let at = |s| Time::ZERO + Span::from_secs(s);
         let sent: Vec<u64> = (0..10).filter(|&s| opening.poll(at(s))).collect();
         assert_eq!(sent, [0, 1, 3, 7]);

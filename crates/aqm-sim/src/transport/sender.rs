@@ -80,7 +80,7 @@ impl Sender {
         Sender {
             control,
             settings: Settings::new(tcp),
-            stream: Stream::new(tcp.flag("handshake").then(Opening::default)),
+            stream: Stream::new(tcp.flag("handshake").then(|| Opening::new(tcp.span("synrto")))),
             board: Scoreboard::default(),
             recovery: LossRecovery::new(),
             duplicates: DuplicateAcks::default(),
@@ -101,6 +101,11 @@ impl Sender {
         self.stream.written = self.stream.written.saturating_add(bytes);
     }
 
+    /// Whether the socket takes `bytes` more of a source that does not wait for room.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        self.stream.written - self.stream.una + bytes <= self.settings.send_buffer
+    }
+
     /// The application closes: it writes nothing more.
     pub(crate) fn close(&mut self) {
         self.stream.closed = true;
@@ -117,7 +122,7 @@ impl Sender {
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.stream.opening.take() else { return };
         self.timer.rtt.sample(now.since(echo));
-        if opening.was_repeated() {
+        if opening.was_repeated() && self.settings.respects_syn_loss {
             // RFC 5681 section 3.1; RFC 6298 section 5.7.
             self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
             self.timer.rtt.at_least(TIMEOUT_AFTER_LOSS);

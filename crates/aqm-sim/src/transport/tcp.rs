@@ -80,7 +80,12 @@ impl Tcp {
 
     /// Cap on the window in bytes of payload.
     pub fn window_bytes(&self) -> Option<u64> {
-        self.size("window").map(|size| match size {
+        self.bytes_of("window")
+    }
+
+    /// The value of a key in bytes of payload.
+    pub(crate) fn bytes_of(&self, key: &str) -> Option<u64> {
+        self.size(key).map(|size| match size {
             Size::Bytes(bytes) => bytes,
             Size::Packets(segments) => segments * u64::from(self.mss()),
         })

@@ -4,6 +4,7 @@ use crate::cx::Cx;
 use crate::discipline::single::Gate;
 use crate::law::daqm::{self, CONFIGURATIONS, Controller, State};
 use crate::law::features::{self, Extractor, Features, Inspected, NAMES};
+use super::samples::SampleTimes;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Value};
 use crate::queue::Fifo;
@@ -23,8 +24,8 @@ struct Settings {
 /// How features are taken, with what is remembered for it.
 enum Reading {
     Clean(Extractor),
-    /// The authors' program: what it remembers, when it sampled the buffer last, and what it saw last.
-    Artifact(Inspected, Option<Time>, Features),
+    /// The authors' program: what it remembers, when it samples the buffer, and what it saw last.
+    Artifact(Inspected, SampleTimes, Features),
 }
 
 /// The law of one queue.
@@ -89,7 +90,9 @@ fn settings(params: &Params) -> Settings {
 fn reading(params: &Params) -> Reading {
     match params.choice("reading") {
         "clean" => Reading::Clean(Extractor::default()),
-        _ => Reading::Artifact(Inspected::default(), None, [0.0; features::COUNT]),
+        _ => {
+            Reading::Artifact(Inspected::default(), SampleTimes::new(params), [0.0; features::COUNT])
+        }
     }
 }
 
@@ -161,11 +164,8 @@ impl DAqm {
 
     /// The authors' program: the head is taken, and the next five to see how long they waited.
     fn release_inspecting(&mut self, queue: &mut Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
-        let Reading::Artifact(inspected, sampled, seen) = &mut self.reading else { return queue.pop() };
-        if sampled.is_none_or(|at| cx.now.since(at) >= self.settings.features.sample_interval) {
-            inspected.sample(queue.len());
-            *sampled = Some(cx.now);
-        }
+        let Reading::Artifact(inspected, samples, seen) = &mut self.reading else { return queue.pop() };
+        samples.departing(cx.now, self.settings.features.sample_interval, queue, inspected);
         let head = queue.pop()?;
         if self.state.is_dropping(cx.now) || queue.len() <= features::INSPECTED_PACKETS {
             return Some(head);
@@ -188,7 +188,10 @@ impl DAqm {
 
 impl Gate for DAqm {
     #[inline]
-    fn admit(&mut self, mut packet: Packet, _queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+    fn admit(&mut self, mut packet: Packet, queue: &Fifo, cx: &mut Cx<'_>) -> Option<Packet> {
+        if let Reading::Artifact(inspected, samples, _) = &mut self.reading {
+            samples.catch_up(cx.now, queue, inspected);
+        }
         if !self.state.is_dropping(cx.now) || cx.uniform() >= self.state.rate() {
             return Some(packet);
         }
@@ -216,6 +219,8 @@ impl Gate for DAqm {
         let was_clean = matches!(self.reading, Reading::Clean(_));
         if was_clean != (params.choice("reading") == "clean") {
             self.reading = reading(params);
+        } else if let Reading::Artifact(_, samples, _) = &mut self.reading {
+            samples.change(params);
         }
         self.configure();
         Ok(())

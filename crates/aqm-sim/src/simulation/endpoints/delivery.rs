@@ -67,7 +67,10 @@ impl Simulation {
         let (message, gap) = source.next();
         match &mut flow.endpoints {
             Endpoints::Tcp(connection) => {
-                connection.sender.write(message.unwrap_or(u64::from(flow.session.piece)));
+                let bytes = message.unwrap_or(u64::from(flow.session.piece));
+                if connection.sender.has_room(bytes) {
+                    connection.sender.write(bytes);
+                }
                 self.pump(index);
             }
             Endpoints::Datagrams => self.send_message(index, message),

@@ -6,7 +6,7 @@ use crate::simulation::engine::{EventKind, Target};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 
 /// Bytes by which the options of a SYN exceed those of a segment (MSS, window scale, SACK permitted).
 const SYN_OPTIONS: u32 = 8;
@@ -18,6 +18,8 @@ impl Simulation {
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         match (packet.role, packet.flags & flags::SYN != 0) {
+            // Refused: the SYN will be repeated.
+            (Role::Ack, _) if packet.flags & flags::RST != 0 => flow.session.ledger.received.control += 1,
             (Role::Ack, true) => {
                 flow.session.ledger.received.control += 1;
                 connection.sender.on_syn_answered(packet.stamp, now);
@@ -107,8 +109,9 @@ impl Simulation {
                 ecn: if syn { flow.identity.ecn } else { sent.ecn },
                 ..Packet::default()
             };
+            let wait = if syn { std::mem::take(&mut connection.resolve[0]) } else { Span::ZERO };
             let id = self.shared.slab.insert(packet);
-            self.forward(id);
+            self.forward_after(id, wait);
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -129,10 +132,13 @@ impl Simulation {
         }
     }
 
-    /// Answers a SYN, as often as it comes.
+    /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
     fn answer_syn(&mut self, number: usize, syn: &Packet) {
         let flow = &mut self.flows[number];
         flow.session.ledger.received.control += 1;
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        let wait = std::mem::take(&mut connection.resolve[1]);
+        let listens = self.shared.now >= connection.listens;
         flow.session.ledger.sent.control += 1;
         let packet = Packet {
             flow: number as u32,
@@ -140,12 +146,12 @@ impl Simulation {
             length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
             stamp: syn.stamp,
             role: Role::Ack,
-            flags: flags::SYN | flags::ACK,
+            flags: if listens { flags::SYN | flags::ACK } else { flags::RST | flags::ACK },
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
         let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.forward_after(id, wait);
     }
 
     /// Sends an acknowledgment back.

@@ -15,6 +15,10 @@ pub(super) struct Settings {
     pub(super) feedback: Feedback,
     /// The receiver's window, bytes.
     pub(super) window_cap: u64,
+    /// What the socket holds, bytes.
+    pub(super) send_buffer: u64,
+    /// Whether a repeated SYN counts as a loss.
+    pub(super) respects_syn_loss: bool,
     /// Whether recoveries use proportional rate reduction (RFC 6937).
     pub(super) prr: bool,
     /// Whether a loss halves the pipe rather than all data outstanding.
@@ -30,6 +34,8 @@ impl Settings {
             sack: tcp.flag("sack"),
             feedback: tcp.feedback(),
             window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
+            send_buffer: tcp.bytes_of("sndbuf").unwrap_or(u64::MAX),
+            respects_syn_loss: tcp.is("synloss", "respected"),
             prr: tcp.flag("prr"),
             halves_pipe: tcp.is("ssthresh", "pipe"),
             eifel: tcp.flag("eifel"),

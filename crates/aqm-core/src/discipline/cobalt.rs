@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn blue_answers_to_a_long_delay_only_if_it_is_asked_to() {
         let probability = |threshold: &str| {
-            let mut host = Host::scripted(&format!("cobalt increment 0.25{threshold}"), &[0.999]);
+            let mut host = Host::scripted(&alloc::format!("cobalt increment 0.25{threshold}"), &[0.999]);
             (0..9).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
             [400, 401, 403, 407].map(|at| (host.get(ms(at)).is_some(), host.probe("drop_probability")).1)
         };

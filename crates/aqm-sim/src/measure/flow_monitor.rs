@@ -10,14 +10,20 @@
 //! every packet that is put into a queue, a length and the whole milliseconds of its wait for every packet that is taken
 //! out, whether it is then sent, dropped or destroyed; nothing for a packet that is dropped before it is in. The means
 //! leave out zeros.
+//!
+//! Waits are looked up by ns-3's number of a packet, under which the last arrival is kept until a departure takes it. A
+//! segment has the number of its first byte's write; one that begins in the middle of a write has that of the segment
+//! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
+//! packets have one number, and few departures find a time.
 
 use super::observer::{AtHost, Dropped, PacketObserver};
 use crate::metrics::registry::*;
-use crate::network::packet::{Packet, Role};
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
 
 /// When a packet that was never heard of again counts as lost (`MaxPerHopDelay`).
 const FORGOTTEN: Span = Span::from_secs(10);
@@ -30,8 +36,11 @@ pub(crate) struct FlowMonitor {
     overhead: u32,
     /// Two for each flow: there and back.
     flows: Vec<Seen>,
-    /// When each packet under way was sent, by its place in the slab.
-    sent: Vec<Time>,
+    /// When each packet under way was sent, and its number in ns-3, by its place in the slab.
+    sent: Vec<(Time, u64)>,
+    /// Numbers given so far, and when the last packet of a number came into a queue, if none has left since.
+    numbers: u64,
+    entered: BTreeMap<u64, Time>,
     /// Packets that vanished without a drop, with the time when they were sent, and when they are looked for next.
     vanished: Vec<(Time, usize)>,
     next_look: Time,
@@ -60,6 +69,9 @@ struct Seen {
     bytes: u64,
     lost: u64,
     delay: Span,
+    /// Where the next new byte is, and the numbers of segments by where they begin.
+    next: u64,
+    numbers: Vec<(u64, u64)>,
 }
 
 /// A sum and how many were added.
@@ -98,11 +110,30 @@ impl FlowMonitor {
         }
     }
 
+    /// The number of a packet that is sent, of a source that writes `written` bytes at a time.
+    fn number(&mut self, packet: &Packet, written: u64) -> u64 {
+        let fresh = self.numbers;
+        self.numbers += 1;
+        if packet.role != Role::Data || packet.payload == 0 {
+            return fresh;
+        }
+        let (begin, seen) = (packet.number, self.seen(packet));
+        if begin >= seen.next {
+            seen.next = begin + u64::from(packet.payload);
+            if begin % written == 0 {
+                seen.numbers.push((begin, fresh));
+            }
+        }
+        let before = seen.numbers.partition_point(|(first, _)| *first <= begin);
+        before.checked_sub(1).map_or(fresh, |last| seen.numbers[last].1)
+    }
+
     /// A packet is taken out of a queue that holds `queued` now.
-    fn on_taken(&mut self, queued: Backlog, sojourn: Span, now: Time) {
+    fn on_taken(&mut self, id: PacketId, queued: Backlog, now: Time) {
         self.on_queue(queued.packets);
         self.count(now, -1);
-        let millis = sojourn.as_nanos() / 1_000_000;
+        let Some(entered) = self.entered.remove(&self.sent[id as usize].1) else { return };
+        let millis = now.since(entered).as_nanos() / 1_000_000;
         if millis > 0 {
             self.sojourn.add(millis as f64);
         }
@@ -136,7 +167,7 @@ fn is_of_flow(packet: &Packet) -> bool {
 }
 
 impl PacketObserver for FlowMonitor {
-    fn on_sent(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
+    fn on_sent(&mut self, &AtHost { id, packet, written, now, .. }: &AtHost<'_>) {
         if !is_of_flow(packet) {
             return;
         }
@@ -145,13 +176,13 @@ impl PacketObserver for FlowMonitor {
         seen.sent += 1;
         let place = id as usize;
         if self.sent.len() <= place {
-            self.sent.resize(place + 1, Time::ZERO);
+            self.sent.resize(place + 1, (Time::ZERO, 0));
         }
-        self.sent[place] = now;
+        self.sent[place] = (now, self.number(packet, written));
     }
 
     fn on_received(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
-        let delay = now.since(self.sent[id as usize]);
+        let delay = now.since(self.sent[id as usize].0);
         let bytes = packet.length - self.overhead;
         let seen = self.seen(packet);
         seen.last_received = now;
@@ -160,30 +191,31 @@ impl PacketObserver for FlowMonitor {
         seen.delay += delay;
     }
 
-    fn on_enqueue(&mut self, queued: Backlog, now: Time) {
+    fn on_enqueue(&mut self, id: PacketId, queued: Backlog, now: Time) {
         if std::mem::take(&mut self.refused) {
             return;
         }
+        self.entered.insert(self.sent[id as usize].1, now);
         self.on_queue(queued.packets);
         self.count(now, 1);
     }
 
-    fn on_dequeue(&mut self, queued: Backlog, sojourn: Span, now: Time) {
+    fn on_dequeue(&mut self, id: PacketId, queued: Backlog, sojourn: Span, now: Time) {
         self.sojourn_with_zeros.add(sojourn.as_millis_f64());
-        self.on_taken(queued, sojourn, now);
+        self.on_taken(id, queued, now);
     }
 
     fn on_drop(&mut self, dropped: &Dropped<'_>) {
         let Dropped { id, packet, reason, point, queued, sojourn, now } = *dropped;
         if is_of_flow(packet) && reason == DropReason::Inspected {
-            self.vanished.push((self.sent[id as usize], place(packet)));
+            self.vanished.push((self.sent[id as usize].0, place(packet)));
         } else {
             self.on_refusal(packet);
         }
         if point == DropPoint::Enqueue && sojourn == Span::ZERO {
             self.refused = true;
         } else {
-            self.on_taken(queued, sojourn, now);
+            self.on_taken(id, queued, now);
         }
     }
 
@@ -247,7 +279,7 @@ mod tests {
     }
 
     fn at(id: u32, packet: &Packet, now: Time) -> AtHost<'_> {
-        AtHost { id, packet, protocol: 6, dscp: 0, now }
+        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, now }
     }
 
     fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {
@@ -304,23 +336,25 @@ mod tests {
     #[test]
     fn what_is_taken_out_of_a_queue_counts_whatever_becomes_of_it_and_what_is_refused_does_not() {
         let mut monitor = FlowMonitor::default();
-        let there = packet(0, false, 1000);
-        monitor.on_sent(&at(0, &there, ms(0)));
-        let drop = |reason, point, packets, sojourn| Dropped {
+        let ack = packet(0, true, 40);
+        (0..8).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
+        let drop = |id, reason, point, packets, sojourn, now| Dropped {
             queued: queued(packets),
             sojourn: Span::from_millis(sojourn),
-            ..dropped(0, &there, reason, point)
+            now: ms(now),
+            ..dropped(id, &ack, reason, point)
         };
         // Seven arrive, and an eighth is refused: lengths 1 to 7.
-        (1..=7).for_each(|packets| monitor.on_enqueue(queued(packets), ms(0)));
-        monitor.on_drop(&drop(DropReason::Congestion, DropPoint::Enqueue, 7, 0));
-        monitor.on_enqueue(queued(7), ms(0));
-        // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0, waits of 10 ms each.
-        (2..=6).rev().for_each(|left| {
-            monitor.on_drop(&drop(DropReason::Inspected, DropPoint::Dequeue, left, 10));
+        (0..7).for_each(|id| monitor.on_enqueue(id, queued(u64::from(id) + 1), ms(0)));
+        monitor.on_drop(&drop(7, DropReason::Congestion, DropPoint::Enqueue, 7, 0, 0));
+        monitor.on_enqueue(7, queued(7), ms(0));
+        // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0.
+        (1..6).for_each(|id| {
+            let left = 7 - u64::from(id);
+            monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10, 10));
         });
-        monitor.on_drop(&drop(DropReason::Congestion, DropPoint::Dequeue, 1, 10));
-        monitor.on_dequeue(queued(0), Span::from_millis(24), ms(24));
+        monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10, 10));
+        monitor.on_dequeue(6, queued(0), Span::from_millis(24), ms(24));
         let told = told(&mut monitor, ms(100));
         assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
         assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
@@ -330,19 +364,51 @@ mod tests {
     }
 
     #[test]
+    fn segments_that_begin_within_a_write_share_a_number_and_one_wait() {
+        let mut monitor = FlowMonitor::default();
+        let segment = |number| Packet { number, payload: 1200, ..packet(0, false, 1240) };
+        // Writes of 1000 bytes in segments of 1200: those at 0 and 6000 begin with a write.
+        for (id, number) in [0, 1200, 2400, 3600, 4800, 6000, 1200].into_iter().enumerate() {
+            monitor.on_sent(&at(id as u32, &segment(number), ms(0)));
+        }
+        (0..6).for_each(|id| monitor.on_enqueue(id, queued(1), ms(10 * u64::from(id))));
+        // The first departure finds the arrival at 40 ms, the next four nothing, the last its own at 50 ms.
+        for (id, at) in [(0, 100), (1, 200), (2, 300), (3, 400), (4, 500), (5, 600)] {
+            monitor.on_dequeue(id, queued(1), Span::ZERO, ms(at));
+        }
+        // A segment that is sent again has its old number.
+        monitor.on_enqueue(6, queued(1), ms(700));
+        monitor.on_dequeue(2, queued(1), Span::ZERO, ms(740));
+        assert_eq!(told(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
+    }
+
+    #[test]
     fn queues_and_sojourn_times_leave_out_zeros_and_the_mean_over_time_does_not() {
         let mut monitor = FlowMonitor::default();
-        monitor.on_enqueue(queued(1), ms(0));
-        monitor.on_enqueue(queued(2), ms(10));
-        monitor.on_dequeue(queued(1), Span::from_micros(14_700), ms(20));
-        monitor.on_dequeue(queued(0), Span::from_micros(900), ms(30));
+        let ack = packet(0, true, 40);
+        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
+        monitor.on_enqueue(0, queued(1), ms(0));
+        monitor.on_enqueue(1, queued(2), Time::from_nanos(29_100_000));
+        monitor.on_dequeue(0, queued(1), Span::from_micros(14_700), Time::from_nanos(14_700_000));
+        monitor.on_dequeue(1, queued(0), Span::from_micros(900), ms(30));
         let told = told(&mut monitor, ms(100));
         assert_eq!(
             (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
             (4.0 / 3.0, 1.0)
         );
         assert_eq!(told("flowmon_sojourn_ms"), 14.0);
+    }
+
+    #[test]
+    fn the_mean_over_time_counts_all_queues() {
+        let mut monitor = FlowMonitor::default();
+        let ack = packet(0, true, 40);
+        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
+        monitor.on_enqueue(0, queued(1), ms(0));
+        monitor.on_enqueue(1, queued(2), ms(10));
+        monitor.on_dequeue(0, queued(1), Span::from_millis(20), ms(20));
+        monitor.on_dequeue(1, queued(0), Span::from_millis(20), ms(30));
         // 10 ms of one, 10 of two, 10 of one, in 100.
-        assert!((told("all_queues_mean_packets") - 0.4).abs() < 1e-12);
+        assert!((told(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
     }
 }

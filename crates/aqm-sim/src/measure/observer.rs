@@ -14,6 +14,8 @@ pub(crate) struct AtHost<'a> {
     /// Protocol and DSCP in the IP header of its flow.
     pub(crate) protocol: u8,
     pub(crate) dscp: u8,
+    /// Bytes that the source of its flow writes at a time.
+    pub(crate) written: u64,
     pub(crate) now: Time,
 }
 
@@ -39,10 +41,10 @@ pub(crate) trait PacketObserver: Send {
     fn on_received(&mut self, seen: &AtHost<'_>);
 
     /// A packet has come to a discipline, which holds `queued` now; if it or another was dropped, that was told before.
-    fn on_enqueue(&mut self, _queued: Backlog, _now: Time) {}
+    fn on_enqueue(&mut self, _id: PacketId, _queued: Backlog, _now: Time) {}
 
     /// A packet has left a discipline, which holds `queued` now, after `sojourn`.
-    fn on_dequeue(&mut self, _queued: Backlog, _sojourn: Span, _now: Time) {}
+    fn on_dequeue(&mut self, _id: PacketId, _queued: Backlog, _sojourn: Span, _now: Time) {}
 
     /// A discipline drops a packet.
     fn on_drop(&mut self, _dropped: &Dropped<'_>) {}

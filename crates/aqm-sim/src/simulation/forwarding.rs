@@ -87,8 +87,10 @@ impl Simulation {
         show: impl Fn(&mut dyn PacketObserver, &AtHost<'_>),
     ) {
         let packet = &self.shared.slab[id];
-        let Identity { protocol, dscp, .. } = self.flows[packet.flow as usize].identity;
-        let seen = AtHost { id, packet, protocol, dscp, now: self.shared.now };
+        let flow = &self.flows[packet.flow as usize];
+        let Identity { protocol, dscp, .. } = flow.identity;
+        let written = u64::from(flow.session.piece);
+        let seen = AtHost { id, packet, protocol, dscp, written, now: self.shared.now };
         self.shared.metrics.observers.iter_mut().for_each(|observer| show(observer.as_mut(), &seen));
     }
 
@@ -202,7 +204,7 @@ impl Simulation {
             metrics.after_arrival(device.observed.queued);
         }
         for observer in &mut self.shared.metrics.observers {
-            observer.on_enqueue(device.observed.queued, now);
+            observer.on_enqueue(id, device.observed.queued, now);
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
@@ -285,6 +287,9 @@ impl Simulation {
         {
             device.busy = true;
             self.media[medium as usize].waiting.push_back(port as u32);
+            if device.ring_packets > 1 {
+                self.fill_ring(port);
+            }
             return None;
         }
         let (medium, ring, wakes) = (device.medium, device.ring_packets > 1, device.wakes);
@@ -412,7 +417,7 @@ impl Simulation {
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
         for observer in &mut self.shared.metrics.observers {
-            observer.on_dequeue(device.observed.queued, now.since(metadata.arrival), now);
+            observer.on_dequeue(id, device.observed.queued, now.since(metadata.arrival), now);
         }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;

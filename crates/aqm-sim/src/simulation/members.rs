@@ -236,11 +236,11 @@ impl Member<'_> {
         Random::stream(self.seed, &format!("{} {what}", self.name))
     }
 
-    /// Bytes that a source hands over at a time: an IP packet (UDP) or a segment's payload (TCP).
+    /// Bytes that a source hands over at a time: an IP packet (UDP), or a segment's payload unless the flow says otherwise (TCP).
     fn piece(&self) -> u32 {
         match &self.group.transport {
             Transport::Udp { packet_bytes, .. } => *packet_bytes,
-            Transport::Tcp(tcp) => tcp.mss(),
+            Transport::Tcp(tcp) => tcp.bytes("write").map_or(tcp.mss(), |bytes| bytes.as_u64() as u32),
             Transport::Rate(rated) => rated.packet_bytes(),
         }
     }

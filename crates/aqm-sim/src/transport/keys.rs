@@ -102,6 +102,15 @@ pub static TCP: &[ParamSpec] = &[
         "RFC 826; ns-3: up to 10 ms at random before the request",
     ),
     ParamSpec::new(
+        "write",
+        Kind::Bytes,
+        Value::Auto,
+        (1.0, LARGEST),
+        "what a source with a rate writes at a time",
+        "a full segment; ns-3's OnOffApplication has a PacketSize of its own",
+    )
+    .or_auto("mss"),
+    ParamSpec::new(
         "sndbuf",
         Kind::Size,
         Value::Auto,

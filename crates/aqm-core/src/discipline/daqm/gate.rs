@@ -1,10 +1,10 @@
 //! Algorithm 1 behind a queue: features are taken as packets leave, and packets dropped as it says.
 
+use super::samples::SampleTimes;
 use crate::cx::Cx;
 use crate::discipline::single::Gate;
 use crate::law::daqm::{self, CONFIGURATIONS, Controller, State};
 use crate::law::features::{self, Extractor, Features, Inspected, NAMES};
-use super::samples::SampleTimes;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Value};
 use crate::queue::Fifo;
@@ -90,9 +90,7 @@ fn settings(params: &Params) -> Settings {
 fn reading(params: &Params) -> Reading {
     match params.choice("reading") {
         "clean" => Reading::Clean(Extractor::default()),
-        _ => {
-            Reading::Artifact(Inspected::default(), SampleTimes::new(params), [0.0; features::COUNT])
-        }
+        _ => Reading::Artifact(Inspected::default(), SampleTimes::new(params), [0.0; features::COUNT]),
     }
 }
 

@@ -39,6 +39,7 @@ class Options:
     mtu_guard: bool = True
     mtu: int = 1514
     blue_threshold: int | None = None
+    spare_last: bool = True
 
 
 class CobaltQueue:
@@ -80,7 +81,7 @@ class CobaltQueue:
         while self.queue:
             drop = self.judge(self.queue[0], now, numbers, rate)
             packet = self.queue.popleft()
-            if not drop or not self.queue:
+            if not drop or (self.o.spare_last and not self.queue):
                 return packet
             self.log("dropped", packet.number, "congestion")
         self.empty(now)
@@ -100,7 +101,7 @@ class CobaltQueue:
             self.dropping = False
         drop = False
         if due and self.dropping:
-            drop = not (self.o.ecn and len(self.queue) > 1 and self.log.mark(packet))
+            drop = not (self.o.ecn and (len(self.queue) > 1 or not self.o.spare_last) and self.log.mark(packet))
             self.step(1)
             passed = now > self.drop_next
         elif due:
@@ -146,9 +147,10 @@ class Cobalt(Oracle):
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
-    "cobalt:ns3 limit 200p increment 0.08 decrement 0.04 blue_threshold 40ms": lambda: Cobalt(
+    "cobalt:ns3 limit 200p increment 0.08 decrement 0.04 blue_threshold 40ms nospare_last": lambda: Cobalt(
         Options(
             limit=200,
+            spare_last=False,
             ecn=False,
             mtu_guard=False,
             increment=0.08,

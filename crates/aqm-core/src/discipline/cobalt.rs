@@ -13,10 +13,10 @@
 //! The last packet of a queue is neither dropped nor marked (CAKE marks it). The time between signals is computed
 //! exactly (Linux: Newton's iteration from a table), BLUE's probability is a float. A full queue drops the arriving
 //! packet, as in ns-3 (CAKE: the head of the longest flow). `ns3` sets parameters only: like `linux`, it does not
-//! drop the last packet.
+//! drop the last packet, unless told to (`nospare_last`).
 //!
 //! # Promises
-//! Order kept; no signal if the queue would become empty; one random number per packet that CoDel lets pass while
+//! Order kept; no signal if the queue would become empty, with `spare_last`; one random number per packet that CoDel lets pass while
 //! BLUE's probability is above zero; no state per flow.
 
 use super::codel::{INTERVAL, TARGET};
@@ -37,7 +37,7 @@ pub static INFO: Info = Info {
     group: Group::Delay,
     summary: "COBALT, the law of CAKE: CoDel with BLUE against overflow",
     reference: "Linux sch_cake; Høiland-Jørgensen, Täht and Morton 2018",
-    params: &[LIMIT, TARGET, INTERVAL, ECN, INCREMENT, DECREMENT, MTU_GUARD, BLUE_THRESHOLD],
+    params: &[LIMIT, TARGET, INTERVAL, ECN, INCREMENT, DECREMENT, MTU_GUARD, BLUE_THRESHOLD, SPARE_LAST],
     presets: &[
         Preset {
             name: "linux",
@@ -110,6 +110,13 @@ pub(super) const BLUE_THRESHOLD: ParamSpec = ParamSpec::new(
 )
 .or_auto("at overflow alone");
 
+pub(super) const SPARE_LAST: ParamSpec = ParamSpec::flag(
+    "spare_last",
+    true,
+    "The last packet of a queue is neither dropped nor marked",
+    "Linux sch_cake: it is not dropped; ns-3.35 drops it",
+);
+
 /// Reads COBALT's own parameters: the law, and the delay that is never too long.
 pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
     let blue = blue::Params {
@@ -120,11 +127,12 @@ pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
     let (target, interval) = (params.span("target"), params.span("interval"));
     let four_packets = link.rate.time_for(Bytes::new(4 * u64::from(link.mtu)));
     let floor = if params.flag("mtu_guard") { four_packets } else { Span::ZERO };
+    let spare_last = params.flag("spare_last");
     let blue_threshold = match params.get("blue_threshold") {
         Value::Span(threshold) => Some(*threshold),
         _ => None,
     };
-    (Law { target, interval, ecn: params.flag("ecn"), blue, blue_threshold }, floor)
+    (Law { target, interval, ecn: params.flag("ecn"), blue, blue_threshold, spare_last }, floor)
 }
 
 struct Cobalt {
@@ -165,6 +173,7 @@ impl Gate for Cobalt {
 mod tests {
     use super::super::testing::{Host, ms};
     use crate::units::Time;
+    use alloc::format;
 
     /// Thirty packets of 1000 bytes at 0 ms; the first is served at once, so that the law counts from there.
     fn standing(spec: &str, put: fn(&mut Host, Time, u64, u64, u32)) -> Host {
@@ -224,13 +233,23 @@ mod tests {
     #[test]
     fn blue_answers_to_a_long_delay_only_if_it_is_asked_to() {
         let probability = |threshold: &str| {
-            let mut host = Host::scripted(&alloc::format!("cobalt increment 0.25{threshold}"), &[0.999]);
+            let mut host = Host::scripted(&format!("cobalt increment 0.25{threshold}"), &[0.999]);
             (0..9).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
             [400, 401, 403, 407].map(|at| (host.get(ms(at)).is_some(), host.probe("drop_probability")).1)
         };
         assert_eq!(probability(""), [0.0; 4]);
         // 400 ms are not too long; 401 ms are; then 5 ms of rest.
         assert_eq!(probability(" blue_threshold 400ms"), [0.0, 0.25, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn the_last_packet_is_spared_unless_told_otherwise() {
+        let last = |spec: &str| {
+            let mut host = Host::scripted(&format!("cobalt limit 1p increment 1{spec}"), &[0.999]);
+            (0..2).for_each(|cookie| host.put(ms(50), cookie, 0, 1000));
+            host.get(ms(50))
+        };
+        assert_eq!((last(""), last(" nospare_last")), (Some(0), None));
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub static INFO: Info = Info {
         cobalt::DECREMENT,
         cobalt::MTU_GUARD,
         cobalt::BLUE_THRESHOLD,
+        cobalt::SPARE_LAST,
     ],
     presets: &[
         Preset {

@@ -26,6 +26,8 @@ pub struct Params {
     pub blue: blue::Params,
     /// The sojourn time from which on BLUE's probability rises as it does at an overflow (ns-3's BlueThreshold).
     pub blue_threshold: Option<Span>,
+    /// Whether the last packet of a queue is neither dropped nor marked.
+    pub spare_last: bool,
 }
 
 /// The state of one queue.
@@ -68,7 +70,7 @@ enum Hit {
 }
 
 impl Params {
-    /// Takes the next packet from `head`, dropping or marking as the law decides, but never the last one. A sojourn
+    /// Takes the next packet from `head`, dropping or marking as the law decides, but not a last one that is spared. A sojourn
     /// time of at most `floor` is never too long.
     #[inline]
     pub fn dequeue<H: Head>(
@@ -84,10 +86,10 @@ impl Params {
                 self.emptied(state, cx.now);
                 return None;
             };
-            let last = u64::from(packet.length) == bytes;
-            let drop = self.judge(state, packet, last, floor, cx);
+            let spared = self.spare_last && u64::from(packet.length) == bytes;
+            let drop = self.judge(state, packet, spared, floor, cx);
             let packet = head.pop()?;
-            if !drop || last {
+            if !drop || spared {
                 return Some(packet);
             }
             cx.drop(packet, DropReason::Congestion);
@@ -115,7 +117,7 @@ impl Params {
         &self,
         state: &mut State,
         packet: &mut Packet,
-        last: bool,
+        spared: bool,
         floor: Span,
         cx: &mut Cx<'_>,
     ) -> bool {
@@ -136,7 +138,7 @@ impl Params {
         let mut hit = Hit::Nothing;
         if due {
             if late {
-                let marked = self.ecn && !last && cx.mark(packet, MarkReason::Congestion);
+                let marked = self.ecn && !spared && cx.mark(packet, MarkReason::Congestion);
                 hit = if marked { Hit::Marked } else { Hit::Drop };
                 self.advance(state, state.count.saturating_add(1));
             } else {
@@ -181,6 +183,7 @@ mod tests {
         ecn: true,
         blue: blue::Params { increment: 0.25, decrement: 0.125, freeze_time: Span::from_millis(5) },
         blue_threshold: None,
+        spare_last: true,
     };
 
     fn at(millis: u64) -> Time {

@@ -184,7 +184,8 @@ impl Settings {
         let own_target = target.max(packet * 3 / 2);
         let interval = (self.rtt + own_target.saturating_sub(target)).max(own_target * 2);
         let blue = blue::Params { increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, freeze_time: own_target };
-        let law = Law { target: own_target, interval, ecn: true, blue, blue_threshold: None };
+        let law =
+            Law { target: own_target, interval, ecn: true, blue, blue_threshold: None, spare_last: true };
         let quantum = share
             .threshold
             .map_or(FULL_PACKET, |rate| (rate.as_bits_per_sec() / 8 / 4096).clamp(300, FULL_PACKET));

@@ -13,6 +13,8 @@ pub(crate) struct Connection {
     pub(crate) receiver_timer: Time,
     /// Whether an event waits that lets the sender go on.
     pub(crate) paced: bool,
+    /// Whether the source's first event opens the connection, and no more.
+    pub(crate) connects_ahead: bool,
     /// From when on SYNs are answered.
     pub(crate) listens: Time,
     /// How long the first SYN and the first answer will wait for an address; zero once they have.
@@ -28,6 +30,7 @@ impl Connection {
             sender_timer: Time::MAX,
             receiver_timer: Time::MAX,
             paced: false,
+            connects_ahead: settings.choice("connect") == "ahead",
             listens: Time::ZERO + settings.span("listen"),
             resolve: [settings.span("resolve"); 2],
         }

@@ -85,6 +85,12 @@ pub static TCP: &[ParamSpec] = &[
         "whether a repeated SYN leaves a window of one segment and a timeout of 3 s",
         "RFC 5681 section 3.1, RFC 6298 section 5.7; ns-3 ignores it",
     ),
+    ParamSpec::choice(
+        "connect",
+        &["to_write", "ahead"],
+        "whether a source opens its connection with its first write, or ahead of it: then the first write comes a gap later",
+        "ns-3's OnOffApplication connects when it starts, and writes once its rate has made up a packet",
+    ),
     ParamSpec::new(
         "listen",
         Kind::Span,
@@ -157,6 +163,7 @@ pub struct Relation {
 pub static RELATIONS: &[Relation] = &[
     Relation { given: ("prr", "on"), needs: ("sack", "on") },
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
+    Relation { given: ("connect", "ahead"), needs: ("handshake", "on") },
 ];
 
 /// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline. Keys of

@@ -10,13 +10,15 @@ pub(crate) const TIMEOUT_AFTER_LOSS: Span = Span::from_secs(3);
 pub(crate) struct Opening {
     /// The timeout before the first sample.
     timeout: Span,
+    /// Whether it is wanted although nothing is written.
+    pub(crate) ahead: bool,
     tries: u32,
     deadline: Option<Time>,
 }
 
 impl Opening {
     pub(crate) fn new(timeout: Span) -> Opening {
-        Opening { timeout, tries: 0, deadline: None }
+        Opening { timeout, ahead: false, tries: 0, deadline: None }
     }
 
     /// Whether to send a SYN now: the first one, or a retransmission after a timeout that doubles each time.

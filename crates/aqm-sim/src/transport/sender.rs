@@ -101,6 +101,13 @@ impl Sender {
         self.stream.written = self.stream.written.saturating_add(bytes);
     }
 
+    /// The application opens the connection, and will write later.
+    pub(crate) fn connect(&mut self) {
+        if let Some(opening) = &mut self.stream.opening {
+            opening.ahead = true;
+        }
+    }
+
     /// Whether the socket takes `bytes` more of a source that does not wait for room.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         self.stream.written - self.stream.una + bytes <= self.settings.send_buffer
@@ -448,7 +455,8 @@ impl Sender {
     /// The next segment that may be sent now, if any. Call until `None` after every event.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
         if self.board.is_empty() {
-            if self.stream.next == self.stream.written {
+            let ahead = self.stream.opening.is_some_and(|opening| opening.ahead);
+            if self.stream.next == self.stream.written && !ahead {
                 return None;
             }
             if let Some(opening) = &mut self.stream.opening {

@@ -67,6 +67,11 @@ impl Simulation {
         let (message, gap) = source.next();
         match &mut flow.endpoints {
             Endpoints::Tcp(connection) => {
+                if std::mem::take(&mut connection.connects_ahead) {
+                    connection.sender.connect();
+                    self.pump(index);
+                    return Some(now + gap);
+                }
                 let bytes = message.unwrap_or(u64::from(flow.session.piece));
                 if connection.sender.has_room(bytes) {
                     connection.sender.write(bytes);

@@ -32,6 +32,7 @@ class Options:
     T_B: float = 5.0
     t_b: int = 10 * MILLISECOND
     clock: str = "departure"
+    destroy: bool = True
     spacing: float | None = None
     per_ms: bool = False
     absolute: bool = False
@@ -234,10 +235,11 @@ class Artifact(DAqm):
         if now < self.until or len(self.queue) <= 5:
             return head
         waits = []
-        for _ in range(5):
-            lost = self.queue.popleft()
-            waits.append((now - lost.arrival) // MILLISECOND)
-            self.log("dropped", lost.number, "inspected")
+        for place in range(5):
+            seen = self.queue.popleft() if self.options.destroy else self.queue[place]
+            waits.append((now - seen.arrival) // MILLISECOND)
+            if self.options.destroy:
+                self.log("dropped", seen.number, "inspected")
         first, second, third = self.centred(waits, 2)
         b1, b2, b3 = self.of_buffer
         self.seen = [0, 40, waits[0], b1, first, b2, second, b3, third]
@@ -304,6 +306,9 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "daqm:daqm1 reading artifact buffer_clock doubled sample_interval 5ms drop_duration 50ms": lambda: Artifact(
         Options(clock="doubled", t_b=5 * MILLISECOND, D_d=[50 * MILLISECOND] * 9)
+    ),
+    "daqm:daqm2 reading artifact nodestroy buffer_clock later drop_duration 50ms": lambda: Artifact(
+        configuration(2, D_d=[50 * MILLISECOND] * 9, clock="later", destroy=False)
     ),
     "daqm:daqm1 reading artifact s1 auto s 100ms b1 4 s2 3": lambda: Artifact(
         Options(T=[0, 120, 100, 4, inf, 10, 3, 10, 10])

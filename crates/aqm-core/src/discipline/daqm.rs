@@ -83,6 +83,7 @@ pub static INFO: Info = Info {
         duration("duration_b3"),
         SAMPLE_INTERVAL,
         BUFFER_CLOCK,
+        DESTROY,
         SPACING,
         BUFFER_PER,
         COMPARE,
@@ -242,6 +243,13 @@ const BUFFER_CLOCK: ParamSpec = ParamSpec::choice(
     &["departure", "later", "doubled"],
     "When the artifact reading samples the buffer for a departure at t: then, at t + 15 ms, or at 2 t + 15 ms",
     "Saleh et al. 2024 section IV-B: at the departure; their program: 2 t + 15 ms",
+);
+
+const DESTROY: ParamSpec = ParamSpec::flag(
+    "destroy",
+    true,
+    "Whether the artifact reading destroys the five packets that it looks at",
+    "Saleh et al. 2024, their program: on; off: a control experiment",
 );
 
 const SPACING: ParamSpec = ParamSpec::new(

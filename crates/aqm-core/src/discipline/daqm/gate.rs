@@ -16,6 +16,8 @@ struct Settings {
     features: features::Params,
     law: daqm::Params,
     again: bool,
+    /// Whether the authors' program loses what it looks at.
+    destroy: bool,
     ecn: bool,
     /// Period and target of the controller, if there is one.
     control: Option<(Span, Span)>,
@@ -80,6 +82,7 @@ fn settings(params: &Params) -> Settings {
             update_step: params.number("update_step"),
         },
         again: params.flag("again"),
+        destroy: params.flag("destroy"),
         ecn: params.flag("ecn"),
         control: params
             .flag("controller")
@@ -168,12 +171,15 @@ impl DAqm {
         if self.state.is_dropping(cx.now) || queue.len() <= features::INSPECTED_PACKETS {
             return Some(head);
         }
-        let waits = [(); features::INSPECTED_PACKETS].map(|()| {
-            let packet = queue.pop().expect("more than five wait");
-            let wait = cx.now.since(packet.arrival).as_nanos() / 1_000_000;
-            cx.drop(packet, DropReason::Inspected);
-            wait
+        let waits = core::array::from_fn(|index| {
+            let packet = queue.get(index).expect("more than five wait");
+            cx.now.since(packet.arrival).as_nanos() / 1_000_000
         });
+        if self.settings.destroy {
+            for _ in 0..features::INSPECTED_PACKETS {
+                cx.drop(queue.pop().expect("they wait"), DropReason::Inspected);
+            }
+        }
         *seen = inspected.features(waits);
         // It has no gates but those five packets, and looks at rises and falls alike.
         let law = daqm::Params { gate_s: -1.0, gate_b: -1.0, absolute: true, ..self.settings.law };

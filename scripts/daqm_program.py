@@ -29,7 +29,9 @@ METRICS = {
     "throughput_kbit": "flowmon_throughput_kbit",
     "fct_s": "flowmon_fct_s",
 }
-LABELS = {"red": "red:ns3", "pie": "pie:linux", "cobalt": "cobalt:ns3"} | {f"daqm{n}": f"daqm:daqm{n}" for n in (1, 2, 3)}
+LABELS = {"red": "red:ns3", "pie": "pie:linux", "cobalt": "cobalt:ns3"} | {
+    f"daqm{n}": f"daqm:daqm{n}" for n in (1, 2, 3)
+}
 
 
 def main() -> None:
@@ -39,7 +41,10 @@ def main() -> None:
     compared = pl.DataFrame(list(_compared(json.loads(Path(sys.argv[1]).read_text("utf-8")))))
     print(f"{'':>16}" + "".join(f"{name:>22}" for name in METRICS))
     for (load, aqm), values in compared.group_by("load", "aqm", maintain_order=True):
-        pairs = (f"{ours:.3g} ({theirs:.3g}){' ' if ok else '!'}" for ours, theirs, ok in values.select("ours", "theirs", "ok").rows())
+        pairs = (
+            f"{ours:.3g} ({theirs:.3g}){' ' if ok else '!'}"
+            for ours, theirs, ok in values.select("ours", "theirs", "ok").rows()
+        )
         print(f"{load:>5} {aqm:>10}" + "".join(f"{pair:>22}" for pair in pairs))
     seen = pl.col("load").is_in(SEEN)
     for what, chosen in (("looked at", seen), ("kept apart", ~seen), ("all", pl.lit(value=True))):
@@ -52,7 +57,9 @@ def main() -> None:
 def _compared(result: dict[str, object]) -> Iterator[dict[str, object]]:
     """Every value that both have."""
     means: dict[tuple[int, str, str], float] = {
-        (int(row["point"]["load"].removesuffix("kbit")), row["aqm"].split()[0].replace("_", "-"), row["metric"]): row["mean"]
+        (int(row["point"]["load"].removesuffix("kbit")), row["aqm"].split()[0].replace("_", "-"), row["metric"]): row[
+            "mean"
+        ]
         for row in result["summary"]  # type: ignore[attr-defined]
     }
     for row in pl.read_csv(PUBLISHED, comment_prefix="#").rows(named=True):
@@ -62,7 +69,14 @@ def _compared(result: dict[str, object]) -> Iterator[dict[str, object]]:
             if ours is not None:
                 theirs = row[name]
                 ok = abs(ours - theirs) <= WITHIN.get(row["aqm"], 0.2) * theirs
-                yield {"load": row["load_kbit"], "aqm": row["aqm"], "metric": name, "ours": ours, "theirs": float(theirs), "ok": ok}
+                yield {
+                    "load": row["load_kbit"],
+                    "aqm": row["aqm"],
+                    "metric": name,
+                    "ours": ours,
+                    "theirs": float(theirs),
+                    "ok": ok,
+                }
 
 
 def _share(rows: pl.DataFrame) -> str:

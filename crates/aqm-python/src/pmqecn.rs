@@ -63,7 +63,8 @@ pub(crate) fn pmqecn_solve(
     let classes: PyResult<Vec<Class>> = classes.into_iter().map(class).collect();
     let objective = named("objective", objective, &OBJECTIVES)?;
     let evolution = Evolution::PMQECN;
-    let programme = Programme { classes: classes?, service, capacity, link, links, objective, evolution };
+    let programme =
+        Programme { classes: classes?, service, capacity, link, links, objective, bounded: false, evolution };
     let solution = py.detach(|| programme.solve(&mut Random::stream(seed, "pmqecn")));
     Ok((
         solution.service,

@@ -53,6 +53,8 @@ pub struct Settings {
     pub link: f64,
     /// How the objectives are added.
     pub objective: Objective,
+    /// Whether service rates are searched below N, as in the authors' code.
+    pub bounded: bool,
     /// How the best rates are searched for.
     pub evolution: Evolution,
     /// Packets in a round, of which each class has its share; without, Gamma, as algorithm 2 says.
@@ -100,6 +102,7 @@ impl Solver {
             link: settings.link,
             links: settings.services.len() as u32,
             objective: settings.objective,
+            bounded: settings.bounded,
             evolution: settings.evolution,
         }
     }
@@ -158,6 +161,7 @@ mod tests {
             capacity: 64,
             link: 12_500.0,
             objective: Objective::Normalised,
+            bounded: false,
             evolution: Evolution::PMQECN,
             round,
             hold,

@@ -13,7 +13,7 @@
 //!
 //! # Deviations
 //! Classes go by DiffServ code point where the paper has addresses. Counters go down with packets that the queue drops; the
-//! authors' leak.
+//! authors' leak (`leak`).
 
 use super::control::{Registers, Settings, Solver};
 use super::evolution::Evolution;
@@ -41,14 +41,26 @@ pub(crate) static INFO: Info = Info {
             values: &[],
         },
         Preset {
-            name: "printed",
-            source: "Liu et al. 2024, equations 10 to 14 and algorithm 2; the authors' control plane where it is silent",
+            name: "text",
+            source: "Liu et al. 2024, equations 10 to 14, algorithms 1 and 2, figure 4",
+            values: &[
+                ("objective", Value::Choice("printed")),
+                ("round", Value::Count(0)),
+                ("weight", Value::Count(3)),
+                ("hold", Value::Flag(true)),
+            ],
+        },
+        Preset {
+            name: "artifact",
+            source: "YXY-1998/OUR-ECN",
             values: &[
                 ("objective", Value::Choice("printed")),
                 ("round", Value::Count(0)),
                 ("weight", Value::Count(300)),
                 ("refill", Value::Choice("round")),
                 ("hold", Value::Flag(true)),
+                ("leak", Value::Flag(true)),
+                ("bounded", Value::Flag(true)),
             ],
         },
     ],
@@ -147,6 +159,13 @@ const PARAMS: &[ParamSpec] = &[
         "How the objectives of the classes are added",
         "Liu et al. 2024, equation 14",
     ),
+    ParamSpec::flag(
+        "bounded",
+        false,
+        "Service rates are searched below N packets per second, not below Gamma",
+        AUTHORS,
+    ),
+    ParamSpec::flag("leak", false, "Packets that the queue drops stay in the counters", AUTHORS),
     ParamSpec::flag("hold", false, "A period without a solution leaves the rates as they were", AUTHORS),
     ParamSpec::new(
         "period",
@@ -200,6 +219,8 @@ struct Switch {
     sojourn: Span,
     /// Whether a band takes packets again only when the class has none in lower bands.
     by_round: bool,
+    /// Whether dropped packets stay counted.
+    leaks: bool,
     telemetry: bool,
 }
 
@@ -241,6 +262,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
         threshold,
         sojourn: params.span("sojourn"),
         by_round: params.choice("refill") == "round",
+        leaks: params.flag("leak"),
         telemetry: params.flag("int"),
     };
     Ok(Program::new(Box::new(pipeline), state, control))
@@ -266,6 +288,7 @@ fn settings(params: &Params, rates: &[Rate], classes: usize) -> Settings {
         } else {
             Objective::Normalised
         },
+        bounded: params.flag("bounded"),
         round: Some(params.count("round") as u32).filter(|round| *round > 0),
         evolution: Evolution { generations: params.count("generations") as usize, ..Evolution::PMQECN },
         hold: params.flag("hold"),
@@ -352,6 +375,9 @@ impl Pipeline for Switch {
     }
 
     fn on_drop(&mut self, view: &PacketView<'_>, state: &mut State) {
+        if self.leaks {
+            return;
+        }
         let place = self.place(view, state);
         self.leave(place, Switch::band_of(view), true, state);
     }
@@ -442,6 +468,15 @@ mod tests {
         assert!(port.drops > 1000, "{}", port.drops);
         while port.send().is_some() {}
         assert_eq!(port.counters(), [0; 3]);
+    }
+
+    #[test]
+    fn counters_that_leak_keep_what_was_dropped() {
+        let mut port = Port::new("pmqecn weight 3 leak", 8);
+        (0..100).for_each(|_| port.put(0));
+        while port.send().is_some() {}
+        assert!(port.drops > 70, "{}", port.drops);
+        assert_eq!(port.counters(), [port.drops as u64, 0, 0]);
     }
 
     #[test]

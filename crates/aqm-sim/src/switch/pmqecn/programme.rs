@@ -16,6 +16,9 @@
 //! `sum lambda_i <= Lambda`); what remains, that the queues fit into the switch (C1) and leave bandwidth (C4), is
 //! minimised before the cost is. Where more arrives than can be served the first layer has no solution: then the
 //! service is divided equally, as the authors' code does, and the second layer says what may arrive.
+//!
+//! The authors' code searches service rates between 0 and N instead of Gamma ([`Programme::bounded`]): a class of which N
+//! packets per second or more arrive has no solution there.
 
 use super::evolution::{Evolution, Fitness, minimise};
 use super::model::Queue;
@@ -68,6 +71,8 @@ pub struct Programme {
     pub links: u32,
     /// How the objectives are added.
     pub objective: Objective,
+    /// Whether service rates are searched below N packets per second, as in the authors' code, and need not sum to Gamma.
+    pub bounded: bool,
     /// How the best rates are searched for.
     pub evolution: Evolution,
 }
@@ -92,6 +97,8 @@ pub struct Solution {
 pub enum Infeasible {
     /// No less arrives than can be served.
     Overload,
+    /// Of a class no less arrives than the bound of the service rates.
+    Bound,
     /// However the service is divided, the queues are longer than the switch, or take more than its links.
     Capacity,
 }
@@ -101,6 +108,7 @@ impl Infeasible {
     pub fn name(self) -> &'static str {
         match self {
             Infeasible::Overload => "overload",
+            Infeasible::Bound => "bound",
             Infeasible::Capacity => "capacity",
         }
     }
@@ -115,17 +123,15 @@ impl Programme {
     /// # Panics
     /// Without classes, or if a rate, a wait or the capacity is not what [`Queue::new`] takes.
     pub fn solve(&self, random: &mut Random) -> Solution {
-        let (service, infeasible) = self.best_service(random);
-        let arrival = self.best_arrival(&service, random);
+        let (found, infeasible) = self.best_service(random);
+        let arrival = self.best_arrival(&found, random);
+        let cost = [self.judge(&found, &self.arrivals()).cost, self.judge(&found, &arrival).cost];
+        let all = self.total(&found);
+        let service: Vec<f64> =
+            if self.bounded { found.iter().map(|mu| mu * self.service / all).collect() } else { found };
         // A whole share stays one, whatever its last digits are.
         let share = |mu: &f64| (f64::from(self.capacity) * mu / self.service * (1.0 - 1e-12)).ceil() as u32;
-        Solution {
-            thresholds: service.iter().map(share).collect(),
-            cost: [self.judge(&service, &self.arrivals()).cost, self.judge(&service, &arrival).cost],
-            service,
-            arrival,
-            infeasible,
-        }
+        Solution { thresholds: service.iter().map(share).collect(), cost, service, arrival, infeasible }
     }
 
     /// The first layer: mu*, or equal shares and why.
@@ -136,8 +142,18 @@ impl Programme {
         if spare <= MARGIN * self.service {
             return (equal, Some(Infeasible::Overload));
         }
-        // Each class gets what arrives and a share of what is left.
+        if self.bounded && arrivals.iter().any(|lambda| *lambda >= f64::from(self.capacity)) {
+            return (equal, Some(Infeasible::Bound));
+        }
+        // Each class gets what arrives and a share of what is left, or of what is left below the bound.
         let divided = |point: &[f64]| -> Vec<f64> {
+            if self.bounded {
+                let room = |lambda: &f64| f64::from(self.capacity) - lambda;
+                let shares: Vec<f64> =
+                    arrivals.iter().zip(point).map(|(lambda, x)| room(lambda) * (x + MARGIN)).collect();
+                let excess = (shares.iter().sum::<f64>() / spare).max(1.0 + MARGIN);
+                return arrivals.iter().zip(shares).map(|(lambda, share)| lambda + share / excess).collect();
+            }
             let sum: f64 = point.iter().map(|x| x + MARGIN).sum();
             let share = |x: &f64| spare * (x + MARGIN) / sum;
             arrivals.iter().zip(point).map(|(lambda, x)| lambda + share(x)).collect()
@@ -172,12 +188,13 @@ impl Programme {
     /// Equation 14 for these rates, and by how many packets constraints C1 and C4 are broken.
     pub fn judge(&self, service: &[f64], arrival: &[f64]) -> Fitness {
         let printed = self.objective == Objective::Printed;
+        let all = self.total(service);
         // What seconds are multiplied by.
         let scale = if printed { 1.0 } else { self.service / f64::from(self.capacity) };
         let (mut cost, mut rest_weight, mut queued, mut carried) = (0.0, 0.0, 0.0, 0.0);
         for ((class, mu), lambda) in self.classes.iter().zip(service).zip(arrival) {
             let queue = Queue::new(*lambda, *mu, self.capacity);
-            let (weight, delay) = (mu / self.service, queue.delay());
+            let (weight, delay) = (mu / all, queue.delay());
             queued += queue.length();
             carried += queue.carried();
             cost += weight * scale * delay;
@@ -202,6 +219,11 @@ impl Programme {
         }
     }
 
+    /// What the service rates sum to.
+    fn total(&self, service: &[f64]) -> f64 {
+        if self.bounded { service.iter().sum() } else { self.service }
+    }
+
     /// Lambda, packets that arrive per second.
     fn offered(&self) -> f64 {
         self.classes.iter().map(|class| class.arrival).sum()
@@ -223,6 +245,7 @@ mod tests {
             link: 12_500.0,
             links: 3,
             objective,
+            bounded: false,
             evolution: Evolution::PMQECN,
         }
     }
@@ -277,6 +300,20 @@ mod tests {
             Programme { evolution: Evolution { generations: 1, ..Evolution::PMQECN }, ..full.clone() };
         let ([exact, _], [rough, _]) = (solve(&full).cost, solve(&short).cost);
         assert!(exact < rough && rough < 2.0 * exact, "{exact} {rough}");
+    }
+
+    #[test]
+    fn within_the_authors_bound_a_class_of_sixty_four_packets_per_second_has_no_solution() {
+        let bounded = |arrivals| Programme { bounded: true, ..programme(arrivals, Objective::Printed) };
+        let solution = solve(&bounded([60.0, 40.0, 20.0]));
+        assert_eq!(solution.infeasible, None);
+        assert!((solution.service.iter().sum::<f64>() - 1000.0).abs() < 1e-9);
+        // Rates below 64 in all; the share of each is of their sum.
+        assert!(solution.service.iter().all(|mu| *mu > 1000.0 * 20.0 / 192.0), "{solution:?}");
+        assert!(solution.arrival.iter().all(|lambda| *lambda < 64.0), "{solution:?}");
+        let beyond = solve(&bounded([64.0, 40.0, 20.0]));
+        assert_eq!((beyond.infeasible, beyond.service), (Some(Infeasible::Bound), vec![1000.0 / 3.0; 3]));
+        assert_eq!(solve(&programme([64.0, 40.0, 20.0], Objective::Printed)).infeasible, None);
     }
 
     #[test]

@@ -128,6 +128,13 @@ const PARAMS: &[ParamSpec] = &[
         "When a band takes packets of a class again: as its packets leave, or when the class has none in lower bands",
         "Liu et al. 2024, figure 4: the length of its packets in a priority queue; YXY-1998/OUR-ECN: round",
     ),
+    ParamSpec::choice(
+        "queues",
+        &["virtual", "real"],
+        "virtual: three strict-priority classes serve the virtual queues in rounds; real: each has a class of its own, \
+         which the discipline serves in its way",
+        "Liu et al. 2024, figure 4: virtual",
+    ),
     ParamSpec::new(
         "capacity",
         Kind::Count,
@@ -219,6 +226,8 @@ struct Switch {
     sojourn: Span,
     /// Whether a band takes packets again only when the class has none in lower bands.
     by_round: bool,
+    /// Whether each virtual queue has a class of its own.
+    real: bool,
     /// Whether dropped packets stay counted.
     leaks: bool,
     telemetry: bool,
@@ -262,6 +271,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
         threshold,
         sojourn: params.span("sojourn"),
         by_round: params.choice("refill") == "round",
+        real: params.choice("queues") == "real",
         leaks: params.flag("leak"),
         telemetry: params.flag("int"),
     };
@@ -340,6 +350,9 @@ impl Pipeline for Switch {
         let place = self.place(view, state);
         state.registers_mut(self.registers.arrivals)[place] += 1;
         state.registers_mut(self.waiting)[place] += 1;
+        if self.real {
+            return Ingress { class: Some((place % self.count) as u16), ..Ingress::default() };
+        }
         let band = self.band(place, state);
         state.registers_mut(self.used)[place * BANDS + band] += 1;
         Ingress { class: Some(band as u16), ..Ingress::default() }
@@ -493,6 +506,18 @@ mod tests {
                 assert_eq!(order, [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0, 0, 2], "{refill}");
             }
         }
+    }
+
+    #[test]
+    fn real_queues_have_a_class_each_whatever_their_weights() {
+        let mut port = Port::new("pmqecn queues real weight 1", 64);
+        for class in [2, 0, 1, 2, 0, 1] {
+            port.put(class);
+        }
+        // The port of this test is strict-priority: each class is served to its end.
+        let order: Vec<usize> = std::iter::from_fn(|| port.send()).collect();
+        assert_eq!(order, [0, 0, 1, 1, 2, 2]);
+        assert_eq!(port.counters(), [0; 3]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
 
 from aqmlab.files import shipped
 from aqmlab.papers import cards, searching
-from aqmlab.papers.paper import Paper
+from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
 from aqmlab.search.scores import Score
@@ -113,6 +113,19 @@ def the_claims_of_a_paper_are_judged_in_the_space(paper: Paper, simulator: Simul
     quick = searching.explore(paper, tmp_path / "quick", jobs=2, quick=True)
     assert len(quick.sample) == 12
     assert {*quick.scores} == {*quick.sample, quick.search.base, *quick.search.presets.values()}
+
+
+def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
+    del simulator
+    for preset in ("printed", "search"):
+        (folder / preset / "twin.toml").write_text((folder / preset / "line.toml").read_text())
+    claims = CLAIMS.replace(
+        'scenario = "line"\nmeasure.of = "loss_ratio"', 'scenario = "twin"\nmeasure.of = "loss_ratio"'
+    )
+    assert claims != CLAIMS
+    (folder / "claims.toml").write_text(claims)
+    space = searching.explore(load(folder), tmp_path / "out", jobs=1, quick=True)
+    assert {name: reach.tested for name, reach in space.reaches.items()} == {"small-1": 12, "small-2": 12}
 
 
 def a_page_shows_each_claim_as_a_card_with_its_readings(

@@ -53,16 +53,20 @@ class Runs:
             KeyboardInterrupt: if the user interrupted; finished runs are kept.
 
         """
-        needs = {
-            need.task.key: need
-            for setting in settings
-            for name in self._asked
-            for need in self._of(setting, name, seeds)
-        }
-        missing = [need.task for need in needs.values() if not self._has(need)]
+        needs: dict[str, list[Need]] = {}
+        for setting in settings:
+            for name in self._asked:
+                for need in self._of(setting, name, seeds):
+                    # Scenarios may share a run, each with measures of its own.
+                    needs.setdefault(need.task.key, []).append(need)
+        missing = [found[0].task for found in needs.values() if not all(self._has(need) for need in found)]
         self._watcher.on_begin("searching")
         self._watcher.on_plan(len(missing), len(needs) - len(missing))
-        self._kept.make(missing, lambda done: _values(done, needs[done.run.key]), jobs, self._watcher.on_progress)
+
+        def read(done: Done) -> Values:
+            return {name: value for need in needs[done.run.key] for name, value in _values(done, need).items()}
+
+        self._kept.make(missing, read, jobs, self._watcher.on_progress)
 
     def scores(self, settings: Sequence[Setting], seeds: range, jobs: int) -> dict[Setting, Score]:
         """Make the missing runs of the settings with these seeds; return the settings' scores."""

@@ -24,7 +24,7 @@ from kernel import HERE, SETTINGS
 
 import aqmlab
 from aqmlab.plots import style
-from aqmlab.plots.looks import looks
+from aqmlab.plots.label_styles import label_styles
 from aqmlab.vocabulary.errors import InputError
 
 RESULTS = HERE.parents[1] / "results/validate-linux"
@@ -146,7 +146,7 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
 def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
     """Return the figure as SVG: simulator over kernel per cell, with the allowed range as a band."""
     canvas, axes = style.below(len(ALLOWED), 8.0)
-    known = looks(list(dict.fromkeys(cell.aqm for cell in cells)))
+    known = label_styles(list(dict.fromkeys(cell.aqm for cell in cells)))
     for axis, (name, allowed) in zip(axes, ALLOWED.items(), strict=True):
         axis.axhspan(1 - allowed, 1 + allowed, color="#d8dee4", linewidth=0)
         axis.axhline(1, color=style.FAINT, linewidth=0.8)

@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 from fake import fake_run
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("aqmlab", deadline=None)
+settings.load_profile("aqmlab")
 
 ROOT = Path(__file__).resolve().parents[2]
 

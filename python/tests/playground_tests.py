@@ -195,7 +195,7 @@ def every_discipline_runs_with_its_defaults(tab: Any) -> None:
         # What a link has wrong is replaced: nothing was, the disciplines least of all.
         assert tab.evaluate("[setting.a, setting.b, setting.problems]") == [a, b, []]
         assert min(ran["metrics"][side]["goodput_mbit"] for side in ("a", "b")) > 1, (a, b)
-        assert tab.evaluate("`${label_styles().a.dash}` !== `${label_styles().b.dash}`"), (a, b)
+        assert tab.evaluate("`${looks().a.dash}` !== `${looks().b.dash}`"), (a, b)
 
 
 def every_kind_of_flow_runs(tab: Any) -> None:

@@ -263,7 +263,9 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
     from aqmlab import scenario
 
     plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo"}))
-    return Task(0, "fifo", seed, str(seed), replace(plan.scenarios["fifo"], duration_ns=duration_ns))
+    one = plan.scenarios["fifo"]
+    settings = {**one.settings, "duration_ns": duration_ns}
+    return Task(0, "fifo", seed, str(seed), replace(one, settings=settings))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,22 @@ def chance_decides_nothing() -> None:
     # Every third in an order that no factor follows.
     reach = _space(lambda setting: HELD if _scattered(setting) % 3 == 0 else REFUTED).reaches["c-1"]
     assert reach.deciding == ()
-    assert "no choice decides by itself, strongest are " in reach.sentence
+    assert "; no choice by itself decides beyond chance" in reach.sentence
+
+
+def many_levels_alone_make_no_factor_strong() -> None:
+    reach = _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED).reaches["c-1"]
+    # Chance puts (k - 1) / (n - 1) between k levels on average, and one success in n always does.
+    assert [one.share for one in reach.strongest] == pytest.approx([0.0, 0.0, 0.0])
+
+
+def a_preset_outside_the_sample_speaks_against_it() -> None:
+    space = _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED, own=("d", "y", "2"))
+    space = replace(space, sample=[one for one in ALL if one[0] in "ab"])
+    reach = space.reaches["c-1"]
+    assert (reach.holding, reach.tested, reach.turns[0].to) == (0, 12, "not reproduced")
+    assert "; but it does in own; own becomes not reproduced with " in reach.sentence
+    assert "0 hold in all of them, 0 in none, 1 in some (c-1)" in cards.opening(space)
 
 
 def _scattered(setting: Setting) -> int:

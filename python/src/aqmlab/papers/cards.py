@@ -143,7 +143,9 @@ def opening(space: Space | None) -> str:
     if space is None or not space.reaches:
         return ""
     found = [one for one in space.reaches.values() if one.tested]
-    every, none = ([one.target for one in found if one.share == wanted] for wanted in (1.0, 0.0))
+    # A preset is a reading, too, whether or not it is in the sample.
+    held = {one.target: {cell.grade.holds for cell in one.cells if cell.grade.is_judged} for one in found}
+    every, none = ([name for name, outcomes in held.items() if outcomes == {wanted}] for wanted in (True, False))
     some = [one for one in found if one.target not in (*every, *none)]
     factors: dict[str, list[str]] = {}
     for one in some:

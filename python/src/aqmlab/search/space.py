@@ -4,8 +4,10 @@ A paper leaves values open. Its verdict under one choice of them says nothing of
 combinations is run, and each target judged in each of them, by its means.
 
 What decides is told by an analysis of variance of "it holds": the share of its variance that lies between the levels of
-a factor. A factor counts if its share is larger than that of the largest factor in 95 % of random assignments of the
-outcomes to the settings, so that among many factors chance names one in 5 % of cases.
+a factor, less what chance alone puts there (epsilon squared, Kelley 1935). That is more the more levels there are, so
+that by the plain share a factor with many would mostly be the strongest. A factor counts if its share is larger than
+that of the largest factor in 95 % of random assignments of the outcomes to the settings, so that among many factors
+chance names one in 5 % of cases.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Deciding:
-    """A factor, and the share of the variance of "it holds" that lies between its levels.
+    """A factor, and the share of the variance of "it holds" that lies between its levels, beyond chance's.
 
     ``is_seen`` says whether it is beyond chance.
     """
@@ -117,12 +119,19 @@ class Reach:
 
     def _decides(self) -> str:
         if self.holding in (0, self.tested):
+            does = "does" if self.holding == 0 else "does not"
+            others = [name for cell in self.cells if self._is_other(cell) for name in cell.presets]
+            if others:
+                return f"but it {does} in {' and '.join(others)}"
             return "no reading among them turns it" if not self.turns else "but it turns"
+        if not self.deciding:
+            return "no choice by itself decides beyond chance"
         verb = "decides" if len(self.deciding) == 1 else "decide"
-        shares = ", ".join(
-            f"{one.factor} ({one.share:.0%} of the differences)" for one in self.deciding or self.strongest
-        )
-        return f"{shares} {verb}" if self.deciding else f"no choice decides by itself, strongest are {shares}"
+        return f"{', '.join(f'{one.factor} ({one.share:.0%} of the differences)' for one in self.deciding)} {verb}"
+
+    def _is_other(self, cell: Cell) -> bool:
+        """Whether it is judged otherwise than all sampled ones."""
+        return cell.grade.is_judged and cell.grade.holds == (self.holding == 0)
 
     def _turned(self) -> str:
         if not self.turns:
@@ -203,7 +212,7 @@ class Space:
         chance = float(np.quantile(np.max([_between(group, dealt) for group in groups], axis=0), CONFIDENCE))
         shares = [float(_between(group, held[None, :])[0]) for group in groups]
         found = [
-            Deciding(factor.name, share, share > chance)
+            Deciding(factor.name, max(share, 0.0), share > chance)
             for factor, share in zip(self.search.factors, shares, strict=True)
         ]
         return tuple(sorted(found, key=lambda one: -one.share)[:MOST_DECIDING])
@@ -259,9 +268,16 @@ def explore(
 
 
 def _between(group: Reals, outcomes: Reals) -> Reals:
-    """Return the share of each row's variance that lies between the levels (eta squared)."""
-    sizes = np.maximum(group.sum(axis=0), 1.0)
+    """Return the share of each row's variance that lies between the levels, beyond chance's (epsilon squared).
+
+    Without a level that comes twice nothing can be told: zero.
+    """
+    there = group[:, group.any(axis=0)]
+    count, levels = there.shape
+    if count == levels:
+        return np.zeros(len(outcomes))
     centred = outcomes - outcomes.mean(axis=1, keepdims=True)
-    means = centred @ group / sizes
-    shares: Reals = (means**2 * group.sum(axis=0)).sum(axis=1) / (centred**2).sum(axis=1)
-    return shares
+    sums = centred @ there
+    shares: Reals = (sums**2 / there.sum(axis=0)).sum(axis=1) / (centred**2).sum(axis=1)
+    beyond: Reals = 1.0 - (1.0 - shares) * (count - 1) / (count - levels)
+    return beyond

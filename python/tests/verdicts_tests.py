@@ -54,6 +54,19 @@ def the_verdict_on_a_difference_depends_on_direction_interval_and_size(
     assert _verdict(_claim(**SIZED), a=a, b=b) is wanted
 
 
+def the_interval_that_is_told_is_that_which_judges() -> None:
+    # Both sides vary tenfold from run to run, and together: their ratio hardly does.
+    b = {seed: 2.0 * seed for seed in SEEDS}
+    near = {seed: 0.69 * value * (1.0 + (-1) ** seed * 0.002) for seed, value in b.items()}
+    found = judge(_claim(**SIZED), lambda side, point: {"a": near, "b": b}[side.aqm], [0])
+    assert found.verdict is Verdict.REPRODUCED
+    (check,) = found.checks
+    assert check.ratio is not None
+    assert check.ratio.least < check.ratio.low < 0.69 < check.ratio.high < check.ratio.most
+    low, high = (float(end.strip("(+%")) / 100 for end in check.words.split(": ")[1].split(";")[0].split()[1::2])
+    assert (1.0 + low, 1.0 + high) == pytest.approx((check.ratio.low, check.ratio.high), abs=1e-3)
+
+
 def the_interval_decides_not_the_mean() -> None:
     # Ten per cent lower on average, by a single run.
     b = dict.fromkeys(SEEDS, 10.0)

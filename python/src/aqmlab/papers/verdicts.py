@@ -203,7 +203,7 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
     base = sum(b) / len(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     spread = _spread(differences)
-    ratio = _ratio(claim, one, spread, a, b)
+    ratio = _ratio(claim, one, a, b)
     p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
     if len(seeds) < ENOUGH_TO_REFUTE:
         p_fails = 1.0
@@ -305,8 +305,7 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
     if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
     change = spread.value / abs(base)
-    ends = f"{spread.low / abs(base):+.1%} to {spread.high / abs(base):+.1%}"
-    words = f"{one.text}: {change:+.1%} ({ends}; {expected:+.1%} in the paper"
+    words = f"{one.text}: {change:+.1%} ({_share_ends(left, right)}; {expected:+.1%} in the paper"
     if change * expected <= 0.0:
         return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
     least, most = _sizes(claim, one, expected, left, right)
@@ -363,9 +362,16 @@ def _of(right: Sequence[float]) -> float:
     return math.copysign(1.0, sum(right))
 
 
-def _ratio(
-    claim: Claim, one: Expectation, spread: Spread, left: Sequence[float], right: Sequence[float]
-) -> Ratio | None:
+def _share_ends(left: Sequence[float], right: Sequence[float]) -> str:
+    """Return the interval of the difference as a share of the right side, by the test that judges it."""
+    found = statistics.ratio(left, right)
+    if found.low is None or found.high is None:
+        return "without bounds"
+    ends = sorted(_of(right) * (end - 1.0) for end in (found.low, found.high))
+    return " to ".join(f"{end:+.1%}" for end in ends)
+
+
+def _ratio(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> Ratio | None:
     base = sum(right) / len(right)
     if base <= 0.0:
         return None
@@ -381,8 +387,9 @@ def _ratio(
     if expected is not None and one.relation in ("<", ">") and expected * _claimed_sign(one) > 0.0:
         ends = [1.0 + size for size in _sizes(claim, one, expected, left, right)]
         allowed = max(0.0, min(ends)), max(ends)
-    low, value, high = (1.0 + end / base for end in (spread.low, spread.value, spread.high))
-    return Ratio(value, low, high, *allowed, None if expected is None else 1.0 + expected)
+    found = statistics.ratio(left, right)
+    low, high = 0.0 if found.low is None else found.low, math.inf if found.high is None else found.high
+    return Ratio(found.value, low, high, *allowed, None if expected is None else 1.0 + expected)
 
 
 def _papers_size(claim: Claim, one: Expectation) -> float | None:

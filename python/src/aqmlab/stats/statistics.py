@@ -241,6 +241,32 @@ def share(count: int, of: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+def ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
+    """Return the ratio of two means over the same runs with Fieller's interval (1954).
+
+    It holds the ratios that a paired t-test of ``left - ratio * right`` does not refute. Without ends if the right mean
+    cannot be told from zero: then every ratio is possible.
+
+    >>> one = ratio([21.0, 39.0, 61.0, 79.0, 100.0], [10.0, 20.0, 30.0, 40.0, 50.0])
+    >>> round(one.low, 2), one.value, round(one.high, 2)
+    (1.96, 2.0, 2.04)
+
+    """
+    pairs = np.asarray([left, right], dtype=float)
+    a, b = (float(one) for one in pairs.mean(axis=1))
+    count = pairs.shape[1]
+    factor = t_factor(count)
+    if factor is None:
+        return Estimate(a / b, None, None, count)
+    # The ends are where (a - r b)^2 is the square of half the interval of left - r * right.
+    (own, both), (_, other) = np.cov(pairs) * factor**2
+    square, linear, constant = b * b - float(other), a * b - float(both), a * a - float(own)
+    if square <= 0.0:
+        return Estimate(a / b, None, None, count)
+    half = math.sqrt(max(linear * linear - square * constant, 0.0))
+    return Estimate(a / b, (linear - half) / square, (linear + half) / square, count)
+
+
 def holm_p(p_values: Sequence[float]) -> list[float]:
     """Return p-values corrected for multiple comparisons (Holm 1979), in their order.
 

@@ -53,11 +53,12 @@ class Chart:
 
 @dataclass(frozen=True)
 class Tile:
-    """A reading in the strip."""
+    """A reading in the strip; its letter is that of its preset, if no other begins with it."""
 
     verdict: Verdict
     presets: tuple[str, ...]
     words: str
+    letter: str
 
 
 @dataclass(frozen=True)
@@ -227,11 +228,17 @@ def _tick(ratio: float) -> str:
 def _lines(reach: Reach, space: Space, deciding: str) -> tuple[tuple[str, tuple[Tile, ...]], ...]:
     order = [*HOLDS, *(one for one in Verdict if one not in HOLDS)]
     shown = [cell for cell in reach.cells if cell.sampled or cell.presets]
+    letters = [name[0] for name in space.search.presets]
     shown.sort(key=lambda cell: order.index(Verdict(cell.grade.word)))
 
     def tiles(level: str | None, place: int) -> tuple[Tile, ...]:
         return tuple(
-            Tile(Verdict(cell.grade.word), cell.presets, f"{space.words(cell.setting)}: {cell.grade.word}")
+            Tile(
+                Verdict(cell.grade.word),
+                cell.presets,
+                f"{space.words(cell.setting)}: {cell.grade.word}",
+                next((one[0] for one in cell.presets if letters.count(one[0]) == 1), ""),
+            )
             for cell in shown
             if level is None or cell.setting[place] == level
         )

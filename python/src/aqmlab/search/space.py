@@ -137,7 +137,7 @@ class Reach:
         if not self.turns:
             return ""
         told = (
-            f"{one.preset} becomes {one.to} with {' and '.join(f'{factor} {level}' for factor, level in one.changes)}"
+            f"{one.preset} becomes {one.to} with {', '.join(f'{factor} {level}' for factor, level in one.changes)}"
             for one in self.turns
         )
         return f"; {'; '.join(told)}"

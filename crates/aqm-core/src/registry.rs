@@ -119,3 +119,28 @@ pub fn reorders(child: &Child) -> bool {
 fn of(child: &Child) -> &'static Info {
     find(child.name).expect("children are read by the names of this list")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_of_linux_sets_something_or_says_that_the_defaults_are_linux_s() {
+        for info in DISCIPLINES {
+            for preset in info.presets.iter().filter(|preset| preset.name == "linux") {
+                let says = preset.source.contains("the defaults are Linux's");
+                assert!(preset.values.is_empty() == says, "{}: {}", info.name, preset.source);
+            }
+        }
+    }
+
+    #[test]
+    fn a_preset_of_linux_names_the_functions_or_the_prototype_that_it_follows() {
+        for info in DISCIPLINES {
+            for preset in info.presets.iter().filter(|preset| preset.name == "linux") {
+                let names = ["()", "prototype"].iter().any(|word| preset.source.contains(word));
+                assert!(names, "{}: {}", info.name, preset.source);
+            }
+        }
+    }
+}

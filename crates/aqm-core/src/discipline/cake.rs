@@ -63,7 +63,7 @@ pub static INFO: Info = Info {
     params: settings::PARAMS,
     presets: &[Preset {
         name: "linux",
-        source: "tc-cake(8) of iproute2; Linux 6.12 net/sched/sch_cake.c (behaviour and defaults)",
+        source: "tc-cake(8) of iproute2; cake_enqueue() and cake_dequeue() of Linux 6.12 net/sched/sch_cake.c: the defaults are Linux's",
         values: &[],
     }],
     probes: &[

@@ -41,7 +41,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_cake.c (behaviour and defaults)",
+            source: "cobalt_should_drop() of Linux 6.1 net/sched/sch_cake.c: the defaults are Linux's",
             values: &[],
         },
         Preset {

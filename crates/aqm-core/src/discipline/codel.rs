@@ -36,7 +36,7 @@ pub static INFO: Info = Info {
         Preset { name: "rfc8289", source: "RFC 8289 sections 4.3, 4.4 and 5", values: &[] },
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_codel.c, include/net/codel_impl.h (behaviour and defaults)",
+            source: "codel_dequeue() of Linux 6.1 include/net/codel_impl.h, net/sched/sch_codel.c (behaviour and defaults)",
             values: &[("control_law", Value::Choice("newton")), ("maxpacket", Value::Choice("mtu"))],
         },
     ],

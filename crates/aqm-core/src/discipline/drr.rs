@@ -33,7 +33,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_drr.c: the quantum is the MTU",
+            source: "drr_dequeue() of Linux 6.1 net/sched/sch_drr.c, the quantum is the MTU: the defaults are Linux's",
             values: &[],
         },
         Preset {

@@ -137,7 +137,7 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "linux",
-            source: "tc-dualpi2(8), Linux 6.17 net/sched/sch_dualpi2.c (defaults; lots)",
+            source: "tc-dualpi2(8), calculate_probability() of Linux 6.17 net/sched/sch_dualpi2.c (defaults; lots)",
             values: &[
                 ("tupdate", Value::Span(Span::from_millis(16))),
                 ("alpha", Value::Number(0.16)),

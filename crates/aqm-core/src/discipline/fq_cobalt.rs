@@ -49,7 +49,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "RFC 8290 section 5.2; Linux 6.1 net/sched/sch_cake.c for COBALT (behaviour and defaults)",
+            source: "RFC 8290 section 5.2; cobalt_should_drop() of Linux 6.1 net/sched/sch_cake.c: the defaults are Linux's",
             values: &[],
         },
         Preset {

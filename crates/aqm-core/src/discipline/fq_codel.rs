@@ -62,7 +62,8 @@ pub static INFO: Info = Info {
         Preset { name: "rfc8290", source: "RFC 8290 sections 4 and 5.2, RFC 8289", values: &[] },
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_fq_codel.c, include/net/codel_impl.h (behaviour and defaults)",
+            source: "fq_codel_dequeue() of Linux 6.1 net/sched/sch_fq_codel.c, codel_dequeue() of include/net/codel_impl.h (behaviour and \
+                     defaults)",
             values: &[
                 ("control_law", Value::Choice("newton")),
                 ("maxpacket", Value::Choice("mtu")),

@@ -10,8 +10,7 @@
 //!
 //! # Deviations
 //! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
-//! section 4.1). PIE follows RFC 8033 where Linux differs: the burst allowance decreases with time and not with
-//! departures, and the first update comes after one period. All flows are updated at once, each period; idle ones (no
+//! section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows are updated at once, each period; idle ones (no
 //! packets, delay or probability) are skipped and lose what they had accumulated. Delays above 4.2 s count as 4.2 s.
 //!
 //! # Promises
@@ -23,15 +22,16 @@ use super::fq::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Compact, Params as Law, Seen, State};
+use crate::law::pie::{Compact, Linux, Params as Law, Seen, State};
 use crate::law::{Periodic, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params, Preset, Value};
+use crate::params::{ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
 use crate::signal::{DropReason, MarkReason};
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// The registry entry.
@@ -55,12 +55,19 @@ pub static INFO: Info = Info {
         pie::BYTEMODE,
         pie::DERANDOMIZE,
         pie::CAP,
+        CODE,
     ],
     presets: &[
         Preset {
-            name: "linux",
-            source: "tc-fq_pie(8): 10240 packets, 1024 flows, 15 ms, 15 ms",
+            name: "rfc8033",
+            source: "RFC 8033 sections 4, 5 and appendix A; tc-fq_pie(8): 10240 packets, 1024 flows, 15 ms, 15 ms",
             values: &[],
+        },
+        Preset {
+            name: "linux",
+            source: "Linux 6.1 net/sched/sch_fq_pie.c, with pie_drop_early(), pie_process_dequeue() and \
+                     pie_calculate_probability() of sch_pie.c (behaviour and defaults); tc-fq_pie(8)",
+            values: &[("code", Value::Choice("linux"))],
         },
         Preset {
             name: "ns3",
@@ -90,9 +97,16 @@ pub static INFO: Info = Info {
         quiet_packets: 1,
         flow_state_bytes: size_of::<Flow<Compact>>(),
     },
-    deviations: "a full queue drops the arriving packet (as Linux); PIE's details are RFC 8033's; flows at rest are not updated",
+    deviations: "a full queue drops the arriving packet (as Linux); flows at rest are not updated",
     build,
 };
+
+const CODE: ParamSpec = ParamSpec::choice(
+    "code",
+    &["rfc8033", "linux"],
+    "Whose safeguards, tuning table and order of steps",
+    "RFC 8033 appendix A",
+);
 
 struct Settings {
     limit: Size,
@@ -107,6 +121,8 @@ struct FqPie {
     settings: Settings,
     hash: FlowHash,
     timer: Periodic,
+    /// What Linux's code keeps of each flow beside the state of the law; nothing for other code.
+    linux: Vec<Linux>,
     /// Flow queues with a state to update.
     awake: Vec<u32>,
     link: Link,
@@ -130,9 +146,11 @@ fn settings(params: &Params, link: &Link) -> Settings {
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params, link);
-    let timer = Periodic::new(settings.law.tupdate);
+    let (flows, linux) = (params.count("flows") as usize, params.choice("code") == "linux");
+    let timer = Periodic::new(if linux { Linux::FIRST_UPDATE } else { settings.law.tupdate });
     Ok(Box::new(FqPie {
-        flows: Flows::new(params.count("flows") as usize),
+        flows: Flows::new(flows),
+        linux: if linux { vec![Linux::default(); flows] } else { Vec::new() },
         settings,
         hash: FlowHash::default(),
         timer,
@@ -150,14 +168,14 @@ impl FqPie {
 
     /// Applies PIE's law to the state of flow `flow`.
     #[inline]
-    fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State) -> R) -> R {
+    fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State, Option<&mut Linux>) -> R) -> R {
         let law = &self.settings.law;
         let (_, compact) = self.flows.head(flow, false);
         if !compact.is_awake() {
             self.awake.push(flow as u32);
         }
         let mut state = compact.unfold(law);
-        let result = work(law, &mut state);
+        let result = work(law, &mut state, self.linux.get_mut(flow));
         *compact = Compact::fold(&state);
         result
     }
@@ -168,13 +186,17 @@ impl Discipline for FqPie {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
         let flow = self.hash.queue(packet.flow, self.flows.len(), cx);
         if self.full(packet.length) {
-            self.with(flow, |_, state| state.overflowed());
+            self.with(flow, |_, state, _| state.overflowed());
             return cx.drop(packet, DropReason::Overlimit);
         }
         let bytes = self.flows.bytes(flow);
         let seen = Seen { packets: u64::from(bytes > 0), bytes, third_full: false };
         let (length, now) = (packet.length, cx.now);
-        match self.with(flow, |law, state| law.arrive(state, seen, length, now, || cx.uniform())) {
+        let verdict = self.with(flow, |law, state, linux| match linux {
+            None => law.arrive(state, seen, length, now, || cx.uniform()),
+            Some(_) => Linux::arrive(law, state, seen, length, || cx.uniform()),
+        });
+        match verdict {
             Verdict::Admit => {}
             Verdict::Signal if self.settings.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
             _ => return cx.drop(packet, DropReason::Congestion),
@@ -191,7 +213,10 @@ impl Discipline for FqPie {
                 continue;
             };
             let left = self.flows.bytes(flow);
-            self.with(flow, |law, state| law.depart(state, &packet, left, cx.now));
+            self.with(flow, |law, state, linux| match linux {
+                None => law.depart(state, &packet, left, cx.now),
+                Some(linux) => linux.depart(law, state, &packet, left, cx.now),
+            });
             self.flows.charge(flow, packet.length);
             return Some(packet);
         }
@@ -205,6 +230,10 @@ impl Discipline for FqPie {
         let flows = params.count("flows");
         if flows != self.flows.len() as u64 {
             return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
+        }
+        let linux = params.choice("code") == "linux";
+        if linux == self.linux.is_empty() {
+            self.linux = if linux { vec![Linux::default(); self.flows.len()] } else { Vec::new() };
         }
         self.settings = settings(params, &self.link);
         self.timer.adopt(self.settings.law.tupdate, cx.now);
@@ -221,6 +250,7 @@ impl Discipline for FqPie {
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.flows.purge(cx);
+        self.linux.fill(Linux::default());
         self.awake.clear();
     }
 
@@ -230,13 +260,16 @@ impl Discipline for FqPie {
     }
 
     fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        let FqPie { flows, settings, timer, awake, .. } = self;
+        let FqPie { flows, settings, timer, linux, awake, .. } = self;
         timer.catch_up(settings.law.tupdate, cx.now, || {
             awake.retain(|&flow| {
                 let bytes = flows.bytes(flow as usize);
                 let (_, compact) = flows.head(flow as usize, false);
                 let mut state = compact.unfold(&settings.law);
-                settings.law.calculate_drop_prob(&mut state, bytes);
+                match linux.get_mut(flow as usize) {
+                    None => settings.law.calculate_drop_prob(&mut state, bytes),
+                    Some(linux) => linux.calculate_drop_prob(&settings.law, &mut state, bytes),
+                }
                 *compact = Compact::fold(&state);
                 let rests = bytes == 0 && compact.is_calm();
                 if rests {
@@ -257,7 +290,7 @@ impl Discipline for FqPie {
 
     fn state_bytes(&self) -> usize {
         let tables = self.flows.len() * size_of::<Flow<Compact>>() + self.awake.capacity() * size_of::<u32>();
-        size_of::<Self>() + tables
+        size_of::<Self>() + tables + self.linux.len() * size_of::<Linux>()
     }
 }
 
@@ -283,6 +316,25 @@ mod tests {
         assert!(host.probe("drop_probability_max") > 0.0);
         host.put(ms(301), 999, 1, 1000);
         assert_eq!(host.dropped(), [999]);
+    }
+
+    #[test]
+    fn with_linux_s_code_updates_begin_after_half_a_second_and_two_full_packets_are_a_queue() {
+        for (code, late, drops) in [("rfc8033", false, 0), ("linux", true, 1)] {
+            let spec = alloc::format!("fq_pie code {code} max_burst 0s noderandomize");
+            let mut host = Host::scripted(&spec, &[0.0]);
+            (0..60).for_each(|cookie| host.put(ms(0), cookie, 1, 1514));
+            for step in 1..=40 {
+                host.wake_until(ms(15 * step));
+                host.get(ms(15 * step));
+                if step == 33 {
+                    assert_eq!(host.probe("drop_probability_max") == 0.0, late, "{code}");
+                }
+            }
+            (0..18).for_each(|_| _ = host.get(ms(601)));
+            host.put(ms(601), 100, 1, 1514); // finds two full packets
+            assert_eq!(host.dropped().len(), drops, "{code}");
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_generic.c: each band has a ring of txqueuelen (1000) packets",
+            source: "pfifo_fast_enqueue() of Linux 6.1 net/sched/sch_generic.c: each band has a ring of txqueuelen (1000) packets",
             values: &[
                 ("limit", Value::Size(Size::Packets(3000))),
                 ("band_limit", Value::Size(Size::Packets(1000))),

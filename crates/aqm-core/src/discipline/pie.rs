@@ -63,7 +63,8 @@ pub static INFO: Info = Info {
         Preset { name: "rfc8033", source: "RFC 8033 sections 4, 5 and appendix A", values: &[] },
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_pie.c (behaviour and defaults)",
+            source: "pie_drop_early(), pie_process_dequeue() and pie_calculate_probability() of Linux 6.1 net/sched/sch_pie.c \
+                     (behaviour and defaults)",
             values: &[("code", Value::Choice("linux"))],
         },
         Preset {

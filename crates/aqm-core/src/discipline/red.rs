@@ -57,7 +57,7 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_red.c, tc-red(8) (defaults)",
+            source: "red_enqueue() of Linux 6.1 net/sched/sch_red.c, tc-red(8) (defaults)",
             values: &[
                 ("probability", Value::Fraction(0.02)),
                 ("gentle", Value::Flag(false)),

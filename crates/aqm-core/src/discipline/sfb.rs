@@ -132,7 +132,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.12 net/sched/sch_sfb.c (behaviour), tc-sfb(8) (values)",
+            source: "sfb_enqueue() of Linux 6.12 net/sched/sch_sfb.c, tc-sfb(8): the defaults are Linux's",
             values: &[],
         },
         Preset {

@@ -93,7 +93,7 @@ pub static INFO: Info = Info {
     presets: &[
         Preset {
             name: "linux",
-            source: "Linux 6.12 net/sched/sch_sfq.c, tc-sfq(8) (behaviour and defaults)",
+            source: "sfq_enqueue() of Linux 6.12 net/sched/sch_sfq.c, tc-sfq(8): the defaults are Linux's",
             values: &[],
         },
         Preset {

@@ -31,7 +31,7 @@ pub static INFO: Info = Info {
         Preset { name: "plain", source: "four classes; no reference gives a number", values: &[] },
         Preset {
             name: "linux",
-            source: "Linux 6.1 net/sched/sch_prio.c, tc-prio(8): three bands",
+            source: "prio_dequeue() of Linux 6.1 net/sched/sch_prio.c, tc-prio(8): three bands",
             values: &[("classes", crate::params::Value::Count(3))],
         },
     ],

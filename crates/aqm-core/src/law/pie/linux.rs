@@ -5,8 +5,8 @@ use crate::law::{Periodic, Verdict};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// When the first update comes.
-const FIRST_UPDATE: Span = Span::from_millis(500);
+/// The largest probability: it has 56 bits of 64 behind the point, and is bounded by an overflow only.
+const LARGEST: f64 = 256.0;
 /// The delay beyond which the probability rises by another step, seconds.
 const HIGH: f64 = 0.25;
 
@@ -18,9 +18,12 @@ pub struct Linux {
 }
 
 impl Linux {
+    /// When the first update comes.
+    pub const FIRST_UPDATE: Span = Span::from_millis(500);
+
     /// The state at the start of a run. The law is always active.
     pub fn start(law: &Params) -> State {
-        State { active: true, timer: Periodic::new(FIRST_UPDATE), ..law.start() }
+        State { active: true, timer: Periodic::new(Linux::FIRST_UPDATE), ..law.start() }
     }
 
     /// Decides about an arriving packet of `length` bytes. The safeguard judges the current delay, and two full
@@ -53,7 +56,7 @@ impl Linux {
     }
 
     /// One period, `bytes` waiting: a step more at a high delay, decay by 1/64 and only while nothing waits, and a
-    /// fresh start once all is calm.
+    /// fresh start once all is calm. The probability may rise above 1, and then takes as long to come down.
     pub fn calculate_drop_prob(&mut self, law: &Params, state: &mut State, bytes: u64) {
         let qdelay = law.current_qdelay(state, bytes);
         let change = law.pi.change(qdelay, state.qdelay_old) / super::tuning(state.drop_prob);
@@ -63,7 +66,7 @@ impl Linux {
         } else if qdelay == 0.0 && state.qdelay_old == 0.0 && bytes == 0 {
             p -= p / 64.0;
         }
-        state.drop_prob = p.clamp(0.0, 1.0);
+        state.drop_prob = p.clamp(0.0, LARGEST);
         if law.low(qdelay) && law.low(state.qdelay_old) && state.drop_prob == 0.0 {
             state.burst_allowance = law.max_burst;
             state.accu_prob = 0.0;
@@ -97,6 +100,14 @@ mod tests {
         // Delay unchanged: 0.125 * (0.25 - 0.015) = 0.029375, capped at 0.02; above 0.25 s another 0.02.
         close(after(0.5, 0.25, 50_000), 0.52);
         close(after(0.5, 0.251, 50_000), 0.54);
+    }
+
+    #[test]
+    fn the_probability_rises_above_one_and_comes_down_from_there() {
+        close(after(1.0, 0.3, 500_000), 1.04);
+        // An empty queue: 0.125 * 0.015 less, and 1/64 of the rest.
+        close(after(1.04, 0.0, 0), (1.04 - 0.125 * 0.015) * (1.0 - 1.0 / 64.0));
+        assert_eq!(after(255.99, 0.3, 500_000), 256.0);
     }
 
     #[test]

@@ -60,6 +60,15 @@ def flows_list_and_show_name_every_kind_and_key(aqmlab: Command) -> None:
         assert all(f"\n{name} " in ended.out for name in keys_of(kind))
 
 
+def flows_show_has_a_column_for_each_stack_and_the_source_of_each_rule(aqmlab: Command) -> None:
+    lines = aqmlab("flows", "show", "cubic").out.splitlines()
+    heading = lines.index(next(line for line in lines if line.split()[:4] == ["Key", "rfc", "linux", "ns3"]))
+    (growth,) = (line for line in lines[heading:] if line.startswith("growth "))
+    assert growth.split()[1:4] == ["curve", "count", "curve"]
+    assert "RFC 9438" in growth
+    assert "stack=" not in aqmlab("flows", "show", "dcqcn").out
+
+
 def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None:
     ended = aqmlab("flows", "show", "wep")
     assert ended.status == 2

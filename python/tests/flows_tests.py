@@ -32,6 +32,11 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "ecn": "off",
                 "delack_ns": 40_000_000,
                 "minrto_ns": 200_000_000,
+                "rto": "whole",
+                "ssthresh": "flight",
+                "relower": True,
+                "count": "bytes",
+                "sslimit": 2,
                 "window_bytes": None,
                 "pacing": False,
                 "hystart": False,
@@ -45,11 +50,13 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "sndbuf_bytes": None,
                 "ecnsyn": False,
                 "quickack": 0,
+                "rcvbuf_bytes": None,
+                "quicken": False,
                 "eifel": False,
                 "prr": False,
+                "safeack": False,
                 "rack": False,
                 "abc": True,
-                "ssthresh": "flight",
                 "ipv6": False,
             }
         },
@@ -277,6 +284,9 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     linux = parse("1*cubic:stack=linux:quickack=4:rack=off").resolved().data()["transport"]["tcp"]
     wanted = {"handshake": True, "eifel": True, "prr": True, "hystart": True, "quickack": 4, "rack": False, "iw": 10}
     assert {key: linux[key] for key in wanted} == wanted
+    rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
+    rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "growth": "count"}
+    assert {key: linux[key] for key in rules} == rules
     ns3 = parse("1*newreno:stack=ns3").resolved().data()["transport"]["tcp"]
     wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False, "ssthresh": "pipe"}
     assert {key: ns3[key] for key in wanted} == wanted

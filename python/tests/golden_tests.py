@@ -79,6 +79,11 @@ SIGNALLED: dict[str, dict[str, str]] = {
     "p4qcn_as_run": _switched("pmqecn strategy p4qcn threshold 11"),
     "tcn_as_run": _switched("pmqecn strategy tcn sojourn 2ms"),
 }
+# What TCP does otherwise in Linux, rule by rule.
+RULES = (
+    *("rto=variation", "ssthresh=window", "relower=off:rack=on", "count=segments:prr=on", "safeack=on:prr=on"),
+    *("sslimit=0", "rcvbuf=128kb", "quicken=on", "growth=count", "stack=linux"),
+)
 TOPOLOGIES = {"parking_lot": {"topology": "parking_lot:hops=3"}, "bus": {"rtt": "2ms"}}
 PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "qcn setpoint 10kb"}
 
@@ -95,6 +100,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
         ("poisson tcp", "2*poisson:rate=6mbit:transport=cubic"),
     ):
         yield f"flows {name}", {**PLAIN, "aqm": "codel", "flows": [spec, "1*cubic"]}
+    for rule in RULES:
+        yield f"rule {rule}", {**PLAIN, "rate": "4mbit", "aqm": "pie ecn", "flows": [f"12*cubic:{rule}:ecn=classic"]}
     for topology in topologies.KINDS:
         settings = {"topology": topology.name, **TOPOLOGIES.get(topology.name, {})}
         yield f"topology {topology.name}", {**PLAIN, "aqm": "fq_codel", **settings, "flows": ["6*cubic", "2*voip"]}

@@ -5,6 +5,7 @@ mod bbr1;
 mod bbr3;
 pub(super) mod controller;
 mod cubic;
+mod cubic_count;
 mod dctcp;
 mod fixed;
 mod hystart;
@@ -35,7 +36,7 @@ pub(crate) struct Control {
 impl Control {
     /// `random` is the control's random stream.
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
-        let mut window = Window::new(tcp.mss(), tcp.count("iw"));
+        let mut window = Window::of(tcp);
         let law = (tcp.info().build)(tcp, &mut window, random);
         Control { window, law, start: SlowStart::new(tcp.flag("hystart"), tcp.flag("pacing")) }
     }
@@ -58,10 +59,10 @@ impl Control {
         self.law.on_congestion(&mut self.window, flight);
     }
 
-    /// The retransmission timer expired. `first` is false for further timeouts of the same segment, which leave
+    /// The retransmission timer expired. `lowers` is false for further timeouts of the same segment, which leave
     /// ssthresh alone.
-    pub(crate) fn on_timeout(&mut self, flight: u64, first: bool) {
-        if first {
+    pub(crate) fn on_timeout(&mut self, flight: u64, lowers: bool) {
+        if lowers {
             self.on_congestion(flight);
         }
         self.law.on_timeout(&mut self.window);

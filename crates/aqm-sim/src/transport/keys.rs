@@ -61,6 +61,38 @@ pub static TCP: &[ParamSpec] = &[
         "smallest retransmission timeout",
         "RFC 6298 section 2.4: 1 s; Linux: 200 ms",
     ),
+    ParamSpec::choice(
+        "rto",
+        &["whole", "variation"],
+        "what minrto is the least of: the timeout, or the part of it that variation adds to the smoothed RTT",
+        "RFC 6298 section 2.4; Linux: variation (tcp_rtt_estimator)",
+    ),
+    ParamSpec::choice(
+        "ssthresh",
+        &["flight", "pipe", "window"],
+        "what congestion reduces: the flight, RFC 6675's pipe as in ns-3 (at losses; needs sack), or the window",
+        "RFC 5681 equation 4; RFC 6675; Linux: window (tcp_reno_ssthresh)",
+    ),
+    ParamSpec::flag(
+        "relower",
+        true,
+        "a retransmission that is lost, and a timeout within a recovery, lower ssthresh again",
+        "RFC 5681 sections 3.1 and 4.3; Linux: off (tcp_enter_loss)",
+    ),
+    ParamSpec::choice(
+        "count",
+        &["bytes", "segments"],
+        "what reductions and prr count in; segments: a half of 5 is 2, and a started one is sent",
+        "RFC 5681 section 2; Linux: segments (snd_cwnd)",
+    ),
+    ParamSpec::new(
+        "sslimit",
+        Kind::Count,
+        Value::Count(2),
+        (0.0, 10_000.0),
+        "most segments that an acknowledgment adds in slow start; 0: no limit, also in HyStart++, which has 8",
+        "RFC 3465 section 2.2; Linux: none (tcp_slow_start)",
+    ),
     ParamSpec::new("window", Kind::Size, Value::Auto, (1.0, WITHOUT_BOUND), "cap on the window", "no cap")
         .or_auto("no cap"),
     ParamSpec::flag("pacing", false, "segments spaced over the round trip", "Linux: with sch_fq only"),
@@ -134,8 +166,29 @@ pub static TCP: &[ParamSpec] = &[
         "first segments that are acknowledged at once",
         "RFC 5681 section 4.2; Linux: 16",
     ),
+    ParamSpec::new(
+        "rcvbuf",
+        Kind::Bytes,
+        Value::Auto,
+        (1.0, WITHOUT_BOUND),
+        "receive buffer whose window grows: as many first bytes are acknowledged at once, besides quickack",
+        "none; Linux: tcp_rmem's default, 131072 (tcp_grow_window; measured: some 110 segments)",
+    )
+    .or_auto("none"),
+    ParamSpec::flag(
+        "quicken",
+        false,
+        "16 segments after a duplicate or a pause longer than minrto, and 2 after CE, are acknowledged at once",
+        "RFC 5681 section 4.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce)",
+    ),
     ParamSpec::flag("eifel", false, "undo spurious retransmissions", "RFC 3522, RFC 4015"),
     ParamSpec::flag("prr", false, "proportional rate reduction in recovery; needs sack", "RFC 6937"),
+    ParamSpec::flag(
+        "safeack",
+        false,
+        "prr sends a segment more than arrived only if the ACK advanced and no loss is new",
+        "RFC 9937 section 6; Linux: on (tcp_cwnd_reduction)",
+    ),
     ParamSpec::flag("rack", false, "RACK-TLP: loss found by time; needs sack", "RFC 8985"),
 ];
 
@@ -164,6 +217,7 @@ pub static RELATIONS: &[Relation] = &[
     Relation { given: ("prr", "on"), needs: ("sack", "on") },
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
     Relation { given: ("connect", "ahead"), needs: ("handshake", "on") },
+    Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
 ];
 
 /// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline. Keys of
@@ -177,15 +231,24 @@ pub static STACKS: &[Preset] = &[
     Preset {
         name: "linux",
         source: "Linux 6.12 net/ipv4 with its sysctls' defaults: tcp_recovery=1 and tcp_early_retrans=3 (RACK-TLP), \
-                 PRR (tcp_input.c, tcp_cwnd_reduction), TCP_MAX_QUICKACKS 16, TCP_RTO_MIN 200 ms, TCP_DELACK_MIN \
+                 PRR (tcp_input.c, tcp_cwnd_reduction), ssthresh from snd_cwnd (tcp_reno_ssthresh) and not again within \
+                 a recovery (tcp_enter_loss), RTO of srtt and at least TCP_RTO_MIN (tcp_rtt_estimator), TCP_MAX_QUICKACKS 16, TCP_RTO_MIN 200 ms, TCP_DELACK_MIN \
                  40 ms (its adaptive delay, up to 200 ms, is not modelled), undo by timestamps (tcp_packet_delayed), \
                  TCP_INIT_CWND 10, tcp_ecn=2 (not asked for by clients)",
         values: &[
             ("handshake", Value::Flag(true)),
             ("quickack", Value::Count(16)),
+            ("rcvbuf", Value::Bytes(Bytes::new(131_072))),
+            ("quicken", Value::Flag(true)),
             ("eifel", Value::Flag(true)),
             ("prr", Value::Flag(true)),
             ("rack", Value::Flag(true)),
+            ("rto", Value::Choice("variation")),
+            ("ssthresh", Value::Choice("window")),
+            ("relower", Value::Flag(false)),
+            ("count", Value::Choice("segments")),
+            ("safeack", Value::Flag(true)),
+            ("sslimit", Value::Count(0)),
         ],
     },
     Preset {

@@ -8,6 +8,10 @@ use aqm_core::units::{Span, Time};
 /// Most SACK blocks beside a timestamp option (RFC 2018 section 3).
 pub(crate) const MAX_SACK_BLOCKS: usize = 3;
 
+/// Segments that Linux acknowledges at once after a pause or a duplicate (TCP_MAX_QUICKACKS) and after CE.
+const QUICK_AFTER_STALL: u32 = 16;
+const QUICK_AFTER_CE: u32 = 2;
+
 /// An acknowledgment to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledgment {
@@ -48,6 +52,11 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// Segments still to be acknowledged at once.
     quick: u32,
+    /// Bytes until the window no longer grows: up to there as well.
+    growing: u64,
+    /// The longest pause of a sender that is not stalled, if pauses, duplicates and CE make it acknowledge at once.
+    pause: Option<Span>,
+    last_arrival: Time,
     /// Last.ACK.sent of RFC 7323.
     last_ack: u64,
     echo: Time,
@@ -72,6 +81,9 @@ impl Receiver {
             delack,
             unacknowledged: 0,
             quick: tcp.count("quickack"),
+            growing: tcp.receive_buffer().unwrap_or(0),
+            pause: tcp.flag("quicken").then(|| tcp.span("minrto")),
+            last_arrival: Time::ZERO,
             last_ack: 0,
             echo: Time::ZERO,
             ece: false,
@@ -128,9 +140,16 @@ impl Receiver {
                 self.ece = false;
             }
             if ecn == Ecn::Ce {
+                if !self.ece {
+                    self.quicken(QUICK_AFTER_CE);
+                }
                 self.ece = true;
             }
         }
+        if self.pause.is_some_and(|pause| now.since(self.last_arrival) > pause) {
+            self.quicken(QUICK_AFTER_STALL);
+        }
+        self.last_arrival = now;
         // RFC 9768 section 3.2.2.5.1: the first mark after unmarked data is acknowledged at once.
         let marks_begin = self.echo_mode == Echo::Counted && ecn == Ecn::Ce && !self.ece;
         if self.echo_mode == Echo::Counted {
@@ -155,12 +174,16 @@ impl Receiver {
             }
             self.unacknowledged += 1;
             // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
-            let quick = self.quick > 0;
-            self.quick -= u32::from(quick);
+            let quick = self.quick > 0 || self.growing > 0;
+            self.quick = self.quick.saturating_sub(1);
+            self.growing = self.growing.saturating_sub(u64::from(payload));
             filled || quick || fin || marks_begin || self.unacknowledged >= self.delack_segments
         } else {
             if seq > self.next {
                 self.store(seq, end);
+            } else {
+                // The sender had no acknowledgment in time.
+                self.quicken(QUICK_AFTER_STALL);
             }
             // RFC 5681 section 4.2: out of order or old: acknowledge at once.
             true
@@ -170,6 +193,13 @@ impl Receiver {
         }
         self.deadline.get_or_insert(now + self.delack);
         None
+    }
+
+    /// The sender may have a small window: the next segments are acknowledged at once.
+    fn quicken(&mut self, segments: u32) {
+        if self.pause.is_some() {
+            self.quick = self.quick.max(segments);
+        }
     }
 
     /// The delayed-ACK timer fired.
@@ -345,6 +375,38 @@ mod tests {
             .report,
             20_500
         );
+    }
+
+    #[test]
+    fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
+        let mut r = Receiver::new(&settings("newreno rcvbuf 250b delack 40ms"));
+        let acknowledged: Vec<bool> = (0..7).map(|index| segment(&mut r, index, index).is_some()).collect();
+        assert_eq!(acknowledged, [true, true, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn with_quicken_duplicates_and_pauses_are_followed_by_sixteen_acknowledgments_at_once() {
+        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms"));
+        assert!(segment(&mut r, 0, 0).is_none());
+        assert!(segment(&mut r, 0, 1).is_some()); // a duplicate
+        let at_once = (1..40).take_while(|&index| segment(&mut r, index, index + 1).is_some()).count();
+        assert_eq!(at_once, 16);
+        // The seventeenth waits; after a pause it is the eighteenth's turn anyway, and then fifteen more.
+        assert!((18..34).all(|index| segment(&mut r, index, index + 300).is_some()));
+        assert!(segment(&mut r, 34, 335).is_none());
+    }
+
+    #[test]
+    fn with_quicken_the_first_mark_is_followed_by_two_acknowledgments_at_once() {
+        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms"));
+        let mut send = |index: u64, ecn| {
+            let seq = index * 100;
+            let segment = Segment { seq, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false };
+            r.on_segment(&segment, Time::ZERO).is_some()
+        };
+        assert!(!send(0, Ecn::Ect0));
+        let at_once: Vec<bool> = (1..6).map(|index| send(index, Ecn::Ce)).collect();
+        assert_eq!(at_once, [true, true, false, true, false]);
     }
 
     #[test]

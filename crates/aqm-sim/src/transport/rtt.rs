@@ -15,6 +15,8 @@ pub(crate) struct RttEstimator {
     smoothed: Span,
     variation: Span,
     min_rto: Span,
+    /// Whether the least is that of the variation's part, rather than of the whole timeout.
+    bounds_variation: bool,
     backoff: u32,
     sum: Span,
     samples: u64,
@@ -26,10 +28,16 @@ impl RttEstimator {
             smoothed: Span::ZERO,
             variation: Span::ZERO,
             min_rto,
+            bounds_variation: false,
             backoff: 0,
             sum: Span::ZERO,
             samples: 0,
         }
+    }
+
+    /// `min_rto` bounds the part of the timeout that the variation adds, as in Linux (tcp_rtt_estimator).
+    pub(crate) fn bounding_variation(self, bounds_variation: bool) -> RttEstimator {
+        RttEstimator { bounds_variation, ..self }
     }
 
     /// Adds a sample. Timestamps make samples of retransmitted segments unambiguous (RFC 7323 section 4).
@@ -55,7 +63,8 @@ impl RttEstimator {
             INITIAL_RTO
         } else {
             // RFC 6298 (2.3), (2.4)
-            (self.smoothed + (self.variation * 4).max(GRANULARITY)).max(self.min_rto)
+            let least = if self.bounds_variation { self.min_rto } else { GRANULARITY };
+            (self.smoothed + (self.variation * 4).max(least)).max(self.min_rto)
         };
         (base * (1 << self.backoff.min(16))).min(MAX_RTO)
     }
@@ -68,6 +77,11 @@ impl RttEstimator {
     /// The timer expired: RFC 6298 (5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
+    }
+
+    /// Whether the timer expired since new data was acknowledged.
+    pub(crate) fn is_backed_off(&self) -> bool {
+        self.backoff > 0
     }
 
     /// New data was acknowledged: the back-off ends.
@@ -110,6 +124,16 @@ mod tests {
         rtt.sample(Span::from_millis(140));
         // RTTVAR (3*50 + 40)/4 = 47.5, SRTT (7*100 + 140)/8 = 105: 105 + 190 = 295 ms
         assert_eq!(rtt.rto(), Span::from_millis(295));
+    }
+
+    #[test]
+    fn the_least_timeout_is_of_the_whole_or_of_what_the_variation_adds() {
+        for (bounds_variation, timeout) in [(false, 200), (true, 300)] {
+            let mut rtt = RttEstimator::new(Span::from_millis(200)).bounding_variation(bounds_variation);
+            (0..30).for_each(|_| rtt.sample(Span::from_millis(100)));
+            // 100 ms again and again: RTTVAR falls to nothing.
+            assert_eq!(rtt.rto().as_nanos() / 1_000_000, timeout);
+        }
     }
 
     #[test]

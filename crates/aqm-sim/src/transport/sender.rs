@@ -20,7 +20,8 @@ use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 use state::{
-    DuplicateAcks, LossRecovery, Phase, Reduction, RetransmissionTimer, Settings, Stream, Undo, WindowUse,
+    DuplicateAcks, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream, Undo,
+    WindowUse,
 };
 
 mod model;
@@ -85,7 +86,10 @@ impl Sender {
             recovery: LossRecovery::new(),
             duplicates: DuplicateAcks::default(),
             reduction: Reduction::never(),
-            timer: RetransmissionTimer { rtt: RttEstimator::new(tcp.span("minrto")), deadline: None },
+            timer: RetransmissionTimer {
+                rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
+                deadline: None,
+            },
             usage: WindowUse { limited: false, last_sent: Time::ZERO },
             pacer,
             rack: tcp.flag("rack").then(Box::default),
@@ -171,7 +175,7 @@ impl Sender {
             return;
         }
         self.check_if_application_limited();
-        let (flight, prior_inflight) = (self.stream.flight(), self.board.pipe());
+        let (una, flight, prior_inflight) = (self.stream.una, self.stream.flight(), self.board.pipe());
         let mut sacked = 0;
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         if let Some(rack) = rack {
@@ -195,14 +199,14 @@ impl Sender {
             self.control.observe(&acked);
             self.on_duplicate(flight, now);
         }
-        if self.rack.is_some() {
-            self.run_rack(ack, flight, delivered + sacked == 0, now);
-        } else if sacked > 0 && self.detect_losses(now) && self.recovery.phase == Phase::Open {
-            self.enter_recovery(flight, now);
-        }
+        let lost = if self.rack.is_some() {
+            self.run_rack(ack, flight, delivered + sacked == 0, now)
+        } else {
+            sacked > 0 && self.find_lost(flight, now)
+        };
         if let Some(prr) = &mut self.recovery.prr {
             let Window { ssthresh, mss, .. } = self.control.window;
-            prr.on_ack(sacked + delivered, self.board.pipe(), ssthresh, mss);
+            prr.on_ack(sacked + delivered, self.board.pipe(), ssthresh, mss, self.stream.una > una && !lost);
         }
         if self.settings.feedback.is_ecn()
             && !self.settings.feedback.is_exact()
@@ -211,7 +215,7 @@ impl Sender {
             && ack.ack > self.reduction.until
         {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
-            self.reduce(flight, now);
+            self.reduce(self.reduced(flight), now);
             self.reduction.until = self.stream.next;
         }
         self.sample(prior_inflight, now);
@@ -325,16 +329,25 @@ impl Sender {
         if self.stream.una < end { first } else { now }
     }
 
-    /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe.
-    fn run_rack(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) {
-        let Some(rack) = &mut self.rack else { return };
+    /// RFC 6675 section 5: looks for losses. Returns whether any is new.
+    fn find_lost(&mut self, flight: u64, now: Time) -> bool {
+        let lost = self.detect_losses(now);
+        if lost && self.recovery.phase == Phase::Open {
+            self.enter_recovery(flight, now);
+        }
+        lost
+    }
+
+    /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe. Returns whether any loss is new.
+    fn run_rack(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) -> bool {
+        let Some(rack) = &mut self.rack else { return false };
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.recovery.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
-            self.reduce(flight, now);
+            self.reduce(self.reduced(flight), now);
             self.reduction.until = self.stream.next;
             self.losses.recoveries += 1;
         }
-        self.find_overdue(flight, now);
+        let lost = self.find_overdue(flight, now);
         let alone = self.board.len() == 1;
         let quiet =
             self.recovery.phase != Phase::Open || self.board.sacked_bytes() > 0 || self.board.is_empty();
@@ -345,15 +358,16 @@ impl Sender {
                 rack.arm_probe(now, self.timer.rtt.smoothed(), alone, self.timer.deadline);
             }
         }
+        lost
     }
 
-    /// RFC 8985 section 6.2 steps 4 and 5.
-    fn find_overdue(&mut self, flight: u64, now: Time) {
-        let Some(rack) = &mut self.rack else { return };
+    /// RFC 8985 section 6.2 steps 4 and 5. Returns whether any loss is new.
+    fn find_overdue(&mut self, flight: u64, now: Time) -> bool {
+        let Some(rack) = &mut self.rack else { return false };
         rack.reordering_timer = None;
         let reported = self.board.sacked_bytes();
         if reported == 0 && self.recovery.phase == Phase::Open {
-            return; // nothing was reordered
+            return false; // nothing was reordered
         }
         let many = reported >= DUP_THRESH as u64 * u64::from(self.settings.mss);
         let overdue = rack.overdue(many || self.recovery.phase != Phase::Open, self.timer.rtt.smoothed());
@@ -362,11 +376,12 @@ impl Sender {
         rack.reordering_timer = found.reordering_timer;
         if found.any && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
-        } else if found.resent_at.is_some_and(|at| at >= self.reduction.at) {
+        } else if self.settings.relower && found.resent_at.is_some_and(|at| at >= self.reduction.at) {
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. Most of the data
             // outstanding has left the network; what was in it filled the window. (Linux leaves this to PRR's bound.)
             self.reduce(self.control.window.cwnd, now);
         }
+        found.any
     }
 
     /// A duplicate acknowledgment (or, with SACK, one that reports new blocks).
@@ -391,16 +406,24 @@ impl Sender {
 
     fn enter_recovery(&mut self, flight: u64, now: Time) {
         self.save_undo(flight, now);
+        let reduced = self.reduced(flight);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.stream.una >= self.reduction.until {
-            self.reduce(if self.settings.halves_pipe { self.board.pipe() } else { flight }, now);
+            let pipe = self.settings.reduced == Reduced::Pipe;
+            self.reduce(if pipe { self.board.pipe() } else { reduced }, now);
         }
         (self.duplicates.recover, self.reduction.until) = (self.stream.next, self.stream.next);
         self.recovery.retransmit_now = true;
         self.losses.recoveries += 1;
-        self.recovery.prr = self.settings.prr.then(|| Prr::begin(flight));
+        let unit = if self.settings.whole { u64::from(self.settings.mss) } else { 1 };
+        self.recovery.prr = self.settings.prr.then(|| Prr::begin(reduced).with(unit, self.settings.safe_ack));
         self.board.shrink();
         self.recovery.phase = Phase::Recovery { point: self.stream.next };
+    }
+
+    /// What congestion reduces, with `flight` bytes outstanding.
+    fn reduced(&self, flight: u64) -> u64 {
+        if self.settings.reduced == Reduced::Window { self.control.window.cwnd } else { flight }
     }
 
     /// Lowers the window because of congestion, and tells a receiver that echoes marks (RFC 3168 section 6.1.2).
@@ -431,7 +454,17 @@ impl Sender {
         }
         // Data beyond a hole has arrived: of the data sent since, only the pipe measures the use of the window.
         self.check_if_application_limited();
-        self.control.on_timeout((self.stream.flight()).min(self.board.pipe()), first);
+        let lowers = if self.settings.relower {
+            first
+        } else {
+            // Linux (tcp_enter_loss): once for what was outstanding at the last reduction, and again only for a timeout
+            // that follows progress.
+            match self.recovery.phase {
+                Phase::Loss { .. } => !self.timer.rtt.is_backed_off(),
+                _ => self.stream.una >= self.reduction.until,
+            }
+        };
+        self.control.on_timeout(self.reduced(self.stream.flight().min(self.board.pipe())), lowers);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         self.board.mark_all_lost(|segment| control.on_loss(sampler, segment, now));
         self.duplicates.inflation = 0;

@@ -91,6 +91,11 @@ impl Tcp {
         })
     }
 
+    /// Bytes of the receive buffer, if its window grows.
+    pub(crate) fn receive_buffer(&self) -> Option<u64> {
+        self.bytes("rcvbuf").map(aqm_core::units::Bytes::as_u64)
+    }
+
     /// Explicit congestion notification.
     pub fn ecn(&self) -> EcnMode {
         EcnMode::of(self.choice("ecn"))

@@ -1,5 +1,6 @@
 //! The congestion window, and its growth in slow start.
 
+use super::tcp::Tcp;
 use aqm_core::units::{Span, Time};
 
 /// The congestion window, in bytes of payload.
@@ -9,6 +10,10 @@ pub(crate) struct Window {
     pub(crate) ssthresh: u64,
     pub(crate) mss: u64,
     pub(crate) initial: u64,
+    /// Most bytes that an acknowledgment adds in slow start; `u64::MAX` for no limit.
+    pub(crate) slow_start_limit: u64,
+    /// Whether reductions leave whole segments.
+    pub(crate) whole: bool,
 }
 
 /// What an acknowledgment reports.
@@ -44,15 +49,34 @@ impl Acked {
 impl Window {
     pub(crate) fn new(mss: u32, initial_segments: u32) -> Window {
         let initial = u64::from(mss) * u64::from(initial_segments);
-        Window { cwnd: initial, ssthresh: u64::MAX, mss: u64::from(mss), initial }
+        let mss = u64::from(mss);
+        // RFC 3465 section 2.2: L = 2 segments.
+        Window { cwnd: initial, ssthresh: u64::MAX, mss, initial, slow_start_limit: 2 * mss, whole: false }
+    }
+
+    /// The window of a connection at its start.
+    pub(crate) fn of(tcp: &Tcp) -> Window {
+        let window = Window::new(tcp.mss(), tcp.count("iw"));
+        let limit = match u64::from(tcp.count("sslimit")) {
+            0 => u64::MAX,
+            segments => segments * window.mss,
+        };
+        Window { slow_start_limit: limit, whole: tcp.is("count", "segments"), ..window }
     }
 
     pub(crate) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// RFC 3465 section 2.2 with L = 2 segments; never beyond ssthresh.
+    /// RFC 3465 section 2.2; never beyond ssthresh.
     pub(crate) fn slow_start(&mut self, bytes: u64) {
-        self.cwnd = (self.cwnd + bytes.min(2 * self.mss)).min(self.ssthresh.max(self.cwnd));
+        self.cwnd = (self.cwnd + bytes.min(self.slow_start_limit)).min(self.ssthresh.max(self.cwnd));
+    }
+
+    /// Congestion leaves `bytes`, and at least two segments (RFC 5681 equation 4).
+    pub(crate) fn reduce_to(&mut self, bytes: u64) {
+        let left = if self.whole { bytes / self.mss * self.mss } else { bytes };
+        self.ssthresh = left.max(2 * self.mss);
+        self.cwnd = self.ssthresh;
     }
 }

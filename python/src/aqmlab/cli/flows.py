@@ -9,7 +9,7 @@ from rich.table import Table
 
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
-from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS
+from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, SourceKind
 from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.errors import unknown
 
@@ -34,19 +34,29 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     if kind is None:
         raise unknown("kind", name, KINDS)
     table = _table("Key", "Default", "Takes", "Meaning")
+    keys = keys_of(kind)
     usual = defaults_of(kind)
-    for key in keys_of(kind).values():
+    for key in keys.values():
         default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
         table.add_row(key.name, default, takes(key), key.help)
     needed = "".join(f":{name}=..." for name in kind.must)
     console = Terminal()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
-    if any(key.name == "stack" for key in keys_of(kind).values()):
-        stacks = _table("Stack", "What it sets", "Source")
+    if "stack" in keys:
+        console.print("\n", _stacks(kind))
         for name in STACKS:
-            sets, source = of_stack(TRANSPORTS[kind.transport], name)
-            stacks.add_row(name, ":".join(f"{key}={value}" for key, value in sets.items()) or "nothing", source)
-        console.print("\n", stacks)
+            console.print(f"\nstack={name}: {of_stack(TRANSPORTS[kind.transport], name)[1]}")
+
+
+def _stacks(kind: SourceKind) -> Table:
+    """Return the keys whose default is another in another stack, and where the values come from."""
+    defaults = [defaults_of(kind, stack=name) for name in STACKS]
+    table = _table("Key", *STACKS, "Source")
+    for key in keys_of(kind).values():
+        values = [of[key.name] or "" for of in defaults]
+        if len(set(values)) > 1 and key.name != "stack":
+            table.add_row(key.name, *values, key.reference)
+    return table
 
 
 def _table(*columns: str) -> Table:

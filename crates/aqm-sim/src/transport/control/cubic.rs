@@ -5,8 +5,9 @@
 //! (section 4.3). A mark leaves at least two segments, as a loss does (section 4.6 allows one).
 
 use super::controller::{Controller, Info};
+use super::cubic_count::CubicCount;
 use crate::transport::window::{Acked, Window};
-use aqm_core::params::{Preset, Value};
+use aqm_core::params::{ParamSpec, Preset, Value};
 use aqm_core::units::{Span, Time};
 
 /// Its declaration.
@@ -14,12 +15,18 @@ pub(super) static INFO: Info = Info {
     name: "cubic",
     summary: "TCP CUBIC (RFC 9438)",
     reference: "RFC 9438",
+    params: &[ParamSpec::choice(
+        "growth",
+        &["curve", "count"],
+        "by the curve of RFC 9438, or by one segment for a whole number of acknowledged ones, as in the first paper",
+        "RFC 9438; Ha, Rhee, Xu 2008, algorithm 1; Linux: count (bictcp_update)",
+    )],
     stacks: &[
         Preset {
             name: "linux",
-            source: "Linux 6.12 net/ipv4/tcp_cubic.c: hystart=1. Deviation: that is the classic HyStart (ACK trains and \
-                     delays), here it is HyStart++",
-            values: &[("hystart", Value::Flag(true))],
+            source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1. Deviation: that is the \
+                     classic HyStart (ACK trains and delays), here it is HyStart++",
+            values: &[("hystart", Value::Flag(true)), ("growth", Value::Choice("count"))],
         },
         Preset {
             name: "ns3",
@@ -27,14 +34,17 @@ pub(super) static INFO: Info = Info {
             values: &[("hystart", Value::Flag(true))],
         },
     ],
-    build: |_, _, _| Box::new(Cubic::default()),
+    build: |values, _, _| match values.choice("growth") {
+        "count" => Box::new(CubicCount::default()),
+        _ => Box::new(Cubic::default()),
+    },
     ..Info::USUAL
 };
 
 /// RFC 9438 section 4.1: the constant C, segments per second cubed.
-const C: f64 = 0.4;
+pub(super) const C: f64 = 0.4;
 /// RFC 9438 section 4.1: multiplicative decrease.
-const BETA: f64 = 0.7;
+pub(super) const BETA: f64 = 0.7;
 /// RFC 9438 section 4.3: additive increase that makes the Reno-friendly estimate as aggressive as Reno.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
@@ -141,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_window_returns_to_its_maximum_after_k_seconds() {
-        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut cubic = Cubic::default();
         cubic.on_congestion(&mut window, 100_000);
         assert_eq!(window.cwnd, 70_000);
@@ -159,7 +169,7 @@ mod tests {
 
     #[test]
     fn fast_convergence_lowers_the_maximum_of_a_window_that_shrinks() {
-        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut cubic = Cubic::default();
         cubic.on_congestion(&mut window, 100_000);
         assert_eq!(cubic.w_max, 100.0);
@@ -171,7 +181,7 @@ mod tests {
     #[test]
     fn a_short_path_grows_as_reno_would() {
         // At 1 ms the cubic curve is flat; the Reno-friendly estimate gains 0.529 segments per window.
-        let mut window = Window { cwnd: 10_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 10_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut cubic = Cubic::default();
         cubic.on_congestion(&mut window, 10_000);
         let rtt = Span::from_millis(1);

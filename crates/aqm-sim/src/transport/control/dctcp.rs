@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_share_of_marked_bytes_window_by_window() {
-        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut dctcp = Dctcp::default();
         dctcp.observe(&mut window, &acked(1000, 0, 1000, 100_000)); // ends the empty first window: 15/16
         assert_eq!(dctcp.alpha, 0.9375);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha_once_in_a_window() {
-        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut dctcp = Dctcp { alpha: 0.5, window_end: 1_000_000, ..Dctcp::default() };
         dctcp.observe(&mut window, &acked(1000, 1000, 1000, 100_000));
         assert_eq!((window.cwnd, window.ssthresh), (75_000, 75_000)); // 1 - 0.5 / 2
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_loss_answers_the_marks_of_its_window_of_data() {
-        let mut window = Window { cwnd: 100_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut dctcp = Dctcp::default();
         dctcp.observe(&mut window, &acked(1000, 0, 1000, 101_000));
         dctcp.on_congestion(&mut window, 100_000);
@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn a_mark_does_not_raise_the_window_that_a_timeout_left() {
-        let mut window = Window { cwnd: 1000, ssthresh: 50_000, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 1000, ssthresh: 50_000, ..Window::new(1000, 10) };
         Dctcp::default().observe(&mut window, &acked(1000, 1000, 1000, 2000));
         assert_eq!((window.cwnd, window.ssthresh), (1000, 2000));
     }
 
     #[test]
     fn without_marks_alpha_decays() {
-        let mut window = Window { cwnd: 10_000, ssthresh: 1, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 10_000, ssthresh: 1, ..Window::new(1000, 10) };
         let mut dctcp = Dctcp::default();
         for round in 1..=32 {
             dctcp.observe(&mut window, &acked(10_000, 0, round * 10_000, round * 10_000 + 1));

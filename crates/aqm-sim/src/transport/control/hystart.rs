@@ -64,7 +64,8 @@ impl HyStart {
 
     /// New data was acknowledged in slow start: section 4.2. Ends slow start by setting ssthresh.
     fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        let limit = if self.paced { u64::MAX } else { L * window.mss };
+        let unlimited = self.paced || window.slow_start_limit == u64::MAX;
+        let limit = if unlimited { u64::MAX } else { L * window.mss };
         let growth = acked.bytes.min(limit);
         let growth = if self.conservative.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };
         window.cwnd = (window.cwnd + growth).min(window.ssthresh.max(window.cwnd));

@@ -11,24 +11,13 @@ pub(super) static INFO: Info = Info {
     name: "newreno",
     summary: "TCP NewReno (RFC 5681, RFC 6582)",
     reference: "RFC 5681, RFC 6582; without SACK, else RFC 6675",
-    params: &[
-        ParamSpec::flag(
-            "abc",
-            true,
-            "growth by bytes; off: by acknowledgments, as in RFC 5681 and ns-3",
-            "RFC 3465",
-        ),
-        ParamSpec::choice(
-            "ssthresh",
-            &["flight", "pipe"],
-            "what a loss halves: the flight, or RFC 6675's pipe as in ns-3; pipe needs sack",
-            "RFC 5681 equation 4; RFC 6675",
-        ),
-    ],
-    relations: &[
-        Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
-        Relation { given: ("hystart", "on"), needs: ("abc", "on") },
-    ],
+    params: &[ParamSpec::flag(
+        "abc",
+        true,
+        "growth by bytes; off: by acknowledgments, as in RFC 5681 and ns-3",
+        "RFC 3465",
+    )],
+    relations: &[Relation { given: ("hystart", "on"), needs: ("abc", "on") }],
     stacks: &[Preset {
         name: "ns3",
         source: "ns-3.44 src/internet/model/tcp-congestion-ops.cc (TcpNewReno), tcp-socket-base.cc",
@@ -85,8 +74,7 @@ impl Controller for Newreno {
 
     /// RFC 5681 equation 4.
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
-        window.ssthresh = (flight / 2).max(2 * window.mss);
-        window.cwnd = window.ssthresh;
+        window.reduce_to(flight / 2);
         self.bytes_acked = 0;
     }
 }
@@ -111,7 +99,7 @@ mod tests {
 
     #[test]
     fn congestion_avoidance_adds_one_segment_for_each_window_of_acknowledged_bytes() {
-        let mut window = Window { cwnd: 10_000, ssthresh: 5_000, mss: 1000, initial: 10_000 };
+        let mut window = Window { cwnd: 10_000, ssthresh: 5_000, ..Window::new(1000, 10) };
         let mut reno = Newreno::default();
         (0..9).for_each(|_| reno.avoid_congestion(&mut window, &acked(1000)));
         assert_eq!(window.cwnd, 10_000);
@@ -126,7 +114,7 @@ mod tests {
 
     #[test]
     fn without_byte_counting_an_acknowledgment_of_two_segments_counts_as_one() {
-        let mut window = Window { cwnd: 2_000, ssthresh: 4_000, mss: 1000, initial: 2_000 };
+        let mut window = Window { cwnd: 2_000, ssthresh: 4_000, ..Window::new(1000, 2) };
         Newreno::on_each_ack(&mut window, &acked(2000));
         assert_eq!(window.cwnd, 3_000);
         Newreno::on_each_ack(&mut window, &acked(400));
@@ -143,7 +131,7 @@ mod tests {
 
     #[test]
     fn congestion_halves_the_flight_but_leaves_at_least_two_segments() {
-        let mut window = Window { cwnd: 10_000, ssthresh: u64::MAX, mss: 1000, initial: 10_000 };
+        let mut window = Window::new(1000, 10);
         Newreno::default().on_congestion(&mut window, 9_000);
         assert_eq!((window.cwnd, window.ssthresh), (4_500, 4_500));
         Newreno::default().on_congestion(&mut window, 3_000);

@@ -141,7 +141,7 @@ mod tests {
     const RTT: Span = Span::from_millis(50);
 
     fn window(cwnd: u64) -> Window {
-        Window { cwnd, ssthresh: 1, mss: 1000, initial: 10_000 }
+        Window { cwnd, ssthresh: 1, ..Window::new(1000, 10) }
     }
 
     /// `marked` of `bytes`, at a time; everything before `una` has arrived, everything before `next` was sent.

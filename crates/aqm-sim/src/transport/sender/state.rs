@@ -21,10 +21,26 @@ pub(super) struct Settings {
     pub(super) respects_syn_loss: bool,
     /// Whether recoveries use proportional rate reduction (RFC 6937).
     pub(super) prr: bool,
-    /// Whether a loss halves the pipe rather than all data outstanding.
-    pub(super) halves_pipe: bool,
+    /// What congestion reduces.
+    pub(super) reduced: Reduced,
+    /// Whether a lost retransmission, and a timeout within a recovery, lower ssthresh again.
+    pub(super) relower: bool,
+    /// Whether recoveries count in whole segments, and whether only safe acknowledgments send more (RFC 9937).
+    pub(super) whole: bool,
+    pub(super) safe_ack: bool,
     /// Whether spurious retransmissions are undone (RFC 3522).
     pub(super) eifel: bool,
+}
+
+/// What congestion reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduced {
+    /// All data outstanding.
+    Flight,
+    /// At a loss what is believed to be in the network, else as `Flight`.
+    Pipe,
+    /// The window, used or not.
+    Window,
 }
 
 impl Settings {
@@ -37,7 +53,14 @@ impl Settings {
             send_buffer: tcp.bytes_of("sndbuf").unwrap_or(u64::MAX),
             respects_syn_loss: tcp.is("synloss", "respected"),
             prr: tcp.flag("prr"),
-            halves_pipe: tcp.is("ssthresh", "pipe"),
+            reduced: match tcp.choice("ssthresh") {
+                "pipe" => Reduced::Pipe,
+                "window" => Reduced::Window,
+                _ => Reduced::Flight,
+            },
+            relower: tcp.flag("relower"),
+            whole: tcp.is("count", "segments"),
+            safe_ack: tcp.flag("safeack"),
             eifel: tcp.flag("eifel"),
         }
     }

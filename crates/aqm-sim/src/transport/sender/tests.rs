@@ -47,10 +47,10 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
 }
 
 #[test]
-fn a_loss_halves_the_flight_or_if_set_the_pipe() {
+fn a_loss_halves_the_flight_or_if_set_the_pipe_or_the_window() {
     // Ten segments, and one more for each of the first two reports: twelve outstanding, of which three have arrived and one
     // is lost.
-    for (halved, segments) in [("flight", 6), ("pipe", 4)] {
+    for (halved, segments) in [("flight", 6), ("pipe", 4), ("window", 5)] {
         let mut sender = bulk(&settings(&format!("newreno ssthresh {halved}")));
         sent(&mut sender, 0);
         for last in 1..=3 {

@@ -1,0 +1,205 @@
+//! CUBIC's window as its first paper computes it, and Linux still does (tcp_cubic.c): the window is whole segments, and
+//! grows by one after a whole number `cnt` of acknowledged ones.
+//!
+//! Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", 2008, algorithm 1. Against RFC 9438: the curve is
+//! read one smallest round trip ahead instead of a smoothed one; the Reno-friendly estimate keeps its slope; a timeout
+//! forgets everything.
+
+use super::controller::Controller;
+use super::cubic::{BETA, C};
+use crate::transport::window::{Acked, Window};
+use aqm_core::units::{Span, Time};
+
+/// Of a curve that is flat: one segment in a hundred windows.
+const FLAT: u64 = 100;
+/// Before the first loss since a timeout the curve says nothing: at least one segment for so many.
+const UNKNOWN: u64 = 20;
+/// At most one segment for so many.
+const FASTEST: u64 = 2;
+/// Smallest round trips are not learnt so soon after a reduction.
+const SETTLES: Span = Span::from_secs(1);
+
+/// State beyond the window, in segments.
+#[derive(Clone, Debug)]
+pub(super) struct CubicCount {
+    /// W_last_max; zero if it is not known.
+    last_max: u64,
+    /// dMin.
+    shortest: Span,
+    /// Time in this stage of congestion avoidance, without times in which the application limited the window.
+    t: Option<Span>,
+    last_ack: Time,
+    since_last: Span,
+    /// The curve's plateau, and seconds until then.
+    origin: u64,
+    k: f64,
+    /// W_tcp, and segments acknowledged since it last grew.
+    w_tcp: u64,
+    ack_cnt: u64,
+    /// Segments acknowledged since the window last grew, and bytes beyond the last whole one.
+    counted: u64,
+    rest: u64,
+}
+
+impl Default for CubicCount {
+    fn default() -> CubicCount {
+        CubicCount {
+            last_max: 0,
+            shortest: Span::MAX,
+            t: None,
+            last_ack: Time::ZERO,
+            since_last: Span::ZERO,
+            origin: 0,
+            k: 0.0,
+            w_tcp: 0,
+            ack_cnt: 0,
+            counted: 0,
+            rest: 0,
+        }
+    }
+}
+
+impl Controller for CubicCount {
+    fn observe(&mut self, _: &mut Window, acked: &Acked) {
+        if acked.sample > Span::ZERO {
+            self.since_last = acked.now.since(self.last_ack);
+            self.last_ack = acked.now;
+            if self.t.is_none_or(|t| t >= SETTLES) || self.shortest == Span::MAX {
+                self.shortest = self.shortest.min(acked.sample);
+            }
+        }
+    }
+
+    fn avoid_congestion(&mut self, window: &mut Window, acked: &Acked) {
+        let bytes = self.rest + acked.bytes;
+        let segments = bytes / window.mss;
+        self.rest = bytes % window.mss;
+        let cnt = self.count(window.cwnd / window.mss, segments);
+        // A window that waited for a longer count grows at once when the count is short again.
+        if self.counted >= cnt {
+            self.counted = 0;
+            window.cwnd += window.mss;
+        }
+        self.counted += segments;
+        window.cwnd += self.counted / cnt * window.mss;
+        self.counted %= cnt;
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, flight: u64) {
+        let cwnd = window.cwnd / window.mss;
+        // Fast convergence: a window that did not reach the last maximum makes room for others.
+        self.last_max = if cwnd < self.last_max { (cwnd as f64 * (1.0 + BETA) / 2.0) as u64 } else { cwnd };
+        window.reduce_to((flight.min(window.cwnd) as f64 * BETA) as u64);
+        self.t = None;
+    }
+
+    /// cubic_reset.
+    fn on_timeout(&mut self, window: &mut Window) {
+        *self = CubicCount { last_ack: self.last_ack, ..CubicCount::default() };
+        window.cwnd = window.mss;
+    }
+
+    /// A new stage follows idle time.
+    fn on_idle(&mut self, window: &mut Window) {
+        self.t = None;
+        window.cwnd = window.cwnd.min(window.initial);
+    }
+}
+
+impl CubicCount {
+    /// cubic_update and cubic_tcp_friendliness: how many segments must be acknowledged for one more in a window of
+    /// `cwnd`, now that `acked` more are.
+    fn count(&mut self, cwnd: u64, acked: u64) -> u64 {
+        self.ack_cnt += acked;
+        let elapsed = match self.t {
+            Some(t) => t + self.since_last,
+            None => self.begin_stage(cwnd, acked),
+        };
+        self.t = Some(elapsed);
+        let x = (elapsed + self.shortest).as_secs_f64() - self.k;
+        let target = self.origin as f64 + C * x * x * x;
+        let cnt = if target as u64 > cwnd { cwnd / (target as u64 - cwnd) } else { FLAT * cwnd };
+        let cnt = if self.last_max == 0 { cnt.min(UNKNOWN) } else { cnt };
+        // Reno with this decrease gains 3 (1 - BETA) / (1 + BETA) segments in a window: one for 17/9 windows.
+        let friendly = (cwnd * 17 / 9).max(1);
+        self.w_tcp += self.ack_cnt / friendly;
+        self.ack_cnt %= friendly;
+        let cnt = if self.w_tcp > cwnd { cnt.min(cwnd / (self.w_tcp - cwnd)) } else { cnt };
+        cnt.max(FASTEST)
+    }
+
+    /// Starts a stage of congestion avoidance.
+    fn begin_stage(&mut self, cwnd: u64, acked: u64) -> Span {
+        (self.w_tcp, self.ack_cnt) = (cwnd, acked);
+        (self.origin, self.k) = if self.last_max > cwnd {
+            (self.last_max, libm::cbrt((self.last_max - cwnd) as f64 / C))
+        } else {
+            (cwnd, 0.0)
+        };
+        Span::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `count` acknowledgments of a segment each, one every `gap` milliseconds.
+    fn acknowledge(cubic: &mut CubicCount, window: &mut Window, count: u64, gap: u64) {
+        for _ in 0..count {
+            let now = cubic.last_ack + Span::from_millis(gap);
+            let acked = Acked::new(window.mss, now, Span::from_millis(100));
+            cubic.observe(window, &acked);
+            cubic.avoid_congestion(window, &acked);
+        }
+    }
+
+    fn window(segments: u64) -> Window {
+        Window { cwnd: segments * 1000, ssthresh: 1, whole: true, ..Window::new(1000, 10) }
+    }
+
+    #[test]
+    fn congestion_leaves_seven_tenths_in_whole_segments() {
+        let (mut cubic, mut window) = (CubicCount::default(), window(9));
+        cubic.on_congestion(&mut window, 9000);
+        assert_eq!((window.cwnd, cubic.last_max), (6000, 9)); // 6.3
+        cubic.on_congestion(&mut window, 6000);
+        // Fast convergence: 6 * 0.85 = 5.1.
+        assert_eq!((window.cwnd, cubic.last_max), (4000, 5));
+    }
+
+    #[test]
+    fn on_a_short_path_the_estimate_of_reno_keeps_its_slope() {
+        let (mut cubic, mut window) = (CubicCount::default(), window(10));
+        cubic.on_congestion(&mut window, 10_000);
+        // A segment every millisecond: the curve stands still. The estimate, and with it a window that has waited, gains one
+        // segment for 7, 8, 9, 10, 11, 12 times 1.7 / 0.9 acknowledged ones, without fractions 13, 15, 17, 18, 20 and 22:
+        // no faster beyond the last maximum of ten, where RFC 9438 has one for each window.
+        for (acknowledged, segments) in
+            [(12, 7), (1, 8), (14, 8), (1, 9), (17, 10), (18, 11), (20, 12), (21, 12), (1, 13)]
+        {
+            acknowledge(&mut cubic, &mut window, acknowledged, 1);
+            assert_eq!(window.cwnd, segments * 1000);
+        }
+    }
+
+    #[test]
+    fn the_window_returns_to_its_maximum_after_k_seconds() {
+        let (mut cubic, mut window) = (CubicCount::default(), window(1000));
+        cubic.on_congestion(&mut window, 1_000_000);
+        // K = cbrt(300 / 0.4) = 9.09 s; a segment every millisecond.
+        acknowledge(&mut cubic, &mut window, 9000, 1);
+        assert!((995_000..=1_000_000).contains(&window.cwnd), "{}", window.cwnd);
+    }
+
+    #[test]
+    fn after_a_timeout_nothing_is_known_and_one_in_twenty_acknowledged_segments_is_added() {
+        let (mut cubic, mut window) = (CubicCount::default(), window(1000));
+        cubic.on_congestion(&mut window, 1_000_000);
+        cubic.on_timeout(&mut window);
+        assert_eq!((window.cwnd, cubic.last_max), (1000, 0));
+        window.cwnd = 100_000;
+        acknowledge(&mut cubic, &mut window, 40, 1);
+        assert_eq!(window.cwnd, 101_000 + 1000);
+    }
+}

@@ -261,7 +261,7 @@ class Cake(Oracle):
             quantum = min(max(rate // 8 // 4096, 300), 1514)
         own = max(target, packet * 3 // 2)
         interval = max(o.rtt + own - target, 2 * own)
-        control = cobalt.Options(target=own, interval=interval, mtu_guard=rate is not None)
+        control = cobalt.Options(target=own, interval=interval, mtu_guard=rate is not None, marks_last=True)
         return Tin(control, rate, quantum, weight, self.log)
 
     def change_rate(self, rate: int) -> None:

@@ -12,7 +12,7 @@ Before a packet is judged, a signal is "due" if there is a count and `drop_next`
 4. With no count left, `drop_next` is an interval from now. Else, if `drop_next` had passed (after step 2 where
    it moved it, before step 1 where not) and the packet is not dropped, it is now.
 
-The last packet of a queue is judged, but neither dropped nor marked.
+The last packet of a queue is judged, but neither dropped nor, unless CAKE has the queue, marked.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Options:
     increment: float = 1 / 256
     decrement: float = 1 / 4096
     mtu_guard: bool = True
+    marks_last: bool = False
     mtu: int = 1514
     blue_threshold: int | None = None
     spare_last: bool = True
@@ -101,7 +102,8 @@ class CobaltQueue:
             self.dropping = False
         drop = False
         if due and self.dropping:
-            drop = not (self.o.ecn and (len(self.queue) > 1 or not self.o.spare_last) and self.log.mark(packet))
+            may_mark = len(self.queue) > 1 or self.o.marks_last or not self.o.spare_last
+            drop = not (self.o.ecn and may_mark and self.log.mark(packet))
             self.step(1)
             passed = now > self.drop_next
         elif due:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workload import CE, ECT1, MILLISECOND, SECOND, Oracle, Packet
+from workload import CE, ECT0, ECT1, MILLISECOND, SECOND, Oracle, Packet
 
 MTU = 1514
 
@@ -32,6 +32,7 @@ class Options:
     weights: tuple[int, int] = (90, 10)
     tshift: int | None = None
     lots: bool = False
+    any_ect: bool = False
 
 
 class DualPi2(Oracle):
@@ -67,7 +68,7 @@ class DualPi2(Oracle):
         if len(self.lq) + len(self.cq) + 1 > self.o.limit:
             self.log("dropped", packet.number, "overlimit")
             return
-        queue = 0 if packet.ecn in (ECT1, CE) else 1
+        queue = 0 if packet.ecn in (ECT1, CE) or (self.o.any_ect and packet.ecn == ECT0) else 1
         (self.lq, self.cq)[queue].append(packet)
         self.last[queue] = max(self.last[queue], self.v) + packet.length * 65536 // self.o.weights[queue]
         self.tags[packet.number] = self.last[queue]
@@ -140,6 +141,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2:linux": lambda: DualPi2(
         Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, lots=True)
     ),
+    "dualpi2 any_ect": lambda: DualPi2(Options(any_ect=True)),
     "dualpi2 signals lot limit 90p": lambda: DualPi2(Options(limit=90, lots=True)),
     "dualpi2 coupling_factor 0.5 beta 9 target 3ms limit 150p": lambda: DualPi2(
         Options(k=0.5, beta=9.0, target=3 * MILLISECOND, limit=150)

@@ -107,7 +107,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: size_of::<flows::Queue>(),
     },
-    deviations: "the last packet of a flow is not marked; no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; no split-gso, ingress, nat, wash, fwmark",
+    deviations: "no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; no split-gso, ingress, nat, wash, fwmark",
     build,
 };
 

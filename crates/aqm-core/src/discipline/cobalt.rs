@@ -24,7 +24,7 @@ use super::single::{Gate, Single};
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::blue;
-use crate::law::cobalt::{Params as Law, State};
+use crate::law::cobalt::{Last, Params as Law, State};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -127,12 +127,12 @@ pub(super) fn law(params: &Params, link: &Link) -> (Law, Span) {
     let (target, interval) = (params.span("target"), params.span("interval"));
     let four_packets = link.rate.time_for(Bytes::new(4 * u64::from(link.mtu)));
     let floor = if params.flag("mtu_guard") { four_packets } else { Span::ZERO };
-    let spare_last = params.flag("spare_last");
+    let last = if params.flag("spare_last") { Last::Spared } else { Last::AsOthers };
     let blue_threshold = match params.get("blue_threshold") {
         Value::Span(threshold) => Some(*threshold),
         _ => None,
     };
-    (Law { target, interval, ecn: params.flag("ecn"), blue, blue_threshold, spare_last }, floor)
+    (Law { target, interval, ecn: params.flag("ecn"), blue, blue_threshold, last }, floor)
 }
 
 struct Cobalt {

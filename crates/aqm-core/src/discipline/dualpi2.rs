@@ -128,6 +128,12 @@ pub static INFO: Info = Info {
             "Whether likelihoods are added up until they make a signal, or are chances of one",
             "RFC 9332 appendix A.1 (recur): count; Linux: lot",
         ),
+        ParamSpec::flag(
+            "any_ect",
+            false,
+            "ECT(0) goes to the L4S queue too, for DCTCP",
+            "RFC 9331 section 5.1: ECT(1) alone; tc-dualpi2(8): l4s_ect",
+        ),
     ],
     presets: &[
         Preset {
@@ -187,6 +193,8 @@ struct Settings {
     tshift: Option<Span>,
     /// Percent of the link, for each queue.
     weights: [u32; 2],
+    /// Whether ECT(0) goes to the L4S queue too.
+    any_ect: bool,
     /// Accumulate likelihoods instead of drawing random numbers.
     count: bool,
 }
@@ -217,6 +225,7 @@ fn settings(params: &Params) -> Settings {
         step_range: params.span("step_range"),
         tshift: (params.choice("scheduler") == "tsfifo").then(|| params.span("tshift")),
         weights: [100 - classic, classic],
+        any_ect: params.flag("any_ect"),
         count: params.choice("signals") == "count",
     }
 }
@@ -320,7 +329,9 @@ impl Discipline for DualPi2 {
             return cx.drop(packet, DropReason::Overlimit);
         }
         // RFC 9331 section 5.1: ECT(1) and CE belong to the L4S service.
-        let queue = if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) { L4S } else { CLASSIC };
+        let l4s =
+            matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) || (self.settings.any_ect && packet.ecn == Ecn::Ect0);
+        let queue = if l4s { L4S } else { CLASSIC };
         self.queues[queue].push(packet);
         self.scheduler.activate(queue);
     }
@@ -435,6 +446,15 @@ mod tests {
         put(&mut host, ms(20), 2, Ecn::Ect1); // as if come at 0 ms
         put(&mut host, ms(26), 3, Ecn::Ect1); // as if come at 6 ms
         assert_eq!([26; 4].map(|at| host.get(ms(at)).unwrap()), [2, 0, 1, 3]);
+    }
+
+    #[test]
+    fn with_any_ect_ect_0_goes_to_the_l4s_queue() {
+        let mut host = Host::new("dualpi2 any_ect");
+        for (cookie, ecn) in [(0, Ecn::NotEct), (1, Ecn::Ect0), (2, Ecn::Ect1), (3, Ecn::Ce)] {
+            put(&mut host, ms(0), cookie, ecn);
+        }
+        assert_eq!((host.probe("l4s_backlog"), host.probe("classic_backlog")), (3.0, 1.0));
     }
 
     #[test]

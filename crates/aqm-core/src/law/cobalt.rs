@@ -26,8 +26,19 @@ pub struct Params {
     pub blue: blue::Params,
     /// The sojourn time from which on BLUE's probability rises as it does at an overflow (ns-3's BlueThreshold).
     pub blue_threshold: Option<Span>,
-    /// Whether the last packet of a queue is neither dropped nor marked.
-    pub spare_last: bool,
+    /// What the last packet of a queue may suffer.
+    pub last: Last,
+}
+
+/// What the last packet of a queue may suffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// Neither drop nor mark.
+    Spared,
+    /// A mark, but no drop.
+    Marked,
+    /// What every other may.
+    AsOthers,
 }
 
 /// The state of one queue.
@@ -70,7 +81,7 @@ enum Hit {
 }
 
 impl Params {
-    /// Takes the next packet from `head`, dropping or marking as the law decides, but not a last one that is spared. A sojourn
+    /// Takes the next packet from `head`, dropping or marking as the law decides, but the last one as `last` says. A sojourn
     /// time of at most `floor` is never too long.
     #[inline]
     pub fn dequeue<H: Head>(
@@ -86,10 +97,10 @@ impl Params {
                 self.emptied(state, cx.now);
                 return None;
             };
-            let spared = self.spare_last && u64::from(packet.length) == bytes;
-            let drop = self.judge(state, packet, spared, floor, cx);
+            let last = u64::from(packet.length) == bytes;
+            let drop = self.judge(state, packet, last, floor, cx);
             let packet = head.pop()?;
-            if !drop || spared {
+            if !drop || (last && self.last != Last::AsOthers) {
                 return Some(packet);
             }
             cx.drop(packet, DropReason::Congestion);
@@ -117,7 +128,7 @@ impl Params {
         &self,
         state: &mut State,
         packet: &mut Packet,
-        spared: bool,
+        last: bool,
         floor: Span,
         cx: &mut Cx<'_>,
     ) -> bool {
@@ -138,7 +149,8 @@ impl Params {
         let mut hit = Hit::Nothing;
         if due {
             if late {
-                let marked = self.ecn && !spared && cx.mark(packet, MarkReason::Congestion);
+                let may_mark = self.ecn && !(last && self.last == Last::Spared);
+                let marked = may_mark && cx.mark(packet, MarkReason::Congestion);
                 hit = if marked { Hit::Marked } else { Hit::Drop };
                 self.advance(state, state.count.saturating_add(1));
             } else {
@@ -183,7 +195,7 @@ mod tests {
         ecn: true,
         blue: blue::Params { increment: 0.25, decrement: 0.125, freeze_time: Span::from_millis(5) },
         blue_threshold: None,
-        spare_last: true,
+        last: Last::Spared,
     };
 
     fn at(millis: u64) -> Time {

@@ -8,7 +8,7 @@ use super::tins::{self, Share};
 use crate::backlog::Backlog;
 use crate::discipline::fq;
 use crate::law::blue;
-use crate::law::cobalt::Params as Law;
+use crate::law::cobalt::{Last, Params as Law};
 use crate::link::Link;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Value};
 use crate::units::{Bytes, Rate, Size, Span};
@@ -184,8 +184,9 @@ impl Settings {
         let own_target = target.max(packet * 3 / 2);
         let interval = (self.rtt + own_target.saturating_sub(target)).max(own_target * 2);
         let blue = blue::Params { increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, freeze_time: own_target };
-        let law =
-            Law { target: own_target, interval, ecn: true, blue, blue_threshold: None, spare_last: true };
+        // cake_dequeue: the last packet of a flow may be marked, not dropped.
+        let last = Last::Marked;
+        let law = Law { target: own_target, interval, ecn: true, blue, blue_threshold: None, last };
         let quantum = share
             .threshold
             .map_or(FULL_PACKET, |rate| (rate.as_bits_per_sec() / 8 / 4096).clamp(300, FULL_PACKET));

@@ -18,6 +18,8 @@ const UNKNOWN: u64 = 20;
 const FASTEST: u64 = 2;
 /// Smallest round trips are not learnt so soon after a reduction.
 const SETTLES: Span = Span::from_secs(1);
+/// The count is not computed again so soon while the window is the same.
+const KEPT: Span = Span::from_nanos(1_000_000_000 / 32);
 
 /// State beyond the window, in segments.
 #[derive(Clone, Debug)]
@@ -36,6 +38,9 @@ pub(super) struct CubicCount {
     /// W_tcp, and segments acknowledged since it last grew.
     w_tcp: u64,
     ack_cnt: u64,
+    /// The last count: when and for which window it was computed.
+    cnt: u64,
+    computed: (Time, u64),
     /// Segments acknowledged since the window last grew, and bytes beyond the last whole one.
     counted: u64,
     rest: u64,
@@ -53,6 +58,8 @@ impl Default for CubicCount {
             k: 0.0,
             w_tcp: 0,
             ack_cnt: 0,
+            cnt: FLAT,
+            computed: (Time::ZERO, 0),
             counted: 0,
             rest: 0,
         }
@@ -74,7 +81,15 @@ impl Controller for CubicCount {
         let bytes = self.rest + acked.bytes;
         let segments = bytes / window.mss;
         self.rest = bytes % window.mss;
-        let cnt = self.count(window.cwnd / window.mss, segments);
+        let (cwnd, now) = (window.cwnd / window.mss, acked.now);
+        self.ack_cnt += segments;
+        if self.computed.1 != cwnd || now.since(self.computed.0) > KEPT {
+            self.cnt = self.count(cwnd, segments);
+            self.computed = (now, cwnd);
+        }
+        // Section 5.8 of the RFC: `t` stands still while the window is not used; then this is not called.
+        self.t = self.t.map(|t| t + self.since_last);
+        let cnt = self.cnt;
         // A window that waited for a longer count grows at once when the count is short again.
         if self.counted >= cnt {
             self.counted = 0;
@@ -90,7 +105,7 @@ impl Controller for CubicCount {
         // Fast convergence: a window that did not reach the last maximum makes room for others.
         self.last_max = if cwnd < self.last_max { (cwnd as f64 * (1.0 + BETA) / 2.0) as u64 } else { cwnd };
         window.reduce_to((flight.min(window.cwnd) as f64 * BETA) as u64);
-        self.t = None;
+        (self.t, self.counted, self.rest) = (None, 0, 0);
     }
 
     /// cubic_reset.
@@ -110,15 +125,15 @@ impl CubicCount {
     /// cubic_update and cubic_tcp_friendliness: how many segments must be acknowledged for one more in a window of
     /// `cwnd`, now that `acked` more are.
     fn count(&mut self, cwnd: u64, acked: u64) -> u64 {
-        self.ack_cnt += acked;
         let elapsed = match self.t {
             Some(t) => t + self.since_last,
             None => self.begin_stage(cwnd, acked),
         };
-        self.t = Some(elapsed);
         let x = (elapsed + self.shortest).as_secs_f64() - self.k;
-        let target = self.origin as f64 + C * x * x * x;
-        let cnt = if target as u64 > cwnd { cwnd / (target as u64 - cwnd) } else { FLAT * cwnd };
+        // Whole segments away from the plateau, towards it.
+        let away = (C * x.abs() * x * x) as u64;
+        let target = if x < 0.0 { self.origin - away.min(self.origin) } else { self.origin + away };
+        let cnt = if target > cwnd { cwnd / (target - cwnd) } else { FLAT * cwnd };
         let cnt = if self.last_max == 0 { cnt.min(UNKNOWN) } else { cnt };
         // Reno with this decrease gains 3 (1 - BETA) / (1 + BETA) segments in a window: one for 17/9 windows.
         let friendly = (cwnd * 17 / 9).max(1);
@@ -130,6 +145,7 @@ impl CubicCount {
 
     /// Starts a stage of congestion avoidance.
     fn begin_stage(&mut self, cwnd: u64, acked: u64) -> Span {
+        (self.t, self.since_last) = (Some(Span::ZERO), Span::ZERO);
         (self.w_tcp, self.ack_cnt) = (cwnd, acked);
         (self.origin, self.k) = if self.last_max > cwnd {
             (self.last_max, libm::cbrt((self.last_max - cwnd) as f64 / C))
@@ -169,18 +185,32 @@ mod tests {
     }
 
     #[test]
-    fn on_a_short_path_the_estimate_of_reno_keeps_its_slope() {
+    fn the_estimate_of_reno_keeps_its_slope() {
         let (mut cubic, mut window) = (CubicCount::default(), window(10));
         cubic.on_congestion(&mut window, 10_000);
-        // A segment every millisecond: the curve stands still. The estimate, and with it a window that has waited, gains one
-        // segment for 7, 8, 9, 10, 11, 12 times 1.7 / 0.9 acknowledged ones, without fractions 13, 15, 17, 18, 20 and 22:
-        // no faster beyond the last maximum of ten, where RFC 9438 has one for each window.
-        for (acknowledged, segments) in
-            [(12, 7), (1, 8), (14, 8), (1, 9), (17, 10), (18, 11), (20, 12), (21, 12), (1, 13)]
-        {
-            acknowledge(&mut cubic, &mut window, acknowledged, 1);
-            assert_eq!(window.cwnd, segments * 1000);
-        }
+        cubic.shortest = Span::from_millis(1);
+        // The curve stands still, 2.99 segments below its plateau of ten: two whole ones. One segment more for 7 / (8 - 7).
+        // The estimate needs 7 * 17 / 9 = 13 acknowledged segments for one more.
+        assert_eq!((cubic.count(7, 12), cubic.w_tcp), (7, 7));
+        cubic.ack_cnt += 1;
+        assert_eq!((cubic.count(7, 1), cubic.w_tcp), (7, 8));
+        cubic.ack_cnt += 13;
+        assert_eq!((cubic.count(7, 13), cubic.w_tcp), (3, 9)); // 7 / 2
+        // Beyond the last maximum as before it, where RFC 9438 has one for each window.
+        cubic.ack_cnt += 26;
+        assert_eq!((cubic.count(7, 26), cubic.w_tcp), (2, 11)); // 7 / 4, but no faster than 2
+    }
+
+    #[test]
+    fn the_count_is_kept_for_a_thirty_second_of_a_second() {
+        let (mut cubic, mut window) = (CubicCount::default(), window(1000));
+        cubic.on_congestion(&mut window, 1_000_000);
+        // The first count is of 1 ms, and of K = 9.08 s less a round trip of 100 ms: 290 of 300 segments away, 700 / 10.
+        acknowledge(&mut cubic, &mut window, 32, 1);
+        assert_eq!((window.cwnd, cubic.cnt), (700_000, 70));
+        // After 32 ms 287 segments.
+        acknowledge(&mut cubic, &mut window, 1, 1);
+        assert_eq!((window.cwnd, cubic.cnt), (700_000, 53));
     }
 
     #[test]

@@ -256,7 +256,8 @@ class Linux(Pie):
             self.drop_prob += 0.02
         elif delay == 0 and self.qdelay_old == 0 and not self.queue:
             self.drop_prob -= self.drop_prob / 64
-        self.drop_prob = min(max(self.drop_prob, 0.0), 1.0)
+        # 56 bits of 64 are behind the point.
+        self.drop_prob = min(max(self.drop_prob, 0.0), 256.0)
         if self.drop_prob == 0 and delay < self.ref / 2 and self.qdelay_old < self.ref / 2:
             self.accu_prob = 0.0
             self.burst_allowance = self.o.max_burst

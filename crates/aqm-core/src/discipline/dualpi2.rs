@@ -360,6 +360,11 @@ impl Discipline for DualPi2 {
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let any_ect = params.flag("any_ect");
+        if any_ect != self.settings.any_ect {
+            // A flow that changes queues overtakes its own packets.
+            return Err(ParamError::relation("any_ect", any_ect, "cannot change while packets may wait"));
+        }
         self.settings = settings(params);
         self.state.adopt(self.settings.tupdate, cx.now);
         self.scheduler.reweigh(&self.settings.weights);

@@ -235,8 +235,12 @@ impl Discipline for FqPie {
         if linux == self.linux.is_empty() {
             self.linux = if linux { vec![Linux::default(); self.flows.len()] } else { Vec::new() };
         }
+        let before = self.settings.law.tupdate;
         self.settings = settings(params, &self.link);
-        self.timer.adopt(self.settings.law.tupdate, cx.now);
+        // The same period leaves Linux's late first update where it is.
+        if self.settings.law.tupdate != before {
+            self.timer.adopt(self.settings.law.tupdate, cx.now);
+        }
         while self.flows.backlog().exceeds(self.settings.limit)
             || self.flows.backlog().bytes > self.settings.memory_limit
         {

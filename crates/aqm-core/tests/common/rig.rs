@@ -43,7 +43,8 @@ struct Entry {
     flow: u64,
     length: u32,
     ecn: Ecn,
-    /// Carried ECT(1) or CE on arrival: L4S puts such packets in a queue of their own (RFC 9331 section 5.1).
+    /// Carried ECT(1) or CE on arrival, or, with `any_ect`, ECT(0): L4S puts such packets in a queue of their own (RFC
+    /// 9331 section 5.1).
     scalable: bool,
     arrived: Time,
     waits: bool,
@@ -123,6 +124,8 @@ pub(crate) struct Rig {
     newest_of_all: Option<u64>,
     /// Whether a packet may have left the discipline and wait in the shell.
     holds: bool,
+    /// Whether ECT(0) identifies scalable traffic too.
+    any_ect: bool,
 }
 
 impl Rig {
@@ -136,7 +139,8 @@ impl Rig {
         let qdisc = Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(seed))?;
         let keeps_queued = !spec.info.traits.drops_queued;
         let ledger = Ledger { label: spec.to_string(), keeps_queued, ..Ledger::default() };
-        Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None, holds: false })
+        let any_ect = spec.info.params.iter().any(|one| one.name == "any_ect") && spec.params.flag("any_ect");
+        Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None, holds: false, any_ect })
     }
 
     /// A packet arrives; returns its number.
@@ -146,7 +150,7 @@ impl Rig {
             flow,
             length,
             ecn,
-            scalable: matches!(ecn, Ecn::Ect1 | Ecn::Ce),
+            scalable: matches!(ecn, Ecn::Ect1 | Ecn::Ce) || (self.any_ect && ecn == Ecn::Ect0),
             arrived: self.now(),
             waits: true,
         });

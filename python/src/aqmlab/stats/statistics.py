@@ -249,7 +249,7 @@ def ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
 
     >>> one = ratio([21.0, 39.0, 61.0, 79.0, 100.0], [10.0, 20.0, 30.0, 40.0, 50.0])
     >>> round(one.low, 2), one.value, round(one.high, 2)
-    (1.96, 2.0, 2.04)
+    (1.96, 2.0, 2.07)
 
     """
     pairs = np.asarray([left, right], dtype=float)

@@ -36,7 +36,7 @@ pub(crate) struct Control {
 impl Control {
     /// `random` is the control's random stream.
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
-        let mut window = Window::of(tcp);
+        let mut window = first_window(tcp);
         let law = (tcp.info().build)(tcp, &mut window, random);
         Control { window, law, start: SlowStart::new(tcp.flag("hystart"), tcp.flag("pacing")) }
     }
@@ -110,4 +110,14 @@ impl Control {
     pub(crate) fn rate(&self) -> Option<f64> {
         self.law.rate(&self.window)
     }
+}
+
+/// The window of a connection at its start.
+fn first_window(tcp: &Tcp) -> Window {
+    let window = Window::new(tcp.mss(), tcp.count("iw"));
+    let limit = match u64::from(tcp.count("sslimit")) {
+        0 => u64::MAX,
+        segments => segments * window.mss,
+    };
+    Window { slow_start_limit: limit, whole: tcp.is("count", "segments"), ..window }
 }

@@ -187,7 +187,7 @@ pub static TCP: &[ParamSpec] = &[
         "safeack",
         false,
         "prr sends a segment more than arrived only if the ACK advanced and no loss is new",
-        "RFC 9937 section 6; Linux: on (tcp_cwnd_reduction)",
+        "RFC 9937 (SafeACK); Linux: on (tcp_cwnd_reduction)",
     ),
     ParamSpec::flag("rack", false, "RACK-TLP: loss found by time; needs sack", "RFC 8985"),
 ];

@@ -21,7 +21,7 @@ impl Prr {
         Prr { flight, unit: 1, ..Prr::default() }
     }
 
-    /// The same, counted in units of `unit` bytes; `cautious` as in RFC 9937 section 6, with its SafeACK.
+    /// The same, counted in units of `unit` bytes; `cautious` as in RFC 9937, with its SafeACK.
     pub(crate) fn with(self, unit: u64, cautious: bool) -> Prr {
         Prr { unit, cautious, ..self }
     }

@@ -1,6 +1,5 @@
 //! The congestion window, and its growth in slow start.
 
-use super::tcp::Tcp;
 use aqm_core::units::{Span, Time};
 
 /// The congestion window, in bytes of payload.
@@ -52,16 +51,6 @@ impl Window {
         let mss = u64::from(mss);
         // RFC 3465 section 2.2: L = 2 segments.
         Window { cwnd: initial, ssthresh: u64::MAX, mss, initial, slow_start_limit: 2 * mss, whole: false }
-    }
-
-    /// The window of a connection at its start.
-    pub(crate) fn of(tcp: &Tcp) -> Window {
-        let window = Window::new(tcp.mss(), tcp.count("iw"));
-        let limit = match u64::from(tcp.count("sslimit")) {
-            0 => u64::MAX,
-            segments => segments * window.mss,
-        };
-        Window { slow_start_limit: limit, whole: tcp.is("count", "segments"), ..window }
     }
 
     pub(crate) fn in_slow_start(&self) -> bool {

@@ -114,7 +114,7 @@ validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g+
 	$(BIN)/python validate/ns3/compare.py
 
 validate-linux: .venv/native ## compare with a Linux kernel (builds one, once; half an hour)
-	sh validate/linux/kernel.sh
+	$(BIN)/aqmlab engine build linux
 	$(BIN)/python validate/linux/compare.py
 
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)

@@ -61,7 +61,7 @@ def tenths(runs: int) -> Iterator[int]:
         plan = plans[number % len(plans)]
         label = plan.contestants[0].label
         task = Task(0, label, number, "", plan.scenarios[label], plan.inputs)
-        engine.run(task, engine.monitor())
+        engine.run(task, engine.monitor(task))
         if number % (runs // 10) == 0:
             gc.collect()
             yield _resident()

@@ -126,7 +126,7 @@ engine = find("native")
 def peak():
     return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
 before = peak()
-engine.run(task, engine.monitor())
+engine.run(task, engine.monitor(task))
 print(peak() - before, plan.costs[0][1].memory_bytes)
 """
 

@@ -635,7 +635,7 @@ def json_goes_through_links_and_into_devices(tmp_path: Path) -> None:
 def _done() -> Done:
     plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo", "flows": ["2*cubic", "1*voip"]}))
     task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
-    return Done(task, native.Native().run(task, native.Native().monitor()))
+    return Done(task, native.Native().run(task, native.Native().monitor(task)))
 
 
 def a_record_reads_back_as_it_was_written() -> None:

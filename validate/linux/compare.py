@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compare aqmlab with the Linux kernel: the same experiment files in both, one table and one figure.
+"""Compare aqmlab with the Linux kernel: the same experiment files in both engines, one table and one figure.
 
-    validate/linux/compare.py [FILE ...] [--seeds N] [--settings plain,default] [--jobs N] [--out DIR]
+    validate/linux/compare.py [FILE ...] [--seeds N] [--jobs N] [--out NAME]
 
-Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. The first setting is
-judged. Kernel runs are kept and reused. Exit status 1 if a difference is larger than allowed. Random numbers differ
-between the two, so only means over seeds can agree: if two standard errors of both could explain a larger difference,
-the table says "scatter" and it does not count.
+Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. Results are kept and
+reused. Exit status 1 if a difference is larger than allowed. Random numbers differ between the two, so only means over
+seeds can agree: if two standard errors of both could explain a larger difference, the table says "scatter" and it does
+not count.
 """
 
 import argparse
@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import run
-from kernel import HERE, SETTINGS
-
 import aqmlab
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.vocabulary.errors import InputError
 
+HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parents[1] / "results/validate-linux"
 # Allowed differences, relative to the kernel.
 ALLOWED = {"goodput_mbit": 0.05, "qdelay_mean_ms": 0.15, "loss_ratio": 0.25}
@@ -46,7 +44,7 @@ class Cell:
     aqm: str
     flows: str
     link: str
-    kernel: dict[str, Values]
+    kernel: Values
     simulator: Values
 
     @property
@@ -54,34 +52,27 @@ class Cell:
         return f"{self.aqm} {self.flows} {self.link}"
 
 
-def collect(files: Sequence[Path], settings: Sequence[str], seeds: int, jobs: int) -> list[Cell]:
-    """Run all files through the kernel, under each setting, and through the simulator."""
-    asked = {setting: [run.runs_of(file, setting, seeds) for file in files] for setting in settings}
-    flat = [one for setting in settings for file in asked[setting] for _, one in file]
-    run.answers(flat, jobs)
+def collect(files: Sequence[Path], seeds: int, jobs: int) -> list[Cell]:
+    """Run all files in both engines."""
     cells = []
-    for number, file in enumerate(files):
-        found: dict[str, dict[tuple[str, str], Values]] = {}
-        for setting in settings:
-            pairs = asked[setting][number]
-            kernel = run.document(file, setting, pairs, run.answers([one for _, one in pairs], jobs))
-            _keep(kernel, f"{file.stem}.{setting}.json")
-            found[setting] = _by_cell(kernel)
-        simulator = aqmlab.run(file, seeds=2 * seeds, jobs=jobs).document()
-        _keep(simulator, f"{file.stem}.aqmlab.json")
-        own = _by_cell(simulator)
+    for file in files:
+        documents = {}
+        for engine, count in (("linux", seeds), ("native", 2 * seeds)):
+            out = RESULTS / f"{file.stem}.{engine}"
+            documents[engine] = aqmlab.run(file, seeds=count, jobs=jobs, engine=engine, out=out).document()
+        kernel, own = (_by_cell(document) for document in documents.values())
+        echoes = _scenarios(documents["native"])
         for (point, label), values in own.items():
-            plan = next(one.plan for tag, one in asked[settings[0]][number] if json.dumps(tag) == point)
-            flows = " + ".join(f"{group.count} {group.name}" for group in plan.base.flows)
-            link = f"{plan.echo['rate'].removesuffix('bit')} {plan.echo['rtt']}"
-            kernel_values = {setting: found[setting][point, label] for setting in settings}
-            cells.append(Cell(label.split(":")[0].split()[0], flows, link, kernel_values, values))
+            echo = echoes[point]
+            flows = " + ".join(text.split()[0] for text in echo["flows"])
+            link = f"{echo['rate'].removesuffix('bit')} {echo['rtt']}"
+            cells.append(Cell(label.split(":")[0].split()[0], flows, link, kernel[point, label], values))
     return cells
 
 
-def _keep(document: dict[str, Any], name: str) -> None:
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / name).write_text(json.dumps(document, indent=1) + "\n")
+def _scenarios(document: dict[str, Any]) -> dict[str, Any]:
+    sweep = document["scenario"].get("sweep") or [{"point": {}, "scenario": document["scenario"]}]
+    return {json.dumps(one["point"]): one["scenario"] for one in sweep}
 
 
 def _by_cell(document: dict[str, Any]) -> dict[tuple[str, str], Values]:
@@ -117,10 +108,9 @@ def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
     return "scatter" if gap - math.hypot(error(theirs), error(own)) <= allowed else "DIFFERS"
 
 
-def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
+def table(cells: Sequence[Cell]) -> str:
     """Return the comparison as a Markdown table, which is readable as text."""
-    header = ["qdisc", "flows", "link", "metric", *(f"Linux {name}" for name in settings), "aqmlab"]
-    header += [f"against {name}" for name in settings] + ["verdict"]
+    header = ["qdisc", "flows", "link", "metric", "Linux", "aqmlab", "difference", "verdict"]
     lines = [header]
     for cell in cells:
         for place, name in enumerate(ALLOWED):
@@ -129,12 +119,10 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
             def text(values: Sequence[float], scale: float = scale) -> str:
                 return f"{statistics.fmean(values) * scale:.4g} ± {error(values) * scale:.2g}"
 
-            theirs = [cell.kernel[setting][name] for setting in settings]
-            own = cell.simulator[name]
+            theirs, own = cell.kernel[name], cell.simulator[name]
             front = [cell.aqm, cell.flows, cell.link] if place == 0 else ["", "", ""]
-            gaps = [percent(difference(values, own)) for values in theirs]
-            said = verdict(name, theirs[0], own)
-            lines.append([*front, SHORT[name], *map(text, theirs), text(own), *gaps, said])
+            gap = percent(difference(theirs, own))
+            lines.append([*front, SHORT[name], text(theirs), text(own), gap, verdict(name, theirs, own)])
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     rows = [
         "| " + " | ".join(f"{text:{width}}" for text, width in zip(line, widths, strict=True)) + " |" for line in lines
@@ -143,7 +131,7 @@ def table(cells: Sequence[Cell], settings: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
+def figure(cells: Sequence[Cell]) -> str:
     """Return the figure as SVG: simulator over kernel per cell, with the allowed range as a band."""
     canvas, axes = style.below(len(ALLOWED), 8.0)
     known = label_styles(list(dict.fromkeys(cell.aqm for cell in cells)))
@@ -152,30 +140,26 @@ def figure(cells: Sequence[Cell], settings: Sequence[str]) -> str:
         axis.axhline(1, color=style.FAINT, linewidth=0.8)
         seen = set()
         for x, cell in enumerate(cells):
-            for place, setting in enumerate(settings):
-                theirs, own = cell.kernel[setting][name], cell.simulator[name]
-                reference = statistics.fmean(theirs)
-                if reference == 0:
-                    continue
-                label = cell.aqm if place == 0 and cell.aqm not in seen else None
-                seen.add(cell.aqm)
-                axis.errorbar(
-                    x + 0.25 * place,
-                    statistics.fmean(own) / reference,
-                    yerr=math.hypot(error(theirs), error(own)) / reference,
-                    fmt=known[cell.aqm].marker,
-                    markersize=4,
-                    color=known[cell.aqm].colour,
-                    markerfacecolor=known[cell.aqm].colour if place == 0 else "white",
-                    elinewidth=0.9,
-                    label=label,
-                )
+            theirs, own = cell.kernel[name], cell.simulator[name]
+            reference = statistics.fmean(theirs)
+            if reference == 0:
+                continue
+            label = None if cell.aqm in seen else cell.aqm
+            seen.add(cell.aqm)
+            axis.errorbar(
+                x,
+                statistics.fmean(own) / reference,
+                yerr=math.hypot(error(theirs), error(own)) / reference,
+                fmt=known[cell.aqm].marker,
+                markersize=4,
+                color=known[cell.aqm].colour,
+                elinewidth=0.9,
+                label=label,
+            )
         axis.set_ylabel(f"{TITLES[name]}\naqmlab / Linux")
     axes[-1].set_xticks(range(len(cells)), [cell.name for cell in cells], rotation=90, fontsize=6.5)
     style.legend(canvas, axes)
-    about = f"Filled: Linux '{settings[0]}' ({SETTINGS[settings[0]].meaning})."
-    about += "".join(f" Hollow: Linux '{one}' ({SETTINGS[one].meaning})." for one in settings[1:])
-    style.caption(canvas, f"{about} Bars: two standard errors of both. Band: what may differ.")
+    style.caption(canvas, "Bars: two standard errors of both. Band: what may differ.")
     return style.svg(canvas, "validate-linux")
 
 
@@ -183,30 +167,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, default=sorted(HERE.glob("core/*.toml")))
     parser.add_argument("--seeds", type=int, default=5, help="of the kernel; the simulator has twice as many")
-    parser.add_argument("--settings", default="plain,default", help=f"of {', '.join(SETTINGS)}")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", default="core", help="name of the table and the figure in results/validate-linux")
     arguments = parser.parse_args()
-    settings = arguments.settings.split(",")
-    if unknown := [setting for setting in settings if setting not in SETTINGS]:
-        parser.error(f"unknown setting {unknown[0]}: choose from {', '.join(SETTINGS)}")
     if arguments.seeds < 2:
         parser.error("--seeds must be at least 2: one run has no scatter")
     try:
-        cells = collect(arguments.files, settings, arguments.seeds, arguments.jobs)
+        cells = collect(arguments.files, arguments.seeds, arguments.jobs)
     except InputError as problem:
         print(f"compare.py: {problem}", file=sys.stderr)
         return 2
-    text = table(cells, settings)
+    text = table(cells)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{arguments.out}.md").write_text(text + "\n")
-    (RESULTS / f"{arguments.out}.svg").write_text(figure(cells, settings))
+    (RESULTS / f"{arguments.out}.svg").write_text(figure(cells))
     print(
         f"means over {arguments.seeds} seeds of the kernel and {2 * arguments.seeds} of aqmlab, ± two standard errors"
     )
-    for setting in settings:
-        print(f"Linux {setting}: {SETTINGS[setting].meaning}")
     print(f"\n{text}\n")
-    pairs = [verdict(name, cell.kernel[settings[0]][name], cell.simulator[name]) for cell in cells for name in ALLOWED]
+    pairs = [verdict(name, cell.kernel[name], cell.simulator[name]) for cell in cells for name in ALLOWED]
     outside = pairs.count("DIFFERS")
     scatter = pairs.count("scatter")
     print(f"{len(cells)} cells, {len(pairs)} values: {outside} differ by more than allowed; {scatter} maybe by scatter")

@@ -27,7 +27,7 @@ from aqmlab.runs.workers import Elsewhere, Threads, Workers
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
 from aqmlab.vocabulary.errors import CheckError, InputError
-from aqmlab.vocabulary.names import listed
+from aqmlab.vocabulary.names import engine_of, listed, on
 from aqmlab.vocabulary.units import parse_whole
 
 
@@ -124,7 +124,7 @@ def conduct(
     part = None if shard is None else store.Shard.parse(shard)
     if part and folder is None:
         raise InputError("shard: needs a folder (out), which is merged with the others")
-    chosen = engines.find(engine)
+    experiment, chosen = _contested(experiment, engine)
     if not yes:
         cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
     plans = _resolved(experiment, chosen)
@@ -183,7 +183,7 @@ def _conduct(
     shard: store.Shard | None = None,
     stop: Mapping[str, Any] | None = None,
 ) -> Result:
-    tasks = _tasks(plans, engine.version)
+    tasks = _tasks(plans, engine)
     if shard:
         tasks = shard.tasks(tasks)
     labels = [contestant.label for contestant in plans[0].contestants]
@@ -201,6 +201,8 @@ def _conduct(
     for task in missing:
         alike.setdefault(task.key, []).append(task)
     watcher.on_plan(len(alike), len(tasks) - len(missing))
+    for text in _costs([same[0] for same in alike.values()], engine):
+        watcher.on_notice(text)
     if place and kept:
         manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
         manifest["plan_warnings"] = [*manifest["plan_warnings"], *kept.said]
@@ -254,16 +256,68 @@ def _tell(folder: Path, kept: store.Kept, watcher: Watcher) -> None:
         watcher.on_notice(f"{folder}: {text}")
 
 
+def _contested(experiment: Experiment, engine: str) -> tuple[Experiment, engines.Engine]:
+    """Return the experiment with each AQM in each of several engines, and the engines that make its runs."""
+    asked = engines.names(engine)
+    first = experiment.points[0]
+    specs = [spec for text in first.texts("aqm") for spec in scenario.split_specs(text)]
+    named = [name for spec in specs if (name := engine_of(spec)[1])]
+    chosen = engines.find(",".join(dict.fromkeys([*asked, *named])))
+    if len(asked) == 1:
+        return experiment, chosen
+    points = []
+    for one in experiment.points:
+        # As they were written: names of a sweep are filled in later.
+        texts = [spec for text in one.labels("aqm") for spec in scenario.split_specs(text)]
+        both = dict.fromkeys(on(spec, name) for spec in texts for name in asked)
+        points.append(replace(one, given={**one.given, "aqm": tuple(both)}))
+    return replace(experiment, points=tuple(points)), chosen
+
+
 def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:
     plans = [_plan(options) for options in experiment.points]
     for plan in plans:
-        kinds = [flow.split("*", 1)[1].split(":")[0] for flow in plan.echo["flows"]]
-        files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
-        aqms = [contestant.spec.name for contestant in plan.contestants]
-        refusal = engine.capabilities.refusal(plan.echo["topology"].split(":")[0], kinds, aqms, files)
-        if refusal:
-            raise InputError(f"engine {engine.name}: {refusal}")
+        if refused := refusal(plan, engine):
+            raise InputError(refused)
     return plans
+
+
+def refusal(plan: Plan, engine: engines.Engine) -> str:
+    """Return in words why an engine does not run a plan; empty if it does."""
+    kinds = [flow.split("*", 1)[1].split(":")[0] for flow in plan.echo["flows"]]
+    files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
+    topology = plan.echo["topology"].split(":")[0]
+    for contestant in plan.contestants:
+        one = engine.of(contestant.engine)
+        why = one.capabilities.refusal(topology, kinds, [contestant.spec.name], files)
+        why = why or one.refusal(plan.scenarios[contestant.label])
+        if why:
+            return f"engine {one.name}: {why}"
+    return ""
+
+
+def refused(experiment: Experiment, engine: str) -> str:
+    """Return in words why an engine, or one of several, does not run an experiment; empty if it does.
+
+    Raises:
+        InputError: if the experiment itself is wrong, or there is no such engine.
+
+    """
+    experiment, chosen = _contested(experiment, engine)
+    return next((why for options in experiment.points if (why := refusal(_plan(options), chosen))), "")
+
+
+def _costs(tasks: Sequence[Task], engine: engines.Engine) -> list[str]:
+    """What runs cost, by engine, where that is worth telling beforehand."""
+    seconds: dict[str, list[float]] = {}
+    for task in tasks:
+        one = engine.of(task.engine)
+        seconds.setdefault(one.name, []).append(one.cost_s(task.scenario))
+    return [
+        f"engine {name}: {len(each)} runs will take about {sum(each):.0f} s of processor time"
+        for name, each in seconds.items()
+        if sum(each)
+    ]
 
 
 def _plan(options: scenario.Options) -> Plan:
@@ -277,16 +331,17 @@ def _plan(options: scenario.Options) -> Plan:
         raise InputError(f"{error} (at {setting})") from None
 
 
-def _tasks(plans: Sequence[Plan], version: str) -> list[Task]:
+def _tasks(plans: Sequence[Plan], engine: engines.Engine) -> list[Task]:
     return [
         Task(
             point=point,
             aqm=contestant.label,
             seed=seed,
-            key=plan.key(contestant, seed, version),
+            key=plan.key(contestant, seed, engine.of(contestant.engine).version),
             scenario=plan.scenarios[contestant.label],
             inputs=plan.inputs,
             files=plan.files,
+            engine=contestant.engine,
         )
         for point, plan in enumerate(plans)
         for contestant in plan.contestants

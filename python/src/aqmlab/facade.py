@@ -142,7 +142,7 @@ def compare(
         the same experiment, new seeds and AQMs are added to it.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         title: title of the report; lists the AQMs unless given.
-        engine: ``native``, the simulator.
+        engine: ``native``, the simulator; ``linux``, the kernel in virtual time; or both, as ``native,linux``.
         yes: run it however many runs, events and bytes of memory it is estimated to take.
         until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
             (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
@@ -194,7 +194,7 @@ def sweep(
         shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
-        engine: ``native``, the simulator.
+        engine: ``native``, the simulator; ``linux``, the kernel in virtual time; or both, as ``native,linux``.
         yes: run it however many runs, events and bytes of memory it is estimated to take.
         until_ci: that of `compare`, for every scenario.
         options: those of `compare` that are not swept.

@@ -62,7 +62,14 @@ Shard = Annotated[
     One, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of the user that are there already.")]
-Engine = Annotated[One, typer.Option("--engine", metavar="NAME", help="Engine: native (the simulator), the default.")]
+Engine = Annotated[
+    One,
+    typer.Option(
+        "--engine",
+        metavar="NAME,...",
+        help="Engines: native (the simulator), the default; linux (the kernel in virtual time); or both.",
+    ),
+]
 Report = Annotated[
     bool, typer.Option("--report/--no-report", help="Whether to draw figures and write the report.", show_default=False)
 ]

@@ -14,7 +14,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__, _native
-from aqmlab.cli import advise, aqm, classify, compare, flows, folders, new, reproduce, schema, suite, tune
+from aqmlab.cli import advise, aqm, classify, compare, engine, flows, folders, new, reproduce, schema, suite, tune
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(aqm.app, name="aqm")
 app.add_typer(flows.app, name="flows")
+app.add_typer(engine.app, name="engine")
 app.add_typer(new.app, name="new")
 app.command()(compare.compare)
 app.command()(compare.sweep)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.compare import (
+    Engine,
     Force,
     Jobs,
     Json,
@@ -42,6 +43,7 @@ def suite(
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
+    engine: Engine = None,
     as_json: Json = None,
     quiet: Quiet = False,
     force: Force = False,
@@ -56,6 +58,7 @@ def suite(
     """
     from aqmlab import scenario, store, suites
     from aqmlab.cli import show
+    from aqmlab.engine import DEFAULT
     from aqmlab.suites import page
 
     number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
@@ -72,6 +75,7 @@ def suite(
             seeds=count,
             jobs=number,
             allow_unequal_buffers=allow_unequal_buffers,
+            engine=engine or DEFAULT,
             watcher=bar,
         )
         shown = page.write(outcome, folder)

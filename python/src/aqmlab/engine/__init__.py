@@ -1,28 +1,61 @@
-"""Engines run scenarios. All share one protocol; the simulator is the only one so far."""
+"""Engines run scenarios. All share one protocol: the simulator, and the Linux kernel in virtual time."""
 
 from __future__ import annotations
 
+from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import Capabilities, Engine, Monitor, Report, Run, Table, Task
-from aqmlab.vocabulary.errors import unknown
+from aqmlab.engine.protocol import Capabilities, Engine, Monitor, One, Report, Run, Table, Task
+from aqmlab.engine.several import Several
+from aqmlab.vocabulary.errors import InputError, unknown
 
-__all__ = ["DEFAULT", "ENGINES", "Capabilities", "Engine", "Monitor", "Report", "Run", "Table", "Task", "find"]
+__all__ = [
+    "DEFAULT",
+    "ENGINES",
+    "Capabilities",
+    "Engine",
+    "Monitor",
+    "One",
+    "Report",
+    "Run",
+    "Table",
+    "Task",
+    "find",
+    "names",
+]
 
 DEFAULT = "native"
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Native(),)}
+ENGINES: dict[str, One] = {engine.name: engine for engine in (Native(), Linux())}
 
 
-def find(name: str) -> Engine:
-    """Return the engine of this name.
+def names(text: str) -> list[str]:
+    """Return the names of engines in a text, as ``native,linux``.
+
+    Raises:
+        InputError: for an unknown name, with the nearest engine, or one that is given twice.
+
+    >>> names("native, linux")
+    ['native', 'linux']
+
+    """
+    found = [name.strip() for name in text.split(",")]
+    for name in found:
+        if name not in ENGINES:
+            raise unknown("engine", name, ENGINES)
+        if found.count(name) > 1:
+            raise InputError(f"engine '{name}' is given twice")
+    return found
+
+
+def find(text: str) -> Engine:
+    """Return the engine of this name, or several as one.
 
     Raises:
         InputError: for an unknown name, with the nearest engine.
 
-    >>> find("native").name
-    'native'
+    >>> find("native").name, find("native,linux").name
+    ('native', 'native,linux')
 
     """
-    if name not in ENGINES:
-        raise unknown("engine", name, ENGINES)
-    return ENGINES[name]
+    found = {name: ENGINES[name] for name in names(text)}
+    return Several(found) if len(found) > 1 else next(iter(found.values()))

@@ -14,6 +14,7 @@ from aqmlab import _native
 from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
 from aqmlab.own import python_aqm
 from aqmlab.own.python_aqm import PYTHON
+from aqmlab.scenario.model import Scenario
 
 # Module names, so that tests can replace them.
 simulate: Any = _native.run
@@ -23,6 +24,7 @@ class Native:
     """The packet-level simulator of this package: it supports every scenario."""
 
     name = "native"
+    about = "the simulator of this package"
     capabilities = Capabilities()
 
     @functools.cached_property
@@ -31,11 +33,27 @@ class Native:
         build = json.loads(_native.build_info())
         return f"{build['version']}+{build['source'][:16]}"
 
+    def of(self, name: str) -> Native:
+        """Return itself: it stands for no others."""
+        assert name in ("", self.name)
+        return self
+
+    def refusal(self, scenario: Scenario) -> str:
+        """Return nothing: it supports every scenario."""
+        del scenario
+        return ""
+
+    def cost_s(self, scenario: Scenario) -> float:
+        """Return nothing: a run takes seconds at most."""
+        del scenario
+        return 0.0
+
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Do nothing: the simulator needs only the task."""
 
-    def monitor(self) -> Monitor:
+    def monitor(self, task: Task) -> Monitor:
         """Return a monitor for one run."""
+        del task
         return _native.Monitor()
 
     def run(self, task: Task, monitor: Monitor) -> Report:

@@ -30,12 +30,14 @@ class Run:
 class Task(Run):
     """A run that is to be made: its scenario, and the captures and link traces that the scenario names.
 
-    ``inputs`` holds them parsed; ``files`` has the hash of each, by its name.
+    ``inputs`` holds them parsed; ``files`` has the hash of each, by its name. ``engine`` says which of several engines
+    makes it; empty for the first.
     """
 
     scenario: Scenario
     inputs: Inputs = field(default_factory=Inputs)
     files: Mapping[str, str] = field(default_factory=dict)
+    engine: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,15 @@ class Engine(Protocol):
         """The user's name for it, as in ``--engine native``."""
 
     @property
-    def capabilities(self) -> Capabilities:
-        """What it supports."""
+    def about(self) -> str:
+        """What it is, in a few words."""
 
     @property
     def version(self) -> str:
         """A text that identifies all code that decides its results: part of every run's key."""
+
+    def of(self, name: str) -> One:
+        """Return the engine of this name among those that it stands for; itself, or the first, without one."""
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Prepare what tasks share, once, before any of them runs.
@@ -118,7 +123,7 @@ class Engine(Protocol):
 
         """
 
-    def monitor(self) -> Monitor:
+    def monitor(self, task: Task) -> Monitor:
         """Return a monitor for one run."""
 
     def run(self, task: Task, monitor: Monitor) -> Report:
@@ -130,3 +135,17 @@ class Engine(Protocol):
             Cancelled: if the monitor stopped it.
 
         """
+
+
+class One(Engine, Protocol):
+    """An engine that is no list of others: it says what it supports, and what a run costs."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it supports."""
+
+    def refusal(self, scenario: Scenario) -> str:
+        """Return in words why it does not run a scenario that its capabilities allow; empty if it does."""
+
+    def cost_s(self, scenario: Scenario) -> float:
+        """Processor time of a run, seconds, where it is long enough to be told beforehand; 0 otherwise."""

@@ -71,7 +71,7 @@ class Threads:
 
     def submit(self, engine: Engine, task: Task) -> Future[Report]:
         """Start a run, or queue it."""
-        return self.start(lambda monitor: engine.run(task, monitor), engine.monitor())
+        return self.start(lambda monitor: engine.run(task, monitor), engine.monitor(task))
 
     def start(self, work: Callable[[Monitor], T], monitor: Monitor) -> Future[T]:
         """Start some work that a monitor can stop, or queue it."""
@@ -184,6 +184,7 @@ def _order(engine: Engine, task: Task) -> Order:
     run = Run(task.point, task.aqm, task.seed, task.key)
     files = {name: (os.path.abspath(name), digest) for name, digest in task.files.items()}
     law = python_aqm.declared(task.scenario.aqm)
+    engine = engine.of(task.engine)
     return Order(engine.name, engine.version, run, task.scenario, files, law, os.getcwd() if law else "")
 
 
@@ -219,7 +220,7 @@ def make(order: Order) -> Report:
     run = order.run
     task = Task(run.point, run.aqm, run.seed, run.key, order.scenario, ours)
     engine.prepare([task])
-    return engine.run(task, engine.monitor())
+    return engine.run(task, engine.monitor(task))
 
 
 @functools.lru_cache(maxsize=8)

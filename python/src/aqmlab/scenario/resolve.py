@@ -21,6 +21,7 @@ from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
 from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.names import engine_of
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
@@ -52,6 +53,8 @@ class Contestant:
 
     label: str
     spec: Spec
+    # What it runs in, if it names that itself.
+    engine: str = ""
 
     @property
     def buffer(self) -> str:
@@ -156,6 +159,7 @@ def resolve(options: Options) -> Plan:
                 "spec": contestant.spec.canonical,
                 "params": contestant.spec.params,
                 **({"source": contestant.spec.source} if contestant.spec.source else {}),
+                **({"engine": contestant.engine} if contestant.engine else {}),
             }
             for contestant in contestants
         ],
@@ -399,7 +403,8 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     contestants: list[Contestant] = []
     warnings: list[str] = []
-    for label, text in zip(labels, texts, strict=True):
+    for label, whole in zip(labels, texts, strict=True):
+        text, engine = engine_of(whole)
         if any(label == other.label for other in contestants):
             raise options.error("aqm", f"'{label}' is given twice")
         if text.startswith(PYTHON) and options.place not in ("", "--") and text not in options.asked:
@@ -413,7 +418,7 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         except ValueError as error:
             raise options.error("aqm", error) from None
         _check_buffer(options, text, spec, buffer, has_limit)
-        contestants.append(Contestant(label, spec))
+        contestants.append(Contestant(label, spec, engine))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
         buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aqmlab import engine as engines
 from aqmlab import experiment, scenario
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
@@ -51,6 +52,7 @@ def conduct(
     seeds: int | None = None,
     jobs: int | None = None,
     allow_unequal_buffers: bool = False,
+    engine: str = engines.DEFAULT,
     watcher: Watcher | None = None,
 ) -> Outcome:
     """Run a suite for some disciplines, with the same seeds for all.
@@ -64,6 +66,7 @@ def conduct(
         seeds: instead of those of the files.
         jobs: runs in parallel; one per core unless given.
         allow_unequal_buffers: compare although the disciplines' limits differ.
+        engine: who runs it; scenarios that it refuses are skipped, and the others run.
         watcher: receives the progress.
 
     Raises:
@@ -88,7 +91,9 @@ def conduct(
         if allow_unequal_buffers:
             points = tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points)
             loaded = replace(loaded, points=points)
-        scenario.resolve(loaded.points[0])
+        if refused := experiment.refused(loaded, engine):
+            skipped.append(f"section {entry.section}, {entry.title}: {refused}")
+            continue
         planned.append((entry, loaded))
     if not planned:
         raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
@@ -96,7 +101,8 @@ def conduct(
     for number, (entry, loaded) in enumerate(planned):
         if watcher:
             watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
-        result = experiment.conduct(loaded, "suite", jobs, folder / entry.name, watcher, with_report=False)
+        place = folder / entry.name
+        result = experiment.conduct(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
         parts.append(Part(entry, result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt

@@ -4,6 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# The engines, by what a user calls them.
+ENGINES = ("native", "linux")
+
+
+def engine_of(text: str) -> tuple[str, str]:
+    """Split a discipline from the engine that it is to run in, as ``pie on linux``; none is named by an empty text.
+
+    >>> engine_of("pie target 5ms on linux"), engine_of("pie derandomize on")
+    (('pie target 5ms', 'linux'), ('pie derandomize on', ''))
+
+    """
+    discipline, found, engine = text.rpartition(" on ")
+    return (discipline.rstrip(), engine) if found and engine in ENGINES else (text, "")
+
+
+def on(text: str, engine: str) -> str:
+    """Return a discipline in an engine, unless it names one itself.
+
+    >>> on("pie", "linux"), on("pie on native", "linux")
+    ('pie on linux', 'pie on native')
+
+    """
+    return text if engine_of(text)[1] else f"{text} on {engine}"
+
 
 def plain(name: str) -> str:
     """Return the form of a name in which names are compared: hyphens for underscores, lower case.

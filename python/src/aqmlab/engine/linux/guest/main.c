@@ -18,9 +18,10 @@ static const char USAGE[] =
 	"guest now                                    the time\n"
 	"guest until T                                sleeps until then\n"
 	"guest single INTERFACE                       lets each packet travel alone: no TSO, GSO, GRO\n"
-	"guest send HOST PORT FLOWS T0 END OUT        bulk TCP flows as FLOWS lists them\n"
-	"guest receive PORT WARM END OUT              bytes per flow at WARM and at END\n"
+	"guest send FLOWS T0 EVERY END OUT            the flows that FLOWS lists, and their states EVERY so often\n"
+	"guest receive T0 EVERY WARM END OUT          bytes per flow EVERY so often, at WARM and at END\n"
 	"guest watch INTERFACE in|out END OUT         each packet with its time\n"
+	"guest sample INTERFACE MAJOR T0 END OUT REACHED   the counters of a qdisc, and how far the run is\n"
 	"guest off                                    ends the guest\n";
 
 nanos now(void)
@@ -100,10 +101,12 @@ int main(int count, char **args)
 		return sleep_until(number(args[2])), 0;
 	if (!strcmp(command, "single") && count == 3)
 		return single(args[2]);
-	if (!strcmp(command, "send") && count == 8)
-		return send_flows(args[2], atoi(args[3]), args[4], number(args[5]), number(args[6]), args[7]);
-	if (!strcmp(command, "receive") && count == 6)
-		receive_flows(atoi(args[2]), number(args[3]), number(args[4]), args[5]);
+	if (!strcmp(command, "send") && count == 7)
+		return send_flows(args[2], number(args[3]), number(args[4]), number(args[5]), args[6]);
+	if (!strcmp(command, "receive") && count == 7)
+		receive_flows(number(args[2]), number(args[3]), number(args[4]), number(args[5]), args[6]);
+	if (!strcmp(command, "sample") && count == 8)
+		return sample(args[2], strtoul(args[3], NULL, 16), number(args[4]), number(args[5]), args[6], args[7]);
 	if (!strcmp(command, "watch") && count == 6)
 		return watch(args[2], args[3], number(args[4]), args[5]);
 	if (!strcmp(command, "off") && count == 2)

@@ -1,4 +1,4 @@
-/* A tap: each TCP packet that enters the box by an interface, or leaves by it, with the kernel's time stamp. */
+/* A tap: each packet of TCP or UDP that enters the box by an interface, or leaves by it, with the kernel's time stamp. */
 #include "guest.h"
 #include <arpa/inet.h>
 #include <linux/filter.h>
@@ -17,6 +17,7 @@
 /* A line of the file, in the machine's byte order; taps.py reads it. */
 struct seen {
 	nanos time;
+	/* TCP's sequence number, or the first word of a datagram: its number. */
 	uint32_t seq;
 	uint16_t port, id, length;
 	uint8_t ecn, unused[5];
@@ -66,7 +67,7 @@ static int take(int s, FILE *file)
 		.msg_iov = &into, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control,
 	};
 	ssize_t length = recvmsg(s, &message, 0);
-	const uint8_t *ip = packet + ETH_HLEN, *tcp = ip + 4 * (ip[0] & 15);
+	const uint8_t *ip = packet + ETH_HLEN, *transport = ip + 4 * (ip[0] & 15);
 	struct seen seen = { 0 };
 	uint32_t seq;
 	uint16_t field;
@@ -74,7 +75,7 @@ static int take(int s, FILE *file)
 	if (length < 0)
 		return 0;
 	memcpy(&field, packet + 12, 2);
-	if (field != htons(ETH_P_IP) || ip[9] != IPPROTO_TCP)
+	if (field != htons(ETH_P_IP) || (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP))
 		return 1;
 	seen.time = stamp(&message);
 	seen.ecn = ip[1] & 3;
@@ -82,9 +83,9 @@ static int take(int s, FILE *file)
 	seen.length = ETH_HLEN + ntohs(field);
 	memcpy(&field, ip + 4, 2);
 	seen.id = ntohs(field);
-	memcpy(&field, tcp, 2);
+	memcpy(&field, transport, 2);
 	seen.port = ntohs(field);
-	memcpy(&seq, tcp + 4, 4);
+	memcpy(&seq, transport + (ip[9] == IPPROTO_TCP ? 4 : 8), 4);
 	seen.seq = ntohl(seq);
 	fwrite(&seen, sizeof seen, 1, file);
 	return 1;

@@ -8,6 +8,10 @@
 typedef uint64_t nanos;
 
 #define SECOND 1000000000ull
+/* Flows at most, and the ports where their data go: each group has a pair, the second for DCTCP. */
+#define MOST 1000
+#define FIRST_PORT 5001
+#define GROUPS 15
 
 nanos now(void);
 void sleep_until(nanos when);
@@ -17,8 +21,9 @@ FILE *create(const char *path);
 _Noreturn void die(const char *what);
 
 /* Each is a command of the program; see main.c. */
-int send_flows(const char *host, int port, const char *flows, nanos first, nanos end, const char *out);
-_Noreturn void receive_flows(int port, nanos warm, nanos end, const char *out);
+int send_flows(const char *list, nanos first, nanos every, nanos end, const char *out);
+_Noreturn void receive_flows(nanos first, nanos every, nanos warm, nanos end, const char *out);
 int watch(const char *interface, const char *direction, nanos end, const char *out);
+int sample(const char *interface, unsigned major, nanos first, nanos end, const char *out, const char *reached);
 
 #endif

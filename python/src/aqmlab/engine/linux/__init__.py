@@ -1,0 +1,79 @@
+"""The Linux kernel in virtual time as an engine: its qdiscs, its TCP, and nothing of ours but the measurement."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Sequence
+
+from aqmlab.engine.linux import guest, job, measure, place, tc
+from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task
+from aqmlab.scenario.model import Rate, Scenario
+from aqmlab.vocabulary.errors import InputError
+
+# Processor time of a guest's start, and of each packet through its bottleneck, seconds: measured on a server.
+START_S = 0.7
+PACKET_S = 0.0002
+
+
+class Linux:
+    """User-mode Linux with time travel: every run is a guest, which is a process of its own.
+
+    Processing takes no time in it and idle time is skipped, so that the load of the machine changes nothing.
+    """
+
+    name = "linux"
+    about = "the Linux kernel's qdiscs and TCP, in virtual time"
+    capabilities = Capabilities(
+        topologies=frozenset({"dumbbell"}),
+        kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS)),
+        aqms=frozenset(tc.WORDS),
+        captures=False,
+        link_traces=False,
+    )
+
+    @functools.cached_property
+    def version(self) -> str:
+        """The kernel's release, and the hash of all that decides its results."""
+        return place.found().version
+
+    def of(self, name: str) -> Linux:
+        """Return itself: it stands for no others."""
+        assert name in ("", self.name)
+        return self
+
+    def cost_s(self, scenario: Scenario) -> float:
+        """Return about what a run costs: a start, and something for each packet."""
+        assert isinstance(scenario.capacity, Rate)
+        packets = scenario.capacity.rate_bps * scenario.duration_ns / 8e9 / tc.FULL_BYTES
+        return START_S + PACKET_S * packets
+
+    def refusal(self, scenario: Scenario) -> str:
+        """Return in words why it does not run a scenario; empty if it does."""
+        try:
+            job.described(scenario, 1)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Look whether the kernel has been built, and can be started here."""
+        if tasks:
+            guest.check(place.found())
+
+    def monitor(self, task: Task) -> Monitor:
+        """Return a monitor for one run."""
+        del task
+        return guest.Watch()
+
+    def run(self, task: Task, monitor: Monitor) -> Report:
+        """Run a guest, and measure what its taps have seen."""
+        assert isinstance(monitor, guest.Watch)
+        described = job.described(task.scenario, task.seed)
+        with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, cpu_s):
+            began = time.thread_time()
+            seen = measure.measured(folder, task.scenario, described.flows)
+            return Report(**seen, cpu_s=cpu_s + time.thread_time() - began, engine=self.name)
+
+
+__all__ = ["Linux"]

@@ -1,0 +1,186 @@
+"""Runs one guest: a process of its own, watched while it runs, and ended with all that it started."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from aqmlab.engine.linux.job import BOOT_NS, Job
+from aqmlab.engine.linux.place import KERNEL, ROOT, Place
+from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
+
+MEMORY_MB = 512
+POLL_S = 0.05
+# A guest that gets no further for so long hangs. It is told of each tenth of a second of its time.
+PATIENCE_S = 180.0
+# Where the guest's memory lies: a file system in memory, if there is one with room.
+# Where the kernel was started, under the same name in every run (also in guest/init.sh).
+HOME = "/proc/self/cwd"
+SHARED = Path("/dev/shm")
+# The console's words, and what they mean to the user.
+COMPLAINTS = {
+    "ptrace": "this system does not allow ptrace, which user-mode Linux needs: a container needs --cap-add=SYS_PTRACE",
+    "No space left": "the disk is full",
+    "unmapping physical memory": "there is no memory for it",
+}
+
+
+class Watch:
+    """Watches a guest from another thread, and can stop it."""
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self.progress: Path | None = None
+
+    @property
+    def reached_ns(self) -> int:
+        """Time that the guest has reached, nanoseconds."""
+        if self.progress is None:
+            return 0
+        with suppress(OSError, ValueError):
+            return int(self.progress.read_text())
+        return 0
+
+    def cancel(self) -> None:
+        """Ask the guest to stop."""
+        self.is_cancelled = True
+
+
+@contextmanager
+def finished(place: Place, job: Job, label: str, watch: Watch) -> Iterator[tuple[Path, float]]:
+    """Run a guest; yield the folder with its files, which goes afterwards, and the processor time that it took.
+
+    Raises:
+        Cancelled: if the monitor stopped it.
+        MachineError: if it failed, or hung.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="aqmlab-linux-", ignore_cleanup_errors=True) as name:
+        around = Path(name)
+        folder = around / "job"
+        try:
+            _lay(place, job, around, folder)
+        except OSError as error:
+            raise MachineError(f"engine linux: {label}: {error.strerror}: {around}") from None
+        watch.progress = folder / "reached"
+        cpu_s = _run(job, around, label, watch)
+        if not (folder / "done").exists():
+            raise MachineError(f"engine linux: {label}: {_why(around)}")
+        yield folder, cpu_s
+        watch.progress = None
+
+
+@functools.lru_cache(maxsize=1)
+def check(place: Place) -> None:
+    """Start the kernel without a guest: it says by itself whether it can run here.
+
+    Raises:
+        InputError: saying what is missing.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="aqmlab-linux-") as name:
+        command = [str(place.folder / KERNEL), "mem=64M", "root=/dev/nothing", "panic=-1", "con=null", "con0=null,fd:1"]
+        try:
+            done = subprocess.run(
+                [*command, "ssl=null", "seccomp=off"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE_S,
+                check=False,
+                env=_environment(Path(name), 0),
+                cwd=name,
+                start_new_session=True,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise InputError(f"engine linux: the kernel cannot be started: {error}") from None
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    if "Linux version" not in said and "VFS" not in said and "root" not in said:
+        raise InputError(f"engine linux: the kernel cannot run here: {_meaning(said)}")
+
+
+def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
+    """Write the job. The guest sees the same paths in every run: they begin where it was started."""
+    folder.mkdir()
+    (around / KERNEL).symlink_to(place.folder / KERNEL)
+    (around / ROOT).symlink_to(place.folder / ROOT)
+    lines = [f"{key}={shlex.quote(str(value))}" for key, value in job.variables.items()]
+    for name, content in (("job.env", lines), ("groups", job.groups), ("flows", job.lines)):
+        (folder / name).write_text("".join(f"{line}\n" for line in content))
+
+
+def _run(job: Job, around: Path, label: str, watch: Watch) -> float:
+    """Run the guest until it switches itself off; return its processor time."""
+    # No randomness of addresses, a fixed start of time, and a seed: the same job makes the same run.
+    command = [f"./{KERNEL}", "time-travel=inf-cpu", f"time-travel-start={BOOT_NS}", f"mem={MEMORY_MB}M"]
+    command += ["root=/dev/root", "rootfstype=hostfs", f"rootflags={HOME}/{ROOT}/", "ro", "init=/init"]
+    command += ["norandmaps", "con=null", "con0=null,fd:1", "ssl=null", "quiet", "seccomp=off"]
+    with (around / "console").open("wb") as console:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=console,
+            env=_environment(around, job.seed),
+            cwd=around,
+            start_new_session=True,
+        )
+    try:
+        return _wait(process, label, watch)
+    finally:
+        _end(process)
+
+
+def _wait(process: subprocess.Popen[bytes], label: str, watch: Watch) -> float:
+    reached, since = -1, time.monotonic()
+    while True:
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return used.ru_utime + used.ru_stime
+        time.sleep(POLL_S)
+        if watch.is_cancelled:
+            raise Cancelled("stopped")
+        now = time.monotonic()
+        if watch.reached_ns != reached:
+            reached, since = watch.reached_ns, now
+        elif now - since > PATIENCE_S:
+            raise MachineError(
+                f"engine linux: {label}: the guest hung at {max(reached, 0) / 1e9:.1f} s and was stopped; finished "
+                "runs are kept, and the same command continues"
+            )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the guest and all processes of its session."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _environment(around: Path, seed: int) -> dict[str, str]:
+    room = SHARED.is_dir() and os.access(SHARED, os.W_OK) and shutil.disk_usage(SHARED).free > MEMORY_MB * 2**20
+    # The kernel's sources read the seed of all randomness from here (see build.py).
+    return {"PATH": os.defpath, "TMPDIR": str(SHARED if room else around), "HOME": str(around), "UML_SEED": str(seed)}
+
+
+def _why(around: Path) -> str:
+    """Return in one line why a guest failed: what it said last."""
+    texts = [path.read_text(errors="replace") for path in (around / "console", around / "job" / "log") if path.exists()]
+    return f"the guest failed: {_meaning(''.join(texts))}"
+
+
+def _meaning(said: str) -> str:
+    for words, meaning in COMPLAINTS.items():
+        if words in said:
+            return meaning
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

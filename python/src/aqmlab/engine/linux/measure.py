@@ -1,0 +1,298 @@
+"""What the guest's taps have seen, as the tables that every engine gives; all names are those of the simulator.
+
+Delays one way are left out: the guest has the whole base round-trip time on the way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aqmlab.engine.linux import taps
+from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow
+from aqmlab.engine.linux.taps import Array, Packets
+from aqmlab.scenario.model import Rate, Scenario
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+# Buckets of histograms: of one part in 64, and never smaller than a microsecond.
+SUB_BITS = 6
+SMALLEST_BITS = 10
+MS = 1e-6
+
+
+def measured(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> dict[str, Any]:
+    """Return the tables of a finished run, by the names of a report.
+
+    Raises:
+        CheckError: if the taps contradict each other.
+
+    """
+    run = _read(folder, scenario, flows)
+    groups = {f"class.{group.name}.": [f for f in flows if f.group == n] for n, group in enumerate(scenario.flows)}
+    everyone: dict[str, Sequence[Flow]] = {"": flows, **groups}
+    metrics: dict[str, float] = {}
+    histograms: dict[str, tuple[Array, Array]] = {}
+    for prefix, members in everyone.items():
+        sojourn = histogram(run.sojourn_ns(members))
+        histograms[f"{prefix}qdelay"] = sojourn
+        found = run.of(members) | {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
+        metrics |= {f"{prefix}{name}": float(value) for name, value in found.items() if np.isfinite(value)}
+    metrics |= {name: float(value) for name, value in run.of_queue().items()}
+    return {
+        "metrics": dict(sorted(metrics.items())),
+        "flows": run.flow_table(),
+        "series": run.series(everyone),
+        "queues": run.queue_table(),
+        "histograms": histograms,
+        "warnings": [*run.warnings()],
+        "events": 0,
+        "bottleneck_packets": int((run.packets.left_ns > 0).sum()),
+    }
+
+
+def histogram(values: Array) -> tuple[Array, Array]:
+    """Return the middles of the buckets, and how many values are in each.
+
+    >>> middles, counts = histogram(np.array([0, 1000, 864_300], dtype="u8"))
+    >>> middles.tolist(), counts.tolist()
+    ([512, 864256], [2, 1])
+
+    """
+    whole = np.maximum(values.astype("u8"), np.uint64(1))
+    bits = np.maximum(np.floor(np.log2(whole)).astype("i8") - SUB_BITS, SMALLEST_BITS).astype("u8")
+    middles = (whole >> bits << bits) + (np.uint64(1) << (bits - np.uint64(1)))
+    found, counts = np.unique(middles, return_counts=True)
+    return found, counts.astype("u8")
+
+
+def quantile(buckets: tuple[Array, Array], share: float) -> float:
+    """Return the middle of the bucket that holds a quantile; no number without values.
+
+    >>> quantile((np.array([512, 1536]), np.array([9, 1])), 0.5)
+    512.0
+
+    """
+    middles, counts = buckets
+    if not len(middles):
+        return float("nan")
+    return float(middles[np.searchsorted(np.cumsum(counts), share * counts.sum())])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Everything of a run, its times from its start."""
+
+    scenario: Scenario
+    flows: Sequence[Flow]
+    packets: Packets
+    received: Array
+    sent: Array
+    sampled: Array
+    release: str
+
+    @property
+    def seconds(self) -> float:
+        return (self.scenario.duration_ns - self.scenario.warmup_ns) / 1e9
+
+    @property
+    def came(self) -> Array:
+        return self._within(self.packets.arrived_ns)
+
+    @property
+    def went(self) -> Array:
+        return self._within(self.packets.left_ns)
+
+    @property
+    def lost(self) -> Array:
+        found: Array = self.packets.left_ns == 0
+        return found
+
+    def _within(self, times: Array) -> Array:
+        since, until = START_NS + self.scenario.warmup_ns, START_NS + self.scenario.duration_ns
+        found: Array = (times >= since) & (times < until)
+        return found
+
+    def _of(self, flows: Sequence[Flow]) -> Array:
+        return np.isin(self.packets.port, [flow.port for flow in flows])
+
+    def sojourn_ns(self, flows: Sequence[Flow]) -> Array:
+        chosen = self.went & self._of(flows)
+        return self.packets.left_ns[chosen] - self.packets.arrived_ns[chosen]
+
+    def of(self, flows: Sequence[Flow]) -> dict[str, float]:
+        """The metrics that the whole run and each group have."""
+        mine = self._of(flows)
+        came, went = self.came & mine, self.went & mine
+        sojourn = self.sojourn_ns(flows)
+        each = np.array([self.goodput_mbit(flow) for flow in flows])
+        tcp = [flow for flow in flows if flow.is_tcp]
+        rtts = [rtt for flow in tcp if np.isfinite(rtt := self.rtt_ms(flow))]
+        done = [flow for flow in tcp if flow.amount]
+        times = [fct for flow in done if np.isfinite(fct := self.fct_s(flow))]
+        squares = len(each) * float((each**2).sum())
+        found = {
+            "goodput_mbit": each.sum(),
+            "throughput_mbit": self.packets.length[went].sum() * 8 / 1e6 / self.seconds,
+            "qdelay_mean_ms": sojourn.mean() * MS if len(sojourn) else np.nan,
+            "loss_ratio": (self.lost & came).sum() / came.sum() if came.any() else np.nan,
+            "marks": (self.packets.marked & came).sum(),
+            "jain_index": each.sum() ** 2 / squares if squares else np.nan,
+            "packets_arrived": came.sum(),
+            "retransmissions": sum(self.retransmissions(flow) for flow in tcp),
+            "rtt_base_ms": np.mean([flow.rtt_ns for flow in flows]) * MS,
+            "rtt_mean_ms": np.mean(rtts) if rtts else np.nan,
+        }
+        if done:
+            found["completed_flows"] = len(times)
+            found["fct_mean_s"] = np.mean(times) if times else np.nan
+        return found
+
+    def of_queue(self) -> dict[str, float]:
+        """The metrics of the queue, sampled every ten milliseconds."""
+        assert isinstance(self.scenario.capacity, Rate)
+        sent_bits = self.packets.length[self.went].sum() * 8
+        inside = self._within(self.sampled[:, 0])
+        return {
+            "utilization": sent_bits / self.seconds / self.scenario.capacity.rate_bps,
+            "queue_mean_packets": self.sampled[inside, 1].mean(),
+            "queue_mean_bytes": self.sampled[inside, 2].mean(),
+            "queue_max_packets": self.sampled[inside, 1].max(initial=0),
+        }
+
+    def goodput_mbit(self, flow: Flow) -> float:
+        mine = self.received[self.received[:, 1] == flow.port]
+        edges = [START_NS + self.scenario.warmup_ns, START_NS + self.scenario.duration_ns]
+        first, last = (mine[mine[:, 0] <= edge, 2].max(initial=0) for edge in edges)
+        return float(last - first) * 8 / 1e6 / self.seconds
+
+    def retransmissions(self, flow: Flow) -> int:
+        """The counter only grows; a flow that has not begun has none yet."""
+        mine = self.sent[self.sent[:, 1] == flow.port]
+        edges = [START_NS + self.scenario.warmup_ns, START_NS + self.scenario.duration_ns]
+        first, last = (mine[mine[:, 0] <= edge, 4].max(initial=0) for edge in edges)
+        return int(last - first)
+
+    def rtt_ms(self, flow: Flow) -> float:
+        """The mean of TCP's smoothed round-trip time."""
+        mine = self.sent[(self.sent[:, 1] == flow.port) & self._within(self.sent[:, 0]) & (self.sent[:, 3] > 0)]
+        return float(mine[:, 3].mean() / 1e3) if len(mine) else np.nan
+
+    def fct_s(self, flow: Flow) -> float:
+        """When the receiver has read everything of a finite flow."""
+        mine = self.received[self.received[:, 1] == flow.port]
+        whole = mine[mine[:, 2] >= flow.amount] if flow.amount else mine[:0]
+        end = START_NS + self.scenario.duration_ns
+        return float(whole[0, 0] - START_NS - flow.start_ns) / 1e9 if len(whole) and whole[0, 0] <= end else np.nan
+
+    def flow_table(self) -> dict[str, Any]:
+        rows = []
+        for flow in self.flows:
+            found = self.of([flow])
+            numbers = {
+                "start_s": flow.start_ns / 1e9,
+                "rtt_base_ms": flow.rtt_ns * MS,
+                "goodput_mbit": found["goodput_mbit"],
+                "throughput_mbit": found["throughput_mbit"],
+                "packets_arrived": int(found["packets_arrived"]),
+                "packets_dropped": int((self.lost & self.came & self._of([flow])).sum()),
+                "marks": int(found["marks"]),
+                "qdelay_mean_ms": found["qdelay_mean_ms"],
+                "rtt_mean_ms": found["rtt_mean_ms"],
+                "retransmissions": int(found["retransmissions"]),
+                "fct_s": self.fct_s(flow),
+                "size_bytes": float(flow.amount) if flow.is_tcp and flow.amount else np.nan,
+            }
+            rows.append(numbers)
+        table: dict[str, Any] = {
+            "id": np.array([flow.id for flow in self.flows]),
+            "group": [flow.name for flow in self.flows],
+            "kind": [flow.kind for flow in self.flows],
+        }
+        return table | {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+    def queue_table(self) -> dict[str, Any]:
+        left = self.packets.left_ns > 0
+        return {
+            "link": ["left->right"],
+            "discipline": [self.scenario.aqm],
+            "arrived_packets": np.array([len(left)]),
+            "arrived_bytes": np.array([int(self.packets.length.sum())]),
+            "departed_packets": np.array([int(left.sum())]),
+            "departed_bytes": np.array([int(self.packets.length[left].sum())]),
+            "marked_packets": np.array([int(self.packets.marked.sum())]),
+        }
+
+    def series(self, everyone: dict[str, Sequence[Flow]]) -> dict[str, Array]:
+        """The time series: each value is of the period that its time ends."""
+        period = self.scenario.sample_ns
+        count = self.scenario.duration_ns // period
+        edges = START_NS + np.arange(count + 1) * period
+        ends = edges[1:]
+        found = {"time_s": (ends - START_NS) / 1e9}
+        left, arrived = self.packets.left_ns, self.packets.arrived_ns
+        sums = {"throughput_mbit": (left, self.packets.length * 8 / 1e6 / (period / 1e9))}
+        sums["marks"] = (left, self.packets.marked.astype(float))
+        for name, (times, weights) in sums.items():
+            found[name] = np.histogram(times.astype("i8"), edges, weights=weights)[0]
+        went = left > 0
+        delays = np.histogram(left[went].astype("i8"), edges, weights=(left[went] - arrived[went]) * MS)[0]
+        number = np.histogram(left[went].astype("i8"), edges)[0]
+        found["qdelay_ms"] = np.divide(delays, number, out=np.full(count, np.nan), where=number > 0)
+        place = np.searchsorted(self.sampled[:, 0], ends, side="right") - 1
+        for name, column in (("queue_packets", 1), ("queue_bytes", 2)):
+            found[name] = self.sampled[place, column].astype(float)
+        dropped = self.sampled[np.searchsorted(self.sampled[:, 0], edges, side="right") - 1, 3]
+        found["drops"] = np.diff(dropped).astype(float)
+        delivered = {flow.port: _held(self.received, flow.port, 2, edges) for flow in self.flows}
+        for prefix, members in everyone.items():
+            total = sum((delivered[flow.port] for flow in members), np.zeros(count + 1))
+            found[f"{prefix}goodput_mbit"] = np.diff(total) * 8 / 1e6 / (period / 1e9)
+        states = self.sent[self.sent[:, 3] > 0]
+        rtts = np.histogram(states[:, 0], edges + 1, weights=states[:, 3] / 1e3)[0]
+        number = np.histogram(states[:, 0], edges + 1)[0]
+        found["rtt_ms"] = np.divide(rtts, number, out=np.full(count, np.nan), where=number > 0)
+        if self.scenario.settings["flow_series"]:
+            for flow in self.flows:
+                found[f"flow.{flow.id}.delivered_bytes"] = delivered[flow.port][1:]
+                if flow.is_tcp:
+                    found[f"flow.{flow.id}.cwnd_bytes"] = _held(self.sent, flow.port, 2, edges)[1:]
+        return found
+
+    def warnings(self) -> list[str]:
+        """What a reader of the numbers should know."""
+        rmem = BUFFERS["tcp_rmem"].replace(",", " ")
+        said = [
+            f"engine linux: kernel {self.release}, tcp_rmem {rmem}; HyStart, RACK-TLP, PRR, undo, the "
+            "handshake and when to acknowledge are the kernel's; one-way delay and jitter are not measured"
+        ]
+        # Both taps and the counter go on after the end; what waits when they stop is no loss.
+        end = START_NS + self.scenario.duration_ns
+        taken = int((self.lost & (self.packets.arrived_ns < end)).sum())
+        counted = int(self.sampled[self.sampled[:, 0] <= end, 3].max(initial=0))
+        if abs(taken - counted) > max(10, counted // 50):
+            said.append(f"engine linux: {taken} packets never left the queue, and its qdisc counted {counted} drops")
+        return said
+
+
+def _held(table: Array, port: int, column: int, edges: Array) -> Array:
+    """The last value of a flow at each time; 0 before the first."""
+    mine = table[table[:, 1] == port]
+    place = np.searchsorted(mine[:, 0], edges, side="right")
+    values: Array = np.concatenate([[0], mine[:, column]])[place].astype(float)
+    return values
+
+
+def _read(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> _Run:
+    return _Run(
+        scenario=scenario,
+        flows=flows,
+        packets=taps.packets(folder),
+        received=taps.rows(folder / "received"),
+        sent=taps.rows(folder / "sent"),
+        sampled=taps.rows(folder / "sampled"),
+        release=(folder / "kernel").read_text().strip(),
+    )

@@ -1,0 +1,345 @@
+"""The kernel in virtual time as an engine: what it is told, what it refuses, what its taps tell, and its runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Command
+
+import aqmlab as package
+from aqmlab import engine, scenario
+from aqmlab.engine import Task, linux
+from aqmlab.engine.linux import build, guest, job, measure, place, taps, tc
+from aqmlab.engine.linux.job import START_NS
+from aqmlab.scenario.model import Scenario
+from aqmlab.scenario.registry import Spec
+from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
+
+SECOND = 10**9
+
+
+def _built() -> bool:
+    try:
+        place.found()
+    except InputError:
+        return False
+    return True
+
+
+with_kernel = pytest.mark.skipif(not _built(), reason="no kernel has been built: aqmlab engine build linux")
+
+
+def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
+    given = {"rate": "10mbit", "rtt": "40ms", "flows": "2*cubic", "duration": "6s", "warmup": "2s"} | options
+    experiment = scenario.from_values({"aqm": aqm, **given}, place="--")
+    (found,) = scenario.resolve(experiment).scenarios.values()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("aqm", "words"),
+    [
+        ("fifo limit 30p", "pfifo limit 30"),
+        ("fifo limit 30kb", "bfifo limit 30720"),
+        ("codel limit 100p ecn", "codel limit 100 target 5ms interval 100ms ecn"),
+        ("pie:linux limit 100p", "pie limit 100 target 15ms tupdate 15ms alpha 2 beta 20"),
+        ("fq_codel limit 100p noecn", "fq_codel limit 100 flows 1024 quantum 1514 target 5ms interval 100ms noecn"),
+        ("cake:linux bandwidth 9mbit besteffort", "cake bandwidth 9mbit besteffort triple-isolate internet raw"),
+        ("cake:linux", "cake unlimited diffserv3 triple-isolate internet raw"),
+        ("dualpi2:linux limit 100p", "dualpi2 limit 100 target 15ms tupdate 16ms"),
+        (
+            "red limit 100p min 20p max 60p nogentle w 0.03125",
+            "red limit 151400 min 30280 max 90840 probability 0.1 avpkt 1514 burst 34 bandwidth 10mbit",
+        ),
+    ],
+)
+def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
+    assert tc.qdisc(Spec.parse(aqm), 10_000_000) == words
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ({"aqm": "codel noecn control_law sqrt"}, "engine linux cannot tell tc 'control_law'"),
+        ({"aqm": "red"}, "give min and max in packets"),
+        ({"aqm": "red limit 90p min 20p max 60p nogentle w 0.03"}, "w 0.03 is not a power of 2"),
+        ({"aqm": "daqm"}, "aqm 'daqm': engine linux runs cake, choke, codel"),
+        ({"flows": "1*prague:ecn=l4s"}, "has newreno, cubic, bbr1, dctcp, not prague"),
+        ({"flows": "1*cubic:delack=off"}, "cannot be told 'delack': leave it out"),
+        ({"flows": "1*cubic:stop=3s"}, "cannot be told 'stop'"),
+        ({"flows": "1*cubic:sndbuf=64kb"}, "cannot be told 'sndbuf'"),
+        ({"flows": "1*newreno:hystart=on"}, "cannot be told 'hystart'"),
+        ({"flows": "1*cubic:rcvbuf=64kb"}, "cannot be told 'rcvbuf'"),
+        ({"flows": "1*cbr:rate=1mbit:dscp=46"}, "cannot be told 'dscp'"),
+        ({"flows": ["1*cubic", "1*newreno:sack=off"]}, "'sack' is the same for all flows"),
+        ({"flows": "1*voip"}, "sends bulk data over TCP and cbr over UDP, not voip"),
+        ({"flows": "1001*cubic"}, "at most 1000 flows"),
+        ({"loss": "1%"}, "loss: engine linux has 0%, not 1%"),
+        ({"overhead": "20b"}, "overhead: engine linux has 14b, not 20b"),
+        ({"measure": "back"}, "measure: engine linux measures the bottleneck only"),
+    ],
+)
+def what_the_kernel_cannot_do_is_refused_by_name(options: dict[str, Any], refusal: str) -> None:
+    assert refusal in engine.ENGINES["linux"].refusal(_scenario(**options))
+
+
+@pytest.mark.parametrize("stack", ["rfc", "linux"])
+@pytest.mark.parametrize("control", job.CONTROLS)
+def the_kernel_stands_for_the_stacks_that_it_is_compared_with(control: str, stack: str) -> None:
+    assert not engine.ENGINES["linux"].refusal(_scenario(flows=f"1*{control}:stack={stack}"))
+
+
+def groups_of_flows_have_their_own_delay_and_route() -> None:
+    flows = ["2*cubic:rtt=10ms:ecn=classic:iw=3", "1*dctcp:ecn=classic:size=100kb", "1*cbr:rate=1mbit:packet=1000b"]
+    found = job.described(_scenario(flows=flows), 7)
+    # 10 ms, and the serialisation of 1580 bytes on the bottleneck once and on access links of ten times its rate twice.
+    assert found.groups[0] == "11516.8us initcwnd 3 advmss 1460 rto_min 200ms features ecn"
+    assert found.groups[2] == "40000us"
+    assert [line.split()[1:3] for line in found.lines] == [["0", "cubic"], ["0", "cubic"], ["1", "dctcp"], ["2", "udp"]]
+    assert [line.split()[4:] for line in found.lines[2:]] == [["102400", "0"], ["1000", "8000000"]]
+
+
+def starts_are_drawn_by_the_seed_alone() -> None:
+    starts = [
+        [flow.start_ns for flow in job.described(_scenario(aqm), seed).flows]
+        for aqm, seed in (
+            ("pie:linux", 1),
+            ("codel", 1),
+            ("codel", 2),
+        )
+    ]
+    assert starts[0] == starts[1] != starts[2]
+
+
+def _tap(path: Path, *packets: tuple[float, int, int, int]) -> None:
+    """Times after the start in ms, sequence numbers, identifications and ECN fields of packets of the first flow."""
+    seen = np.zeros(len(packets), dtype=taps.SEEN)
+    for row, (ms, seq, identification, ecn) in zip(seen, packets, strict=True):
+        row["time"], row["seq"], row["id"], row["ecn"] = START_NS + round(ms * 1e6), seq, identification, ecn
+        row["port"], row["length"] = job.FIRST_PORT, 1514
+    seen.tofile(path)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A run of one flow for four seconds, of which two are measured, as the guest would leave it."""
+    arrivals = [(100.0, 1, 1, 0), (2100.0, 2, 2, 2), (2200.0, 3, 3, 2), (2300.0, 4, 4, 2), (2400.0, 3, 5, 2)]
+    _tap(tmp_path / "in", *arrivals)
+    _tap(tmp_path / "out", (101.0, 1, 1, 0), (2110.0, 2, 2, 3), (2330.0, 4, 4, 2), (2404.0, 3, 5, 2))
+    port = job.FIRST_PORT
+    (tmp_path / "received").write_text(
+        "t_ns,port,bytes\n"
+        + "".join(f"{START_NS + s * SECOND},{port},{b}\n" for s, b in ((1, 1000), (2, 1500), (4, 5844)))
+    )
+    (tmp_path / "sent").write_text(
+        "t_ns,port,cwnd_bytes,srtt_us,retransmissions\n"
+        + "".join(f"{START_NS + s * SECOND},{port},{14480 * s},{50_000 + s},{s - 1}\n" for s in (1, 2, 3))
+    )
+    (tmp_path / "sampled").write_text(
+        "t_ns,packets,bytes,drops\n"
+        + "".join(f"{START_NS + s * 10**7},{s % 3},{s % 3 * 1514},{int(s > 220)}\n" for s in range(501))
+    )
+    (tmp_path / "kernel").write_text("7.2.0\n")
+    return tmp_path
+
+
+def the_taps_tell_delay_loss_marks_and_goodput(recorded: Path) -> None:
+    one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
+    found = measure.measured(recorded, one, job.described(one, 1).flows)
+    metrics = found["metrics"]
+    # Of four packets that arrived after the warm-up one was lost: 10, 30 and 4 ms of delay.
+    assert metrics["packets_arrived"] == 4
+    assert metrics["loss_ratio"] == 0.25
+    assert metrics["marks"] == 1
+    assert metrics["qdelay_mean_ms"] == pytest.approx(44 / 3)
+    assert metrics["qdelay_p50_ms"] == pytest.approx(10, rel=1 / 64)
+    assert metrics["goodput_mbit"] == pytest.approx(4344 * 8 / 1e6 / 2)
+    assert metrics["throughput_mbit"] == pytest.approx(3 * 1514 * 8 / 1e6 / 2)
+    assert metrics["retransmissions"] == 1
+    assert metrics["rtt_mean_ms"] == pytest.approx(50.0025)
+    assert metrics["queue_max_packets"] == 2
+    assert metrics["class.cubic.loss_ratio"] == 0.25
+    assert found["bottleneck_packets"] == 4
+    assert len(found["warnings"]) == 1
+    assert "kernel 7.2.0, tcp_rmem 4096 131072 6291456" in found["warnings"][0]
+
+
+def every_series_has_a_value_for_each_period(recorded: Path) -> None:
+    one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
+    series = measure.measured(recorded, one, job.described(one, 1).flows)["series"]
+    assert {len(values) for values in series.values()} == {one.duration_ns // one.sample_ns}
+    assert series["drops"].sum() == 1
+    assert series["marks"].sum() == 1
+    assert np.nanmax(series["qdelay_ms"]) == pytest.approx(30)
+    assert series["flow.0.cwnd_bytes"][-1] == 3 * 14480
+
+
+def packets_that_leave_without_having_come_fail_the_run(recorded: Path) -> None:
+    _tap(recorded / "out", (101.0, 1, 1, 0), (2110.0, 9, 9, 3))
+    with pytest.raises(CheckError, match="never came"):
+        taps.packets(recorded)
+
+
+def without_a_kernel_one_line_says_how_to_build_it(
+    aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(place.VARIABLE, str(tmp_path))
+    words = ["compare", "--rate", "10mbit", "--rtt", "40ms", "--aqm", "pie", "--engine", "linux", "--out"]
+    done = aqmlab(*words, str(tmp_path / "out"))
+    assert done.status == 2
+    assert done.err == "aqmlab: engine linux: no kernel has been built: aqmlab engine build linux\n"
+    assert not (tmp_path / "out").exists()
+
+
+def a_guest_of_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(place.VARIABLE, str(tmp_path))
+    (tmp_path / place.IDENTITY).write_text(json.dumps({"kernel": "k", "release": "7.2", "guest": "other"}))
+    with pytest.raises(InputError, match="another version of aqmlab: aqmlab engine build linux"):
+        place.found()
+
+
+def a_build_says_in_one_line_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(place.VARIABLE, str(tmp_path / "cache"))
+    with pytest.raises(InputError, match="is no source tree of Linux"):
+        build.build(lambda step, share: None, tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"programs are missing here: apt-get install gcc libc6-dev make flex bison bc"
+    ):
+        build.build(lambda step, share: None)
+
+
+def a_build_needs_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(place.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "TOOLS", {})
+    monkeypatch.setattr(build, "SPACE_GB", 1e6)
+    with pytest.raises(InputError, match="GB free, and the build takes"):
+        build.build(lambda step, share: None)
+
+
+def only_the_simulator_needs_no_build(aqmlab: Command) -> None:
+    listed = aqmlab("engine", "list").out
+    assert "native    the simulator" in listed
+    assert "linux     the Linux kernel" in listed
+    assert aqmlab("engine", "build", "native").err == "aqmlab: engine native: needs no build\n"
+    assert "did you mean 'linux'" in aqmlab("engine", "build", "linus").err
+
+
+def an_aqm_may_name_its_engine() -> None:
+    options = scenario.from_values(
+        {"aqm": "pie on native,pie on linux", "rate": "10mbit", "rtt": "40ms", "flows": "1*cubic"}, place="--"
+    )
+    plan = scenario.resolve(options)
+    assert [(one.label, one.engine) for one in plan.contestants] == [
+        ("pie on native", "native"),
+        ("pie on linux", "linux"),
+    ]
+    assert plan.scenarios["pie on native"] == plan.scenarios["pie on linux"]
+    first, second = plan.contestants
+    assert plan.key(first, 1, "a") != plan.key(second, 1, "b")
+
+
+def an_engine_is_named_once() -> None:
+    with pytest.raises(InputError, match="engine 'linux' is given twice"):
+        engine.find("linux,native,linux")
+
+
+def _task(one: Scenario, seed: int = 1) -> Task:
+    return Task(0, "pie", seed, "key", one)
+
+
+def _with_kernel(script: str, tmp_path: Path) -> place.Place:
+    """A place whose kernel is a script: it writes what a guest would."""
+    kernel = tmp_path / place.KERNEL
+    kernel.write_text(f"#!/bin/sh\n{script}\n")
+    kernel.chmod(0o755)
+    (tmp_path / place.ROOT).mkdir()
+    return place.Place(tmp_path, "7.2.0", "digest")
+
+
+def _run_guest(at: place.Place, watch: guest.Watch) -> None:
+    with guest.finished(at, job.described(_scenario(), 1), "pie, seed 1", watch):
+        pass
+
+
+def a_guest_that_hangs_is_stopped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "PATIENCE_S", 0.3)
+    at = _with_kernel("echo 2500000000 >job/reached; exec sleep 60", tmp_path)
+    with pytest.raises(MachineError, match=r"pie, seed 1: the guest hung at 2\.5 s and was stopped"):
+        _run_guest(at, guest.Watch())
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [
+        ("check_ptrace : ptrace failed", "does not allow ptrace"),
+        ("write error: No space left on device", "the disk is full"),
+        ("Error: Specified qdisc kind is unknown.", "the guest failed: Error: Specified qdisc kind is unknown."),
+    ],
+)
+def a_guest_that_fails_says_why_in_one_line(tmp_path: Path, said: str, meaning: str) -> None:
+    at = _with_kernel(f"echo '{said}'", tmp_path)
+    with pytest.raises(MachineError, match=meaning):
+        _run_guest(at, guest.Watch())
+
+
+def a_guest_is_stopped_by_its_monitor_with_all_that_it_started(tmp_path: Path) -> None:
+    at = _with_kernel("sleep 60 & echo $! >../../pid; wait", tmp_path)
+    (tmp_path / place.KERNEL).write_text(f"#!/bin/sh\nsleep 60 & echo $! >{tmp_path}/pid; wait\n")
+    watch = guest.Watch()
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        _run_guest(at, watch)
+    child = Path("/proc", (tmp_path / "pid").read_text().strip()) if (tmp_path / "pid").exists() else None
+    assert child is None or not child.exists() or "Z" in (child / "stat").read_text()
+
+
+@with_kernel
+@pytest.mark.timeout(300)
+def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
+    results = [
+        package.compare(
+            rate="10mbit", rtt="40ms", flows="4*cubic", aqm="pie:linux", duration="6s", warmup="2s", seeds=2,
+            engine="linux", jobs=jobs, yes=True,
+        )
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    first, second = (one.runs.drop("cpu_s") for one in results)
+    assert first.equals(second)
+    assert first["goodput_mbit"][0] != first["goodput_mbit"][1]
+    assert set(first["engine"]) == {"linux"}
+
+
+@with_kernel
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "aqm", ["fifo", "codel", "pie:linux", "fq_codel", "fq_pie:linux", "cake:linux", "dualpi2:linux"]
+)
+def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
+    one = _scenario(aqm, flows=["3*cubic", "1*cbr:rate=1mbit"], duration="5s", warmup="2s", series="flows")
+    runner = linux.Linux()
+    task = _task(one)
+    report = runner.run(task, runner.monitor(task))
+    assert report.metrics["utilization"] == pytest.approx(1, abs=0.02)
+    assert report.metrics["class.cbr.throughput_mbit"] < 1.1
+    assert len(report.warnings) == 1, report.warnings
+
+
+@with_kernel
+@pytest.mark.timeout(300)
+def both_engines_are_contestants_of_one_result(aqmlab: Command, tmp_path: Path) -> None:
+    words = (
+        "compare --rate 10mbit --rtt 40ms --flows 2*cubic --aqm pie:linux --seeds 2 --duration 4s --warmup 1s --json -"
+    )
+    done = aqmlab(*words.split(), "--engine", "native,linux", "--no-report", "--out", str(tmp_path / "out"))
+    assert done.status == 0
+    assert "engine linux: 2 runs will take about" in done.err
+    found = json.loads(done.out)
+    assert [(run["aqm"], run["engine"]) for run in found["runs"]] == [
+        (f"pie:linux on {name}", name) for name in ("native", "linux") for _ in range(2)
+    ]
+    assert {one["aqm"] for one in found["differences"]} == {"pie:linux on linux"}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from aqmlab import engine, scenario
 from aqmlab.engine import Task, linux
 from aqmlab.engine.linux import build, guest, job, measure, place, taps, tc
 from aqmlab.engine.linux.job import START_NS
+from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
 from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
@@ -243,6 +247,16 @@ def an_aqm_may_name_its_engine() -> None:
     assert plan.key(first, 1, "a") != plan.key(second, 1, "b")
 
 
+def an_aqm_in_another_engine_is_compared_with_itself() -> None:
+    aqms = ["pie on native", "pie on linux", "codel on native", "codel on linux", "fifo"]
+    assert [summary._reference(aqm, aqms) for aqm in aqms[1:]] == [
+        "pie on native",
+        "pie on native",
+        "codel on native",
+        "pie on native",
+    ]
+
+
 def an_engine_is_named_once() -> None:
     with pytest.raises(InputError, match="engine 'linux' is given twice"):
         engine.find("linux,native,linux")
@@ -276,6 +290,7 @@ def a_guest_that_hangs_is_stopped_and_named(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("said", "meaning"),
     [
+        ("SECCOMP userspace requested but not functional!", "does not allow seccomp filters"),
         ("check_ptrace : ptrace failed", "does not allow ptrace"),
         ("write error: No space left on device", "the disk is full"),
         ("Error: Specified qdisc kind is unknown.", "the guest failed: Error: Specified qdisc kind is unknown."),
@@ -288,14 +303,24 @@ def a_guest_that_fails_says_why_in_one_line(tmp_path: Path, said: str, meaning: 
 
 
 def a_guest_is_stopped_by_its_monitor_with_all_that_it_started(tmp_path: Path) -> None:
-    at = _with_kernel("sleep 60 & echo $! >../../pid; wait", tmp_path)
-    (tmp_path / place.KERNEL).write_text(f"#!/bin/sh\nsleep 60 & echo $! >{tmp_path}/pid; wait\n")
+    at = _with_kernel(f"sleep 60 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; wait", tmp_path)
     watch = guest.Watch()
-    watch.cancel()
-    with pytest.raises(Cancelled):
-        _run_guest(at, watch)
-    child = Path("/proc", (tmp_path / "pid").read_text().strip()) if (tmp_path / "pid").exists() else None
-    assert child is None or not child.exists() or "Z" in (child / "stat").read_text()
+    with ThreadPoolExecutor() as pool:
+        run = pool.submit(_run_guest, at, watch)
+        _until((tmp_path / "pid").exists)
+        watch.cancel()
+        with pytest.raises(Cancelled):
+            run.result()
+    state = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    # Where nobody collects orphans they stay as zombies.
+    _until(lambda: not state.exists() or ") Z " in state.read_text())
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @with_kernel
@@ -324,7 +349,7 @@ def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
     runner = linux.Linux()
     task = _task(one)
     report = runner.run(task, runner.monitor(task))
-    assert report.metrics["utilization"] == pytest.approx(1, abs=0.02)
+    assert report.metrics["utilization"] == pytest.approx(1, abs=0.05)
     assert report.metrics["class.cbr.throughput_mbit"] < 1.1
     assert len(report.warnings) == 1, report.warnings
 

@@ -204,13 +204,15 @@ def _sweep(shown: Result) -> list[RenderableType]:
     parts: list[RenderableType] = [Text(f"{len(points)} scenarios", style="bold"), table, Text(note, style="dim")]
     orders = swept.orders(shown)
     if orders:
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column()
-        for aqm in dict.fromkeys(one.aqm for one in orders):
-            grid.add_row(Text(short[aqm]), Text("\n".join(one.words(points) for one in orders if one.aqm == aqm)))
         note = " (number of scenarios; paired over the seeds, each metric Holm-corrected over the scenarios)"
-        parts += ["", Text.assemble((f"Against {short[shown.aqms[0]]}", "bold"), (note, "dim")), grid]
+        for reference in dict.fromkeys(one.reference for one in orders):
+            against = [one for one in orders if one.reference == reference]
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(no_wrap=True)
+            grid.add_column()
+            for aqm in dict.fromkeys(one.aqm for one in against):
+                grid.add_row(Text(short[aqm]), Text("\n".join(one.words(points) for one in against if one.aqm == aqm)))
+            parts += ["", Text.assemble((f"Against {short[reference]}", "bold"), (note, "dim")), grid]
         if 1 < n < FEW_SEEDS:
             parts.append(Text(f"{n} seeds distinguish little; the same with --seeds 10 adds to them", style="dim"))
     return parts
@@ -269,18 +271,21 @@ def _cell(cell: Cell) -> Text:
 
 
 def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column()
-    for aqm in dict.fromkeys(one.aqm for one in comparisons):
-        lines = Text()
-        for one in (one for one in comparisons if one.aqm == aqm):
-            lines.append("\n" if lines else "")
-            lines.append(one.words, style="" if one.difference.is_distinguishable else "dim")
-        grid.add_row(Text(aqm), lines)
-    reference = comparisons[0].reference
-    note = f" (paired over the seeds, Holm-corrected; 95 % interval, share of {reference}'s value)"
-    return [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
+    parts: list[RenderableType] = []
+    for reference in dict.fromkeys(one.reference for one in comparisons):
+        against = [one for one in comparisons if one.reference == reference]
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column()
+        for aqm in dict.fromkeys(one.aqm for one in against):
+            lines = Text()
+            for one in (one for one in against if one.aqm == aqm):
+                lines.append("\n" if lines else "")
+                lines.append(one.words, style="" if one.difference.is_distinguishable else "dim")
+            grid.add_row(Text(aqm), lines)
+        note = f" (paired over the seeds, Holm-corrected; 95 % interval, share of {reference}'s value)"
+        parts += [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
+    return parts
 
 
 def _rankings(words: Sequence[str]) -> list[RenderableType]:

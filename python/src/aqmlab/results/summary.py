@@ -16,6 +16,7 @@ from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference, Estimate, Reals
 from aqmlab.vocabulary import metrics, units
 from aqmlab.vocabulary.metrics import Metric
+from aqmlab.vocabulary.names import engine_of
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
@@ -90,12 +91,19 @@ def _parts(frame: pl.DataFrame) -> dict[tuple[object, ...], pl.DataFrame]:
 def compare(
     frames: Frames, points: Sequence[int], aqms: Sequence[str], names: Sequence[str] = metrics.COMPARED
 ) -> list[Comparison]:
-    """Return paired differences against the first AQM.
+    """Return paired differences against the first AQM; of an AQM in several engines, against itself in the first.
 
     Holm's correction covers all differences of a scenario; in a sweep, all differences of a metric over the scenarios.
     """
-    pairs = [(aqms[0], aqm) for aqm in aqms[1:]]
+    pairs = [(_reference(aqm, aqms), aqm) for aqm in aqms[1:]]
     return differences(frames, points, pairs, names, lambda one: one.metric if len(points) > 1 else "")
+
+
+def _reference(aqm: str, aqms: Sequence[str]) -> str:
+    """Return what an AQM is compared with."""
+    discipline, engine = engine_of(aqm)
+    same = [other for other in aqms if engine and engine_of(other)[0] == discipline]
+    return same[0] if same and same[0] != aqm else aqms[0]
 
 
 def differences(

@@ -12,8 +12,8 @@ from aqmlab.scenario.model import Rate, Scenario
 from aqmlab.vocabulary.errors import InputError
 
 # Processor time of a guest's start, and of each packet through its bottleneck, seconds: measured on a server.
-START_S = 0.7
-PACKET_S = 0.0002
+START_S = 0.6
+PACKET_S = 0.00016
 
 
 class Linux:

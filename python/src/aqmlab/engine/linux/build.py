@@ -31,7 +31,7 @@ TOOLS = {
 }
 # The sources and what is made of them, gigabytes; about as many lines as make says.
 SPACE_GB = 4.0
-LINES = 1900
+LINES = 900
 CONFIG = place.HERE / "kernel.config"
 # Timers of the qdiscs and of TCP count in ticks: PIE's update period of 15 ms needs HZ=1000 to be 15 ms.
 HZ = 1000

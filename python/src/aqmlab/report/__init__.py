@@ -81,6 +81,8 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
         short=swept_names(result),
+        # What is not compared with the first: an AQM in another engine.
+        against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
         settings=settings(result),
         figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],

@@ -67,6 +67,9 @@ EDITS = (
     ("arch/x86/um/user-offsets.c", r"DEFINE_LONGS\(HOST_FP_SIZE, \d+\)", "DEFINE_LONGS(HOST_FP_SIZE, 12288)", False),
 )
 
+# Its presence says that the sources are complete, with our changes.
+CHANGED = "source/.changed"
+
 # What is done, and how much of it.
 Tell = Callable[[str, float], None]
 
@@ -98,10 +101,11 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> plac
         if not is_built or tree is not None:
             _check_space(at)
         packages = Packages(work / "packages", _call)
-        if not (at / place.ROOT / "usr").is_dir() or (not is_built and tree is None):
+        has_root, has_source = (at / place.ROOT / "usr").is_dir(), (work / CHANGED).exists()
+        if not has_root or not (is_built or has_source or tree):
             tell("fetching the list of packages", 0.0)
             packages.update()
-        if not (at / place.ROOT / "usr").is_dir():
+        if not has_root:
             _root(at, packages, tell)
         if not is_built or tree is not None:
             source = _sources(work, packages, tree, tell)
@@ -165,8 +169,9 @@ def _root(at: Path, packages: Packages, tell: Tell) -> None:
 def _sources(work: Path, packages: Packages, tree: Path | None, tell: Tell) -> Path:
     """Return the kernel's sources with our changes."""
     source = work / "source"
-    if (source / ".changed").exists() and tree is None:
+    if (work / CHANGED).exists() and tree is None:
         return source
+    (work / CHANGED).unlink(missing_ok=True)
     shutil.rmtree(source, ignore_errors=True)
     if tree is not None:
         tell("copying the sources", 0.0)
@@ -188,7 +193,7 @@ def _sources(work: Path, packages: Packages, tree: Path | None, tell: Tell) -> P
         if not count and is_needed:
             raise InputError(f"engine linux: {name} of this kernel is not as expected: no '{old.strip()}'")
         (source / name).write_text(changed)
-    (source / ".changed").touch()
+    (work / CHANGED).touch()
     return source
 
 

@@ -355,6 +355,16 @@ def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
 
 
 @with_kernel
+def each_group_has_its_own_round_trip() -> None:
+    one = _scenario("codel:linux", flows=["1*cubic:name=near:rtt=10ms", "1*cubic:name=far:rtt=100ms"])
+    runner = linux.Linux()
+    task = _task(one)
+    metrics = runner.run(task, runner.monitor(task)).metrics
+    assert 10 < metrics["class.near.rtt_mean_ms"] < 40
+    assert 100 < metrics["class.far.rtt_mean_ms"] < 130
+
+
+@with_kernel
 @pytest.mark.timeout(300)
 def both_engines_are_contestants_of_one_result(aqmlab: Command, tmp_path: Path) -> None:
     words = (

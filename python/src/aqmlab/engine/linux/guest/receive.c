@@ -20,18 +20,23 @@ static int listeners[2 * GROUPS];
 static int datagrams[GROUPS];
 static FILE *file;
 
-/*
- * The priority of a group's sockets chooses its delay on the way back (see init.sh). DCTCP's echo of CE marks is the
- * receiver's part, so its flows have a port of their own.
- */
+/* The priority of a group's sockets chooses its delay on the way back (see init.sh); no socket inherits it. */
+static void prioritise(int fd, int group)
+{
+	int priority = 0x300000 + group + 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority))
+		die("priority");
+}
+
+/* DCTCP's echo of CE marks is the receiver's part, so its flows have a port of their own. */
 static int endpoint(int type, int group, const char *control)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
-	int fd = socket(AF_INET, type | SOCK_NONBLOCK, 0), priority = 0x300000 + group + 1;
+	int fd = socket(AF_INET, type | SOCK_NONBLOCK, 0);
 
 	at.sin_port = htons(FIRST_PORT + 2 * group + !!control);
-	if (setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority))
-		die("priority");
+	prioritise(fd, group);
 	if (control && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, strlen(control)))
 		die(control);
 	if (bind(fd, (void *)&at, sizeof at) || (type == SOCK_STREAM && listen(fd, MOST)))
@@ -46,13 +51,14 @@ static void add(int poll, int fd, uint32_t what)
 	epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void accept_all(int listening, int poll)
+static void accept_all(int listening, int group, int poll)
 {
 	struct sockaddr_in peer;
 	socklen_t length = sizeof peer;
 	int fd;
 
 	while (count < MOST && (fd = accept4(listening, (void *)&peer, &length, SOCK_NONBLOCK)) >= 0) {
+		prioritise(fd, group);
 		flows[count].fd = fd;
 		flows[count].port = ntohs(peer.sin_port);
 		add(poll, fd, count++);
@@ -137,7 +143,7 @@ _Noreturn void receive_flows(nanos first, nanos every, nanos warm, nanos end, co
 			if (what < MOST)
 				take(what);
 			else if (what >= DATAGRAMS + GROUPS)
-				accept_all(listeners[what - DATAGRAMS - GROUPS], poll);
+				accept_all(listeners[what - DATAGRAMS - GROUPS], (what - DATAGRAMS - GROUPS) / 2, poll);
 			else if (what >= DATAGRAMS)
 				take_datagrams(datagrams[what - DATAGRAMS]);
 			else if (read(what == TICK ? tick : window, &times, sizeof times) == sizeof times)

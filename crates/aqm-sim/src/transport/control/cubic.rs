@@ -5,7 +5,7 @@
 //! (section 4.3). A mark leaves at least two segments, as a loss does (section 4.6 allows one).
 
 use super::controller::{Controller, Info};
-use super::cubic_count::CubicCount;
+use super::cubic_count::{BETA, C, CubicCount};
 use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset, Value};
 use aqm_core::units::{Span, Time};
@@ -41,10 +41,6 @@ pub(super) static INFO: Info = Info {
     ..Info::USUAL
 };
 
-/// RFC 9438 section 4.1: the constant C, segments per second cubed.
-pub(super) const C: f64 = 0.4;
-/// RFC 9438 section 4.1: multiplicative decrease.
-pub(super) const BETA: f64 = 0.7;
 /// RFC 9438 section 4.3: additive increase that makes the Reno-friendly estimate as aggressive as Reno.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 

@@ -6,9 +6,13 @@
 //! forgets everything.
 
 use super::controller::Controller;
-use super::cubic::{BETA, C};
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
+
+/// RFC 9438 section 4.1: the constant C, segments per second cubed.
+pub(super) const C: f64 = 0.4;
+/// RFC 9438 section 4.1: multiplicative decrease.
+pub(super) const BETA: f64 = 0.7;
 
 /// Of a curve that is flat: one segment in a hundred windows.
 const FLAT: u64 = 100;

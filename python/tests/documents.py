@@ -17,6 +17,8 @@ import pytest
 import typer
 from conftest import ROOT, Command
 
+from aqmlab.engine.linux.place import Place
+
 PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "experiments/*/README.md", "p4/*.md", "data/**/*.md", "python/src/**/*.md")
@@ -108,6 +110,9 @@ class Reader:
 
         with self._monkeypatch.context() as patch:
             patch.setattr("aqmlab.cli.show.watching", stop)
+            # Neither is a kernel compiled, nor does it matter whether this machine has one.
+            patch.setattr("aqmlab.engine.linux.build.build", stop)
+            patch.setattr("aqmlab.engine.linux.place.found", lambda: Place(self._folder, "0", "0"))
             yield
 
     def _python(self, block: Block) -> None:

@@ -61,19 +61,33 @@ def _fifo(p: _Params, _: int) -> str:
 
 
 def _codel(p: _Params, _: int) -> str:
-    law = f"target {p['target']} interval {p['interval']}{_flag(p, 'ecn')}{_threshold(p)}"
-    return f"codel limit {_packets(p['limit'])} {law}"
-
-
-def _pie(p: _Params, _: int) -> str:
-    law = f"target {p['target']} tupdate {p['tupdate']} alpha {_sixteenths(p['alpha'])} beta {_sixteenths(p['beta'])}"
-    return f"pie limit {_packets(p['limit'])} {law}{_flag(p, 'ecn')}{_flag(p, 'bytemode')}"
+    return f"codel limit {_packets(p['limit'])} {_codel_law(p)}"
 
 
 def _fq_codel(p: _Params, _: int) -> str:
-    queues = f"limit {_packets(p['limit'])} flows {p['flows']} quantum {parse_bytes(p['quantum'])}"
+    return f"fq_codel {_flow_queues(p)} {_codel_law(p)}"
+
+
+def _pie(p: _Params, _: int) -> str:
+    return f"pie limit {_packets(p['limit'])} {_pie_law(p)}"
+
+
+def _fq_pie(p: _Params, _: int) -> str:
+    return f"fq_pie {_flow_queues(p)} {_pie_law(p)}"
+
+
+def _codel_law(p: _Params) -> str:
     ecn = "ecn" if p["ecn"] == "on" else "noecn"
-    return f"fq_codel {queues} target {p['target']} interval {p['interval']} {ecn}{_threshold(p)}"
+    return f"target {p['target']} interval {p['interval']} {ecn}{_threshold(p)}"
+
+
+def _pie_law(p: _Params) -> str:
+    law = f"target {p['target']} tupdate {p['tupdate']} alpha {_sixteenths(p['alpha'])} beta {_sixteenths(p['beta'])}"
+    return f"{law}{_flag(p, 'ecn')}{_flag(p, 'bytemode')}"
+
+
+def _flow_queues(p: _Params) -> str:
+    return f"limit {_packets(p['limit'])} flows {p['flows']} quantum {parse_bytes(p['quantum'])}"
 
 
 def _burst(weight: float, smallest: int, average: int) -> int:
@@ -121,12 +135,6 @@ def _sfb(p: _Params, _: int) -> str:
 def _sfq(p: _Params, _: int) -> str:
     queues = f"depth {p['depth']} flows {p['flows']} divisor {p['divisor']}"
     return f"sfq limit {_packets(p['limit'])} {queues} quantum {parse_bytes(p['quantum'])} perturb 0"
-
-
-def _fq_pie(p: _Params, _: int) -> str:
-    law = f"target {p['target']} tupdate {p['tupdate']} alpha {_sixteenths(p['alpha'])} beta {_sixteenths(p['beta'])}"
-    queues = f"limit {_packets(p['limit'])} flows {p['flows']} quantum {parse_bytes(p['quantum'])}"
-    return f"fq_pie {queues} {law}{_flag(p, 'ecn')}{_flag(p, 'bytemode')}"
 
 
 def _dualpi2(p: _Params, _: int) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
 from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, script
 
 import aqmlab
 from aqmlab.analysis import card
@@ -20,16 +18,7 @@ from aqmlab.vocabulary.errors import InputError
 PAGES = ROOT / "docs" / "reference" / "disciplines"
 
 
-def _generator() -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location("discipline_pages", ROOT / "scripts" / "discipline_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = _generator()
+pages = script("discipline_pages")
 
 
 @pytest.fixture(scope="module")

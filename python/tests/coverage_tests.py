@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from types import ModuleType
-
 import pytest
-from conftest import ROOT
+from conftest import ROOT, script
 
 EXPERIMENTS = 2000
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("coverage_script", ROOT / "scripts/coverage.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = _script()
+SCRIPT = script("coverage")
 CASES = {(case.interval, case.runs, case.about): case for case in SCRIPT.cases()}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 from browser import needs_browser, opened
+from conftest import script
 
 import aqmlab
 from aqmlab.scenario import registry
@@ -42,13 +42,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = importlib.util.spec_from_file_location("playground", ROOT / "scripts/playground.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    playground = script("playground")
     path = tmp_path_factory.mktemp("playground") / "index.html"
-    path.write_text(script.built(script.module()))
+    path.write_text(playground.built(playground.module()))
     return path
 
 

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import importlib.util
 import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, script
 from jsonschema import Draft202012Validator
 
 from aqmlab import InputError, _native, scenario
@@ -27,27 +26,18 @@ PLAIN: dict[str, Any] = {"aqm": "fifo", "rate": "10mbit", "rtt": "40ms"}
 EXAMPLES = {"rate": "3mbit", "rates": "1mbit", "window": "20p", "size": "10kb", "gap": "1ms", "load": "60%"}
 
 
-def _script(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _pages() -> dict[str, str]:
-    pages: dict[str, str] = _script("reference_pages").pages()
+    pages: dict[str, str] = script("reference_pages").pages()
     return pages
 
 
 def the_picture_of_the_house_is_that_of_the_code() -> None:
-    drawn = _script("architecture_picture").picture()
+    drawn = script("architecture_picture").picture()
     assert (ROOT / "docs/architecture.svg").read_text() == drawn, "run 'make docs'"
 
 
 def the_keywords_of_python_are_the_declared_options() -> None:
-    written = _script("keywords").text()
+    written = script("keywords").text()
     assert (ROOT / "python/src/aqmlab/scenario/keywords.py").read_text() == written, "run 'make docs'"
 
 

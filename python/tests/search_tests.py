@@ -20,7 +20,7 @@ from aqmlab.papers import paper as folders
 from aqmlab.papers import searching
 from aqmlab.papers.paper import Paper
 from aqmlab.scenario import load, resolve
-from aqmlab.search import Outcome, design
+from aqmlab.search import Outcome, conduct, design
 from aqmlab.search.outcome import RECORDS
 from aqmlab.search.sensitivity import Effect
 from aqmlab.search.table import closest, conclusion, ratio
@@ -158,7 +158,7 @@ def paper(folder: Path) -> Paper:
 def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
     """The outcome of a search in it."""
     del simulator
-    return searching.conduct(paper, tmp_path / "out", jobs=2)
+    return conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
 
 
 def _chance(text: str, seed: int) -> float:
@@ -189,7 +189,7 @@ def neighbours_of_the_closest_lead_to_the_best_from_a_poor_draw(
 ) -> None:
     del simulator
     monkeypatch.setattr(design, "sample", lambda factors, count: [("10ms", "short", "9mbit")])
-    outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
+    outcome = conduct(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
     assert outcome.closest[0].distance == pytest.approx(0.0)
 
 
@@ -229,11 +229,11 @@ def an_interrupted_search_continues(paper: Paper, outcome: Outcome, simulator: S
     # The last line is incomplete.
     kept.write_text("\n".join([*lines[:-1], lines[-1][:30]]))
     simulator.asked.clear()
-    again = searching.conduct(paper, tmp_path / "out", jobs=2)
+    again = conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
     assert len(simulator.asked) == 1
     assert again.closest[0] == outcome.closest[0]
     simulator.asked.clear()
-    searching.conduct(paper, tmp_path / "out", jobs=2)
+    conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
     assert not simulator.asked
 
 
@@ -242,7 +242,7 @@ def the_closest_settings_are_reported_with_fresh_seeds(
 ) -> None:
     # All settings are equally close: only the noise of the seeds makes one the closest.
     monkeypatch.setattr(simulator, "answer", lambda text, seed: 30.0 * math.exp(_chance(text, seed)))
-    outcome = searching.conduct(paper, tmp_path / "out", jobs=1)
+    outcome = conduct(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
     best = outcome.closest[0]
     typical = statistics.median(one.distance for one in outcome.scores.values())
     fresh = outcome.fresh[best.setting]
@@ -306,7 +306,7 @@ paper = { "codel.slow" = 25, "codel.fast" = 30 }
 expect = ["codel.slow < codel.fast"]
 """
     (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
-    outcome = searching.conduct(folders.load(folder), tmp_path / "out", jobs=2)
+    outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     closest = outcome.closest[0]
     assert outcome.search.words(closest.setting).startswith("target 20ms")
     assert dict(closest.measured) == {("small-1", "codel.slow"): 25.0, ("small-1", "codel.fast"): 30.0}
@@ -357,7 +357,7 @@ expect = ["ours < theirs by 50%"]
     (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
     head = SEARCH.split("[presets]", maxsplit=1)[0].replace('"codel"', '"ours"\nsizes = true')
     (folder / "search.toml").write_text(f"{head}[presets]\nprinted = {{ line = 'fast' }}\n{factors}")
-    outcome = searching.conduct(folders.load(folder), tmp_path / "out", jobs=2)
+    outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     best = outcome.closest[0]
     # (10 + 10) of (30 + 10): exactly half; at 5 Mbit/s no target gives that.
     assert best.setting == ("10ms", "fast")

@@ -37,7 +37,7 @@ def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
     presets = presets or {"printed": ("a", "x", "0")}
     plan = Search(FACTORS, {}, "own", False, next(iter(presets.values())), presets, len(ALL), 1, 0, 1, 1)
     scores = {one: Score(one, {}, {}, 0.0, 0.0, 0, 0, {"c-1": grade(one)}) for one in ALL}
-    return Space(plan, [Target("c-1", (), {}, lambda means: HELD)], scores, ALL, 1)
+    return Space(plan, [Target("c-1", (), {}, lambda means: HELD)], scores, ALL, range(1, 2), Path())
 
 
 def the_factor_that_decides_is_named_with_its_share() -> None:

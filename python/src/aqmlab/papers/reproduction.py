@@ -17,6 +17,7 @@ from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Outcome, Space
+from aqmlab.search import conduct as conduct_search
 from aqmlab.stats.statistics import Estimate
 
 
@@ -174,12 +175,11 @@ def conduct(
 
     results = {preset: run(preset) for preset in presets}
     further = run(BEYOND) if beyond else {}
-    space, searched = None, None
-    if readings and searching.is_there(paper):
+    space, outcome = None, None
+    if search or (readings and searching.is_there(paper)):
         space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
-    if search:
-        searched = searching.conduct(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
-    return Reproduction(paper, results, further, quick, space, searched, skipped)
+        outcome = conduct_search(space, jobs=jobs, watcher=watcher) if search else None
+    return Reproduction(paper, results, further, quick, space if readings else None, outcome, skipped)
 
 
 def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.verdicts import HOLDS, UNJUDGED, Verdict, judge
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import Grade, Outcome, Quantity, Search, Space, Target
+from aqmlab.search import Grade, Quantity, Search, Space, Target
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
@@ -56,28 +56,6 @@ def targets(paper: Paper, searched: Search) -> list[Target]:
     return [_target(claim, sizes=searched.sizes) for claim in paper.statements if _is_within(claim, named)]
 
 
-def conduct(
-    paper: Paper,
-    folder: Path,
-    *,
-    seeds: str | None = None,
-    jobs: int | None = None,
-    quick: bool = False,
-    watcher: Watcher | None = None,
-) -> Outcome:
-    """Search the values that a paper leaves open; runs are kept in the folder and reused.
-
-    Raises:
-        InputError: if `search.toml` or a scenario is wrong.
-        CheckError: if a run broke one of its own checks.
-        KeyboardInterrupt: if the user interrupted.
-
-    """
-    searched = load(paper, quick=quick)
-    place = folder / paper.name / FOLDER
-    return search.conduct(searched, targets(paper, searched), place, seeds=seeds, jobs=jobs, watcher=watcher)
-
-
 def explore(
     paper: Paper,
     folder: Path,
@@ -88,6 +66,8 @@ def explore(
     watcher: Watcher | None = None,
 ) -> Space:
     """Judge the claims in a sample of the values that the paper leaves open; runs are kept in the folder and reused.
+
+    `aqmlab.search.conduct` continues from there.
 
     Raises:
         InputError: if `search.toml` or a scenario is wrong.

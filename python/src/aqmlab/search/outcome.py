@@ -10,7 +10,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from aqmlab.files import machine
@@ -20,6 +19,7 @@ from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
 from aqmlab.search.scores import Score
 from aqmlab.search.sensitivity import Effect, Level
+from aqmlab.search.space import Space
 from aqmlab.search.targets import Target
 
 # Figures of a score whose best setting is reported.
@@ -128,16 +128,8 @@ class Outcome:
         }
 
 
-def conduct(
-    search: Search,
-    targets: Sequence[Target],
-    folder: Path,
-    *,
-    seeds: str | None = None,
-    jobs: int | None = None,
-    watcher: Watcher | None = None,
-) -> Outcome:
-    """Try settings, and then neighbours of the closest; runs are kept in the folder and reused.
+def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = None) -> Outcome:
+    """Try neighbours of the base and of the closest settings of a space; runs are kept beside its own and reused.
 
     Raises:
         InputError: if a scenario is wrong.
@@ -145,19 +137,16 @@ def conduct(
         KeyboardInterrupt: if the user interrupted.
 
     """
-    runs = Runs(search, targets, folder, watcher or Watcher())
-    first = runs.first_seeds(seeds)
-
+    search, targets, first = space.search, space.targets, space.numbers
+    runs = Runs(search, targets, space.folder, watcher or Watcher())
     cores = machine.cores() if jobs is None else jobs
-    scores: dict[Setting, Score] = {}
+    scores = {**space.scores}
 
     def attempt(settings: Sequence[Setting]) -> None:
-        missing = [setting for setting in dict.fromkeys(settings) if setting not in scores]
+        missing = [setting for setting in settings if setting not in scores]
         scores.update(runs.scores(missing, first, cores))
 
-    sample = list(dict.fromkeys(design.sample(search.factors, search.settings)))
-    near = design.neighbours(search.factors, search.base)
-    attempt([search.base, *search.presets.values(), *near, *sample])
+    attempt(design.neighbours(search.factors, search.base))
     for aim in (_distance, _own):
         for _ in range(search.steps):
             best = min(scores.values(), key=aim)
@@ -165,7 +154,7 @@ def conduct(
             if min(scores.values(), key=aim) is best:
                 break
     fresh = runs.scores(_chosen(search, scores), range(first.stop, first.stop + search.fresh_seeds), cores)
-    return Outcome(search, targets, scores, fresh, sample, len(first), search.fresh_seeds)
+    return Outcome(search, targets, scores, fresh, space.sample, space.seeds, search.fresh_seeds)
 
 
 def _chosen(search: Search, scores: Mapping[Setting, Score]) -> list[Setting]:

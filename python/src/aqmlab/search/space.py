@@ -159,13 +159,27 @@ class Reach:
 
 @dataclass(frozen=True)
 class Space:
-    """The space of readings as tried; ``seeds`` is the number of runs per setting and AQM."""
+    """The space of readings as tried.
+
+    Attributes:
+        scores: every setting that was tried.
+        sample: those of them that were drawn from all combinations.
+        numbers: the seeds of each setting.
+        folder: where runs are kept.
+
+    """
 
     search: Search
     targets: Sequence[Target]
     scores: Mapping[Setting, Score]
     sample: Sequence[Setting]
-    seeds: int
+    numbers: range
+    folder: Path
+
+    @property
+    def seeds(self) -> int:
+        """Runs per setting and AQM."""
+        return len(self.numbers)
 
     @functools.cached_property
     def reaches(self) -> dict[str, Reach]:
@@ -264,7 +278,7 @@ def explore(
     near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
     settings = list(dict.fromkeys([*named, *sample, *near]))
     scores = runs.scores(settings, numbers, machine.cores() if jobs is None else jobs)
-    return Space(search, targets, scores, sample, len(numbers))
+    return Space(search, targets, scores, sample, numbers, folder)
 
 
 def _between(group: Reals, outcomes: Reals) -> Reals:

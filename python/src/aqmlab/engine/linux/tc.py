@@ -173,7 +173,7 @@ def qdisc(spec: Spec, rate_bps: int) -> str:
         InputError: if Linux has no such qdisc, or not with these parameters.
 
     >>> qdisc(Spec.parse("codel target 5ms limit 100p"), 10_000_000)
-    'codel limit 100 target 5ms interval 100ms'
+    'codel limit 100 target 5ms interval 100ms noecn'
 
     """
     if spec.name not in WORDS:

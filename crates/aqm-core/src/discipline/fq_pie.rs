@@ -10,8 +10,9 @@
 //!
 //! # Deviations
 //! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
-//! section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows are updated at once, each period; idle ones (no
-//! packets, delay or probability) are skipped and lose what they had accumulated. Delays above 4.2 s count as 4.2 s.
+//! section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows are updated at
+//! once, each period; idle ones (no packets, delay or probability) are skipped and lose what they had accumulated.
+//! Delays above 4.2 s count as 4.2 s.
 //!
 //! # Promises
 //! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets are
@@ -168,16 +169,41 @@ impl FqPie {
 
     /// Applies PIE's law to the state of flow `flow`.
     #[inline]
-    fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State, Option<&mut Linux>) -> R) -> R {
+    fn with<R>(&mut self, flow: usize, work: impl FnOnce(&Law, &mut State, &mut [Linux]) -> R) -> R {
         let law = &self.settings.law;
         let (_, compact) = self.flows.head(flow, false);
         if !compact.is_awake() {
             self.awake.push(flow as u32);
         }
         let mut state = compact.unfold(law);
-        let result = work(law, &mut state, self.linux.get_mut(flow));
+        let result = work(law, &mut state, &mut self.linux);
         *compact = Compact::fold(&state);
         result
+    }
+
+    /// Updates the flows that are awake as often as periods have passed.
+    #[inline]
+    fn update(&mut self, now: Time, calculate: impl Fn(&Law, &mut State, &mut [Linux], usize, u64)) {
+        let FqPie { flows, settings, timer, linux, awake, .. } = self;
+        timer.catch_up(settings.law.tupdate, now, || {
+            awake.retain(|&flow| {
+                let flow = flow as usize;
+                let bytes = flows.bytes(flow);
+                let (_, compact) = flows.head(flow, false);
+                let mut state = compact.unfold(&settings.law);
+                calculate(&settings.law, &mut state, linux, flow, bytes);
+                *compact = Compact::fold(&state);
+                let rests = bytes == 0 && compact.is_calm();
+                if rests {
+                    *compact = Compact::default();
+                }
+                !rests
+            });
+        });
+    }
+
+    fn is_linux(&self) -> bool {
+        !self.linux.is_empty()
     }
 }
 
@@ -192,10 +218,11 @@ impl Discipline for FqPie {
         let bytes = self.flows.bytes(flow);
         let seen = Seen { packets: u64::from(bytes > 0), bytes, third_full: false };
         let (length, now) = (packet.length, cx.now);
-        let verdict = self.with(flow, |law, state, linux| match linux {
-            None => law.arrive(state, seen, length, now, || cx.uniform()),
-            Some(_) => Linux::arrive(law, state, seen, length, || cx.uniform()),
-        });
+        let verdict = if self.is_linux() {
+            self.with(flow, |law, state, _| Linux::arrive(law, state, seen, length, || cx.uniform()))
+        } else {
+            self.with(flow, |law, state, _| law.arrive(state, seen, length, now, || cx.uniform()))
+        };
         match verdict {
             Verdict::Admit => {}
             Verdict::Signal if self.settings.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
@@ -213,10 +240,11 @@ impl Discipline for FqPie {
                 continue;
             };
             let left = self.flows.bytes(flow);
-            self.with(flow, |law, state, linux| match linux {
-                None => law.depart(state, &packet, left, cx.now),
-                Some(linux) => linux.depart(law, state, &packet, left, cx.now),
-            });
+            if self.is_linux() {
+                self.with(flow, |law, state, linux| linux[flow].depart(law, state, &packet, left, cx.now));
+            } else {
+                self.with(flow, |law, state, _| law.depart(state, &packet, left, cx.now));
+            }
             self.flows.charge(flow, packet.length);
             return Some(packet);
         }
@@ -232,7 +260,7 @@ impl Discipline for FqPie {
             return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
         }
         let linux = params.choice("code") == "linux";
-        if linux == self.linux.is_empty() {
+        if linux != self.is_linux() {
             self.linux = if linux { vec![Linux::default(); self.flows.len()] } else { Vec::new() };
         }
         let before = self.settings.law.tupdate;
@@ -264,24 +292,13 @@ impl Discipline for FqPie {
     }
 
     fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
-        let FqPie { flows, settings, timer, linux, awake, .. } = self;
-        timer.catch_up(settings.law.tupdate, cx.now, || {
-            awake.retain(|&flow| {
-                let bytes = flows.bytes(flow as usize);
-                let (_, compact) = flows.head(flow as usize, false);
-                let mut state = compact.unfold(&settings.law);
-                match linux.get_mut(flow as usize) {
-                    None => settings.law.calculate_drop_prob(&mut state, bytes),
-                    Some(linux) => linux.calculate_drop_prob(&settings.law, &mut state, bytes),
-                }
-                *compact = Compact::fold(&state);
-                let rests = bytes == 0 && compact.is_calm();
-                if rests {
-                    *compact = Compact::default();
-                }
-                !rests
+        if self.is_linux() {
+            self.update(cx.now, |law, state, linux, flow, bytes| {
+                linux[flow].calculate_drop_prob(law, state, bytes);
             });
-        });
+        } else {
+            self.update(cx.now, |law, state, _, _, bytes| law.calculate_drop_prob(state, bytes));
+        }
     }
 
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {

@@ -12,6 +12,7 @@ use common::rig::{Event, LONGEST_ACK, Rig, What};
 use common::workload::{EVERYTHING, Op, Phase, Workload};
 use common::{every_preset, parse, values, with_ecn};
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 /// The actions of `spec` under `ops`; `None` if its parameters exclude each other.
 fn events(spec: &Spec, ops: &[Op]) -> Option<Vec<Event>> {
@@ -174,20 +175,31 @@ fn every_parameter_of_every_discipline_changes_something() {
         other => other,
     });
     let traffic = [full.clone(), acks.collect()];
-    for info in aqm_core::registry::DISCIPLINES {
-        for declared in info.params {
-            let mut contexts = info.presets.iter().flat_map(|preset| {
-                let spec = parse(&format!("{}:{}", info.name, preset.name));
-                contexts(&spec, declared)
+    let every = aqm_core::registry::DISCIPLINES
+        .iter()
+        .flat_map(|info| info.params.iter().map(move |one| (info, one)));
+    let waiting = Mutex::new(every.collect::<Vec<_>>());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().expect("a parameter that changes nothing ends the test").pop();
+                    let Some((info, declared)) = next else { break };
+                    let mut contexts = info.presets.iter().flat_map(|preset| {
+                        let spec = parse(&format!("{}:{}", info.name, preset.name));
+                        contexts(&spec, declared)
+                    });
+                    assert!(
+                        contexts
+                            .any(|spec| traffic.iter().any(|ops| changes_something(&spec, declared, ops))),
+                        "{}: no value of '{}' changes anything, alone or with one other parameter",
+                        info.name,
+                        declared.name
+                    );
+                }
             });
-            assert!(
-                contexts.any(|spec| traffic.iter().any(|ops| changes_something(&spec, declared, ops))),
-                "{}: no value of '{}' changes anything, alone or with one other parameter",
-                info.name,
-                declared.name
-            );
         }
-    }
+    });
 }
 
 /// `spec` with and without marks, with its own limit and a small one; then the same with each other parameter at each

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux lint lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -21,7 +21,8 @@ setup: .venv/native ## build everything into .venv; the command is then .venv/bi
 demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
 	@sh scripts/demo.sh
 
-test: lint .venv/docs ## all tests, Rust and Python
+test: ## all tests, Rust and Python
+	@$(MAKE) --no-print-directory --jobs=3 lint rust-tests .venv/docs
 	cargo test --locked --workspace -q
 	$(BIN)/pytest $(PARALLEL)
 	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
@@ -33,9 +34,16 @@ wheel-aarch64: .build/release/tools ## the wheel for 64-bit ARM, built and check
 	rustup target add aarch64-unknown-linux-gnu
 	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 
-lint: .venv/native .venv/dev ## formatters, linters and type checkers; all findings are errors
+rust-tests: tools
+	cargo test --locked --workspace -q --no-run
+
+lint: lint-rust lint-python ## formatters, linters and type checkers; all findings are errors
+
+lint-rust: tools
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -q -- -D warnings
+
+lint-python: .venv/native .venv/dev
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy

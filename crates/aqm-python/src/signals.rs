@@ -23,6 +23,8 @@ const INTERRUPTED: i32 = 130;
 pub(crate) fn watch_signals() -> PyResult<i32> {
     let (ours, pythons) = UnixStream::pair()?;
     pythons.set_nonblocking(true)?;
+    // The first attempt asserts that Python is initialized, and so must not be made while Python ends.
+    thread::spawn(attempt);
     thread::spawn(move || watch(ours));
     Ok(pythons.into_raw_fd())
 }
@@ -49,9 +51,14 @@ fn is_open(signals: &mut UnixStream) -> bool {
 fn python_runs() -> bool {
     let (answer, answered) = mpsc::channel();
     thread::spawn(move || {
-        Python::try_attach(|_| ());
+        attempt();
         // Nobody listens any more after a while.
         let _ = answer.send(());
     });
     answered.recv_timeout(PATIENCE).is_ok()
+}
+
+/// Returns once this thread has been able to run Python, or Python has ended.
+fn attempt() {
+    Python::try_attach(|_| ());
 }

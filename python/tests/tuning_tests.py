@@ -39,6 +39,18 @@ def a_space_is_a_spec_with_ranges() -> None:
     assert Space.parse("pie target 5ms..40ms").at([0.5]) == "pie target 22.5ms"
 
 
+def a_parameter_may_be_off_or_in_a_range() -> None:
+    space = Space.parse("daqm s 10ms..20ms b auto|5..500")
+    assert space.default == "daqm"
+    assert [space.at([0.0, share]) for share in (0.0, 0.49)] == ["daqm s 10ms b auto"] * 2
+    # The upper half is the range, the middle of which is its geometric mean.
+    assert [space.at([0.0, share]).split()[-1] for share in (0.5, 0.75, 1.0)] == ["5", "50", "500"]
+    with pytest.raises(InputError, match="'5000000000'"):
+        Space.parse("daqm b auto|5..5000000000")
+    with pytest.raises(InputError, match="'never' is no"):
+        Space.parse("daqm b auto|never|5..500")
+
+
 def a_choice_and_a_child_may_vary() -> None:
     space = Space.parse("drr child [codel target 2ms..4ms ecn on|off] child [fifo]")
     assert space.default == "drr child [codel] child [fifo]"
@@ -86,6 +98,7 @@ def a_bound_says_by_which_share_it_is_missed() -> None:
         (["--minimise", "loss_ratio", "--trials", "-1"], "--trials: "),
         (["--minimise", "loss_ratio", "--trials", "0", "--sensitivity", "0"], "leaves nothing to try"),
         (["--minimise", "loss_ratio", "--jobs", "0"], "--jobs: "),
+        (["--minimise", "loss_ratio", "--front", "0"], "--front: "),
         (["--minimise", "loss_ratio", "--training-seeds", "many"], "--training-seeds: "),
         (["--minimise", "loss_ratio", "--judge", "one.toml"], "--judge: name experiments to tune on, too"),
         (["--minimise", "loss_ratio", "--sweep", "rtt"], "--sweep: 'rtt' is not NAME=VALUES"),
@@ -197,16 +210,32 @@ def a_tuning_is_a_folder_with_a_page_and_the_judged_runs(tmp_path: Path, aqmlab:
     document = json.loads((tmp_path / "out.json").read_text())
     assert document == json.loads((tmp_path / "out" / "tuning.json").read_text())
     assert {one["metric"] for one in document["verdicts"]} == {"qdelay_p95_ms", "loss_ratio"}
+    default, *judged = document["judged"]
+    assert default["aqm"] == "codel interval 100ms ecn"
+    # Of two goals the end of the front that is best in one of them cannot be beaten in both by the other end.
+    ends = [min(document["judged"], key=lambda one: one["values"][name]) for name in ("qdelay_p95_ms", "loss_ratio")]
+    assert all(end["is_front"] for end in ends)
+    for one in judged:
+        for verdict in document["verdicts"]:
+            if verdict["aqm"] == one["aqm"]:
+                assert one["values"][verdict["metric"]] == pytest.approx(verdict["tuned"])
+    lasting = sum(one["is_front"] for one in judged)
+    assert any(f"{lasting} of {len(judged)} judged settings are a front still" in line for line in document["words"])
     page = (tmp_path / "out" / "report.html").read_text()
     for line in document["words"]:
         assert line.replace("'", "&#39;").replace(">=", "&gt;=") in page
         assert " ".join(line.split()) in " ".join(ended.out.split())
-    for figure in ("front", "sensitivity"):
+    for figure in ("front", "judged", "sensitivity"):
         assert (tmp_path / "out" / "figures" / f"{figure}.svg").exists()
         assert (tmp_path / "out" / "figures" / f"{figure}.csv").exists()
     unseen = json.loads((tmp_path / "out" / "unseen" / "manifest.json").read_text())
     assert unseen["points"][0]["scenario"]["seeds"] == [1, 2]
     assert not any(path.name == ".lock" for path in (tmp_path / "out").iterdir())
+    # Less of the same front may be judged in the same folder: the runs are there.
+    less = ["--front", 1, "--out", "out"]
+    again = aqmlab("tune", "--aqm", SPACE, *goal, *COMMAND, *FEW, *less, "--json", "out.json", "--force")
+    assert again.status == 0, again.err
+    assert len(json.loads((tmp_path / "out.json").read_text())["judged"]) == 2
 
 
 def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqmlab: Command) -> None:

@@ -64,6 +64,9 @@ def tune(
     training_seeds: Annotated[
         str, typer.Option(metavar="N", help="Runs of a setting in each training scenario.")
     ] = "2",
+    front: Annotated[
+        str, typer.Option(metavar="N", help="Settings of the front that are judged, spread over it.")
+    ] = "4",
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of the search.")] = "1",
     allow_unequal_buffers: Unequal = False,
     jobs: Jobs = None,
@@ -87,6 +90,7 @@ def tune(
             ("--trials", trials, 0),
             ("--sensitivity", sensitivity, 0),
             ("--training-seeds", training_seeds, 1),
+            ("--front", front, 1),
             ("--seed", seed, 0),
         )
     ]
@@ -103,12 +107,12 @@ def tune(
     from aqmlab.tuning.tuning import Asked, choose, conduct
 
     space, goal = Space.parse(aqms[0]), Goal.parse(minimise, keep or [])
-    proposals, base, runs, first = (number or 0 for number in numbers)
+    proposals, base, runs, most, first = (number or 0 for number in numbers)
     sweep = named_values(swept or [])
     split = choose(
         training or [], judge or [], options, sweep, design, first, "--", allow_unequal_buffers=allow_unequal_buffers
     )
-    asked = Asked(space, goal, split, proposals, base, runs, first)
+    asked = Asked(space, goal, split, proposals, base, runs, most, first)
     folder = store.dated("tune") if out is None else out
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
         found = conduct(asked, folder, processes, bar, yes=yes)
@@ -129,13 +133,22 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     from aqmlab.report import publishing
     from aqmlab.tuning import page, sensitivity
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("Front")
-    for name in found.goal.metrics:
-        table.add_column(name, justify="right", no_wrap=True)
-    for place, (aqm, cells) in enumerate(page.table(found)):
-        table.add_row(Text(aqm if place else f"{aqm} (default)", style="" if place else "dim"), *cells)
+    def table(name: str, columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> Table:
+        made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        made.add_column(name)
+        for column in columns:
+            made.add_column(column, justify="right", no_wrap=True)
+        for place, (aqm, cells) in enumerate(rows):
+            made.add_row(Text(aqm if place else f"{aqm} (default)", style="" if place else "dim"), *cells)
+        return made
+
+    names = found.goal.metrics
+    fronts = ["on the front"] if len(found.goal.minimise) > 1 else []
     scenarios = len(found.question["training"])
     note = f"means over the {scenarios} training scenarios, which chose: what they are worth is below"
     words = [Text(line) for line in (*found.words, *sensitivity.words(found.indices))]
-    return [table, Text(note, style="dim"), "", *words, "", open_page(folder / publishing.REPORT)]
+    front, judged = (
+        table("Front", names, page.table(found)),
+        table("Judged", [*names, *fronts], page.table_judged(found)),
+    )
+    return [front, Text(note, style="dim"), "", judged, "", *words, "", open_page(folder / publishing.REPORT)]

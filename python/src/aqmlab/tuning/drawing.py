@@ -10,11 +10,13 @@ from aqmlab.tuning.sensitivity import KINDS
 from aqmlab.vocabulary import metrics
 
 KINDS_OF_TRIALS = ("tried", "front", "default")
+KINDS_OF_JUDGED = ("chosen", "judged", "default, judged")
 
 
 def draw(tuning: Tuning) -> list[Figure]:
     """Return the figures of a tuning."""
-    return [_front(tuning), *([_sensitivity(tuning)] if tuning.indices else [])]
+    judged = [_judged(tuning)] if len(tuning.goal.minimise) > 1 else []
+    return [_front(tuning), *judged, *([_sensitivity(tuning)] if tuning.indices else [])]
 
 
 def trials(tuning: Tuning) -> pl.DataFrame:
@@ -44,6 +46,41 @@ def _front(tuning: Tuning) -> Figure:
         table=trials(tuning),
         panels=[
             Panel("points", first, second, Axis(labels[first]), Axis(labels[second]), by="kind", labels=KINDS_OF_TRIALS)
+        ],
+        height_in=4.2,
+    )
+
+
+def _judged(tuning: Tuning) -> Figure:
+    """The judged settings where they were chosen and where nothing was: how much of the front is left."""
+    second, first = tuning.goal.minimise[:2]
+    default, *tuned = tuning.judged
+    chosen = {one.aqm: one for one in tuning.front}
+    rows = [
+        *(("chosen", one.aqm, chosen[one.aqm].values, True) for one in tuned),
+        *(("judged", one.aqm, one.values, one.is_front) for one in tuned),
+        ("default, judged", default.aqm, default.values, default.is_front),
+    ]
+    return Figure(
+        name="judged",
+        title="The front where nothing was chosen",
+        caption=(
+            f"The settings that were judged: means over the {len(tuning.question['training'])} scenarios that chose "
+            f"them, and over the {len(tuning.question['judging'])} that chose nothing"
+        ),
+        table=pl.DataFrame(
+            [{"kind": kind, "aqm": aqm, **values, "is_front": is_front} for kind, aqm, values, is_front in rows]
+        ),
+        panels=[
+            Panel(
+                "points",
+                first,
+                second,
+                Axis(metrics.find(first).title),
+                Axis(metrics.find(second).title),
+                by="kind",
+                labels=KINDS_OF_JUDGED,
+            )
         ],
         height_in=4.2,
     )

@@ -11,7 +11,7 @@ from aqmlab.results import Result
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.sensitivity import Index
 from aqmlab.tuning.trials import Trial
-from aqmlab.tuning.verdict import Improvement, Kept
+from aqmlab.tuning.verdict import Improvement, Judged, Kept
 from aqmlab.vocabulary.json_text import json_text
 
 FILE = "tuning.json"
@@ -31,7 +31,8 @@ class Tuning:
         front: those of them that no other is better than.
         indices: how much each parameter matters.
         unseen: the default and the settings that were judged, on the scenarios and seeds that chose nothing.
-        verdicts: these settings against the default there.
+        judged: what they are worth there, the default first.
+        verdicts: the tuned ones against the default there.
         kept: how often they keep the bounds there.
         split: how those scenarios were chosen, in words.
 
@@ -43,6 +44,7 @@ class Tuning:
     front: Sequence[Trial]
     indices: Sequence[Index]
     unseen: Result
+    judged: Sequence[Judged]
     verdicts: Sequence[Improvement]
     kept: Sequence[Kept]
     split: str
@@ -53,11 +55,6 @@ class Tuning:
         return Goal.parse(self.question["minimise"], self.question["keep"])
 
     @property
-    def judged(self) -> list[str]:
-        """The settings that were judged."""
-        return list(dict.fromkeys(one.aqm for one in self.verdicts))
-
-    @property
     def words(self) -> list[str]:
         """The outcome in words."""
         bounds = "keeps all bounds" if self.front[0].missed == 0.0 else "keeps all bounds: the front misses them least"
@@ -65,13 +62,24 @@ class Tuning:
         lines = [f"{len(self.tried)} settings tried, {len(self.front)} on the front{which}."]
         if not self.verdicts:
             lines.append(f"{self.default.aqm}: the search found nothing but the default.")
-        for aqm in self.judged:
+        elif len(self.goal.minimise) > 1:
+            lines.append(self._lasting())
+        for aqm in [one.aqm for one in self.judged[1:]]:
             verdicts = [one.words for one in self.verdicts if one.aqm == aqm]
             bounds_kept = [one.words for one in self.kept if one.aqm == aqm]
             lines.append(f"{aqm}: {'; '.join([*verdicts, *bounds_kept])}.")
         seeds = self.unseen.seeds
         lines.append(f"{self.split}; seeds {seeds[0]} to {seeds[-1]} judge, others chose.")
         return lines
+
+    def _lasting(self) -> str:
+        default, *tuned = self.judged
+        of_it = "of" if default.is_front else "not of"
+        return (
+            f"Where nothing was chosen, {sum(one.is_front for one in tuned)} of {len(tuned)} judged settings are a "
+            f"front still: none of the others is as small in {' and '.join(self.goal.minimise)}; the default is "
+            f"{of_it} it."
+        )
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data (JSON)."""
@@ -82,6 +90,7 @@ class Tuning:
             "question": dict(self.question),
             "default": asdict(self.default),
             "front": [asdict(one) for one in self.front],
+            "judged": [asdict(one) for one in self.judged],
             "verdicts": [_verdict(one) for one in self.verdicts],
             "kept": [{**asdict(one), "words": one.words} for one in self.kept],
             "sensitivity": [asdict(one) for one in self.indices],

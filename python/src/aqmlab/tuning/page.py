@@ -25,6 +25,7 @@ def write(tuning: Tuning, folder: Path) -> Path:
             goal=tuning.goal,
             title=f"{tuning.default.aqm} tuned",
             rows=table(tuning),
+            judged=table_judged(tuning),
             figures=[(one, inline(one.bare_svg, one.title)) for one in figures],
             sensitivity=sensitivity.words(tuning.indices),
             unseen=f"{UNSEEN}/{REPORT}",
@@ -40,3 +41,18 @@ def table(tuning: Tuning) -> list[tuple[str, list[str]]]:
     """Return the default and the front with their means on the training scenarios, as text."""
     names = tuning.goal.metrics
     return [(one.aqm, [metrics.number(one.values[name]) for name in names]) for one in (tuning.default, *tuning.front)]
+
+
+def table_judged(tuning: Tuning) -> list[tuple[str, list[str]]]:
+    """Return the default and the judged settings with their means where nothing was chosen, as text.
+
+    The last cell says whether a setting is on the front there, if several metrics are minimised.
+    """
+    names, several = tuning.goal.metrics, len(tuning.goal.minimise) > 1
+    return [
+        (
+            one.aqm,
+            [*(metrics.number(one.values[name]) for name in names), *(["yes" if one.is_front else "no"] * several)],
+        )
+        for one in tuning.judged
+    ]

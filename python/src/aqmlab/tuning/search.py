@@ -6,7 +6,7 @@ was killed goes the same way again, without making its runs again, and ends like
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.tuning.space import Space
@@ -80,14 +80,20 @@ def front(goal: Goal, tried: Sequence[Trial]) -> list[Trial]:
     least = min(one.missed for one in tried)
     kept = [one for one in tried if one.missed <= least]
     points = {one.aqm: tuple(one.values[name] for name in goal.minimise) for one in kept}
+    unbeaten = {*best_of(points)}
+    best = [one for one in kept if one.aqm in unbeaten]
+    # Settings with the same results differ in parameters that do not matter here: the first stands for them.
+    alike = {points[one.aqm]: one for one in reversed(best)}
+    return [alike[values] for values in sorted(alike)]
+
+
+def best_of(points: Mapping[str, tuple[float, ...]]) -> list[str]:
+    """Return the names of the points than which no other is as small in everything and smaller in something."""
 
     def is_beaten(own: tuple[float, ...]) -> bool:
         return any(all(a <= b for a, b in zip(other, own, strict=True)) and other != own for other in points.values())
 
-    best = [one for one in kept if not is_beaten(points[one.aqm])]
-    # Settings with the same results differ in parameters that do not matter here: the first stands for them.
-    alike = {points[one.aqm]: one for one in reversed(best)}
-    return [alike[values] for values in sorted(alike)]
+    return [name for name, own in points.items() if not is_beaten(own)]
 
 
 def spread_over(found: Sequence[Trial], most: int) -> list[Trial]:

@@ -1,7 +1,8 @@
 """The space of a tuning: a discipline in tc's notation with ranges in place of values.
 
-``pie target 5ms..40ms tupdate 5ms..50ms``; ``on|off`` is a choice. A place in it is a share from 0 to 1 for each range;
-a range over more than a decade is divided by equal ratios.
+``pie target 5ms..40ms tupdate 5ms..50ms``; ``on|off`` is a choice, and ``auto|5..500`` one between off and a range. A
+place in it is a share from 0 to 1 for each parameter, which its choices divide equally; a range over more than a decade
+is divided by equal ratios.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ DECADE = 10.0
 
 @dataclass(frozen=True)
 class Dimension:
-    """One parameter and the values that it may have."""
+    """One parameter and its choices, each of which is a value or a range."""
 
     name: str
-    levels: Range | tuple[str, ...]
+    levels: tuple[Range | str, ...]
 
     def at(self, share: float) -> str:
         """Return the value at a share from 0 to 1."""
-        if isinstance(self.levels, Range):
-            return self.levels.at(share)
-        return self.levels[min(int(share * len(self.levels)), len(self.levels) - 1)]
+        place = min(int(share * len(self.levels)), len(self.levels) - 1)
+        level = self.levels[place]
+        return level.at(share * len(self.levels) - place) if isinstance(level, Range) else level
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Space:
         if not dimensions:
             raise InputError(f"aqm: '{text}' has no range: write one in place of a value, as pie target 5ms..40ms")
         space = cls(text, " ".join(parts), " ".join(default), tuple(dimensions))
-        for share in (0.0, 1.0):
+        for share in sorted({place / len(one.levels) for one in dimensions for place in range(len(one.levels) + 1)}):
             try:
                 Spec.parse(space.at([share] * len(dimensions)))
             except ValueError as error:
@@ -87,14 +88,15 @@ class Space:
         return self.parts.format(*values)
 
 
-def _levels(word: str) -> Range | tuple[str, ...] | None:
-    if "|" in word:
-        choices = tuple(word.split("|"))
-        if not all(choices) or len(set(choices)) < len(choices):
-            raise InputError(f"aqm: '{word}' is not a choice, as on|off")
-        return choices
-    if ".." not in word:
-        return None
+def _levels(word: str) -> tuple[Range | str, ...] | None:
+    choices = word.split("|")
+    if "|" in word and (not all(choices) or len(set(choices)) < len(choices)):
+        raise InputError(f"aqm: '{word}' is not a choice, as on|off")
+    levels = tuple(_range(one) if ".." in one else one for one in choices)
+    return None if levels == (word,) else levels
+
+
+def _range(word: str) -> Range:
     try:
         found = Range.parse(word)
     except InputError as error:

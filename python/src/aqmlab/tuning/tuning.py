@@ -21,11 +21,10 @@ from aqmlab.tuning.scenarios import Split, under
 from aqmlab.tuning.search import front, optuna, search, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
-from aqmlab.tuning.verdict import judge, kept
+from aqmlab.tuning.verdict import judge, judged, kept
 from aqmlab.vocabulary.errors import CheckError, InputError
 
-# Most settings of a front that are judged.
-MOST_JUDGED = 4
+FRONT = 4
 TRIALS = 50
 SENSITIVITY = 32
 TRAINING_SEEDS = 2
@@ -43,6 +42,7 @@ def tune(
     trials: int = TRIALS,
     sensitivity: int = SENSITIVITY,
     training_seeds: int = TRAINING_SEEDS,
+    front: int = FRONT,
     seed: int = 1,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -53,7 +53,8 @@ def tune(
     """Search an AQM's parameters, and judge what was found against its defaults where nothing was chosen.
 
     Args:
-        aqm: a discipline with ranges in place of values, as ``"pie target 5ms..40ms ecn"``; ``on|off`` is a choice.
+        aqm: a discipline with ranges in place of values, as ``"pie target 5ms..40ms ecn"``; ``on|off`` is a choice, and
+            ``auto|5..500`` one between off and a range.
         training: experiment files whose AQM is replaced by what is tried; a sweep of options unless given.
         judging: experiment files that choose nothing; half of the other scenarios unless given.
         minimise: metrics whose mean over the training scenarios is to be small; several give a front.
@@ -63,6 +64,7 @@ def tune(
         trials: settings that optuna proposes, after those of the sensitivity.
         sensitivity: base size N of the sample for Sobol indices, N (parameters + 2) settings: a power of two, or 0.
         training_seeds: runs of each setting in each training scenario; all settings have the same.
+        front: settings of the front that are judged, spread over it, both ends included.
         seed: of the search, and of the choice of the scenarios that judge.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         out: folder for the result. The same tuning, started again in it, makes only the missing runs.
@@ -77,7 +79,7 @@ def tune(
     """
     space, goal = Space.parse(aqm), Goal.parse(_several(minimise), _several(keep))
     split = choose(training, judging, options, sweep, design, seed, allow_unequal_buffers=allow_unequal_buffers)
-    asked = Asked(space, goal, split, trials, sensitivity, training_seeds, seed)
+    asked = Asked(space, goal, split, trials, sensitivity, training_seeds, front, seed)
     return conduct(asked, None if out is None else Path(out), jobs, yes=yes)
 
 
@@ -91,6 +93,7 @@ class Asked:
     trials: int = TRIALS
     sensitivity: int = SENSITIVITY
     training_seeds: int = TRAINING_SEEDS
+    front: int = FRONT
     seed: int = 1
 
     @property
@@ -105,6 +108,7 @@ class Asked:
             "trials": self.trials,
             "sensitivity": self.sensitivity,
             "training_seeds": self.training_seeds,
+            "front": self.front,
             "seed": self.seed,
         }
 
@@ -150,7 +154,7 @@ def conduct(
     """
     optuna()
     watcher, jobs = watcher or Watcher(), machine.cores() if jobs is None else jobs
-    for name, value, least in (("trials", asked.trials, 0), ("jobs", jobs, 1)):
+    for name, value, least in (("trials", asked.trials, 0), ("front", asked.front, 1), ("jobs", jobs, 1)):
         if value < least:
             raise InputError(f"{name}: '{value}' is out of range: allowed is {least} or more")
     scenarios.check_seeds(asked.training_seeds)
@@ -171,14 +175,14 @@ def _conduct(
     # What judges is resolved first, so that nothing is found wrong with it after hours.
     plans = [scenario.resolve(under(point, [space.default, *goal.references])) for point in split.judging]
     if not yes:
-        most = 1 + MOST_JUDGED + len(goal.references)
+        most = 1 + asked.front + len(goal.references)
         cost.check([(most * len(plan.seeds), plan.costs[0][1]) for plan in plans], jobs)
     trials.expect(settings)
     tried = search(space, goal, spread, asked.trials, asked.seed, trials.measure)
     (default,) = trials.measure([space.default])
     assert default is not None
     best = front(goal, tried)
-    chosen = [one.aqm for one in spread_over(best, MOST_JUDGED) if one.aqm != space.default]
+    chosen = [one.aqm for one in spread_over(best, asked.front) if one.aqm != space.default]
     indices = sensitivity.indices(space, goal.minimise, trials.measure([space.at(one) for one in spread]), asked.seed)
     aqms = list(dict.fromkeys([space.default, *chosen, *goal.references]))
     watcher.on_begin("judging")
@@ -202,6 +206,7 @@ def _conduct(
         best,
         indices,
         unseen,
+        judged(unseen, goal, [space.default, *chosen]),
         judge(unseen, goal, space.default, chosen),
         kept(unseen, goal, space.default, chosen),
         split.words,
@@ -224,8 +229,10 @@ def _opened(folder: Path | None, question: Mapping[str, Any]) -> Iterator[None]:
     except (OSError, ValueError, KeyError, TypeError):
         store.check_new(folder)
         there = None
-    # More trials go on from those that there are.
-    differing = [name for name in question if name != "trials" and there and there.get(name) != question[name]]
+    # More trials go on from those that there are, and more of the front may be judged.
+    differing = [
+        name for name in question if name not in ("trials", "front") and there and there.get(name) != question[name]
+    ]
     if differing:
         raise InputError(f"{folder}: holds another tuning (its {differing[0]} differs): name another folder")
     is_new = not folder.exists()

@@ -11,6 +11,7 @@ from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference
 from aqmlab.tuning.goal import DEFAULT, Bound, Goal
+from aqmlab.tuning.search import best_of
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError
 
@@ -73,6 +74,35 @@ class Kept:
     def words(self) -> str:
         """The same in words."""
         return f"keeps {self.bound} in {self.kept} of {self.of} unseen scenarios (the default in {self.default})"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The default or a tuned setting where nothing was chosen.
+
+    Attributes:
+        aqm: the setting.
+        values: means of the metrics over the judging scenarios and their seeds.
+        is_front: whether none of the others that were judged is as small in all that is minimised, and smaller in some.
+
+    """
+
+    aqm: str
+    values: dict[str, float]
+    is_front: bool
+
+
+def judged(result: Result, goal: Goal, aqms: Sequence[str]) -> list[Judged]:
+    """Return what these settings are worth where nothing was chosen.
+
+    Raises:
+        InputError: if a run has no value of a metric of the goal.
+
+    """
+    means = _means(result, goal.metrics)
+    values = {aqm: {name: sum(own) / len(own) for name, own in means[aqm].items()} for aqm in aqms}
+    front = best_of({aqm: tuple(own[name] for name in goal.minimise) for aqm, own in values.items()})
+    return [Judged(aqm, own, aqm in front) for aqm, own in values.items()]
 
 
 def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Improvement]:

@@ -1,80 +1,128 @@
 #!/usr/bin/env python3
-"""Are derivatives worth it? Tune dAQM with more and more features, and CoDel and PIE by the same search.
+"""Are derivatives worth it? Tune dAQM with and without them for loss and delay, and PIE with and without its slope.
 
     scripts/daqm_derivatives.py FOLDER [--trials N] [--searches N] [--jobs N]
 
-The least loss with 95 % of packets within 30 ms and 80 % of the link used, on the scenarios `train-*` of
-`experiments/daqm/tune`; judged on `judge-*`. Every search is made several times, with seeds 1, 2, ...: what differs
-between them is chance. Each search is a folder in FOLDER, and goes on where it was. Writes FOLDER/derivatives.csv and
-FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
+Two metrics are minimised, loss and 95 % of queue delay, with 80 % of the link used, on the scenarios `train-*` of
+`experiments/daqm/tune`; the front is judged on `judge-*`. Every feature may be off. Every search is made several times,
+with seeds 1, 2, ...: what differs between them is chance. Forms are compared by their loss at equal delay: the loss of
+a search is read off its judged front at given delays, between two settings on the line that joins them.
+
+Each search is a folder in FOLDER, and goes on where it was. Writes FOLDER/derivatives.csv (the judged settings),
+FOLDER/derivatives.json (the comparisons) and FOLDER/derivatives.svg. Needs optuna (`pip install 'aqmlab[tune]'`).
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 
+from aqmlab.stats import statistics
 from aqmlab.tuning import tune
+from aqmlab.tuning.search import best_of
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "experiments" / "daqm" / "tune"
-KEEP = ("qdelay_p95_ms <= 30", "utilization >= 0.8")
-METRICS = ("loss_ratio", "qdelay_p95_ms", "utilization")
+DELAY, LOSS = GOAL = ("qdelay_p95_ms", "loss_ratio")
+KEEP = "utilization >= 0.8"
+FRONT = 8
+# Delays at which losses are compared (ms).
+AT = (15.0, 20.0, 25.0, 30.0)
+LEVELS = "s auto|1ms..200ms b auto|5..500"
+SLOPES = "s1 auto|0.01..1.0 b1 auto|0.1..50.0"
+HIGHER = "s2 auto|0.001..10.0 b2 auto|0.1..50.0 s3 auto|0.001..10.0 b3 auto|0.1..50.0"
 DROPS = "drop_rate 0.01..1.0 drop_duration 5ms..500ms gate_s 1ms..50ms gate_b 1..50"
-LEVELS, FIRST = "s 1ms..200ms b {b}", "s1 0.01..1.0 b1 0.1..50.0"
-SECOND, THIRD = "s2 0.001..10.0 b2 0.1..50.0", "s3 0.001..10.0 b3 0.1..50.0"
-
-
-def daqm(b: str, first: str, second: str, third: str, more: str = "") -> str:
-    """Return dAQM with these features; those without a range are off."""
-    features = (LEVELS.format(b=b), first or "s1 auto b1 auto", second or "s2 auto b2 auto", third or "s3 auto b3 auto")
-    return " ".join(("daqm", *features, DROPS, more)).strip()
-
+PIE = "pie target 1ms..100ms tupdate 5ms..50ms alpha 0.01..1.0"
+NO_SLOPES, NO_HIGHER = "s1 auto b1 auto", "s2 auto b2 auto s3 auto b3 auto"
 
 SPACES = {
-    "dAQM: sojourn": daqm("auto", "", "", ""),
-    "and buffer": daqm("5..500", "", "", ""),
-    "and 1st derivatives": daqm("5..500", FIRST, "", ""),
-    "and 2nd": daqm("5..500", FIRST, SECOND, ""),
-    "and 3rd": daqm("5..500", FIRST, SECOND, THIRD),
-    "all, smoothed": daqm("5..500", FIRST, SECOND, THIRD, "smoothing 1ms..500ms"),
+    "dAQM, levels": f"daqm {LEVELS} {NO_SLOPES} {NO_HIGHER} {DROPS}",
+    "dAQM, 1st derivatives": f"daqm {LEVELS} {SLOPES} {NO_HIGHER} {DROPS}",
+    "dAQM, all derivatives": f"daqm {LEVELS} {SLOPES} {HIGHER} {DROPS}",
+    "dAQM, all, smoothed": f"daqm {LEVELS} {SLOPES} {HIGHER} {DROPS} smoothing 1ms..500ms",
+    "PIE, no slope": f"{PIE} beta 0",
+    "PIE": f"{PIE} beta 0|0.1..5.0",
     "CoDel": "codel target 1ms..100ms interval 10ms..500ms",
-    "PIE": "pie target 1ms..100ms tupdate 5ms..50ms alpha 0.01..1.0 beta 0.1..5.0",
+}
+# Each form beside the one without what it adds.
+WITHOUT = {
+    "dAQM, 1st derivatives": "dAQM, levels",
+    "dAQM, all derivatives": "dAQM, levels",
+    "dAQM, all, smoothed": "dAQM, levels",
+    "PIE": "PIE, no slope",
 }
 
 
+def at_equal_delay(front: Sequence[tuple[float, float]], delay: float) -> float | None:
+    """Return the loss of a front (delay and loss of each setting) at a delay; nothing beyond its ends.
+
+    >>> at_equal_delay([(10.0, 0.06), (20.0, 0.04), (20.0, 0.05)], 15.0)
+    0.05
+
+    """
+    left = best_of({str(place): point for place, point in enumerate(front)})
+    delays, losses = zip(*sorted({front[int(place)] for place in left}), strict=True)
+    return float(np.interp(delay, delays, losses)) if delays[0] <= delay <= delays[-1] else None
+
+
+def compared(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the difference in loss of each form from the one without what it adds, at equal delays, over searches."""
+    losses: dict[tuple[str, int], list[float | None]] = {}
+    for (name, search), own in rows.group_by("form", "search"):
+        points = list(own.select(DELAY, LOSS).iter_rows())
+        losses[str(name), int(str(search))] = [at_equal_delay(points, delay) for delay in AT]
+    searches = sorted({search for _, search in losses})
+    found = []
+    for form, without in WITHOUT.items():
+        for place, delay in enumerate(AT):
+            pairs = [(losses[form, one][place], losses[without, one][place]) for one in searches]
+            known = [(a, b) for a, b in pairs if a is not None and b is not None]
+            if len(known) < 2:
+                continue
+            a, b = ([pair[side] for pair in known] for side in (0, 1))
+            one = statistics.paired(a, b).estimate
+            means = {"loss": float(np.mean(a)), "loss_without": float(np.mean(b))}
+            entry = {"form": form, "without": without, "delay_ms": delay, "searches": len(known), **means}
+            found.append({**entry, "difference": one.value, "ci95_low": one.low, "ci95_high": one.high})
+    return found
+
+
 def draw(rows: pl.DataFrame, path: Path) -> None:
-    """Draw loss and delay of each tuned AQM, on the scenarios that chose and on those that judge; a dot per search."""
+    """Draw the judged settings of each form, a dot each, with the front of each search."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "aqmlab"
-    figure = Figure(figsize=(10.0, 3.8), layout="constrained")
+    figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     FigureCanvasSVG(figure)
-    names = rows["aqm"].unique(maintain_order=True).to_list()
-    for axes, metric, label, scale in zip(
-        figure.subplots(1, 3, sharey=True),
-        METRICS,
-        ("Loss (%)", "95 % of queue delay (ms)", "Link used (%)"),
-        (100, 1, 100),
-        strict=True,
-    ):
-        for side, shift, colour in (("training", -0.18, "#bbbbbb"), ("judged", 0.18, "#0072b2")):
-            found = [rows.filter(pl.col("aqm") == name)[f"{side}_{metric}"] * scale for name in names]
-            places = [place + shift for place in range(len(names))]
-            axes.barh(places, [float(values.sum()) / len(values) for values in found], 0.36, color=colour, label=side)
-            for place, values in zip(places, found, strict=True):
-                axes.plot(values.to_list(), [place] * len(values), "o", color="black", markersize=2.5)
-        axes.set_xlabel(label)
-        axes.set_yticks(range(len(names)), names)
+    axes_of = figure.subplots(1, 2, sharex=True, sharey=True)
+    for axes, title, beginning in zip(axes_of, ("Triggers: dAQM", "Weighted: PIE"), ("dAQM", "PIE"), strict=True):
+        forms = [form for form in SPACES if form.startswith((beginning, "CoDel"))]
+        for form, colour in zip(forms, ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#999999"), strict=False):
+            colour = "#999999" if form == "CoDel" else colour
+            for number, (_, own) in enumerate(
+                rows.filter(pl.col("form") == form).group_by("search", maintain_order=True)
+            ):
+                points = {str(place): point for place, point in enumerate(own.select(DELAY, LOSS).iter_rows())}
+                front = sorted(points[name] for name in best_of(points))
+                delays, losses = zip(*front, strict=True)
+                label = form if number == 0 else None
+                axes.plot(
+                    delays, [100 * one for one in losses], "o-", color=colour, markersize=3, linewidth=0.8, label=label
+                )
+        axes.set_title(title)
+        axes.set_xlabel("95 % of queue delay (ms)")
         axes.spines[["top", "right"]].set_visible(False)
-        if metric == "qdelay_p95_ms":
-            axes.axvline(30.0, color="#d55e00", linewidth=1, linestyle="--")
-    figure.axes[0].invert_yaxis()
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
+        axes.legend(frameon=False)
+    axes_of[0].set_xlim(0.0, 50.0)
+    axes_of[0].set_ylabel("Loss (%)")
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -83,34 +131,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--searches", type=int, default=3)
+    parser.add_argument("--searches", type=int, default=5)
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     training, judging = (sorted(SCENARIOS.glob(f"{kind}-*.toml")) for kind in ("train", "judge"))
     rows = []
-    for seed, (number, (name, space)) in itertools.product(range(1, options.searches + 1), enumerate(SPACES.items())):
+    for seed, (number, (form, space)) in itertools.product(range(1, options.searches + 1), enumerate(SPACES.items())):
         found = tune(
             space,
             training,
             judging,
-            minimise="loss_ratio",
+            minimise=GOAL,
             keep=KEEP,
             trials=options.trials,
             sensitivity=0,
+            training_seeds=1,
+            front=FRONT,
             seed=seed,
             seeds=5,
             jobs=options.jobs,
             out=options.folder / f"search-{seed}-{number}",
         )
-        best = found.front[0]
-        judged = found.unseen.runs.filter(pl.col("aqm") == best.aqm)
-        values = {f"training_{metric}": best.values[metric] for metric in METRICS}
-        values |= {f"judged_{metric}": judged[metric].mean() for metric in METRICS}
-        rows.append({"aqm": name, "search": seed, "spec": best.aqm, **values})
-        print(name, seed, best.aqm, {key: round(value, 4) for key, value in values.items()}, flush=True)
+        chosen = {one.aqm: one.values for one in found.front}
+        for one in found.judged[1:]:
+            trained = {f"training_{name}": chosen[one.aqm][name] for name in GOAL}
+            rows.append({"form": form, "search": seed, "aqm": one.aqm, **trained, **one.values})
+        print(form, seed, *found.words[:2], flush=True)
     table = pl.DataFrame(rows)
     table.write_csv(options.folder / "derivatives.csv")
+    differences = compared(table)
+    (options.folder / "derivatives.json").write_text(json.dumps(differences, indent=1) + "\n", encoding="utf-8")
+    for one in differences:
+        print("{form}: {loss:.2%} at {delay_ms:g} ms, {without}: {loss_without:.2%}".format(**one), end="; ")
+        print("difference {difference:+.2%} ({ci95_low:+.2%} to {ci95_high:+.2%})".format(**one))
     draw(table, options.folder / "derivatives.svg")
 
 

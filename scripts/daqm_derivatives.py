@@ -32,30 +32,28 @@ from aqmlab.tuning.search import best_of
 SCENARIOS = Path(__file__).resolve().parents[1] / "experiments" / "daqm" / "tune"
 DELAY, LOSS = GOAL = ("qdelay_p95_ms", "loss_ratio")
 KEEP = "utilization >= 0.8"
-FRONT = 8
+FRONT = 6
 # Delays at which losses are compared (ms).
 AT = (15.0, 20.0, 25.0, 30.0)
 LEVELS = "s auto|1ms..200ms b auto|5..500"
-SLOPES = "s1 auto|0.01..1.0 b1 auto|0.1..50.0"
-HIGHER = "s2 auto|0.001..10.0 b2 auto|0.1..50.0 s3 auto|0.001..10.0 b3 auto|0.1..50.0"
+DERIVATIVES = (
+    "s1 auto|0.01..1.0 b1 auto|0.1..50.0 s2 auto|0.001..10.0 b2 auto|0.1..50.0 s3 auto|0.001..10.0 b3 auto|0.1..50.0"
+)
 DROPS = "drop_rate 0.01..1.0 drop_duration 5ms..500ms gate_s 1ms..50ms gate_b 1..50"
 PIE = "pie target 1ms..100ms tupdate 5ms..50ms alpha 0.01..1.0"
-NO_SLOPES, NO_HIGHER = "s1 auto b1 auto", "s2 auto b2 auto s3 auto b3 auto"
 
 SPACES = {
-    "dAQM, levels": f"daqm {LEVELS} {NO_SLOPES} {NO_HIGHER} {DROPS}",
-    "dAQM, 1st derivatives": f"daqm {LEVELS} {SLOPES} {NO_HIGHER} {DROPS}",
-    "dAQM, all derivatives": f"daqm {LEVELS} {SLOPES} {HIGHER} {DROPS}",
-    "dAQM, all, smoothed": f"daqm {LEVELS} {SLOPES} {HIGHER} {DROPS} smoothing 1ms..500ms",
+    "dAQM, levels": f"daqm {LEVELS} s1 auto b1 auto s2 auto b2 auto s3 auto b3 auto {DROPS}",
+    "dAQM, derivatives": f"daqm {LEVELS} {DERIVATIVES} {DROPS}",
+    "dAQM, smoothed": f"daqm {LEVELS} {DERIVATIVES} {DROPS} smoothing 1ms..500ms",
     "PIE, no slope": f"{PIE} beta 0",
     "PIE": f"{PIE} beta 0|0.1..5.0",
     "CoDel": "codel target 1ms..100ms interval 10ms..500ms",
 }
 # Each form beside the one without what it adds.
 WITHOUT = {
-    "dAQM, 1st derivatives": "dAQM, levels",
-    "dAQM, all derivatives": "dAQM, levels",
-    "dAQM, all, smoothed": "dAQM, levels",
+    "dAQM, derivatives": "dAQM, levels",
+    "dAQM, smoothed": "dAQM, levels",
     "PIE": "PIE, no slope",
 }
 
@@ -130,8 +128,8 @@ def main() -> None:
     """Tune, print and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--searches", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--searches", type=int, default=4)
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,8 @@
 
 A run gives a value of an AQM `a` and of one `b`, with the same seed. What the seeds have in common is as large as what
 they have not, each with a standard deviation of a fifth of the mean.
+
+The last table is of a space of readings, whose runs are few: the noise is that of eight readings with two runs each.
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ from typing import TypeAlias
 import numpy as np
 
 from aqmlab.files.documents import Table
-from aqmlab.papers import claims
+from aqmlab.papers import claims, searching
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.verdicts import HOLDS, Judgement, Verdict, family, judge
+from aqmlab.search.noise import REPEATED, Noise, pooled
 from aqmlab.stats.statistics import Reals
 
 EXPERIMENTS = 2000
 RUNS = (2, 3, 5, 10, 30)
+READING_RUNS = (1, 2)
 SEED = 7567
 # The claims of a paper, which are judged together.
 CLAIMS = 20
@@ -106,6 +110,22 @@ def some_refuted(draw: Draw, runs: int, experiments: int) -> float:
     return sum(any(one.verdict in REFUTED for one in paper) for paper in papers) / experiments
 
 
+def reading_rates(case: Case, draw: Draw, runs: int, experiments: int) -> Counter[Verdict]:
+    """Return how often each verdict is given on a reading with so many runs, in a space whose noise is pooled."""
+    random, one = np.random.default_rng((SEED, runs)), claim(case.expect)
+
+    def reading(runs: int) -> dict[str, dict[int, float]]:
+        # Readings differ by far more than their runs do.
+        scale, drawn = np.exp(random.normal()), draw(random, runs, case.mean)
+        return {name: dict(enumerate((scale * found).tolist())) for name, found in zip("ab", drawn, strict=True)}
+
+    def verdict(noise: Noise) -> Verdict:
+        means = {name: sum(own.values()) / runs for name, own in reading(runs).items()}
+        return Verdict(searching.grade(one, means, noise.of_mean(runs)).word)
+
+    return Counter(verdict(pooled([reading(2) for _ in range(REPEATED)])) for _ in range(experiments))
+
+
 def table(experiments: int) -> Iterator[str]:
     """Return the lines of docs/statistics.md: how often a verdict is wrong, and right, by the number of runs."""
     heads = [f"{kind}, {runs} runs" for kind in ("wrong", "right") for runs in RUNS]
@@ -135,6 +155,15 @@ def main() -> None:
     for name, draw in DRAWS.items():
         found = [some_refuted(draw, runs, experiments // 10) for runs in RUNS]
         print(f"| {name} | {' | '.join(f'{one:.1%}' for one in found)} |", flush=True)
+    heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
+    print(f"\n| Expected | True | Values | {' | '.join(heads)} |\n|{' --- |' * (3 + len(heads))}")
+    for case in CASES[:3]:
+        for name, draw in DRAWS.items():
+            counts = [reading_rates(case, draw, runs, experiments) for runs in READING_RUNS]
+            wrong = [sum(one[verdict] for verdict in case.wrong) for one in counts]
+            shares = [*wrong, *(one[Verdict.INCONCLUSIVE] for one in counts)]
+            cells = " | ".join(f"{share / experiments:.1%}" for share in shares)
+            print(f"| `{case.expect}` | {case.about} | {name} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

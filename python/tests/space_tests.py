@@ -17,7 +17,8 @@ from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
 from aqmlab.files import shipped
 from aqmlab.papers import cards, searching
 from aqmlab.papers.paper import Paper, load
-from aqmlab.papers.verdicts import Verdict
+from aqmlab.papers.table import ClaimTable
+from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics
@@ -31,13 +32,14 @@ FACTORS = tuple(
 ALL: list[Setting] = list(itertools.product(*(factor.levels for factor in FACTORS)))
 HELD, REFUTED = Grade("reproduced", True, True), Grade("not reproduced", False, False)
 UNTESTED = Grade("not testable", False, False, False)
+UNDECIDED = Grade("inconclusive", False, False, is_decided=False)
 
 
 def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
     presets = presets or {"printed": ("a", "x", "0")}
     plan = Search(FACTORS, {}, "own", False, next(iter(presets.values())), presets, len(ALL), 1, 0, 1, 1)
     scores = {one: Score(one, {}, {}, 0.0, 0.0, 0, 0, {"c-1": grade(one)}) for one in ALL}
-    return Space(plan, [Target("c-1", (), {}, lambda means: HELD)], scores, ALL, range(1, 2), Path())
+    return Space(plan, [Target("c-1", (), {}, lambda means, deviations: HELD)], scores, ALL, range(1, 2), {}, Path())
 
 
 def the_factor_that_decides_is_named_with_its_share() -> None:
@@ -95,6 +97,50 @@ def what_cannot_be_tested_counts_neither_way() -> None:
     assert "12 more have nothing to test" in reach.sentence
     # A preset that is not tested has nothing to turn.
     assert reach.turns == ()
+
+
+def what_the_noise_hides_counts_and_turns_nothing() -> None:
+    grades = {"a": HELD, "b": REFUTED, "c": UNDECIDED, "d": UNDECIDED}
+    reach = _space(lambda setting: grades[setting[0]], printed=("c", "x", "0"), other=("a", "x", "0")).reaches["c-1"]
+    assert (reach.holding, reach.tested, reach.undecided) == (6, 24, 12)
+    assert "Holds in 6 of 24 readings (25%; 12% to 45% of all, 95 %), undecided by the noise of the seeds in 12; " in (
+        reach.sentence
+    )
+    assert [(one.preset, one.changes) for one in reach.turns] == [("other", (("core", "b"),))]
+    # Among those that are decided the core decides alone.
+    assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
+    assert reach.document()["undecided"] == 12
+    hidden = _space(lambda setting: UNDECIDED).reaches["c-1"]
+    assert hidden.sentence.endswith("in 24; more seeds would be needed.")
+    assert "12 of 24 judgements are undecided by the noise" in cards.opening(_space(lambda one: grades[one[0]]))
+
+
+class Noisy(Simulator):
+    """Runs deviate from their mean by this share, to one side with odd seeds and to the other with even ones."""
+
+    share = 0.0
+
+    def answer(self, scenario_json: str, seed: int) -> float:
+        own = -1.0 if json.loads(scenario_json)["aqm"].startswith("codel") else 1.0
+        return super().answer(scenario_json, seed) * (1.0 + own * self.share * (-1.0) ** seed)
+
+
+@pytest.mark.parametrize(("share", "undecided"), [(0.0, 0), (0.02, 0), (0.5, 12)])
+def a_reading_within_the_noise_of_its_bound_is_undecided(
+    share: float, undecided: int, paper: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    noisy = Noisy()
+    noisy.share = share
+    monkeypatch.setattr("aqmlab.engine.native.simulate", noisy)
+    space = searching.explore(paper, tmp_path / "out", jobs=1, quick=True)
+    reach = space.reaches["small-1"]
+    # CoDel's delay is 10 to 30 ms, and fifo's 35 to 40 ms.
+    assert (reach.tested, reach.undecided) == (12, undecided)
+    assert reach.holding == 12 - undecided
+    strip = cards.strip("small-1", space)
+    assert strip is not None
+    hatched = sum(tile.verdict == Verdict.INCONCLUSIVE for _, tiles in strip.whole.lines for tile in tiles)
+    assert (strip.undecided, hatched >= undecided) == (undecided, True)
 
 
 def changes_are_the_fewest_and_no_more_than_two() -> None:
@@ -202,5 +248,21 @@ def a_chart_has_the_measured_ratio_beside_the_papers(paper: Paper, simulator: Si
     # Fifo 35 ms, CoDel 10 ms; the paper has half, and its root and square are allowed.
     assert mark.at < ticks["÷ 2"] < ticks["equal"]
     assert row.paper == pytest.approx(ticks["÷ 2"])
-    assert row.low < row.paper < row.high < ticks["equal"]
+    assert mark.least < row.paper < mark.most < ticks["equal"]
     assert mark.verdict in Verdict
+
+
+def a_bound_in_a_unit_is_shaded_where_it_lies_in_each_preset(folder: Path) -> None:
+    (claim, *_) = load(folder).claims
+    checks = [
+        Check("a <= b within 2", 0, Verdict.REPRODUCED, "", ratio=Ratio(1.0, 0.9, 1.1, 0.0, most))
+        for most in (1.1, 1.5)
+    ]
+    judged = {
+        name: Judgement(claim, one.verdict, "", (one,), {}) for name, one in zip(("near", "far"), checks, strict=True)
+    }
+    (card,) = cards.cards([ClaimTable(claim, (), (), judged)], None)
+    assert card.chart is not None
+    near, far = card.chart.rows[0].marks
+    assert near.least == far.least == 0.0
+    assert near.at < near.most < far.most < 1.0

@@ -20,7 +20,7 @@ MOST_ROWS = 12
 
 @dataclass(frozen=True)
 class Mark:
-    """A measured ratio on its axis: centre and ends of the interval as shares of the width."""
+    """A measured ratio on its axis: centre, ends of the interval and of what is allowed, as shares of the width."""
 
     preset: str
     number: int
@@ -28,16 +28,16 @@ class Mark:
     at: float
     low: float
     high: float
+    least: float
+    most: float
     words: str
 
 
 @dataclass(frozen=True)
 class Row:
-    """A comparison: what is expected, the allowed part of the axis, the paper's place, and what was measured."""
+    """A comparison: what is expected, the paper's place, and what was measured."""
 
     expected: str
-    low: float
-    high: float
     paper: float | None
     marks: tuple[Mark, ...]
 
@@ -69,6 +69,7 @@ class Strip:
     share: float | None
     holding: int
     tested: int
+    undecided: int
     deciding: str
     lines: tuple[tuple[str, tuple[Tile, ...]], ...]
 
@@ -98,7 +99,15 @@ def strip(claim: str, space: Space | None) -> Strip | None:
     if space is None or reach is None:
         return None
     deciding = reach.deciding[0].factor if reach.deciding else ""
-    return Strip(reach.sentence, reach.share, reach.holding, reach.tested, deciding, _lines(reach, space, deciding))
+    return Strip(
+        reach.sentence,
+        reach.share,
+        reach.holding,
+        reach.tested,
+        reach.undecided,
+        deciding,
+        _lines(reach, space, deciding),
+    )
 
 
 @dataclass(frozen=True)
@@ -145,8 +154,9 @@ def opening(space: Space | None) -> str:
         return ""
     found = [one for one in space.reaches.values() if one.tested]
     # A preset is a reading, too, whether or not it is in the sample.
-    held = {one.target: {cell.grade.holds for cell in one.cells if cell.grade.is_judged} for one in found}
-    every, none = ([name for name, outcomes in held.items() if outcomes == {wanted}] for wanted in (True, False))
+    held = {one.target: [cell.grade.holds for cell in one.cells if cell.grade.is_judged] for one in found}
+    every, none = [name for name, own in held.items() if all(own)], [name for name, own in held.items() if not any(own)]
+    undecided = sum(one.undecided for one in found)
     some = [one for one in found if one.target not in (*every, *none)]
     factors: dict[str, list[str]] = {}
     for one in some:
@@ -161,6 +171,11 @@ def opening(space: Space | None) -> str:
         f"none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
         + (f"; {untested} have nothing to test" if untested else "")
         + "."
+        + (
+            f" {undecided} of {sum(one.tested for one in found)} judgements are undecided by the noise of the seeds."
+            if undecided
+            else ""
+        )
         + (f" What decides: {told}." if told else "")
     )
 
@@ -189,16 +204,10 @@ def _chart(table: ClaimTable) -> Chart | None:
 
     def row(expected: str, found: Sequence[tuple[int, str, Check]]) -> Row:
         known = [(number, preset, check, check.ratio) for number, preset, check in found if check.ratio is not None]
-        first = known[0][3]
         marks = tuple(_mark(number, preset, check, ratio, at) for number, preset, check, ratio in known)
-        most = 1.0 if math.isinf(first.most) else at(first.most)
-        return Row(
-            expected,
-            at(first.least) if first.least > 0.0 else 0.0,
-            most,
-            None if first.paper is None else at(first.paper),
-            marks,
-        )
+        # The paper's is the same in all presets.
+        paper = known[0][3].paper
+        return Row(expected, None if paper is None else at(paper), marks)
 
     ticks = tuple((at(tick), _tick(tick)) for tick in TICKS if low * 0.96 <= tick <= high * 1.04)
     return Chart(tuple(row(*one) for one in shown.items()), ticks, len(checks) - len(shown))
@@ -206,7 +215,9 @@ def _chart(table: ClaimTable) -> Chart | None:
 
 def _mark(number: int, preset: str, check: Check, ratio: Ratio, at: Callable[[float], float]) -> Mark:
     ends = at(ratio.value), at(ratio.low), at(ratio.high)
-    return Mark(preset, number, check.verdict, *ends, f"{preset}: {check.words}")
+    # A bound in the measure's unit is another ratio where the right side is another.
+    allowed = at(ratio.least) if ratio.least > 0.0 else 0.0, 1.0 if math.isinf(ratio.most) else at(ratio.most)
+    return Mark(preset, number, check.verdict, *ends, *allowed, f"{preset}: {check.words}")
 
 
 def _drawn(ratio: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,6 @@ from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
 FILE = "search.toml"
-# Runs that all agree by chance in one of a billion cases.
-CERTAIN = 30
 FOLDER = "search"
 
 
@@ -82,6 +80,20 @@ def explore(
     )
 
 
+def grade(claim: Claim, means: Mapping[str, float], deviations: Sequence[Mapping[str, float]]) -> Grade:
+    """Judge means as the claim is judged, by runs that deviate from them by these shares."""
+
+    def deviating(side: Operand, point: int) -> Mapping[int, float]:
+        del point
+        if side.text not in means:
+            return {}
+        return {run: means[side.text] * (1.0 + one.get(side.text, 0.0)) for run, one in enumerate(deviations)}
+
+    one = judge(claim, deviating, [0]).verdict
+    is_judged, is_decided = one not in UNJUDGED, one != Verdict.INCONCLUSIVE
+    return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, is_judged, is_decided)
+
+
 def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:
     """Whether the scenarios, of which the AQMs' names are given, have all that a claim needs."""
     wanted = [(claim.measure(side).scenario, plain(claim.aqm(side))) for side in claim.operands]
@@ -99,20 +111,8 @@ def _target(claim: Claim, *, sizes: bool) -> Target:
             over = _quantity(claim, one.right)
             quantities.append(replace(_quantity(claim, one.left), name=name, over=over))
             numbers[name] = 1.0 - one.by if one.relation == "<" else 1.0 + one.by
-    return Target(claim.id, tuple(quantities), numbers, lambda means: _grade(claim, means))
+    return Target(claim.id, tuple(quantities), numbers, lambda means, deviations: grade(claim, means, deviations))
 
 
 def _quantity(claim: Claim, side: Operand) -> Quantity:
     return Quantity(side.text, side.aqm, claim.aqm(side), claim.measure(side), claim.scale)
-
-
-def _grade(claim: Claim, means: Mapping[str, float]) -> Grade:
-    """Judge the means alone: as runs that all agree, so many that chance has no part."""
-
-    def agreeing(side: Operand, point: int) -> Mapping[int, float]:
-        del point
-        return dict.fromkeys(range(CERTAIN), means[side.text]) if side.text in means else {}
-
-    judged = judge(claim, agreeing, [0])
-    one = judged.verdict
-    return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, one not in UNJUDGED)

@@ -144,7 +144,7 @@ def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = 
 
     def attempt(settings: Sequence[Setting]) -> None:
         missing = [setting for setting in settings if setting not in scores]
-        scores.update(runs.scores(missing, first, cores))
+        scores.update(runs.scores(missing, first, cores, space.noise))
 
     attempt(design.neighbours(search.factors, search.base))
     for aim in (_distance, _own):
@@ -153,7 +153,8 @@ def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = 
             attempt(design.neighbours(search.factors, best.setting))
             if min(scores.values(), key=aim) is best:
                 break
-    fresh = runs.scores(_chosen(search, scores), range(first.stop, first.stop + search.fresh_seeds), cores)
+    again = range(first.stop, first.stop + search.fresh_seeds)
+    fresh = runs.scores(_chosen(search, scores), again, cores, space.noise)
     return Outcome(search, targets, scores, fresh, space.sample, space.seeds, search.fresh_seeds)
 
 

@@ -19,8 +19,9 @@ from aqmlab.runs.runner import Done
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
+from aqmlab.search.noise import Noise, pooled
 from aqmlab.search.plan import Search, Setting
-from aqmlab.search.scores import Score, score
+from aqmlab.search.scores import Score, by_seed, score
 from aqmlab.search.targets import Target
 
 
@@ -68,14 +69,30 @@ class Runs:
 
         self._kept.make(missing, read, jobs, self._watcher.on_progress)
 
-    def scores(self, settings: Sequence[Setting], seeds: range, jobs: int) -> dict[Setting, Score]:
+    def noise(self, settings: Sequence[Setting], seeds: range, jobs: int) -> dict[str, Noise]:
+        """Make the missing runs of the settings with these seeds; return the noise in each target's quantities."""
+        self.conduct(settings, seeds, jobs)
+
+        def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
+            return self.values(setting, seeds, aqm, measure)
+
+        return {
+            target.name: pooled(
+                [{one.name: by_seed(setting, one, values) for one in target.quantities} for setting in settings]
+            )
+            for target in self._targets
+        }
+
+    def scores(
+        self, settings: Sequence[Setting], seeds: range, jobs: int, noise: Mapping[str, Noise]
+    ) -> dict[Setting, Score]:
         """Make the missing runs of the settings with these seeds; return the settings' scores."""
 
         def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
             return self.values(setting, seeds, aqm, measure)
 
         self.conduct(settings, seeds, jobs)
-        return {setting: score(setting, self._targets, values, self._search.own) for setting in settings}
+        return {setting: score(setting, self._targets, values, self._search.own, noise) for setting in settings}
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
         """Return the values of a measure in the runs of a setting with these seeds, by seed."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from aqmlab.results.measures import Measure
+from aqmlab.search.noise import Noise
 from aqmlab.search.plan import Setting
 from aqmlab.search.targets import Grade, Quantity, Target
 
@@ -33,7 +34,7 @@ class Score:
         error: the standard error of that mean; zero with one seed.
         distance: distance from all printed numbers; ``own`` from those of the paper's own AQM.
         near: how many numbers are within 10 % of the printed ones; ``numbers`` is how many there are.
-        grades: grades of the means, by target: so few seeds give no useful interval.
+        grades: grades of the means, by target: so few seeds have no interval of their own (`aqmlab.search.noise`).
 
     """
 
@@ -57,14 +58,16 @@ class Score:
         return sum(grade.holds for grade in self.grades.values())
 
 
-def score(setting: Setting, targets: Sequence[Target], values: Values, own: str) -> Score:
-    """Return the score of a setting."""
+def score(setting: Setting, targets: Sequence[Target], values: Values, own: str, noise: Mapping[str, Noise]) -> Score:
+    """Return the score of a setting; ``noise`` is that of each target."""
     measured: dict[tuple[str, str], float] = {}
     error: dict[tuple[str, str], float] = {}
+    runs: dict[str, int] = {}
     for target in targets:
         for one in target.quantities:
-            found = list(_found(setting, one, values).values())
+            found = list(by_seed(setting, one, values).values())
             if found:
+                runs[target.name] = len(found)
                 centre = math.fsum(found) / len(found)
                 squares = math.fsum((value - centre) ** 2 for value in found)
                 measured[target.name, one.name] = centre
@@ -84,16 +87,19 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str)
         own=_distance({place: ratio for place, ratio in ratios.items() if place in mine}),
         near=sum(ratio <= math.log1p(NEAR) for ratio in ratios.values()),
         numbers=len(ratios),
-        grades={target.name: target.grade(_of(target, measured)) for target in targets},
+        grades={
+            target.name: target.grade(_of(target, measured), noise[target.name].of_mean(runs.get(target.name, 1)))
+            for target in targets
+        },
     )
 
 
-def _found(setting: Setting, one: Quantity, values: Values) -> dict[int, float]:
+def by_seed(setting: Setting, one: Quantity, values: Values) -> dict[int, float]:
     """Return the values of a quantity by seed."""
     found = {seed: value * one.scale for seed, value in values(setting, one.aqm, one.measure).items()}
     if one.over is None:
         return found
-    others = _found(setting, one.over, values)
+    others = by_seed(setting, one.over, values)
     return {seed: value / others[seed] for seed, value in found.items() if others.get(seed)}
 
 

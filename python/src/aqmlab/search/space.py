@@ -1,7 +1,8 @@
 """The space of readings: in which share of it each target is met, and what decides.
 
 A paper leaves values open. Its verdict under one choice of them says nothing of the others, so a balanced sample of all
-combinations is run, and each target judged in each of them, by its means.
+combinations is run, and each target judged in each of them, by its means and the noise of the seeds
+(`aqmlab.search.noise`). Where that hides the answer a reading is undecided: it counts, and neither holds nor refutes.
 
 What decides is told by an analysis of variance of "it holds": the share of its variance that lies between the levels of
 a factor, less what chance alone puts there (epsilon squared, Kelley 1935). That is more the more levels there are, so
@@ -23,6 +24,8 @@ import numpy as np
 from aqmlab.files import machine
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import design
+from aqmlab.search import noise as repeated
+from aqmlab.search.noise import Noise
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
 from aqmlab.search.scores import Score
@@ -47,6 +50,11 @@ class Cell:
     grade: Grade
     presets: tuple[str, ...]
     sampled: bool
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it holds there, or does not, beyond the noise of the seeds."""
+        return self.grade.is_judged and self.grade.is_decided
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ class Reach:
         cells: every setting that was tried.
         holding: sampled settings in which it holds.
         tested: sampled settings in which it can be judged.
+        undecided: those of them in which the noise of the seeds hides the answer.
         low, high: the 95 % interval of the share in which it holds, in the whole space (Wilson 1927).
         strongest: the strongest factors, the strongest first.
         turns: what turns it, by preset.
@@ -89,6 +98,7 @@ class Reach:
     cells: tuple[Cell, ...]
     holding: int
     tested: int
+    undecided: int
     low: float
     high: float
     strongest: tuple[Deciding, ...]
@@ -112,13 +122,17 @@ class Reach:
             return f"Testable in none of {sampled} readings."
         held = f"Holds in {self.holding} of {self.tested} readings ({self.holding / self.tested:.0%}"
         held += f"; {self.low:.0%} to {self.high:.0%} of all, 95 %)"
+        if self.undecided:
+            held += f", undecided by the noise of the seeds in {self.undecided}"
         untested = sampled - self.tested
         if untested:
             held += f"; {untested} more have nothing to test"
         return f"{held}; {self._decides()}{self._turned()}."
 
     def _decides(self) -> str:
-        if self.holding in (0, self.tested):
+        if self.undecided == self.tested:
+            return "more seeds would be needed"
+        if self.holding in (0, self.tested - self.undecided):
             does = "does" if self.holding == 0 else "does not"
             others = [name for cell in self.cells if self._is_other(cell) for name in cell.presets]
             if others:
@@ -131,7 +145,7 @@ class Reach:
 
     def _is_other(self, cell: Cell) -> bool:
         """Whether it is judged otherwise than all sampled ones."""
-        return cell.grade.is_judged and cell.grade.holds == (self.holding == 0)
+        return cell.is_decided and cell.grade.holds == (self.holding == 0)
 
     def _turned(self) -> str:
         if not self.turns:
@@ -148,6 +162,7 @@ class Reach:
             "claim": self.target,
             "holding": self.holding,
             "tested": self.tested,
+            "undecided": self.undecided,
             "share": self.share,
             "ci95_low": self.low,
             "ci95_high": self.high,
@@ -165,6 +180,7 @@ class Space:
         scores: every setting that was tried.
         sample: those of them that were drawn from all combinations.
         numbers: the seeds of each setting.
+        noise: by target: by how much these make its quantities differ.
         folder: where runs are kept.
 
     """
@@ -174,6 +190,7 @@ class Space:
     scores: Mapping[Setting, Score]
     sample: Sequence[Setting]
     numbers: range
+    noise: Mapping[str, Noise]
     folder: Path
 
     @property
@@ -209,12 +226,14 @@ class Space:
             for setting, one in self.scores.items()
         )
         tested = [cell for cell in cells if cell.sampled and cell.grade.is_judged]
-        holding = sum(cell.grade.holds for cell in tested)
+        decided = [cell for cell in tested if cell.is_decided]
+        holding, undecided = sum(cell.grade.holds for cell in decided), len(tested) - len(decided)
         low, high = statistics.share(holding, len(tested))
-        return Reach(name, cells, holding, len(tested), low, high, self._strongest(tested), self._turns(cells))
+        strongest, turns = self._strongest(decided), self._turns(cells)
+        return Reach(name, cells, holding, len(tested), undecided, low, high, strongest, turns)
 
     def _strongest(self, cells: Sequence[Cell]) -> tuple[Deciding, ...]:
-        """Return the factors with the largest shares of the variance."""
+        """Return the factors with the largest shares of the variance, among readings that are decided."""
         held = np.array([float(cell.grade.holds) for cell in cells])
         if not cells or held.min() == held.max():
             return ()
@@ -235,14 +254,14 @@ class Space:
         """Return, for each preset, the fewest changes that turn it, if few of them do."""
         found = []
         for preset, setting in self.search.presets.items():
-            own = next(cell.grade for cell in cells if cell.setting == setting)
+            own = next(cell for cell in cells if cell.setting == setting)
             others = [
                 (self._changes(setting, cell.setting), cell.grade.word)
                 for cell in cells
-                if cell.grade.is_judged and cell.grade.holds != own.holds
+                if cell.is_decided and cell.grade.holds != own.grade.holds
             ]
             fewest = min(others, key=lambda one: len(one[0]), default=None)
-            if own.is_judged and fewest and len(fewest[0]) <= MOST_CHANGES:
+            if own.is_decided and fewest and len(fewest[0]) <= MOST_CHANGES:
                 found.append(Turn(preset, *fewest))
         return tuple(found)
 
@@ -277,8 +296,11 @@ def explore(
     named = [search.base, *search.presets.values()]
     near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
     settings = list(dict.fromkeys([*named, *sample, *near]))
-    scores = runs.scores(settings, numbers, machine.cores() if jobs is None else jobs)
-    return Space(search, targets, scores, sample, numbers, folder)
+    cores = machine.cores() if jobs is None else jobs
+    again = range(numbers.start, max(numbers.stop, numbers.start + repeated.RUNS))
+    noise = runs.noise(sample[: repeated.REPEATED], again, cores)
+    scores = runs.scores(settings, numbers, cores, noise)
+    return Space(search, targets, scores, sample, numbers, noise, folder)
 
 
 def _between(group: Reals, outcomes: Reals) -> Reals:

@@ -63,7 +63,7 @@ def conclusion(outcome: Outcome) -> list[str]:
         f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average. The "
         f"setting with the most numbers within 10 % has {most('near')} of {best.numbers}, the one in which the most "
         f"claims hold {most('holding')} of {len(best.grades)}, the one with the most that hold with their size "
-        f"{most('reproduced')} (judged by the means alone).",
+        f"{most('reproduced')} (judged by the means and the noise of the seeds).",
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.results.measures import Measure
@@ -34,13 +34,14 @@ class Quantity:
 class Grade:
     """The grade in a target: in a word, whether its direction holds, and whether its size does too.
 
-    ``is_judged`` is false where there is nothing to judge.
+    ``is_judged`` is false where there is nothing to judge, ``is_decided`` where the seeds' noise hides the answer.
     """
 
     word: str
     holds: bool
     is_whole: bool
     is_judged: bool = True
+    is_decided: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ class Target:
         name: its name, as ``spie-1``.
         quantities: measured quantities.
         numbers: expected values of some quantities, by name: above zero, so that a ratio exists.
-        grade: grades the means of the quantities.
+        grade: grades the means of the quantities, given by what shares of them runs deviate (`Noise.of_mean`).
 
     """
 
     name: str
     quantities: tuple[Quantity, ...]
     numbers: Mapping[str, float]
-    grade: Callable[[Mapping[str, float]], Grade]
+    grade: Callable[[Mapping[str, float], Sequence[Mapping[str, float]]], Grade]

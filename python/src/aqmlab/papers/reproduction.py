@@ -48,8 +48,9 @@ class Reproduction:
 
     @functools.cached_property
     def mechanisms(self) -> dict[str, list[Judgement]]:
-        """The mechanisms judged, by preset: a family of their own."""
-        return {preset: self._judged(self.paper.mechanisms, preset) for preset in self.presets}
+        """The mechanisms judged, by preset, as far as they were run: a family of their own."""
+        run = [one for one in self.paper.mechanisms if self._is_run(one)]
+        return {preset: self._judged(run, preset) for preset in self.presets}
 
     @property
     def has_beyond(self) -> bool:
@@ -105,6 +106,10 @@ class Reproduction:
 
     def _judged(self, claims: Sequence[Claim], preset: str) -> list[Judgement]:
         return family([self._judge(claim, preset) for claim in claims])
+
+    def _is_run(self, claim: Claim) -> bool:
+        names = {measure.scenario for measure in claim.measures.values()}
+        return any(self.result(preset, name) for preset in self.presets for name in names)
 
     def _judge(self, claim: Claim, preset: str) -> Judgement:
         def measured(side: Operand, point: int) -> Mapping[int, float]:

@@ -32,12 +32,12 @@ class ClaimTable:
 
 def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
     """Return the claims of a paper."""
-    return _tables(reproduction.paper.claims, reproduction.judgements)
+    return _tables(reproduction.judgements)
 
 
 def mechanism_tables(reproduction: Reproduction) -> list[ClaimTable]:
-    """Return the mechanisms of a paper."""
-    return _tables(reproduction.paper.mechanisms, reproduction.mechanisms)
+    """Return the mechanisms of a paper, as far as they were run."""
+    return _tables(reproduction.mechanisms)
 
 
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
@@ -54,10 +54,9 @@ def cell(value: float | None, half: float | None) -> Cell:
     return Cell(shown, "" if half is None else f"{half:.{digits}f}")
 
 
-def _tables(claims: Sequence[Claim], judged: Mapping[str, Sequence[Judgement]]) -> list[ClaimTable]:
-    return [
-        _table(claim, {preset: found[place] for preset, found in judged.items()}) for place, claim in enumerate(claims)
-    ]
+def _tables(judged: Mapping[str, Sequence[Judgement]]) -> list[ClaimTable]:
+    same = zip(*judged.values(), strict=True)
+    return [_table(found[0].claim, dict(zip(judged, found, strict=True))) for found in same]
 
 
 def _table(claim: Claim, judgements: dict[str, Judgement]) -> ClaimTable:

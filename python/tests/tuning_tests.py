@@ -249,6 +249,29 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
     assert (document["verdicts"][0]["n"], document["verdicts"][0]["unit"]) == (3, "seeds")
     assert "the scenarios of other.toml judge" in document["words"][-1]
     assert document["sensitivity"] == []
+    # Of several files each is a scenario of its own, also when more trials go on.
+    (tmp_path / "third.toml").write_text(text.format("80ms"))
+    both = [
+        "--judge",
+        "other.toml",
+        "--judge",
+        "third.toml",
+        "--aqm",
+        SPACE,
+        "--minimise",
+        "loss_ratio",
+        "--out",
+        "two",
+    ]
+    for trials in (2, 3):
+        ended = aqmlab("tune", "one.toml", *both, *few, "--trials", trials)
+        assert ended.status == 0, ended.err
+        assert (json.loads(ended.out)["verdicts"][0]["n"], json.loads(ended.out)["verdicts"][0]["unit"]) == (
+            2,
+            "scenarios",
+        )
+    manifest = json.loads((tmp_path / "two" / "unseen" / "manifest.json").read_text())
+    assert [one["point"] for one in manifest["points"]] == [{"file": "other.toml"}, {"file": "third.toml"}]
     seen = aqmlab("tune", "one.toml", "--judge", "one.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
     assert "judge: one.toml has a scenario that is tuned on, too" in seen.line
     clash = aqmlab("tune", "one.toml", "--sweep", "rtt=1ms,2ms", "--aqm", SPACE, "--minimise", "loss_ratio")

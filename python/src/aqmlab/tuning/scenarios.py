@@ -48,8 +48,13 @@ def from_files(
 
     def points(paths: Sequence[str | os.PathLike[str]]) -> tuple[Options, ...]:
         given = {name: value for name, value in options.items() if value is not None}
-        loaded = [scenario.load(Path(path), {**given, "aqm": "fifo"}) for path in paths]
-        return tuple(point for one in loaded for point in one.points)
+        loaded = {os.fspath(path): scenario.load(Path(path), {**given, "aqm": "fifo"}) for path in paths}
+        if len(loaded) == 1:
+            return next(iter(loaded.values())).points
+        # Several files have points of the same name, or of none.
+        return tuple(
+            replace(point, point={"file": path, **point.point}) for path, one in loaded.items() for point in one.points
+        )
 
     if not judging:
         return _halved(points(training), seed)

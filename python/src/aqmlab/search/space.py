@@ -126,7 +126,7 @@ class Reach:
             held += f", undecided by the noise of the seeds in {self.undecided}"
         untested = sampled - self.tested
         if untested:
-            held += f"; {untested} more have nothing to test"
+            held += f"; {untested} more {'has' if untested == 1 else 'have'} nothing to test"
         return f"{held}; {self._decides()}{self._turned()}."
 
     def _decides(self) -> str:

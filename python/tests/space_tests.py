@@ -20,6 +20,7 @@ from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
+from aqmlab.search.noise import pooled
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics
 
@@ -113,6 +114,17 @@ def what_the_noise_hides_counts_and_turns_nothing() -> None:
     hidden = _space(lambda setting: UNDECIDED).reaches["c-1"]
     assert hidden.sentence.endswith("in 24; more seeds would be needed.")
     assert "12 of 24 judgements are undecided by the noise" in cards.opening(_space(lambda one: grades[one[0]]))
+
+
+def pooled_noise_has_the_interval_of_its_degrees_of_freedom() -> None:
+    readings = [{"delay": {1: 9.0, 2: 11.0}}, {"delay": {1: 30.0, 2: 30.0}, "loss": {}}]
+    noise = pooled(readings)
+    for runs in (1, 4):
+        values = [1.0 + one["delay"] for one in noise.of_mean(runs)]
+        # The root of (0.1^2 + 0.1^2) / 2, and Student's factor with two degrees of freedom.
+        assert statistics.mean(values).half_width == pytest.approx(4.302653 * 0.1 / runs**0.5)
+        assert sum(values) == pytest.approx(4.0)
+    assert pooled([{"delay": {}}]).of_mean(1) == []
 
 
 class Noisy(Simulator):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from aqmlab import __version__
 from aqmlab.advice import figures, paste, words
+from aqmlab.advice.noticed import FIGURES
 from aqmlab.advice.run import Advice
-from aqmlab.advice.verdict import FIGURES, PING
+from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 from aqmlab.files import disk
 from aqmlab.report import environment, inline
 
@@ -34,9 +35,12 @@ def render(advice: Advice, interface: str = "eth0") -> str:
             figures=FIGURES,
             drawn=[(one.caption, inline(figures.drawn(one), one.title)) for one in figures.figures(advice.verdict)],
             ping=PING,
+            rpm=RPM,
+            game_median=GAME_MEDIAN,
             judged=advice.verdict.judged,
             tc=paste.tc(advice.chosen, advice.line, interface),
-            sqm=paste.sqm(advice.chosen, advice.line, interface),
+            sqm=paste.sqm(advice.for_openwrt, advice.line, interface),
+            openwrt=words.openwrt(advice),
             undo=paste.undo(advice.chosen, interface),
             grade=words.GRADE,
             interface=interface,

@@ -62,11 +62,16 @@ def undo(way: Way, interface: str = "eth0") -> list[str]:
     return [f"tc qdisc del dev {interface} root", f"tc qdisc del dev {interface} ingress", f"ip link del {MIRROR}"]
 
 
+def has_script(way: Way) -> bool:
+    """Return whether OpenWrt's SQM has a script for a way."""
+    return way.up.partition(" ")[0] in SCRIPTS
+
+
 def sqm(way: Way, line: Line, interface: str = "eth0") -> list[str]:
     """Return OpenWrt's commands; none where SQM has no script for the way."""
-    name = way.up.partition(" ")[0]
-    if name not in SCRIPTS:
+    if not has_script(way):
         return []
+    name = way.up.partition(" ")[0]
     down_kbit, up_kbit = (rate // 1000 for rate in line.shaped(way.share))
     if line.layer.name == "vdsl":
         down_kbit, up_kbit = (line.layer.carried(rate) for rate in (down_kbit, up_kbit))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import experiment, scenario
+from aqmlab.advice import paste
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
 from aqmlab.advice.verdict import Choice, judge
@@ -49,6 +50,14 @@ class Advice:
     def chosen(self) -> Way:
         """The way to take."""
         return self.way(self.verdict.chosen)
+
+    @property
+    def for_openwrt(self) -> Way:
+        """The way to take with OpenWrt's SQM: this one, or if SQM has no script for it, the best that has one."""
+        if not self.chosen.is_shaped or paste.has_script(self.chosen):
+            return self.chosen
+        others = [one for one in self.verdict.judged if paste.has_script(self.way(one.name))]
+        return self.way(min(others, key=lambda one: one.behind).name)
 
     def way(self, name: str) -> Way:
         """Return a way by its name."""

@@ -1,14 +1,17 @@
-"""Which way is best: a way is worse where a household would notice, and chance does not explain it."""
+"""Which way is best: what a household would notice of each, summed up; worse is what chance does not explain."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from aqmlab.advice import noticed
+from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, SLIGHT_STEPS, Figure
+from aqmlab.advice.ways import support
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
@@ -17,80 +20,27 @@ from aqmlab.vocabulary.errors import InputError
 # dslreports.com/faq/17930: increase of the round-trip time when the line is fully used, in ms.
 GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))
 WORST_GRADE = "F"
-# Grades at which a line is no good: such a way is taken only if all are.
+# Grades at which a line is no good.
 POOR = ("D", WORST_GRADE)
-
-
-# G.711 without loss or delay: R is 93.2 (ITU-T G.107).
-BEST_MOS = 4.4
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Something that a household notices.
-
-    ``least`` is the smallest difference that matters, in its unit and as a share of the best value: both must be
-    exceeded. ``of`` computes it from a run's metrics and the length of the run in minutes.
-    """
-
-    name: str
-    title: str
-    unit: str
-    digits: int
-    is_more_better: bool
-    least: float
-    least_share: float
-    of: Callable[[Mapping[str, Any], float], float | None]
-
-
-def _least_mos(run: Mapping[str, Any], minutes: float) -> float:
-    del minutes
-    return min(float(run["mos_mean"]), float(run["mos_back_mean"]))
-
-
-def _stalls(run: Mapping[str, Any], minutes: float) -> float | None:
-    return None if run.get("video_bitrate_mbit") is None else float(run["video_stall_s"]) / minutes
-
-
-def _both(run: Mapping[str, Any], group: str, metric: str) -> float:
-    """Both directions' delays together: a round trip. Two 99th percentiles bound 98 of 100 round trips at least."""
-    return float(run[f"class.{group}_down.{metric}"] + run[f"class.{group}_up.{metric}"])
-
-
-FIGURES = (
-    Figure("call_mos", "Call", f"MOS, 1 to {BEST_MOS}", 2, True, 0.1, 0.0, _least_mos),
-    Figure("page_load_s", "Page load", "mean, s", 2, False, 0.1, 0.1, lambda run, _: run["page_load_mean_s"]),
-    Figure(
-        "game_rtt_ms",
-        "Game round trip",
-        "98 %, ms",
-        0,
-        False,
-        10.0,
-        0.1,
-        lambda run, _: _both(run, "game", "owd_p99_ms"),
-    ),
-    Figure("video_stall_s", "Video stalls", "s a minute", 1, False, 0.5, 0.1, _stalls),
-    Figure("video_mbit", "Video", "Mbit/s", 2, True, 0.2, 0.1, lambda run, _: run["video_bitrate_mbit"]),
-    Figure("download_mbit", "Download", "Mbit/s", 2, True, 0.0, 0.1, lambda run, _: run["class.download.goodput_mbit"]),
-    Figure("backup_mbit", "Backup", "Mbit/s", 2, True, 0.0, 0.1, lambda run, _: run["class.backup.goodput_mbit"]),
-)
-# What the grade is made of: shown, not judged, since the game's delay is.
-PING = "ping_increase_ms"
-TOTAL = "goodput_mbit"
+# Shown, not judged: what the grade is made of, its likes, and what is carried in all.
+PING, RPM, GAME_MEDIAN, TOTAL = "ping_increase_ms", "rpm", "game_rtt_p50_ms", "goodput_mbit"
 
 
 @dataclass(frozen=True)
 class Judged:
     """A way: its figures, its grade, and in which figures it is noticeably worse than the best (by what).
 
-    ``unseen`` is the share of runs that have no value of a figure, since no page finished or the video never began.
+    ``shortfalls`` are how far each figure is behind the best, in steps (`Figure.shortfall`), and ``behind`` is their
+    sum with a step for each grade that is better elsewhere. ``unseen`` is the share of runs that have no value of a
+    figure, since no page finished or the video never began.
     """
 
     name: str
     values: dict[str, Estimate]
     grade: str
     worse: dict[str, float]
+    shortfalls: dict[str, float]
+    behind: float
     unseen: dict[str, float]
 
     def shown(self, figure: Figure) -> str:
@@ -101,14 +51,15 @@ class Judged:
 
 @dataclass(frozen=True)
 class Choice:
-    """Every way in order, and the chosen one.
+    """Every way in order, the chosen one, and the one that would be next.
 
-    Those ``alike`` differ from it by less than is noticed in every figure, with 95 % confidence. Those ``tied`` are
-    worse in as many figures and have the same grade, but are not shown to be alike.
+    Those ``alike`` differ from it by less than is noticed in every figure, with 95 % confidence. Those ``tied`` have
+    the same grade and are behind by at most a step more, but are not shown to be alike.
     """
 
     judged: tuple[Judged, ...]
     chosen: str
+    runner_up: str
     alike: tuple[str, ...]
     tied: tuple[str, ...]
 
@@ -128,11 +79,16 @@ def grade(increase_ms: float) -> str:
 
 
 def judge(result: Result, minutes: float) -> Choice:
-    """Judge the ways, which are the points of a result in order of preference.
+    """Judge the ways, which are the points of a result, the usual ones first.
+
+    What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
+    as a step. The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better
+    one, which are at most two steps behind the least sum (that annoys slightly), the best supported one is chosen
+    (`support`), then that with the best grade, then the first. A way is out if one with a better grade has no greater
+    sum: so none is chosen over one with a better grade that is not behind elsewhere by more than a step for each grade.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
-    significant at 5 % after Holm's correction over the ways. The chosen way has no poor grade if any has none, or the
-    least poor; of those it is worse in the fewest figures, then it has the best grade, then it is the first.
+    significant at 5 % after Holm's correction over the ways.
 
     Raises:
         InputError: if a way has fewer than two finished runs.
@@ -145,44 +101,108 @@ def judge(result: Result, minutes: float) -> Choice:
     if any(len(one) < 2 for one in runs.values()):
         raise InputError("seeds: at least 2 finished runs of every way are needed for an interval")
     seen = {
-        name: {figure.name: [_value(figure, run, minutes) for run in some] for figure in FIGURES}
+        name: {figure.name: [noticed.value(figure, run, minutes) for run in some] for figure in FIGURES}
         for name, some in runs.items()
     }
     values = {
         name: {
-            figure.name: [_unseen(figure, minutes) if value is None else value for value in some[figure.name]]
+            figure.name: [noticed.unseen(figure, minutes) if value is None else value for value in some[figure.name]]
             for figure in FIGURES
         }
         for name, some in seen.items()
     }
-    rtt_ms = min(run["rtt_base_ms"] for some in runs.values() for run in some)
-    pings = {name: [_both(run, "ping", "owd_mean_ms") - rtt_ms for run in some] for name, some in runs.items()}
-    totals = {name: [run[TOTAL] for run in some] for name, some in runs.items()}
+    shown = {
+        name: _shown(runs[name], result.histograms.filter(pl.col("point") == number))
+        for number, name in enumerate(names)
+    }
+    means = {
+        name: {figure: statistics.mean(some) for figure, some in values[name].items()} | shown[name] for name in names
+    }
     worse = _worse(names, values)
+    grades = {name: grade(means[name][PING].value) for name in names}
+    shortfalls = _shortfalls(means)
+    least = min(map(_place, grades.values()))
     judged = tuple(
         Judged(
             name,
-            {figure: statistics.mean(some) for figure, some in values[name].items()}
-            | {PING: statistics.mean(pings[name]), TOTAL: statistics.mean(totals[name])},
-            grade(sum(pings[name]) / len(pings[name])),
+            means[name],
+            grades[name],
             worse[name],
+            shortfalls[name],
+            sum(shortfalls[name].values()) + NOTICED_STEPS * (_place(grades[name]) - least),
             {figure: some.count(None) / len(some) for figure, some in seen[name].items() if None in some},
         )
         for name in names
     )
-    chosen = min(judged, key=_merit)
+    chosen = best(judged)
     others = [one for one in judged if one is not chosen]
     alike = tuple(
         one.name for one in others if one.grade == chosen.grade and _are_alike(values[one.name], values[chosen.name])
     )
-    tied = tuple(one.name for one in others if one.name not in alike and _merit(one) == _merit(chosen))
-    return Choice(judged, chosen.name, alike, tied)
+    tied = tuple(
+        one.name
+        for one in others
+        if one.name not in alike and one.grade == chosen.grade and abs(one.behind - chosen.behind) <= NOTICED_STEPS
+    )
+    return Choice(judged, chosen.name, best(others).name, alike, tied)
 
 
-def _merit(one: Judged) -> tuple[int, int, int]:
-    """The less, the better."""
-    place = [*(name for _, name in GRADES), WORST_GRADE].index(one.grade)
-    return (place if one.grade in POOR else 0), len(one.worse), place
+def _place(name: str) -> int:
+    return [*(one for _, one in GRADES), WORST_GRADE].index(name)
+
+
+def best(judged: Sequence[Judged]) -> Judged:
+    """Return the way to take, as `judge` tells it."""
+    least = min(one.behind for one in judged)
+    grade_kept = min(_place(one.grade) for one in judged if one.behind <= least + NOTICED_STEPS)
+
+    def is_candidate(one: Judged) -> bool:
+        is_outdone = any(_place(other.grade) < _place(one.grade) and other.behind <= one.behind for other in judged)
+        return one.behind <= least + SLIGHT_STEPS and _place(one.grade) <= grade_kept and not is_outdone
+
+    return min(filter(is_candidate, judged), key=lambda one: (support(one.name), _place(one.grade)))
+
+
+def _shortfalls(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {name: {} for name in means}
+    for figure in FIGURES:
+        column = {name: values[figure.name].value for name, values in means.items()}
+        ahead = max(column.values()) if figure.is_more_better else min(column.values())
+        for name, value in column.items():
+            found[name][figure.name] = figure.shortfall(value, ahead)
+    return found
+
+
+def _shown(runs: Sequence[Mapping[str, Any]], histograms: pl.DataFrame) -> dict[str, Estimate]:
+    """What is shown of a way and not judged."""
+    rtt_ms = min(run["rtt_base_ms"] for run in runs)
+    medians = [_median_ms(histograms.filter(pl.col("name") == f"class.game_{way}.owd")) for way in ("down", "up")]
+    return {
+        PING: statistics.mean([noticed.round_trip(run, "ping", "owd_mean_ms") - rtt_ms for run in runs]),
+        RPM: statistics.mean([_rpm(run) for run in runs]),
+        # Of both ways together, which is near the median of their sum.
+        GAME_MEDIAN: Estimate(sum(medians), None, None, len(runs)),
+        TOTAL: statistics.mean([run[TOTAL] for run in runs]),
+    }
+
+
+def _rpm(run: Mapping[str, Any]) -> float:
+    """Round trips a minute while the line is full: draft-ietf-ippm-responsiveness-09, "Aggregating the Measurements".
+
+    It is the mean of what separate connections have (here the ping, which stands for the handshakes of TCP and TLS and
+    for the request alike) and of what those have that fill the line (their TCP round trips). Means are not trimmed.
+    """
+    loaded = [run.get(f"class.{group}.rtt_mean_ms") for group in ("download", "backup")]
+    times = [one for one in loaded if one]
+    foreign = 60_000 / noticed.round_trip(run, "ping", "owd_mean_ms")
+    return (foreign + (60_000 * len(times) / sum(times) if len(times) == len(loaded) else 0.0)) / 2
+
+
+def _median_ms(histogram: pl.DataFrame) -> float:
+    """The median of a delay over all runs."""
+    merged = histogram.group_by("value_ns").agg(pl.col("count").sum()).sort("value_ns")
+    counts = merged["count"].to_numpy().astype(float).reshape(1, -1)
+    return statistics.percentile(counts, merged["value_ns"].to_numpy() / 1e6, 0.5).value if counts.any() else np.nan
 
 
 def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]]) -> bool:
@@ -194,26 +214,10 @@ def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]
         difference = statistics.paired(some[figure.name], chosen[figure.name]).estimate
         if difference.low is None or difference.high is None:
             return False
-        unnoticed = max(figure.least, figure.least_share * abs(statistics.mean(chosen[figure.name]).value))
+        unnoticed = figure.noticed.of(statistics.mean(chosen[figure.name]).value)
         if max(-difference.low, difference.high) > unnoticed:
             return False
     return True
-
-
-def _value(figure: Figure, run: Mapping[str, Any], minutes: float) -> float | None:
-    """A run without a finished page, or a video that never began, has no value."""
-    try:
-        value = figure.of(run, minutes)
-    except (KeyError, TypeError):
-        value = None
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _unseen(figure: Figure, minutes: float) -> float:
-    """What stands for a missing value: nothing, a page as long as the run, a video that stands still all the time."""
-    if figure.is_more_better:
-        return 0.0
-    return 60.0 if figure.name == "video_stall_s" else 60.0 * minutes
 
 
 def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
@@ -221,12 +225,11 @@ def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]
     found: dict[str, dict[str, float]] = {name: {} for name in names}
     for figure in FIGURES:
         means = {name: statistics.mean(values[name][figure.name]).value for name in names}
-        best = max(names, key=lambda name: means[name] if figure.is_more_better else -means[name])
-        others = [name for name in names if name != best]
-        differences = [statistics.paired(values[name][figure.name], values[best][figure.name]) for name in others]
+        ahead = max(names, key=lambda name: means[name] if figure.is_more_better else -means[name])
+        others = [name for name in names if name != ahead]
+        differences = [statistics.paired(values[name][figure.name], values[ahead][figure.name]) for name in others]
         for name, difference in zip(others, statistics.holm(differences), strict=True):
-            size = abs(difference.estimate.value)
-            is_large = size > figure.least and size > figure.least_share * abs(means[best])
+            is_large = abs(difference.estimate.value) > figure.noticed.of(means[ahead])
             if difference.is_distinguishable and is_large:
                 found[name][figure.name] = difference.estimate.value
     return found

@@ -17,11 +17,15 @@ USUAL_SHARE, OTHER_SHARES, OTHER_SHARES_UP_TO_BPS = 0.9, (0.95, 0.8, 0.7), 50_00
 ASYMMETRY = 8
 # What a shaper of a mobile line may have of its mean rate, which the line is often below.
 MOBILE_SHARES = (0.8, 0.5)
+# How well routers support a discipline, by its name: CAKE is the default of OpenWrt's SQM, which has a script for
+# FQ-CoDel too (simplest.qos); others are for those who have tc. Nothing to set up is the least work.
+SUPPORT = {"as": 0, "cake": 1, "fq_codel": 2}
+WITH_TC_ONLY = 3
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to run the line. The first of two that cannot be told apart is the better supported one.
+    """A way to run the line.
 
     ``down`` and ``up`` are the disciplines of the router's shaper with their arguments as tc has them; without a shaper
     (``share`` 0) they are empty, and ``modem`` may be another discipline for the modem's way up.
@@ -40,8 +44,18 @@ class Way:
         return self.share > 0
 
 
+def support(name: str) -> int:
+    """Return how well a way is supported, by its name: the less, the better.
+
+    >>> [support(name) for name in (AS_IT_IS, "cake at 80%", "fq_codel", "fq_pie")]
+    [0, 1, 2, 3]
+
+    """
+    return SUPPORT.get(name.partition(" ")[0], WITH_TC_ONLY)
+
+
 def ways(line: Line, only_usual: bool = False) -> list[Way]:
-    """Return the ways for a line, the best supported first; ``only_usual`` leaves out what few routers come with."""
+    """Return the ways for a line, the usual ones first; ``only_usual`` leaves out what few routers come with."""
     found = [Way(AS_IT_IS, "the modem with a plain queue")]
     for share in MOBILE_SHARES if line.trace else (line.share or USUAL_SHARE,):
         note = f" at {share:.0%}" if line.trace else ""

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
-from aqmlab.advice.verdict import BEST_MOS, FIGURES, PING, POOR, TOTAL, Judged
-from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
+from aqmlab.advice.noticed import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
+from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged
+from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE, support
 from aqmlab.vocabulary.units import Size
 
 if TYPE_CHECKING:
@@ -17,29 +18,65 @@ GRADE = (
     "The grade is that of speed tests: the increase of the round-trip time while the line is full, below 5 ms A+, "
     "30 ms A, 60 ms B, 200 ms C, 400 ms D, else F"
 )
+RPM_IS = (
+    "RPM is how many round trips a minute has while the line is full, the mean of the ping's and of those of the TCP "
+    "connections that fill it (draft-ietf-ippm-responsiveness-09, without trimming)."
+)
 LEGEND = "* noticeably worse than the best of its column, and not by chance. The page has all intervals."
-# Goodput that changes by less is as good as kept.
-KEPT = 0.98
 LOADS, STALLS = "a page loads in ", "the video stalls "
 _NAMES = {figure.name: figure.title.lower() for figure in FIGURES}
 
 
 def sentences(advice: Advice) -> list[str]:
-    """Return the answer, a sentence each."""
+    """Return the answer, a sentence each: what changes, what is lost in total, what is felt, and why this way."""
     chosen, today = advice.verdict.of(advice.chosen.name), advice.verdict.of(AS_IT_IS)
     found = [_headline(advice, chosen, today)]
-    if chosen is not today and chosen.grade in POOR:
-        found.append("No way tried here makes this line good.")
     if chosen is not today:
-        found += [_gains(chosen, today), _given_up(chosen, today)]
+        found.append(_total(chosen, today))
+        if chosen.grade in POOR:
+            found.append("No way tried here makes this line good.")
+        found.append(_gains(chosen, today))
     else:
         found.append(_state(chosen))
     found += _too_slow(advice)
     if chosen.worse:
         better = (f"{_best(advice, name)} in {_NAMES[name]}" for name in chosen.worse)
         found.append(f"Noticeably better, at the price of the rest: {', '.join(better)}.")
-    found.append(_alike(advice))
-    return found
+    return [*found, _order(advice, chosen), *_alike(advice)]
+
+
+def openwrt(advice: Advice) -> str:
+    """Return what the lines for OpenWrt are, or why there are none."""
+    chosen, way = advice.chosen, advice.for_openwrt
+    if chosen.name == AS_IT_IS:
+        return "OpenWrt: nothing to set, SQM stays off"
+    if not chosen.is_shaped:
+        return "OpenWrt: nothing to set, this is done in the modem, by the provider"
+    if way is chosen:
+        return "OpenWrt with SQM instead"
+    behind = advice.verdict.of(way.name).behind - advice.verdict.of(chosen.name).behind
+    return (
+        f"OpenWrt: SQM has no script for {chosen.up.partition(' ')[0]}; "
+        f"with {way.name}, the best that it has, the line is {behind:.1f} steps further behind"
+    )
+
+
+def noticed() -> list[str]:
+    """Return what is noticed of each figure and what annoys, with the sources, a sentence each."""
+    return [
+        f"{figure.title}: {_size(figure, figure.noticed.least, figure.noticed.share)} is noticed "
+        f"({figure.noticed.source}), {_size(figure, figure.annoying.least, figure.annoying.share)} annoys "
+        f"({figure.annoying.source})."
+        for figure in FIGURES
+    ]
+
+
+def _size(figure: Figure, least: float, share: float) -> str:
+    """A difference, as an amount and as a share of the best value."""
+    unit = "of MOS" if figure.name == "call_mos" else figure.unit.rpartition(", ")[2]
+    sizes = [f"{least:g} {unit}"] if least else []
+    sizes += [f"{share:.0%}".replace("%", "\u00a0%")] if share else []
+    return f"a difference of {' and '.join(sizes)}"
 
 
 def assumptions(advice: Advice) -> list[str]:
@@ -61,8 +98,14 @@ def assumptions(advice: Advice) -> list[str]:
         f"Simulated, packet by packet: {seeds} runs of {duration} for each way, without the first {warmup}, the same "
         "traffic in all. A way is worse where the paired difference from the best is significant at 5 % (Holm) and "
         "large enough to be noticed.",
+        f"Behind: how far a way is behind the best in each figure, summed up, in steps of ITU-T P.800's scale of "
+        f"degradations: 1 is noticed, {ANNOYING_STEPS:g} annoy, {MOST_STEPS:g} are the most; a grade is one. The "
+        "best grade within a step of the least is kept; with it, the best supported way within two steps (that annoys "
+        "slightly) is named: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), then what only tc has.",
+        *noticed(),
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
+        f"{RPM_IS} The game's median is that of one way and of the other, added.",
         "Page load is the mean of the pages that finished. A run without one counts with its length, the least that it "
         "can be (>), and a video that does not start as one that stands still.",
         "The video begins with the run at its lowest rate (BBA-0): its mean rate is lower than that of a longer film.",
@@ -135,18 +178,20 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
 
 def _grades(chosen: Judged, today: Judged) -> str:
     same = chosen.grade == today.grade
-    return f"grade {chosen.grade}, as it is today" if same else f"grade {chosen.grade} instead of {today.grade}"
+    change = f"grade {chosen.grade}, as it is today" if same else f"grade {chosen.grade} instead of {today.grade}"
+    return f"{change}, and {chosen.values[RPM].value:.0f} round trips a minute instead of {today.values[RPM].value:.0f}"
 
 
 def _gains(chosen: Judged, today: Judged) -> str:
-    mos, game = (
+    mos, median, game = (
         [f"{one.values[name].value:.{digits}f}" for one in (chosen, today)]
-        for name, digits in (("call_mos", 1), ("game_rtt_ms", 0))
+        for name, digits in (("call_mos", 1), (GAME_MEDIAN, 0), ("game_rtt_ms", 0))
     )
     return (
         f"While everything is in use, a call scores {mos[0]} of {BEST_MOS} (MOS; today {mos[1]}), {_page(chosen)} "
-        f"(today {_page(today).removeprefix(LOADS)}), the game's round trip is below {game[0]} ms for 98 of 100 "
-        f"packets (today {game[1]} ms), and {_video(chosen)} (today {_video(today).removeprefix(STALLS)})."
+        f"(today {_page(today).removeprefix(LOADS)}), the game's round trip is {median[0]} ms in the median and "
+        f"below {game[0]} ms for 98 of 100 packets (today {median[1]} and {game[1]} ms), and {_video(chosen)} (today "
+        f"{_video(today).removeprefix(STALLS)})."
     )
 
 
@@ -180,26 +225,26 @@ def _too_slow(advice: Advice) -> list[str]:
     ]
 
 
-def _given_up(chosen: Judged, today: Judged) -> str:
-    """What the goodput becomes: first what falls."""
+def _total(chosen: Judged, today: Judged) -> str:
+    """What is carried in all, and of it the download and the backup: first what falls."""
 
     def change(name: str) -> str:
         now, then = chosen.values[name].value, today.values[name].value
         part = f"{round((now - then) / then, 2) + 0.0:+.0%}".replace("%", "\u00a0%") if then else "from nothing"
-        return f"{then:.2f} to {now:.2f} Mbit/s ({part})"
+        return f"{now:.2f} instead of {then:.2f} Mbit/s ({part})"
 
     titles = {"download_mbit": "the download", "backup_mbit": "the backup"}
-    falls = [name for name in titles if chosen.values[name].value < KEPT * today.values[name].value]
-    rest = [name for name in titles if name not in falls]
-    given_up = "; ".join(f"{titles[name]}, {change(name)}" for name in falls) or "no goodput to speak of"
-    others = "".join(f"; {titles[name]}, {change(name)}" for name in rest)
-    return f"Given up: {given_up}. Goodput besides: all together, {change(TOTAL)}{others}."
+    order = sorted(titles, key=lambda name: chosen.values[name].value / (today.values[name].value or float("inf")))
+    parts = ", ".join(f"{titles[name]} {change(name)}" for name in order)
+    return f"In total the line then carries {change(TOTAL)}: {parts}."
 
 
 def _state(one: Judged) -> str:
     return (
         f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of {BEST_MOS} (MOS), "
-        f"{_page(one)}, {_video(one)}, and pings rise by {one.values[PING].value:.0f} ms."
+        f"{_page(one)}, {_video(one)}, the game's round trip is {one.values[GAME_MEDIAN].value:.0f} ms in the median "
+        f"and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets, and pings rise by "
+        f"{one.values[PING].value:.0f} ms."
     )
 
 
@@ -210,16 +255,27 @@ def _best(advice: Advice, name: str) -> str:
     return pick(advice.verdict.judged, key=lambda one: one.values[name].value).name
 
 
-def _alike(advice: Advice) -> str:
-    alike, tied = advice.verdict.alike, advice.verdict.tied
-    because = (
-        f"it is named because it is the {'least work' if advice.chosen.name == AS_IT_IS else 'best supported'} of them"
+def _order(advice: Advice, chosen: Judged) -> str:
+    """How far the chosen way is behind the best in all, and the next one."""
+    runner_up = advice.verdict.of(advice.verdict.runner_up)
+    return (
+        f"Over all figures it is {chosen.behind:.1f} steps behind the best of each, where 1 is noticed and "
+        f"{ANNOYING_STEPS:g} annoy; next is {runner_up.name} with {runner_up.behind:.1f} and grade {runner_up.grade}."
     )
-    found = []
-    if alike:
-        found.append(f"A household cannot tell it apart from {', '.join(alike)}.")
-    if tied:
-        found.append(f"Worse in as many figures, with the same grade, but not shown to be alike: {', '.join(tied)}.")
+
+
+def _alike(advice: Advice) -> list[str]:
+    chosen, verdict = advice.chosen.name, advice.verdict
+    found = [f"A household cannot tell it apart from {', '.join(verdict.alike)}"] if verdict.alike else []
+    if verdict.tied:
+        found.append(f"At most a step further behind, or less, with the same grade: {', '.join(verdict.tied)}")
     if not found:
-        return "Every other way is noticeably worse in more figures, or has a worse grade."
-    return f"{' '.join(found)[:-1]}; {because}."
+        return []
+    others = [*verdict.alike, *verdict.tied]
+    if chosen == AS_IT_IS:
+        because = "it is the least work"
+    elif all(support(chosen) < support(name) for name in others):
+        because = "it is the best supported"
+    else:
+        because = "it is the usual one of the best supported"
+    return [f"{'. '.join(found)}; it is named because {because}."]

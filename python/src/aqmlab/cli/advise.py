@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,6 +105,8 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
         try:
             recorded = text if text.startswith(STEPS) else shipped.link_trace(text)
             trace = None if recorded is None else link_trace(str(recorded))
+            if trace is None and is_file_name(text):
+                raise InputError(f"no such file: '{text}', and no link trace of this name comes with aqmlab")
             found = parse_rate(text) if trace is None else int(trace.summary()["mean_rate_bps"])
         except ValueError as error:
             raise InputError(f"{option}: {error}") from None
@@ -113,6 +116,10 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
                 f"{option}: '{text}'{mean} is out of range: allowed is 100kbit to 10gbit, or a link trace of that"
             )
         return found, str(recorded) if trace else ""
+
+    def is_file_name(text: str) -> bool:
+        """Whether it is meant as one: rates begin with a digit, and have no other folder or ending."""
+        return "/" in text or not text[:1].isdigit() or Path(text).suffix[1:2].isalpha()
 
     (down_bps, trace), (up_bps, _) = rate("--down", down), rate("--up", up)
     try:
@@ -156,9 +163,9 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
     for title, lines in (
         (f"Linux ({interface} is the interface towards the modem)", paste.tc(advice.chosen, advice.line, interface)),
         ("To undo it", paste.undo(advice.chosen, interface)),
-        ("OpenWrt with SQM instead", paste.sqm(advice.chosen, advice.line, interface)),
+        (words.openwrt(advice), paste.sqm(advice.for_openwrt, advice.line, interface)),
     ):
-        if lines:
+        if lines or title.startswith("OpenWrt"):
             parts += [Text(title, style="bold"), *lines, ""]
     parts.append(Text("What this rests on", style="bold"))
     assumptions = Table.grid(padding=(0, 1, 0, 0))
@@ -170,19 +177,27 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
 def _table(advice: Advice) -> RenderableType:
     from rich.table import Table
 
-    from aqmlab.advice.verdict import FIGURES, PING
+    from aqmlab.advice.noticed import FIGURES
+    from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 
     # Without intervals, which the page has, it fits into 80 columns.
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("Way")
+    table.add_column("Behind\nsteps", justify="right")
     table.add_column("Grade\n+ms", justify="right", no_wrap=True)
+    table.add_column("RPM", justify="right")
     for figure in FIGURES:
         table.add_column(f"{figure.title}\n{figure.unit}", justify="right")
     for one in advice.verdict.judged:
-        cells = [Text(f"{one.grade} {one.values[PING].value:.0f}")]
+        cells = [
+            Text(f"{one.behind:.1f}"),
+            Text(f"{one.grade} {one.values[PING].value:.0f}"),
+            Text(f"{one.values[RPM].value:.0f}"),
+        ]
         for figure in FIGURES:
             is_worse = figure.name in one.worse
-            text = f"{one.shown(figure)}{'*' if is_worse else ' '}"
+            median = f"{one.values[GAME_MEDIAN].value:.0f}/" if figure.name == "game_rtt_ms" else ""
+            text = f"{median}{one.shown(figure)}{'*' if is_worse else ' '}"
             cells.append(Text(text, style="red" if is_worse else ""))
         table.add_row(Text(one.name, style="bold" if one.name == advice.chosen.name else ""), *cells)
     return table

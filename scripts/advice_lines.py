@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What `aqmlab advise` says of 24 lines, quickly and in full, as a table (`make advice-lines`).
+
+It asks what an operator would ask: is the answer the same in a hurry, and what would the second best have been? Lines
+over recordings that do not come with aqmlab are left out where these are absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.files import shipped
+
+SHARED = shipped.shared() / "link-traces"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A line: its kind, its rates or link traces, and other options of `advise`."""
+
+    kind: str
+    down: str
+    up: str
+    others: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the table names it."""
+        down, up = (Path(one).stem if "." in Path(one).name else one for one in (self.down, self.up))
+        return " ".join(
+            filter(None, (self.kind, down if down == up else f"{down}/{up}", self.others.replace("--", "")))
+        )
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its recordings are here."""
+        return all(Path(one).is_file() for one in (self.down, self.up) if one.startswith(str(SHARED)))
+
+    def options(self, folder: Path, *, quick: bool) -> list[str]:
+        """Return the command's options."""
+        found = ["--down", self.down, "--up", self.up, "--linklayer", self.kind, *self.others.split()]
+        return [*found, *(["--quick"] if quick else []), "--out", str(folder), "--quiet"]
+
+
+LINES = (
+    Given("adsl", "2mbit", "256kbit"),
+    Given("adsl", "8mbit", "768kbit"),
+    Given("adsl", "16mbit", "1mbit"),
+    Given("adsl", "16mbit", "1mbit", "--modem-buffer 16kb"),
+    Given("adsl", "24mbit", "3mbit", "--rtt 80ms"),
+    Given("vdsl", "25mbit", "5mbit"),
+    Given("vdsl", "50mbit", "10mbit"),
+    Given("vdsl", "50mbit", "10mbit", "--modem-buffer 64kb"),
+    Given("vdsl", "100mbit", "40mbit"),
+    Given("cable", "50mbit", "5mbit", "--modem-buffer 1mb"),
+    Given("cable", "100mbit", "10mbit"),
+    Given("cable", "250mbit", "25mbit", "--rtt 20ms"),
+    Given("cable", "250mbit", "25mbit", "--modem-buffer 256kb"),
+    Given("cable", "500mbit", "25mbit", "--rtt 20ms"),
+    Given("cable", "1gbit", "50mbit", "--rtt 20ms"),
+    Given("fibre", "50mbit", "50mbit"),
+    Given("fibre", "100mbit", "100mbit", "--rtt 20ms"),
+    Given("fibre", "100mbit", "100mbit", "--modem-buffer 128kb"),
+    Given("fibre", "500mbit", "500mbit", "--rtt 10ms"),
+    Given("fibre", "1gbit", "1gbit", "--rtt 10ms"),
+    Given("lte", "aqmlab-lte.down", "aqmlab-lte.up"),
+    Given(
+        "lte", str(SHARED / "ATT-LTE-driving-2016.down"), str(SHARED / "ATT-LTE-driving-2016.up"), "--modem-buffer 2mb"
+    ),
+    Given("lte", str(SHARED / "Verizon-LTE-short.down"), str(SHARED / "Verizon-LTE-short.up"), "--modem-buffer 128kb"),
+    Given("lte", str(SHARED / "Verizon-EVDO-driving.down"), "300kbit"),
+)
+
+
+def found(given: Given, folder: Path, *, quick: bool) -> dict[str, Any]:
+    """Return the advice, which is not asked for again where the folder has it."""
+    folder = folder / f"{LINES.index(given) + 1:02}-{'quick' if quick else 'full'}"
+    told = folder.with_suffix(".json")
+    if not told.is_file():
+        command = ["advise", *given.options(folder, quick=quick), "--json", str(told)]
+        subprocess.run([sys.executable, "-m", "aqmlab", *command], check=True, stdout=subprocess.DEVNULL)
+    return dict(json.loads(told.read_text()))
+
+
+def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
+    """Return a line's row: what is named, what that brings and costs, the next one, and what `--quick` names."""
+    ways = {one["name"]: one for one in full["ways"]}
+    today, chosen, after = ways["as it is"], ways[full["advice"]], ways[full["runner_up"]]
+
+    def change(name: str, digits: int) -> str:
+        return " to ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
+
+    worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
+    price = f"{worst} {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
+    return " | ".join(
+        [
+            f"| {given.name}",
+            chosen["name"],
+            f"{chosen['behind']:.1f}",
+            f"{today['grade']} to {chosen['grade']}",
+            change("rpm", 0),
+            change("goodput_mbit", 1),
+            change("game_rtt_ms", 0),
+            change("call_mos", 1),
+            price,
+            f"{after['name']}, {after['grade']}, {after['behind']:.1f}",
+            "same |" if quick["advice"] == full["advice"] else f"{quick['advice']} |",
+        ]
+    )
+
+
+HEAD = (
+    "Line", "Named", "Behind", "Grade", "RPM", "In total, Mbit/s", "Game, 98 %, ms", "Call, MOS", "Furthest behind in",
+    "Next, its grade and how far behind", "`--quick`",
+)  # fmt: skip
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("results/advice-lines"), help="folder of the results")
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of lines, from 1")
+    chosen = parser.parse_args()
+    print("|", " | ".join(HEAD), "|")
+    print("|", " | ".join("---" for _ in HEAD), "|")
+    for number, given in enumerate(LINES, 1):
+        if given.is_there and (not chosen.only or number in chosen.only):
+            quick, full = (found(given, chosen.out, quick=quick) for quick in (True, False))
+            print(row(given, quick, full), flush=True)
+
+
+if __name__ == "__main__":
+    main()

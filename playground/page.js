@@ -199,7 +199,10 @@ function showNumbers() {
   head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
   $("numbers").tHead.replaceChildren(head);
   $("numbers").hidden = false;
-  const rows = setup.metrics.filter(({ name }) => SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
+  // Jain's index says something only among flows that want the same.
+  const wants = new Set(setting.flows.map((flow) => setup.wants[kindOf(flow)]));
+  const isShown = (name) => name !== "jain_index" || (wants.size === 1 && !wants.has(""));
+  const rows = setup.metrics.filter(({ name }) => isShown(name) && SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit, scale }) => {
     const row = document.createElement("tr");
     const label = cell("th", unit ? `${title} (${unit})` : title);

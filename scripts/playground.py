@@ -20,6 +20,7 @@ from typing import Any
 
 from aqmlab import __version__, scenario
 from aqmlab.plots.label_styles import label_styles
+from aqmlab.results import fairness
 from aqmlab.scenario import registry
 from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
 from aqmlab.vocabulary import metrics
@@ -104,6 +105,8 @@ def setup() -> dict[str, Any]:
         "fullPacketBytes": FULL_IP_PACKET_BYTES + base["overhead_bytes"],
         "scenario": {key: value for key, value in base.items() if key != "flows"},
         "flows": {flow: json.loads(plan.base.json)["flows"][0] for flow, plan in plans.items()},
+        # What flows want: Jain's index is shown where that is the same.
+        "wants": {flow: fairness.wanted(plan.echo["flows"][0]) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],
         "disciplines": [{**one, "looks": _looks(one["name"])} for one in registry.listing()],
     }

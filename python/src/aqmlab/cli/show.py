@@ -155,7 +155,7 @@ def result(shown: Result, folder: Path, width: int) -> RenderableType:
     if is_large:
         parts += [*_sweep(shown), ""]
     for number, (point, tables) in enumerate(zip(shown.points, sheets(shown), strict=True) if not is_large else ()):
-        rows = [row for row in shown.rows if row.point == number]
+        rows = [row for row in shown.shown_rows if row.point == number]
         comparisons = [one for one in shown.comparisons if one.point == number]
         if point:
             parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
@@ -187,7 +187,7 @@ def _sweep(shown: Result) -> list[RenderableType]:
     for head in ("Best", "Worst"):
         table.add_column(head, justify="right", no_wrap=True)
         table.add_column("at")
-    columns = {column.metric: column for column in in_units(SWEEP_COLUMNS, shown.rows)}
+    columns = {column.metric: column for column in in_units(SWEEP_COLUMNS, shown.shown_rows)}
     before = ""
     for one in swept.extremes(shown):
         column = columns[one.metric]

@@ -160,12 +160,12 @@ def notebook(result: Result) -> str:
         table=sheets(result)[0].summary,
         styles=label_styles(result.aqms),
         rankings=[one.words for one in result.rankings if one.point == 0],
-        n=max((row.estimate.n for row in result.rows if row.point == 0), default=0),
+        n=max((row.estimate.n for row in result.shown_rows if row.point == 0), default=0),
     )
 
 
 def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
-    rows = [row for row in result.rows if row.point == number]
+    rows = [row for row in result.shown_rows if row.point == number]
     return {
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
         "summary": tables.summary,
@@ -183,10 +183,10 @@ def _sweep(result: Result) -> dict[str, Any]:
     """Return a large sweep: best and worst scenarios, where the order of AQMs flips, and one table of everything."""
     points = result.points
     places = [", ".join(f"{key} {value}" for key, value in point.items()) for point in points]
-    columns = in_units(SWEEP_COLUMNS, result.rows)
+    columns = in_units(SWEEP_COLUMNS, result.shown_rows)
     named = {column.metric: column for column in columns}
     rows: dict[tuple[int, str], list[Row]] = {}
-    for row in result.rows:
+    for row in result.shown_rows:
         rows.setdefault((row.point, row.aqm), []).append(row)
     every = {
         (*point.values(), aqm): line(rows.get((number, aqm), []), "", columns)
@@ -208,7 +208,7 @@ def _sweep(result: Result) -> dict[str, Any]:
         "answer": over_scenarios(result),
         "orders": [(one.aqm, one.words(points)) for one in swept.orders(result)],
         "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
-        "n": max((row.estimate.n for row in result.rows), default=0),
+        "n": max((row.estimate.n for row in result.shown_rows), default=0),
     }
 
 

@@ -44,7 +44,7 @@ def sentences(result: Result, point: int = 0) -> list[str]:
 
 def _told(result: Result, point: int) -> list[Ranking]:
     """Return the rankings that are told: delay, goodput, and what users notice most, where something differs in it."""
-    noticed = ranking.rankings(result.frames, result.rows, [point], result.aqms, NOTICED)
+    noticed = ranking.rankings(result.frames, result.shown_rows, [point], result.aqms, NOTICED)
     known = {one.metric: one for one in (*result.rankings, *noticed) if one.point == point}
     found = [known[name] for name in ASKED if name in known]
     rest = [known[name] for name in (*NOTICED, *ELSE) if name in known]
@@ -143,7 +143,7 @@ def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
 
 
 def _values(result: Result, point: int, name: str) -> dict[str, float]:
-    rows = {row.aqm: row.estimate.value for row in result.rows if (row.point, row.metric) == (point, name)}
+    rows = {row.aqm: row.estimate.value for row in result.shown_rows if (row.point, row.metric) == (point, name)}
     return {aqm: rows[aqm] for aqm in result.aqms if aqm in rows}
 
 

@@ -108,7 +108,8 @@ def _delay_title(name: str) -> str:
 
 def _series(result: Result, point: int) -> list[dict[str, Any]]:
     """Return each series, averaged over the seeds and over neighbours."""
-    wanted = pl.col("name").is_in(SERIES) | pl.col("name").str.contains(r"^(probe\..*|class\..*\.goodput_mbit)$")
+    whole = [name for name in SERIES if result.shows(point, name)]
+    wanted = pl.col("name").is_in(whole) | pl.col("name").str.contains(r"^(probe\..*|class\..*\.goodput_mbit)$")
     rows = result.series.filter((pl.col("point") == point) & wanted)
     if rows.is_empty():
         return []

@@ -24,7 +24,7 @@ def data(result: Result) -> dict[str, Any]:
     """Return the swept names with their values, the values of each scenario by their place, and the metrics."""
     names = {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
     rows: dict[str, dict[tuple[str, int], Estimate]] = {}
-    for row in result.rows:
+    for row in result.shown_rows:
         rows.setdefault(row.metric, {})[row.aqm, row.point] = row.estimate
     wanted = [name for name in metrics.ordered(set(rows)) if not metrics.split(name)[0]]
     if len(result.points) * len(result.aqms) > MOST:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import ranking
+from aqmlab.results import fairness, ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.frames import Frames
 from aqmlab.results.ranking import Ranking
@@ -112,14 +112,25 @@ class Result:
         return _summary.summarise(self.frames, range(len(self.points)), self.aqms)
 
     @functools.cached_property
+    def shown_rows(self) -> list[Row]:
+        """The lines of the summary that tables show: without Jain's index where flows do not want the same."""
+        return [row for row in self.rows if self.shows(row.point, row.metric)]
+
+    def shows(self, point: int, metric: str) -> bool:
+        """Return whether tables and sentences show a metric of a scenario."""
+        return fairness.is_shown(self.scenarios[point], metric)
+
+    @functools.cached_property
     def comparisons(self) -> list[Comparison]:
-        """Paired differences against the first AQM."""
-        return _summary.compare(self.frames, range(len(self.points)), self.aqms)
+        """Paired differences against the first AQM, of the metrics that are shown."""
+        found = _summary.compare(self.frames, range(len(self.points)), self.aqms)
+        return [one for one in found if self.shows(one.point, one.metric)]
 
     @functools.cached_property
     def rankings(self) -> list[Ranking]:
-        """The order of the AQMs by each metric, all pairs compared; nothing with one AQM or one seed."""
-        return ranking.rankings(self.frames, self.rows, range(len(self.points)), self.aqms)
+        """The order of the AQMs by each metric shown, all pairs compared; nothing with one AQM or one seed."""
+        found = ranking.rankings(self.frames, self.rows, range(len(self.points)), self.aqms)
+        return [one for one in found if self.shows(one.point, one.metric)]
 
     @functools.cached_property
     def summary(self) -> pl.DataFrame:

@@ -53,12 +53,12 @@ class Sheets:
 def sheets(result: Result) -> list[Sheets]:
     """Return the tables of every scenario, each column in one unit throughout."""
     columns, ports, flows, applications, groups = (
-        in_units(columns, result.rows)
+        in_units(columns, result.shown_rows)
         for columns in (COLUMNS, PORT_COLUMNS, FLOW_COLUMNS, APPLICATION_COLUMNS, GROUP_COLUMNS)
     )
     found = []
     for point in range(len(result.points)):
-        rows = [row for row in result.rows if row.point == point]
+        rows = [row for row in result.shown_rows if row.point == point]
         at_ports = _sheet(("Port", "AQM"), ports, port_cells(result, point, ports))
         more = (
             at_ports,

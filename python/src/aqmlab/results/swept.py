@@ -86,7 +86,7 @@ def extremes(result: Result) -> list[Extremes]:
     """Return the best and worst scenario of each AQM by each metric of the table."""
     found = []
     for name in SHOWN:
-        rows = [row for row in result.rows if row.metric == name]
+        rows = [row for row in result.shown_rows if row.metric == name]
         is_higher_better = metrics.find(name).better == "higher"
         for aqm in result.aqms:
             own = sorted((row for row in rows if row.aqm == aqm), key=lambda row: row.estimate.value)

@@ -47,7 +47,7 @@ class Grid:
 def table(part: Part) -> Grid:
     """Return the table of a scenario."""
     result = part.result
-    rows = {(row.point, row.aqm, row.metric): row.estimate for row in result.rows}
+    rows = {(row.point, row.aqm, row.metric): row.estimate for row in result.shown_rows}
     lines = []
     for number, point in enumerate(result.points):
         for aqm in result.aqms:

@@ -251,7 +251,7 @@ def a_chart_has_the_measured_ratio_beside_the_papers(paper: Paper, simulator: Si
     from aqmlab.papers.table import claim_tables
 
     found = reproduction.conduct(paper, ["printed"], folder=tmp_path / "out", jobs=1, readings=False)
-    first, *_ = cards.cards(claim_tables(found), None)
+    first, *_ = cards.cards(claim_tables(found), found)
     assert first.chart is not None
     assert first.strip is None
     (row,) = first.chart.rows

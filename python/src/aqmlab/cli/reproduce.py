@@ -169,6 +169,8 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         verdicts = [claim.judgements[name].verdict if name in claim.judgements else None for name in claim.columns]
         table.add_row("verdict", *(Text(str(one or ""), style=STYLES[one] if one else "") for one in verdicts))
         parts.append(table)
+        told = cards.plain(claim, reproduction)
+        parts += [Text(f"{name}: {text}" if name and len(told) > 1 else text) for name, text in told.items()]
         judged = [(name, one) for name, one in claim.judgements.items() if str(one.verdict) != "reproduced"]
         parts += [Text(f"{name}: {one.why}", style="dim") for name, one in judged]
         reach = cards.strip(claim.claim.id, reproduction.space)

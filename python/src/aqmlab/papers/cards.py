@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from aqmlab.papers import reasons
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, claim_tables, counts
 from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
@@ -81,16 +82,27 @@ class Strip:
 
 @dataclass(frozen=True)
 class Card:
-    """A claim with all that is shown of it."""
+    """A claim with all that is shown of it; ``plain`` says by preset what link and queue were like."""
 
     table: ClaimTable
     chart: Chart | None
     strip: Strip | None
+    plain: Mapping[str, str]
 
 
-def cards(tables: Sequence[ClaimTable], space: Space | None) -> list[Card]:
+def cards(tables: Sequence[ClaimTable], reproduction: Reproduction) -> list[Card]:
     """Return a card per claim."""
-    return [Card(one, _chart(one), strip(one.claim.id, space)) for one in tables]
+    space = reproduction.space
+    return [Card(one, _chart(one), strip(one.claim.id, space), plain(one, reproduction)) for one in tables]
+
+
+def plain(table: ClaimTable, reproduction: Reproduction) -> dict[str, str]:
+    """Return what link and queue were like where a claim was judged, in a sentence for each preset; each said once."""
+    found = {preset: reasons.plain(reproduction, table.claim, preset) for preset in table.judgements}
+    alike = [text for text in found.values() if text]
+    if len(found) > 1 and len(set(alike)) == 1 and len(alike) == len(found):
+        return {"": alike[0]}
+    return {preset: text for preset, text in found.items() if text}
 
 
 def strip(claim: str, space: Space | None) -> Strip | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import experiment, scenario
-from aqmlab.papers import preflight, searching, workspace
+from aqmlab.papers import preflight, reasons, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.verdicts import Check, Judgement, family, judge
@@ -75,7 +75,7 @@ class Reproduction:
     def claims(self) -> list[dict[str, Any]]:
         """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
         return [
-            _claim_entry(judgement, self.paper.name, preset)
+            {**_claim_entry(judgement, self.paper.name, preset), "plain": reasons.plain(self, judgement.claim, preset)}
             for preset in self.presets
             for judgement in (*self.judgements[preset], *self.mechanisms[preset])
         ]

@@ -1,0 +1,51 @@
+"""A claim's reason in one plain sentence, from utilization, queue and drops."""
+
+from __future__ import annotations
+
+import pytest
+
+from aqmlab.papers.reasons import Place, told
+
+IDLE = Place("pie", "", 0.27, 0.02, 0.0, 0.0, 0.0, 0.0)
+FULL = Place("fifo", "", 0.998, 40.0, 0.02, 0.0, 900.0, 0.0)
+ACTING = Place("codel", "", 0.99, 8.0, 0.011, 500.0, 2.0, 0.0)
+CALM = Place("codel", "", 0.99, 8.0, 0.0, 0.0, 0.0, 30.0)
+
+
+def _at(place: Place, point: str) -> Place:
+    return Place(**{**vars(place), "point": point})
+
+
+@pytest.mark.parametrize(
+    ("places", "sentence"),
+    [
+        ([], ""),
+        ([IDLE], "The link is 27 % used, so nothing queues."),
+        (
+            [IDLE, Place("red", "", 0.272, 0.03, 0.0, 0.0, 0.0, 0.0)],
+            "The link is 27 % used, so nothing queues and both are equal.",
+        ),
+        (
+            [_at(IDLE, "load 10"), _at(FULL, "load 240")],
+            "Nothing queues in 1 of 2 cases, where the link is 27 % used; it fills at load 240.",
+        ),
+        (
+            [FULL],
+            "The link is 100 % used and the mean queue in packets is 40 under fifo; the queue overflows (2.00 % lost) "
+            "and none decides a drop.",
+        ),
+        (
+            [ACTING],
+            "The link is 99 % used and the mean queue in packets is 8.0 under codel; 1.10 % is lost, dropped by the "
+            "AQM before the queue is full.",
+        ),
+        (
+            [FULL, ACTING],
+            "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
+            "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
+        ),
+        ([CALM], "The link is 99 % used and the mean queue in packets is 8.0 under codel; nothing is lost."),
+    ],
+)
+def the_sentence_says_how_full_link_and_queue_were_and_who_dropped(places: list[Place], sentence: str) -> None:
+    assert told(places) == sentence

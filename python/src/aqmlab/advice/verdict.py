@@ -11,7 +11,7 @@ import polars as pl
 
 from aqmlab.advice import noticed
 from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, SLIGHT_STEPS, Figure
-from aqmlab.advice.ways import support
+from aqmlab.advice.ways import ACK_FILTER, support
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
@@ -84,8 +84,9 @@ def judge(result: Result, minutes: float) -> Choice:
     What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
     as a step. The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better
     one, which are at most two steps behind the least sum (that annoys slightly), the best supported one is chosen
-    (`support`), then that with the best grade, then the first. A way is out if one with a better grade has no greater
-    sum: so none is chosen over one with a better grade that is not behind elsewhere by more than a step for each grade.
+    (`support`), then that with the best grade, then that with CAKE's ACK filter, which is tried only where a line is far
+    slower up, then the first. A way is out if one with a better grade has no greater sum: so none is chosen over one
+    with a better grade that is not behind elsewhere by more than a step for each grade.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
     significant at 5 % after Holm's correction over the ways.
@@ -160,7 +161,10 @@ def best(judged: Sequence[Judged]) -> Judged:
         is_outdone = any(_place(other.grade) < _place(one.grade) and other.behind <= one.behind for other in judged)
         return one.behind <= least + SLIGHT_STEPS and _place(one.grade) <= grade_kept and not is_outdone
 
-    return min(filter(is_candidate, judged), key=lambda one: (support(one.name), _place(one.grade)))
+    return min(
+        filter(is_candidate, judged),
+        key=lambda one: (support(one.name), _place(one.grade), ACK_FILTER not in one.name),
+    )
 
 
 def _shortfalls(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aqmlab.advice.line import Line
 from aqmlab.vocabulary.units import parse_span
 
-AS_IT_IS = "as it is"
+AS_IT_IS, ACK_FILTER = "as it is", "ack-filter"
 # Bytes of the packet that sqm-scripts takes for its targets.
 FULL_PACKET_BYTES = 1540
 TARGET_US, INTERVAL_US = 5_000, 100_000
@@ -94,7 +94,7 @@ def _cakes(line: Line, share: float, note: str) -> list[Way]:
     found = [Way(f"cake{note}", "SQM piece_of_cake.qos", plain, plain, share)]
     if line.down_bps >= ASYMMETRY * line.up_bps:
         about = "SQM piece_of_cake.qos, without needless acknowledgments on the way up"
-        found.append(Way(f"cake ack-filter{note}", about, plain, f"{plain} ack-filter", share))
+        found.append(Way(f"cake {ACK_FILTER}{note}", about, plain, f"{plain} {ACK_FILTER}", share))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import aqmlab
 from aqmlab import InputError, Result, plots
+from aqmlab.plots import overlay
 from aqmlab.plots.model import Axis
 from aqmlab.vocabulary import metrics
 
@@ -191,9 +193,49 @@ def several_results_are_drawn_together_in_the_colours_of_their_disciplines(house
     labels = figure.panels[0].labels
     assert len(labels) == 5
     found = label_styles(labels)
-    colours = {style.colour for label, style in found.items() if label.startswith("fifo")}
-    assert len(colours) == 1
+    # The legend says what differs; a dash is a discipline, shade and marker are a result.
+    assert len({label.partition(", ")[2] for label in labels}) == 2
+    fifo = [style for label, style in found.items() if label.startswith("fifo")]
+    assert len({style.dash for style in fifo}) == 1
+    assert len({style.colour for style in fifo}) == len({style.marker for style in fifo}) == 2
     assert len(set(found.values())) == 5
+
+
+def the_name_of_a_result_in_a_figure_of_several_is_what_differs(result: Result) -> None:
+    def other(**settings: object) -> Result:
+        manifest = json.loads(json.dumps(result.manifest))
+        manifest["points"][0]["scenario"].update(settings)
+        return result.with_manifest(manifest)
+
+    rate = result.scenarios[0]["rate"]
+    assert overlay.names([result, other(rate="77mbit")]) == [rate, "77mbit"]
+    # A buffer that follows from the rate by the same rule is told by that.
+    assert overlay.names([result, other(rate="77mbit", buffer="255p")]) == [rate, "77mbit"]
+    assert len(set(overlay.names([result, other(rate="77mbit"), other(rate="77mbit", rtt="9ms")]))) == 3
+    (figure,) = plots.figures("cdf", [result, other(rate="77mbit")])
+    assert figure.caption.startswith(f"{rate} or 77mbit")
+
+
+def a_figure_for_a_paper_is_one_column_wide_or_two() -> None:
+    for columns in range(1, 9):
+        widths = {
+            plots.style.beside(columns, columns, 3.0, plots.PAPER)[0].get_figwidth(),
+            plots.style.grid(2, columns, 3.0, share="none", layout=plots.PAPER)[0].get_figwidth(),
+        }
+        assert widths <= {3.5, 7.0}
+
+
+def panels_side_by_side_of_one_quantity_and_unit_share_their_axis() -> None:
+    rows = [("a", "pie", 1.0, 2.0), ("b", "pie", 1.0, 9.0), ("c", "pie", 1.0, 30.0)]
+    table = pl.DataFrame(rows, ["part", "aqm", "x", "y"], orient="row")
+    titles = ("Goodput (Mbit/s)", "Goodput (Mbit/s)", "Loss (%)")
+    panels = [
+        plots.Panel("line", "x", "y", Axis("Time (s)"), Axis(title, 0.0), labels=("pie",), rows={"part": part})
+        for part, title in zip("abc", titles, strict=True)
+    ]
+    first, second, third = plots.Figure("f", "F", "", table, panels, 3.0, columns=3).draw(plots.PAPER).axes[:3]
+    assert first.get_ylim() == second.get_ylim()
+    assert third.get_ylim() != first.get_ylim()
 
 
 def the_parts_of_a_stack_have_the_intervals_of_the_table() -> None:

@@ -84,9 +84,9 @@ def judge(result: Result, minutes: float) -> Choice:
     What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
     as a step. The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better
     one, which are at most two steps behind the least sum (that annoys slightly), the best supported one is chosen
-    (`support`), then that with the best grade, then that with CAKE's ACK filter, which is tried only where a line is far
-    slower up, then the first. A way is out if one with a better grade has no greater sum: so none is chosen over one
-    with a better grade that is not behind elsewhere by more than a step for each grade.
+    (`support`), then that with the best grade, then that with CAKE's ACK filter, which is tried only where a line is
+    far slower up, then the first. A way is out if one with a better grade has no greater sum: so none is chosen over
+    one with a better grade that is not behind elsewhere by more than a step for each grade.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
     significant at 5 % after Holm's correction over the ways.

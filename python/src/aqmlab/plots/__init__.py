@@ -28,6 +28,7 @@ from aqmlab.plots.annotations import with_annotations
 from aqmlab.plots.curves import Curve, FigureKind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
+from aqmlab.plots.overlay import APART, names
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 from aqmlab.results.names import swept_names
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -91,8 +92,13 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
     chosen = KINDS[kind]
     if len(results) > 1:
         curves = [
-            Curve(f"{name} ({_place(result, None if chosen.across else point)})", aqm, point, result)
-            for result in results
+            Curve(
+                APART.join(filter(None, (name, told, _values(result, None if chosen.across else point)))),
+                aqm,
+                point,
+                result,
+            )
+            for result, told in zip(results, names(results), strict=True)
             for point in range(len(result.points))
             for aqm, name in swept_names(result).items()
         ]
@@ -227,7 +233,5 @@ def _figure(kind: FigureKind, curves: Sequence[Curve], column: str | None, name:
     )
 
 
-def _place(result: Result, point: int | None) -> str:
-    folder = result.folder.name if result.folder else result.title
-    swept = "" if point is None else ", ".join(result.points[point].values())
-    return f"{folder}: {swept}" if swept else folder
+def _values(result: Result, point: int | None) -> str:
+    return "" if point is None else " ".join(result.points[point].values())

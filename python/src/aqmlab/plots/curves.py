@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -73,28 +73,44 @@ class FigureKind:
 def caption(curves: Sequence[Curve]) -> str:
     """Return scenario, number of seeds and warm-up of the runs."""
     first = curves[0]
-    scenario = dict(first.result.scenarios[first.point])
-    if len({curve.point for curve in curves}) > 1:
-        swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
-        scenario.update({key: text for key, text in swept.items() if key in first.result.points[0]})
-    link = scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
-    topology = scenario.get("topology", "dumbbell")
-    graph = "" if topology == "dumbbell" else f" in {topology}"
-    traffic = [flow.split(":")[0] for flow in scenario["flows"]]
-    traffic += [path.rsplit("/", 1)[-1] for path in scenario["capture"]]
+    own = list({id(curve.result): curve for curve in curves}.values())
+    swept = {"rate": "swept rate", "rtt": "swept", "buffer": "swept", "duration": "swept duration"}
+    if len({curve.point for curve in curves}) == 1:
+        swept = {}
+
+    def told(name: str) -> str:
+        if name in swept and name in first.result.points[0]:
+            return swept[name]
+        return " or ".join(dict.fromkeys(_told(name, curve.result.scenarios[curve.point]) for curve in own))
+
+    traffic = " or ".join(dict.fromkeys(_traffic(curve.result.scenarios[curve.point]) for curve in own))
     counts = sorted({len(curve.runs) for curve in curves})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
+    warmup = " or ".join(dict.fromkeys(_warmup(curve) for curve in own))
     parts = [
-        f"{link}{graph}, {scenario['rtt']} base RTT, buffer {scenario['buffer']}, {' + '.join(traffic)}, "
-        f"{scenario['duration']}, the first {_warmup(first)} not measured, "
+        f"{told('rate')}{told('topology')}, {told('rtt')} base RTT, buffer {told('buffer')}, {traffic}, "
+        f"{told('duration')}, the first {warmup} not measured, "
         f"{seeds} seed{'' if seeds == '1' else 's'}"
     ]
-    results = len({id(curve.result) for curve in curves})
-    if results > 1:
-        parts.append(f"the first of {results} results")
+    if len(own) > 1:
+        parts.append(f"{len(own)} results")
     if any(curve.result.is_partial for curve in curves):
         parts.append("PARTIAL RESULT")
     return "; ".join(parts)
+
+
+def _told(name: str, scenario: Mapping[str, Any]) -> str:
+    if name == "rate":
+        return scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
+    if name == "topology":
+        topology = scenario.get("topology", "dumbbell")
+        return "" if topology == "dumbbell" else f" in {topology}"
+    return str(scenario[name])
+
+
+def _traffic(scenario: Mapping[str, Any]) -> str:
+    found = [flow.split(":")[0] for flow in scenario["flows"]]
+    return " + ".join([*found, *(path.rsplit("/", 1)[-1] for path in scenario["capture"])])
 
 
 def _warmup(curve: Curve) -> str:

@@ -86,10 +86,24 @@ def paint(
                 row = axes[place - columns + 1 : place + 1]
                 label, _ = panel.colours.readable(panel.colours.high or 0.0)
                 canvas.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
+    if columns == len(panels):
+        _share(axes[: len(panels)])
     if labels and any(own.get_legend_handles_labels()[0] for own in axes):
         style.legend(canvas, axes, layout)
     _show_controls(canvas)
     return canvas
+
+
+def _share(axes: Sequence[Axes]) -> None:
+    """Give panels side by side that show the same quantity in one unit the same vertical axis."""
+    alike: dict[tuple[str, str], list[Axes]] = {}
+    for own in axes:
+        alike.setdefault((own.get_ylabel(), own.get_yscale()), []).append(own)
+    for same in alike.values():
+        if len(same) > 1 and same[0].get_ylabel():
+            low, high = min(own.get_ylim()[0] for own in same), max(own.get_ylim()[1] for own in same)
+            for own in same:
+                own.set_ylim(low, high)
 
 
 def _show_controls(canvas: Canvas) -> None:

@@ -68,7 +68,7 @@ class Layout:
     Attributes:
         width_in: width.
         beside_in: width of each panel where several are side by side.
-        widest_in: width that no figure exceeds.
+        widest_in: width that no figure exceeds; one that needs more than ``width_in`` has it, if it is finite.
         scale: share of the height that a figure is given.
         has_caption: whether the caption is part of the figure.
         rc: what differs from the style.
@@ -81,6 +81,17 @@ class Layout:
     scale: float
     has_caption: bool
     rc: dict[str, Any] = field(default_factory=dict)
+
+    def width_of(self, needed_in: float) -> float:
+        """Return the width of a figure that needs so much.
+
+        >>> [PAPER.width_of(needed_in) for needed_in in (1.75, 3.5, 5.25, 14.0)], SCREEN.width_of(9.2)
+        ([3.5, 3.5, 7.0, 7.0], 9.2)
+
+        """
+        if needed_in <= self.width_in:
+            return self.width_in
+        return needed_in if math.isinf(self.widest_in) else self.widest_in
 
 
 SCREEN = Layout(6.0, 4.6, math.inf, 1.0, has_caption=True)
@@ -131,7 +142,7 @@ def below(
 def beside(count: int, columns: int, height_in: float, layout: Layout = SCREEN) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with axes side by side, as in papers."""
     with in_style(layout):
-        width_in = layout.width_in if columns == 1 else min(layout.beside_in * columns, layout.widest_in)
+        width_in = layout.width_of(layout.beside_in * columns if columns > 1 else 0.0)
         rows = -(-count // columns)
         figure = Figure(figsize=(width_in, rows * height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
@@ -146,8 +157,7 @@ def grid(
 ) -> tuple[Figure, list[Axes]]:
     """Return an empty figure with rows of axes that share the horizontal axis, and the vertical one as given."""
     with in_style(layout):
-        width_in = max(layout.width_in, (2.6 * columns + 0.8) * layout.width_in / SCREEN.width_in)
-        width_in = min(width_in, layout.widest_in)
+        width_in = layout.width_of((2.6 * columns + 0.8) * layout.width_in / SCREEN.width_in)
         figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.subplots(rows, columns, sharex=True, sharey=share, squeeze=False)

@@ -90,8 +90,8 @@ coverage: .venv/native ## simulate how often the intervals hold the truth (three
 verdict-rates: .venv/native ## simulate how often verdicts on claims are wrong (two minutes)
 	$(BIN)/python scripts/verdict_rates.py
 
-advice-lines: .venv/native ## what `advise` says of 24 lines, quickly and in full (twenty minutes)
-	$(BIN)/python scripts/advice_lines.py
+advice-lines: .venv/native ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
+	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md
 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py

@@ -94,7 +94,7 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     today, chosen, after = ways["as it is"], ways[full["advice"]], ways[full["runner_up"]]
 
     def change(name: str, digits: int) -> str:
-        return " to ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
+        return " → ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
 
     worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
     price = f"{worst} {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
@@ -103,7 +103,7 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
             f"| {given.name}",
             chosen["name"],
             f"{chosen['behind']:.1f}",
-            f"{today['grade']} to {chosen['grade']}",
+            f"{today['grade']} → {chosen['grade']}",
             change("rpm", 0),
             change("goodput_mbit", 1),
             change("game_rtt_ms", 0),
@@ -115,24 +115,43 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     )
 
 
+INTRO = """# What `advise` says of {all} lines
+
+Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for {same} of
+them. "Behind" is in steps of which 1 is noticed and 3 annoy, over all figures of the household; arrows go from the line as
+it is to the way that is named. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers
+are typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
+"""
+
+
 HEAD = (
     "Line", "Named", "Behind", "Grade", "RPM", "In total, Mbit/s", "Game, 98 %, ms", "Call, MOS", "Furthest behind in",
     "Next, its grade and how far behind", "`--quick`",
 )  # fmt: skip
 
 
+def page(rows: list[str]) -> str:
+    """Return the page with all rows."""
+    same = sum(one.endswith("| same |") for one in rows)
+    table = ["| " + " | ".join(HEAD) + " |", "| " + " | ".join("---" for _ in HEAD) + " |", *rows]
+    return "\n".join([INTRO.format(all=len(rows), same=same), *table, ""])
+
+
 def main() -> None:
-    """Print the table."""
+    """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path, help="the page to write")
     parser.add_argument("--out", type=Path, default=Path("results/advice-lines"), help="folder of the results")
-    parser.add_argument("--only", type=int, nargs="*", help="numbers of lines, from 1")
     chosen = parser.parse_args()
-    print("|", " | ".join(HEAD), "|")
-    print("|", " | ".join("---" for _ in HEAD), "|")
-    for number, given in enumerate(LINES, 1):
-        if given.is_there and (not chosen.only or number in chosen.only):
-            quick, full = (found(given, chosen.out, quick=quick) for quick in (True, False))
-            print(row(given, quick, full), flush=True)
+    rows = []
+    for given in LINES:
+        if not given.is_there:
+            print(f"left out, its recording is not here: {given.name}", file=sys.stderr)
+            continue
+        quick, full = (found(given, chosen.out, quick=quick) for quick in (True, False))
+        rows.append(row(given, quick, full))
+        print(rows[-1], file=sys.stderr, flush=True)
+    chosen.page.write_text(page(rows))
 
 
 if __name__ == "__main__":

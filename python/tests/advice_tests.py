@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from browser import needs_browser, opened
-from conftest import Command
+from conftest import Command, script
 
 from aqmlab import InputError
 from aqmlab.advice import LAYERS, Line, advise, document, layer, page, paste, ways, words
@@ -23,6 +23,7 @@ from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Judged,
 from aqmlab.advice.ways import support
 from aqmlab.scenario.registry import Spec
 
+ROOT = Path(__file__).resolve().parents[2]
 ADSL = Line(16_000_000, 1_000_000, layer("adsl"))
 
 # Grammar of iproute2's manual pages, as far as the lines use it.
@@ -301,6 +302,25 @@ def round_trips_a_minute_are_the_mean_of_the_pings_and_of_those_under_load() -> 
     assert values[RPM].value == pytest.approx((60_000 / 60 + 60_000 / 60) / 2)
     # Three of four packets take 20 ms each way.
     assert values[GAME_MEDIAN].value == pytest.approx(40.0)
+
+
+def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
+    lines = script("advice_lines")
+    rows = [row for row in (ROOT / "docs/explanation/advice-lines.md").read_text().splitlines() if " → " in row]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [one[0] for one in cells] == [given.name for given in lines.LINES]
+    assert len(cells) == 24
+    letters = [*(name for _, name in GRADES), "F"]
+    for _, named, behind, change, *_, after, _ in cells:
+        today, then = change.split(" → ")
+        assert letters.index(then) <= letters.index(today)
+        *_, grade_after, behind_after = after.split(", ")
+        # The next one has no better grade without being further behind in the rest.
+        steps = letters.index(then) - letters.index(grade_after)
+        assert steps <= 0 or float(behind_after) > float(behind), named
+    assert f"for {sum(one[-1] == 'same' for one in cells)} of" in (
+        (ROOT / "docs/explanation/advice-lines.md").read_text()
+    )
 
 
 def grades_are_those_of_speed_tests() -> None:

@@ -117,10 +117,11 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
 
 INTRO = """# What `advise` says of {all} lines
 
-Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for {same} of
-them. "Behind" is in steps of which 1 is noticed and 3 annoy, over all figures of the household; arrows go from the line as
-it is to the way that is named. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers
-are typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
+Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for {same}
+of them. "Behind" is in steps of which 1 is noticed and 3 annoy, over all figures of the household; arrows go from the
+line as it is to the way that is named. How it is chosen is told in
+[Choose for your home line](../how-to/line.md). Modems' buffers are typical ones (256 KB, and 100 ms of a fast line),
+and round trips take 40 ms, unless the line says otherwise.
 """
 
 

@@ -15,7 +15,7 @@ let run = null;
 const charts = [
   new Chart($("charts"), "Queueing delay", "ms, mean of the period", [["a", "qdelay_ms"], ["b", "qdelay_ms"]]),
   new Chart($("charts"), "Queue", "packets", [["a", "queue_packets"], ["b", "queue_packets"]]),
-  new Chart($("charts"), "Goodput", "Mbit/s, mean of ten periods", [["a", "goodput_mbit"], ["b", "goodput_mbit"]], { over: 10 }),
+  new Chart($("charts"), "Goodput", "Mbit/s, mean of ten periods; above the link's rate where packets that waited behind a lost one are delivered at once", [["a", "goodput_mbit"], ["b", "goodput_mbit"]], { over: 10 }),
   new Chart($("charts"), "Drops", "packets in the period", [["a", "drops"], ["b", "drops"]]),
   new Chart($("charts"), "Marks", "packets in the period", [["a", "marks"], ["b", "marks"]], { rare: true }),
   new Chart($("charts"), "Congestion window of the first flow", "kB", [["a", "flow.0.cwnd_bytes", 1e-3], ["b", "flow.0.cwnd_bytes", 1e-3]]),

@@ -152,6 +152,15 @@ def the_front_is_what_nothing_beats_among_what_keeps_the_bounds() -> None:
     assert [one.aqm for one in spread_over(front(goal, tried), 1)] == ["a"]
 
 
+def a_share_that_no_share_can_be_is_called_noise() -> None:
+    def said(share: float, low: float, high: float) -> list[str]:
+        return sensitivity.words([sensitivity.Index("marks", "target", "in all", share, low, high)])
+
+    assert said(0.5, 0.3, 0.7) == ["marks: target 50% [30%, 70%] of the variance over the space"]
+    assert said(1.07, 0.9, 1.2)[1:] == [sensitivity.BEYOND]
+    assert said(0.1, -0.02, 0.2)[1:] == [sensitivity.BEYOND]
+
+
 def indices_agree_with_a_function_whose_are_known() -> None:
     pytest.importorskip("SALib", reason="SALib is not installed: the extra tune")
     # Of 3 x + y, uniform: variances 9/12 and 1/12, so shares 0.9 and 0.1; a constant has none.

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from aqmlab import _native, scenario
 from aqmlab.tuning.space import Space
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.extras import missing
 from aqmlab.vocabulary.units import parse_span
 
 try:
@@ -36,7 +37,7 @@ try:
     from gymnasium import spaces
     from gymnasium.utils import EzPickle
 except ImportError:
-    raise InputError("environments need gymnasium: pip install 'aqmlab[gym]'") from None
+    raise missing("environments need gymnasium", "gym") from None
 
 Seen: TypeAlias = npt.NDArray[np.float32]
 

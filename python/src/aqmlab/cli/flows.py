@@ -9,7 +9,7 @@ from rich.table import Table
 
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
-from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, SourceKind
+from aqmlab.scenario.kinds import ALIASES, KINDS, STACKS, TRANSPORTS, SourceKind
 from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.errors import unknown
 
@@ -30,9 +30,9 @@ def list_() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")]) -> None:
     """Show the keys of a kind of flow: values, meaning and default of each."""
-    kind = KINDS.get(name.lower())
+    kind = KINDS.get(ALIASES.get(name.lower(), name.lower()))
     if kind is None:
-        raise unknown("kind", name, KINDS)
+        raise unknown("kind", name, [*KINDS, *ALIASES])
     table = _table("Key", "Default", "Takes", "Meaning")
     keys = keys_of(kind)
     usual = defaults_of(kind)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.results.columns import units
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.extras import missing
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ def to_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise InputError("to_pandas needs pandas: pip install 'aqmlab[pandas]'") from None
+        raise missing("to_pandas needs pandas", "pandas") from None
     table = pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
     table.attrs["units"] = units(frame.columns)
     return table
@@ -40,7 +40,7 @@ def to_arrow(frame: pl.DataFrame) -> pyarrow.Table:
     try:
         import pyarrow
     except ImportError:
-        raise InputError("to_arrow needs pyarrow: pip install 'aqmlab[arrow]'") from None
+        raise missing("to_arrow needs pyarrow", "arrow") from None
     table, of = frame.to_arrow(), units(frame.columns)
     fields = [field.with_metadata({"unit": of[field.name]}) if field.name in of else field for field in table.schema]
     return table.cast(pyarrow.schema(fields))

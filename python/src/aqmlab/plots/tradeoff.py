@@ -45,7 +45,7 @@ KIND = FigureKind(
     "tradeoff",
     "Goodput against queue delay",
     "qdelay_mean_ms",
-    "; dot: a run, ring: median, ellipse: one standard deviation",
+    "; dot: the mean of a run, ring: median of the runs, ellipse: one standard deviation",
     _table,
     _panels,
 )

@@ -26,6 +26,7 @@ from aqmlab.own import python_aqm
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Scenario, Trace
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
+from aqmlab.vocabulary.extras import missing
 
 # Runs queued for each thread, so that none is idle while the others are kept.
 AHEAD = 2
@@ -250,7 +251,7 @@ def connected(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("--on: Dask is not installed: pip install 'aqmlab[dask]'") from None
+        raise missing("--on: Dask is not installed", "dask") from None
     try:
         client: Any = Client(f"tcp://{place}", timeout=CONNECT_S)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

@@ -108,6 +108,7 @@ def _sensitivity(tuning: Tuning) -> Figure:
         caption=(
             "Share of the variance over the space that a parameter explains alone (first-order Sobol index) and "
             f"that it has a part in (total index), 95 % intervals by bootstrap; base {tuning.question['sensitivity']}"
+            "; what is below 0 or above 1 is noise of the estimate"
         ),
         table=table,
         panels=[

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.extras import missing
 
 if TYPE_CHECKING:
     from aqmlab.tuning.goal import Goal
@@ -29,7 +30,7 @@ def optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise InputError("tuning needs optuna: pip install 'aqmlab[tune]'") from None
+        raise missing("tuning needs optuna", "tune") from None
     return optuna
 
 

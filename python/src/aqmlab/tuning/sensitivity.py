@@ -14,6 +14,7 @@ from typing import Any
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.extras import missing
 
 KINDS = {"S1": "alone", "ST": "in all"}
 
@@ -49,7 +50,7 @@ def sample(space: Space, base: int, seed: int) -> list[list[float]]:
     try:
         from SALib.sample import sobol
     except ImportError:
-        raise InputError("the sensitivity of a tuning needs SALib: pip install 'aqmlab[tune]'") from None
+        raise missing("the sensitivity of a tuning needs SALib", "tune") from None
     places: list[list[float]] = sobol.sample(_problem(space), base, calc_second_order=False, seed=seed).tolist()
     return places
 
@@ -77,13 +78,19 @@ def indices(space: Space, names: Sequence[str], found: Sequence[Trial | None], s
     return shown
 
 
+# Estimators of Sobol indices are differences of means, which few settings leave with noise (Saltelli et al. 2010).
+BEYOND = "A share is from 0 to 100 %: what lies outside is noise of the estimate, less with a larger --sensitivity."
+
+
 def words(found: Sequence[Index]) -> list[str]:
-    """Say for each metric which share of its variance each parameter has a part in."""
+    """Say for each metric which share of its variance each parameter has a part in; and what is noise."""
     lines = []
     for metric in dict.fromkeys(one.metric for one in found):
         own = sorted((one for one in found if (one.metric, one.kind) == (metric, "in all")), key=lambda one: -one.share)
         shares = ", ".join(f"{one.parameter} {one.share:.0%} [{one.low:.0%}, {one.high:.0%}]" for one in own)
         lines.append(f"{metric}: {shares} of the variance over the space")
+    if any(not 0.0 <= end <= 1.0 for one in found for end in (one.share, one.low, one.high)):
+        lines.append(BEYOND)
     return lines
 
 

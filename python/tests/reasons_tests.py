@@ -44,6 +44,11 @@ def _at(place: Place, point: str) -> Place:
             "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
             "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
         ),
+        (
+            [_at(FULL, "buffer 20p"), _at(FULL, "buffer 40p"), _at(ACTING, "buffer 20p"), _at(ACTING, "buffer 40p")],
+            "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
+            "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
+        ),
         ([CALM], "The link is 99 % used and the mean queue in packets is 8.0 under codel; nothing is lost."),
     ],
 )

@@ -91,13 +91,14 @@ def _losses(places: Sequence[Place], lost: Sequence[Place]) -> str:
     acting = [one for one in lost if one.overflow <= one.early]
     share = _share([one.loss for one in lost], 2)
     if len(full) == len(lost):
-        where = "" if len(lost) == len(places) else f" under {_named(full)}"
+        where = "" if len(lost) == len(places) else f" under {_named(full, places)}"
         marking = " and none decides a drop" if not any(one.early or one.marks for one in places) else ""
         return f"the queue overflows{where} ({share} lost){marking}"
     if len(acting) == len(lost):
-        where = "" if len(lost) == len(places) else f" under {_named(acting)}"
+        where = "" if len(lost) == len(places) else f" under {_named(acting, places)}"
         return f"{share} is lost{where}, dropped by the AQM before the queue is full"
-    return f"{share} is lost: the queue overflows under {_named(full)}, the AQM drops first under {_named(acting)}"
+    overflowing, dropping = _named(full, places), _named(acting, places)
+    return f"{share} is lost: the queue overflows under {overflowing}, the AQM drops first under {dropping}"
 
 
 def _queue(places: Sequence[Place]) -> str:
@@ -109,9 +110,10 @@ def _queue(places: Sequence[Place]) -> str:
     return f"the mean queue in packets is {listed(parts)}"
 
 
-def _named(places: Sequence[Place]) -> str:
-    """The AQMs, with the points where each is only somewhere."""
-    return _few(list(dict.fromkeys(f"{one.aqm} at {one.point}" if one.point else one.aqm for one in places)))
+def _named(some: Sequence[Place], places: Sequence[Place]) -> str:
+    """The AQMs of some places; with the points of those that have others too."""
+    elsewhere = {one.aqm for one in places if one not in some}
+    return _few(list(dict.fromkeys(f"{one.aqm} at {one.point}" if one.aqm in elsewhere else one.aqm for one in some)))
 
 
 def _few(names: Sequence[str]) -> str:

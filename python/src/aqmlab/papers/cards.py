@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aqmlab.papers import reasons
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, claim_tables, counts
 from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
@@ -98,7 +97,7 @@ def cards(tables: Sequence[ClaimTable], reproduction: Reproduction) -> list[Card
 
 def plain(table: ClaimTable, reproduction: Reproduction) -> dict[str, str]:
     """Return what link and queue were like where a claim was judged, in a sentence for each preset; each said once."""
-    found = {preset: reasons.plain(reproduction, table.claim, preset) for preset in table.judgements}
+    found = {preset: reproduction.plain(table.claim, preset) for preset in table.judgements}
     alike = [text for text in found.values() if text]
     if len(found) > 1 and len(set(alike)) == 1 and len(alike) == len(found):
         return {"": alike[0]}

@@ -6,7 +6,7 @@ how full the link was, how long the queue, and who dropped. The statistics stay 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from aqmlab.vocabulary.names import listed
 
 if TYPE_CHECKING:
     from aqmlab.papers.claims import Claim
-    from aqmlab.papers.reproduction import Reproduction
 
 # A link that is less used than this has time to empty its queue, and a queue shorter than this holds no packet mostly.
 BUSY, SHORT_PACKETS = 0.8, 1.0
@@ -45,12 +44,12 @@ class Place:
         return self.utilization < BUSY and self.queue_packets < SHORT_PACKETS
 
 
-def plain(reproduction: Reproduction, claim: Claim, preset: str) -> str:
-    """Return the sentence about a claim under a preset; nothing if it is not about a bottleneck."""
+def plain(claim: Claim, result_of: Callable[[str], Result | None]) -> str:
+    """Return the sentence about a claim, given the result of a scenario; nothing if it is not about a bottleneck."""
     found: dict[tuple[str, str, str], Place] = {}
     for side in claim.operands:
         measure = claim.measure(side)
-        result = reproduction.result(preset, measure.scenario)
+        result = result_of(measure.scenario)
         label = measures.label_of(result, claim.aqm(side)) if result else None
         if result is None or label is None or not set(NEEDED) <= set(result.runs.columns):
             continue

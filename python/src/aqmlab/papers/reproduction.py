@@ -61,6 +61,10 @@ class Reproduction:
         """Return the result of a scenario, of the preset or beyond the paper."""
         return self.results[preset].get(name) or self.beyond.get(name)
 
+    def plain(self, claim: Claim, preset: str) -> str:
+        """Return what link and queue were like where a claim was judged, in a sentence; maybe nothing."""
+        return reasons.plain(claim, lambda name: self.result(preset, name))
+
     @property
     def failures(self) -> list[str]:
         """Runs that broke their own checks."""
@@ -75,7 +79,7 @@ class Reproduction:
     def claims(self) -> list[dict[str, Any]]:
         """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
         return [
-            {**_claim_entry(judgement, self.paper.name, preset), "plain": reasons.plain(self, judgement.claim, preset)}
+            {**_claim_entry(judgement, self.paper.name, preset), "plain": self.plain(judgement.claim, preset)}
             for preset in self.presets
             for judgement in (*self.judgements[preset], *self.mechanisms[preset])
         ]

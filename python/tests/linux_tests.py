@@ -55,6 +55,7 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
         ("cake:linux bandwidth 9mbit besteffort", "cake bandwidth 9mbit besteffort triple-isolate internet raw"),
         ("cake:linux", "cake unlimited diffserv3 triple-isolate internet raw"),
         ("dualpi2:linux limit 100p", "dualpi2 limit 100 target 15ms tupdate 16ms"),
+        ("dualpi2:linux limit 100p any_ect", "dualpi2 limit 100 target 15ms tupdate 16ms any_ect"),
         (
             "red limit 100p min 20p max 60p nogentle w 0.03125",
             "red limit 151400 min 30280 max 90840 probability 0.1 avpkt 1514 burst 34 bandwidth 10mbit",

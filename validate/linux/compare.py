@@ -1,129 +1,187 @@
 #!/usr/bin/env python3
-"""Compare aqmlab with the Linux kernel: the same experiment files in both engines, one table and one figure.
+"""Compare aqmlab with the Linux kernel: the same points in both engines, one table and one figure.
 
-    validate/linux/compare.py [FILE ...] [--seeds N] [--jobs N] [--out NAME]
+    validate/linux/compare.py [POINT|SET ...] [--stacks rfc,linux] [--seeds N] [--kernel N] [--write]
 
-Without a FILE the core set is run: 24 cells of core/*.toml. `full/*.toml` is the whole matrix. Results are kept and
-reused. Exit status 1 if a difference is larger than allowed. Random numbers differ between the two, so only means over
-seeds can agree: if two standard errors of both could explain a larger difference, the table says "scatter" and it does
-not count.
+`points.csv` has the points and their sets; without a name all are compared. `kernel.csv` has what the kernel gave at
+each of them, so that no kernel is needed; `--kernel N` runs those that have fewer than N seeds there, and adds them.
+Each stack of aqmlab is a column. Random numbers differ between the two engines, so only means over seeds can agree.
+`--write` puts the table into README.md. Exit status 1 if the last stack differs by more than is allowed somewhere.
 """
 
 import argparse
-import json
+import csv
 import math
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aqmlab
+from aqmlab.engine.linux import place
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.vocabulary.errors import InputError
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parents[1] / "results/validate-linux"
-# Allowed differences, relative to the kernel.
-ALLOWED = {"goodput_mbit": 0.05, "qdelay_mean_ms": 0.15, "loss_ratio": 0.25}
-# Smaller differences do not count: one loss in ten thousand packets.
-NEGLIGIBLE = {"loss_ratio": 1e-4}
-SHORT = {"goodput_mbit": "goodput Mbit/s", "qdelay_mean_ms": "queue delay ms", "loss_ratio": "loss %"}
-SCALE = {"loss_ratio": 100.0}
-TITLES = {"goodput_mbit": "goodput", "qdelay_mean_ms": "mean queue delay", "loss_ratio": "loss ratio"}
+POINTS, KERNEL, README = HERE / "points.csv", HERE / "kernel.csv", HERE / "README.md"
+FIGURE = HERE.parents[1] / "results/validate-linux.svg"
+# Flows begin one second into a run: by then the timers of disciplines are not in step with it. The kernel's senders are
+# not held back by a wire of their own.
+COMMON = {"duration": "31s", "warmup": "6s", "access_rate": "10gbit", "buffer": "1000p"}
+START = "start=1s..2s"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is compared: how much it may differ, relative to the kernel's, and what is too small to count."""
+
+    word: str
+    unit: str
+    allowed: float
+    negligible: float = 0.0
+    scale: float = 1.0
+
+
+# Smaller differences do not count: one loss or mark in ten thousand packets.
+METRICS = {
+    "goodput": Metric("goodput", "Mbit/s", 0.05),
+    "delay": Metric("queue delay", "ms", 0.15),
+    "loss": Metric("loss", "%", 0.25, 1e-4, 100.0),
+    "marks": Metric("marks", "%", 0.25, 1e-4, 100.0),
+}
 
 Values = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One qdisc under one load: metric to values, one per seed."""
+class Point:
+    """One discipline under one load."""
 
+    id: str
+    set: str
     aqm: str
     flows: str
-    link: str
-    kernel: Values
-    simulator: Values
+    rate: str
+    rtt: str
 
     @property
-    def name(self) -> str:
-        return f"{self.aqm} {self.flows} {self.link}"
+    def metrics(self) -> list[str]:
+        """Those that are compared: marks only where there may be some."""
+        return [name for name in METRICS if name != "marks" or "ecn=" in self.flows]
+
+    @property
+    def link(self) -> str:
+        """The rate that limits, and the round-trip time."""
+        words = self.aqm.split()
+        rate = words[words.index("bandwidth") + 1] if "bandwidth" in words else self.rate
+        return f"{rate.removesuffix('bit')} {self.rtt}"
+
+    def stacks(self, stacks: Sequence[str], seeds: int, jobs: int) -> dict[str, Values]:
+        """Run it with each stack."""
+        return {stack: self.run(stack, seeds, jobs, "native") for stack in stacks}
+
+    def run(self, stack: str, seeds: int, jobs: int, engine: str) -> Values:
+        """Run it: metric to values, one for each seed."""
+        flows = ":".join([self.flows, *([f"stack={stack}"] if stack else []), START])
+        options: dict[str, Any] = {"aqm": self.aqm, "flows": [flows], "rate": self.rate, "rtt": self.rtt, **COMMON}
+        runs = aqmlab.compare(**options, seeds=seeds, jobs=jobs, engine=engine).runs
+        return {
+            "goodput": runs["goodput_mbit"].to_list(),
+            "delay": runs["qdelay_mean_ms"].to_list(),
+            "loss": runs["loss_ratio"].to_list(),
+            "marks": (runs["marks"] / runs["packets_arrived"]).to_list(),
+        }
 
 
-def collect(files: Sequence[Path], seeds: int, jobs: int) -> list[Cell]:
-    """Run all files in both engines."""
-    cells = []
-    for file in files:
-        documents = {}
-        for engine, count in (("linux", seeds), ("native", 2 * seeds)):
-            out = RESULTS / f"{file.stem}.{engine}"
-            documents[engine] = aqmlab.run(file, seeds=count, jobs=jobs, engine=engine, out=out).document()
-        kernel, own = (_by_cell(document) for document in documents.values())
-        echoes = _scenarios(documents["native"])
-        for (point, label), values in own.items():
-            echo = echoes[point]
-            flows = " + ".join(text.split()[0] for text in echo["flows"])
-            link = f"{echo['rate'].removesuffix('bit')} {echo['rtt']}"
-            cells.append(Cell(label.split(":")[0].split()[0], flows, link, kernel[point, label], values))
-    return cells
+@dataclass(frozen=True)
+class Cell:
+    """A point with what the kernel gave, and each stack."""
+
+    point: Point
+    kernel: Values
+    stacks: dict[str, Values]
+
+    def difference(self, stack: str, name: str) -> float:
+        """Relative to the kernel's mean; infinite if only the kernel has nothing."""
+        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.stacks[stack]))
+        if theirs == own:
+            return 0.0
+        return own / theirs - 1 if theirs else math.inf
+
+    def fits(self, stack: str, name: str) -> bool:
+        """Whether a mean differs by no more than is allowed."""
+        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.stacks[stack]))
+        return abs(own - theirs) <= max(METRICS[name].allowed * theirs, METRICS[name].negligible)
+
+    def outside(self, stack: str) -> list[str]:
+        """The metrics that do not fit."""
+        return [name for name in self.point.metrics if not self.fits(stack, name)]
 
 
-def _scenarios(document: dict[str, Any]) -> dict[str, Any]:
-    sweep = document["scenario"].get("sweep") or [{"point": {}, "scenario": document["scenario"]}]
-    return {json.dumps(one["point"]): one["scenario"] for one in sweep}
+def read_points(names: Sequence[str]) -> list[Point]:
+    """Read the points with these names, or in these sets; all without names."""
+    with POINTS.open(newline="") as file:
+        points = [Point(**row) for row in csv.DictReader(file)]
+    known = {name for point in points for name in (point.id, point.set)}
+    if unknown := set(names) - known:
+        raise InputError(f"{sorted(unknown)[0]}: no point and no set of {POINTS.name}")
+    return [point for point in points if not names or point.id in names or point.set in names]
 
 
-def _by_cell(document: dict[str, Any]) -> dict[tuple[str, str], Values]:
-    cells: dict[tuple[str, str], Values] = {}
-    for one in document["runs"]:
-        values = cells.setdefault((json.dumps(one.get("point", {})), one["aqm"]), {name: [] for name in ALLOWED})
-        for name in ALLOWED:
-            values[name].append(one["metrics"][name])
-    return cells
+def read_kernel() -> dict[str, Values]:
+    """Read what the kernel gave: point to values."""
+    found: dict[str, Values] = {}
+    if KERNEL.exists():
+        with KERNEL.open(newline="") as file:
+            for row in csv.DictReader(file):
+                values = found.setdefault(row["point"], {name: [] for name in METRICS})
+                for name in METRICS:
+                    values[name].append(float(row[name]))
+    return found
+
+
+def run_kernel(points: Sequence[Point], seeds: int, jobs: int) -> None:
+    """Run the points that have fewer seeds; what is finished is kept if it is interrupted."""
+    known = read_kernel()
+    if not KERNEL.exists():
+        KERNEL.write_text(",".join(["point", "seed", *METRICS, "kernel"]) + "\n")
+    release = place.found().release
+    for point in points:
+        since = len(known[point.id]["loss"]) if point.id in known else 0
+        if since >= seeds:
+            continue
+        values = point.run("", seeds, jobs, "linux")
+        with KERNEL.open("a") as file:
+            for seed in range(since, seeds):
+                numbers = [f"{values[name][seed]:.6g}" for name in METRICS]
+                file.write(",".join([point.id, str(seed + 1), *numbers, release]) + "\n")
+        print(f"{point.id}: run in the kernel", file=sys.stderr, flush=True)
 
 
 def error(values: Sequence[float]) -> float:
     """Two standard errors of the mean."""
-    return 2 * statistics.stdev(values) / math.sqrt(len(values))
+    return 2 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
-def difference(theirs: Sequence[float], own: Sequence[float]) -> float:
-    """Relative to the kernel's mean."""
-    reference = statistics.fmean(theirs)
-    return (statistics.fmean(own) - reference) / reference if reference else math.nan
-
-
-def percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:+.1f} %"
-
-
-def verdict(name: str, theirs: Sequence[float], own: Sequence[float]) -> str:
-    """Compare two means: '', 'scatter' or 'DIFFERS'."""
-    gap = abs(statistics.fmean(own) - statistics.fmean(theirs))
-    allowed = ALLOWED[name] * statistics.fmean(theirs)
-    if gap <= max(allowed, NEGLIGIBLE.get(name, 0)):
-        return ""
-    return "scatter" if gap - math.hypot(error(theirs), error(own)) <= allowed else "DIFFERS"
-
-
-def table(cells: Sequence[Cell]) -> str:
-    """Return the comparison as a Markdown table, which is readable as text."""
-    header = ["qdisc", "flows", "link", "metric", "Linux", "aqmlab", "difference", "verdict"]
-    lines = [header]
+def table(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
+    """Return the comparison as a Markdown table, which is readable as text: a line for each point."""
+    units = [f"{metric.word} {metric.unit}" for metric in METRICS.values()]
+    lines = [["point", "qdisc", "flows", "link", *units, *(f"`stack={stack}`" for stack in stacks)]]
     for cell in cells:
-        for place, name in enumerate(ALLOWED):
-            scale = SCALE.get(name, 1.0)
-
-            def text(values: Sequence[float], scale: float = scale) -> str:
-                return f"{statistics.fmean(values) * scale:.4g} ± {error(values) * scale:.2g}"
-
-            theirs, own = cell.kernel[name], cell.simulator[name]
-            front = [cell.aqm, cell.flows, cell.link] if place == 0 else ["", "", ""]
-            gap = percent(difference(theirs, own))
-            lines.append([*front, SHORT[name], text(theirs), text(own), gap, verdict(name, theirs, own)])
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+        point = cell.point
+        kernel = [
+            f"{statistics.fmean(cell.kernel[name]) * metric.scale:.3g} ± {error(cell.kernel[name]) * metric.scale:.1g}"
+            if name in point.metrics
+            else ""
+            for name, metric in METRICS.items()
+        ]
+        flows = point.flows.replace(":ecn=classic", " ecn")
+        lines.append([point.id, point.aqm.split()[0].split(":")[0], flows, point.link, *kernel])
+        lines[-1] += [", ".join(_difference(cell, stack, name) for name in point.metrics) for stack in stacks]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     rows = [
         "| " + " | ".join(f"{text:{width}}" for text, width in zip(line, widths, strict=True)) + " |" for line in lines
     ]
@@ -131,66 +189,91 @@ def table(cells: Sequence[Cell]) -> str:
     return "\n".join(rows)
 
 
-def figure(cells: Sequence[Cell]) -> str:
-    """Return the figure as SVG: simulator over kernel per cell, with the allowed range as a band."""
-    canvas, axes = style.below(len(ALLOWED), 8.0)
-    known = label_styles(list(dict.fromkeys(cell.aqm for cell in cells)))
-    for axis, (name, allowed) in zip(axes, ALLOWED.items(), strict=True):
-        axis.axhspan(1 - allowed, 1 + allowed, color="#d8dee4", linewidth=0)
+def _difference(cell: Cell, stack: str, name: str) -> str:
+    share = cell.difference(stack, name)
+    text = "from 0" if math.isinf(share) else f"{100 * share:+.0f}"
+    return text if cell.fits(stack, name) else f"**{text}**"
+
+
+def counts(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
+    """Return how many values fit, by set and stack."""
+    sets = list(dict.fromkeys(cell.point.set for cell in cells))
+    lines = ["| set | points |" + "".join(f" `stack={stack}` |" for stack in stacks)]
+    lines.append("|---|---|" + "---|" * len(stacks))
+    for name in [*sets, *(["all"] if len(sets) > 1 else [])]:
+        members = [cell for cell in cells if name in (cell.point.set, "all")]
+        values = sum(len(cell.point.metrics) for cell in members)
+        row = f"| {name} | {len(members)} |"
+        for stack in stacks:
+            fit = values - sum(len(cell.outside(stack)) for cell in members)
+            row += f" {fit} of {values} ({100 * fit / values:.0f} %) |"
+        lines.append(row)
+    return "\n".join(lines)
+
+
+def figure(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
+    """Return the figure as SVG: each stack over the kernel at each point, with the allowed range as a band."""
+    canvas, axes = style.below(len(METRICS), 9.0)
+    known = label_styles(list(stacks))
+    for axis, (name, metric) in zip(axes, METRICS.items(), strict=True):
+        axis.axhspan(1 - metric.allowed, 1 + metric.allowed, color="#d8dee4", linewidth=0)
         axis.axhline(1, color=style.FAINT, linewidth=0.8)
-        seen = set()
-        for x, cell in enumerate(cells):
-            theirs, own = cell.kernel[name], cell.simulator[name]
-            reference = statistics.fmean(theirs)
-            if reference == 0:
-                continue
-            label = None if cell.aqm in seen else cell.aqm
-            seen.add(cell.aqm)
-            axis.errorbar(
-                x,
-                statistics.fmean(own) / reference,
-                yerr=math.hypot(error(theirs), error(own)) / reference,
-                fmt=known[cell.aqm].marker,
-                markersize=4,
-                color=known[cell.aqm].colour,
-                elinewidth=0.9,
-                label=label,
-            )
-        axis.set_ylabel(f"{TITLES[name]}\naqmlab / Linux")
-    axes[-1].set_xticks(range(len(cells)), [cell.name for cell in cells], rotation=90, fontsize=6.5)
+        for stack in stacks:
+            ratios = [
+                1 + cell.difference(stack, name) if name in cell.point.metrics and any(cell.kernel[name]) else math.nan
+                for cell in cells
+            ]
+            look = known[stack]
+            axis.plot(ratios, linestyle="", marker=look.marker, markersize=4, color=look.colour, label=f"stack={stack}")
+        axis.set_ylabel(f"{metric.word}\naqmlab / Linux")
+    axes[-1].set_xticks(range(len(cells)), [cell.point.id for cell in cells], rotation=90, fontsize=6.5)
     style.legend(canvas, axes)
-    style.caption(canvas, "Bars: two standard errors of both. Band: what may differ.")
+    style.caption(canvas, "Band: what may differ.")
     return style.svg(canvas, "validate-linux")
+
+
+def write(parts: Iterable[str]) -> None:
+    """Put what was computed into README.md, between its two marks."""
+    before, _, rest = README.read_text().partition("<!-- computed -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    README.write_text("\n\n".join([before + "<!-- computed -->", *parts, end + after.removesuffix("\n")]) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, default=sorted(HERE.glob("core/*.toml")))
-    parser.add_argument("--seeds", type=int, default=5, help="of the kernel; the simulator has twice as many")
+    parser.add_argument("names", nargs="*", metavar="POINT|SET")
+    parser.add_argument("--stacks", default="rfc,linux")
+    parser.add_argument("--seeds", type=int, default=4, help="of aqmlab")
+    parser.add_argument("--kernel", type=int, default=0, metavar="N", help="run points with fewer seeds in the kernel")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", default="core", help="name of the table and the figure in results/validate-linux")
+    parser.add_argument("--write", action="store_true", help="put the tables into README.md")
     arguments = parser.parse_args()
-    if arguments.seeds < 2:
-        parser.error("--seeds must be at least 2: one run has no scatter")
+    stacks = arguments.stacks.split(",")
     try:
-        cells = collect(arguments.files, arguments.seeds, arguments.jobs)
+        points = read_points(arguments.names)
+        if arguments.kernel:
+            run_kernel(points, arguments.kernel, arguments.jobs)
+        kernel = read_kernel()
+        known = [one for one in points if one.id in kernel]
+        cells = [Cell(one, kernel[one.id], one.stacks(stacks, arguments.seeds, arguments.jobs)) for one in known]
     except InputError as problem:
         print(f"compare.py: {problem}", file=sys.stderr)
         return 2
-    text = table(cells)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{arguments.out}.md").write_text(text + "\n")
-    (RESULTS / f"{arguments.out}.svg").write_text(figure(cells))
-    print(
-        f"means over {arguments.seeds} seeds of the kernel and {2 * arguments.seeds} of aqmlab, ± two standard errors"
-    )
-    print(f"\n{text}\n")
-    pairs = [verdict(name, cell.kernel[name], cell.simulator[name]) for cell in cells for name in ALLOWED]
-    outside = pairs.count("DIFFERS")
-    scatter = pairs.count("scatter")
-    print(f"{len(cells)} cells, {len(pairs)} values: {outside} differ by more than allowed; {scatter} maybe by scatter")
-    print(f"figure: {RESULTS / arguments.out}.svg")
-    return 1 if outside else 0
+    if len(cells) < len(points):
+        print(f"not yet run in the kernel: {', '.join(one.id for one in points if one.id not in kernel)}")
+    if not cells:
+        return 2
+    parts = [counts(cells, stacks), table(cells, stacks)]
+    if arguments.write:
+        write(parts)
+    print("\n\n".join(reversed(parts)) + "\n")
+    for stack in stacks:
+        names = [f"{cell.point.id} {' and '.join(bad)}" for cell in cells if (bad := cell.outside(stack))]
+        print(f"stack={stack} outside: {', '.join(names) or 'none'}")
+    FIGURE.parent.mkdir(exist_ok=True)
+    FIGURE.write_text(figure(cells, stacks))
+    print(f"figure: {FIGURE}")
+    return 1 if any(cell.outside(stacks[-1]) for cell in cells) else 0
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def _sfq(p: _Params, _: int) -> str:
 
 
 def _dualpi2(p: _Params, _: int) -> str:
-    return f"dualpi2 limit {_packets(p['limit'])} target {p['target']} tupdate {p['tupdate']}"
+    return f"dualpi2 limit {_packets(p['limit'])} target {p['target']} tupdate {p['tupdate']}{_flag(p, 'any_ect')}"
 
 
 def _cake(p: _Params, _: int) -> str:

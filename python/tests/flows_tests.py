@@ -36,10 +36,12 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "ssthresh": "flight",
                 "relower": True,
                 "count": "bytes",
+                "sackgrow": False,
                 "sslimit": 2,
                 "window_bytes": None,
                 "pacing": False,
                 "hystart": False,
+                "detect": "rounds",
                 "handshake": False,
                 "synrto_ns": 1_000_000_000,
                 "synloss": "respected",
@@ -48,13 +50,17 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "resolve_ns": 0,
                 "write_bytes": None,
                 "sndbuf_bytes": None,
+                "synecn": "kept",
                 "ecnsyn": False,
                 "quickack": 0,
                 "rcvbuf_bytes": None,
                 "quicken": False,
                 "eifel": False,
+                "frto": False,
                 "prr": False,
+                "markprr": False,
                 "safeack": False,
+                "timerprr": False,
                 "rack": False,
                 "abc": True,
                 "ipv6": False,
@@ -286,6 +292,8 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     assert {key: linux[key] for key in wanted} == wanted
     rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
     rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "growth": "count"}
+    rules |= {"detect": "classic", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
+    rules |= {"markprr": True, "timerprr": True}
     assert {key: linux[key] for key in rules} == rules
     ns3 = parse("1*newreno:stack=ns3").resolved().data()["transport"]["tcp"]
     wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False, "ssthresh": "pipe"}

@@ -9,6 +9,7 @@ mod cubic_count;
 mod dctcp;
 mod fixed;
 mod hystart;
+mod hystart_classic;
 pub(super) mod isolated;
 mod ledbat;
 mod newreno;
@@ -38,7 +39,7 @@ impl Control {
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Control {
         let mut window = first_window(tcp);
         let law = (tcp.info().build)(tcp, &mut window, random);
-        Control { window, law, start: SlowStart::new(tcp.flag("hystart"), tcp.flag("pacing")) }
+        Control { window, law, start: SlowStart::new(tcp) }
     }
 
     /// Data arrived, in recovery or not.

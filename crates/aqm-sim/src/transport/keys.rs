@@ -85,6 +85,12 @@ pub static TCP: &[ParamSpec] = &[
         "what reductions and prr count in; segments: a half of 5 is 2, and a started one is sent",
         "RFC 5681 section 2; Linux: segments (snd_cwnd)",
     ),
+    ParamSpec::flag(
+        "sackgrow",
+        false,
+        "what SACK reports lets the window grow as well, on an ACK that advances outside recovery",
+        "RFC 3465 section 2.1; Linux: on (tcp_cong_avoid is given acked_sacked)",
+    ),
     ParamSpec::new(
         "sslimit",
         Kind::Count,
@@ -97,6 +103,12 @@ pub static TCP: &[ParamSpec] = &[
         .or_auto("no cap"),
     ParamSpec::flag("pacing", false, "segments spaced over the round trip", "Linux: with sch_fq only"),
     ParamSpec::flag("hystart", false, "HyStart++ in the first slow start", "RFC 9406"),
+    ParamSpec::choice(
+        "detect",
+        &["rounds", "classic"],
+        "how hystart finds that the pipe is full: rounds of a longer RTT, or in any slow start trains of ACKs and delays",
+        "RFC 9406; Ha, Rhee 2008; Linux: classic (hystart_update)",
+    ),
     ParamSpec::flag(
         "handshake",
         false,
@@ -157,6 +169,12 @@ pub static TCP: &[ParamSpec] = &[
         "no limit; ns-3's OnOffApplication goes on without what its socket refuses",
     )
     .or_auto("no limit"),
+    ParamSpec::choice(
+        "synecn",
+        &["kept", "dropped"],
+        "whether a connection with ECN still has it if its SYN had to be repeated",
+        "RFC 3168 section 6.1.1.1 allows both; Linux: dropped (tcp_ecn_fallback)",
+    ),
     ParamSpec::flag("ecnsyn", false, "SYN and SYN-ACK are ECT if ecn is on", "RFC 8311 section 4.3"),
     ParamSpec::new(
         "quickack",
@@ -178,16 +196,34 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag(
         "quicken",
         false,
-        "16 segments after a duplicate or a pause longer than minrto, and 2 after CE, are acknowledged at once",
-        "RFC 5681 section 4.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce)",
+        "16 segments after a duplicate or a pause longer than minrto, 2 after CE, and CWR's, are acknowledged at once",
+        "RFC 5681 section 4.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce, tcp_ecn_accept_cwr)",
     ),
     ParamSpec::flag("eifel", false, "undo spurious retransmissions", "RFC 3522, RFC 4015"),
+    ParamSpec::flag(
+        "frto",
+        false,
+        "after a timeout, new data are sent to find out whether it was spurious; needs sack",
+        "RFC 5682; Linux: on (tcp_process_loss)",
+    ),
     ParamSpec::flag("prr", false, "proportional rate reduction in recovery; needs sack", "RFC 6937"),
+    ParamSpec::flag(
+        "markprr",
+        false,
+        "prr spreads what classic ECN reduces as well, and the window does not grow meanwhile",
+        "RFC 3168 section 6.1.2; Linux: on (tcp_enter_cwr, tcp_cwnd_reduction)",
+    ),
     ParamSpec::flag(
         "safeack",
         false,
         "prr sends a segment more than arrived only if the ACK advanced and no loss is new",
         "RFC 9937 (SafeACK); Linux: on (tcp_cwnd_reduction)",
+    ),
+    ParamSpec::flag(
+        "timerprr",
+        false,
+        "prr counts a segment as arrived when a timer, and no ACK, finds the loss (rack)",
+        "RFC 9937 counts what ACKs report; Linux: on (tcp_rack_reo_timeout)",
     ),
     ParamSpec::flag("rack", false, "RACK-TLP: loss found by time; needs sack", "RFC 8985"),
 ];
@@ -216,6 +252,8 @@ pub struct Relation {
 pub static RELATIONS: &[Relation] = &[
     Relation { given: ("prr", "on"), needs: ("sack", "on") },
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
+    Relation { given: ("frto", "on"), needs: ("sack", "on") },
+    Relation { given: ("sackgrow", "on"), needs: ("sack", "on") },
     Relation { given: ("connect", "ahead"), needs: ("handshake", "on") },
     Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
 ];
@@ -234,20 +272,26 @@ pub static STACKS: &[Preset] = &[
                  PRR (tcp_input.c, tcp_cwnd_reduction), ssthresh from snd_cwnd (tcp_reno_ssthresh) and not again within \
                  a recovery (tcp_enter_loss), RTO of srtt and at least TCP_RTO_MIN (tcp_rtt_estimator), TCP_MAX_QUICKACKS 16, TCP_RTO_MIN 200 ms, TCP_DELACK_MIN \
                  40 ms (its adaptive delay, up to 200 ms, is not modelled), undo by timestamps (tcp_packet_delayed), \
-                 TCP_INIT_CWND 10, tcp_ecn=2 (not asked for by clients)",
+                 TCP_INIT_CWND 10 also after one lost SYN (tcp_init_transfer), tcp_ecn=2 (not asked for by clients)",
         values: &[
             ("handshake", Value::Flag(true)),
             ("quickack", Value::Count(16)),
             ("rcvbuf", Value::Bytes(Bytes::new(131_072))),
             ("quicken", Value::Flag(true)),
             ("eifel", Value::Flag(true)),
+            ("frto", Value::Flag(true)),
+            ("synecn", Value::Choice("dropped")),
+            ("synloss", Value::Choice("ignored")),
             ("prr", Value::Flag(true)),
+            ("markprr", Value::Flag(true)),
             ("rack", Value::Flag(true)),
             ("rto", Value::Choice("variation")),
             ("ssthresh", Value::Choice("window")),
             ("relower", Value::Flag(false)),
             ("count", Value::Choice("segments")),
             ("safeack", Value::Flag(true)),
+            ("timerprr", Value::Flag(true)),
+            ("sackgrow", Value::Flag(true)),
             ("sslimit", Value::Count(0)),
         ],
     },

@@ -138,6 +138,8 @@ impl Receiver {
         if self.echo_mode == Echo::Classic {
             if cwr {
                 self.ece = false;
+                // The sender's window may have become very small.
+                self.quicken(1);
             }
             if ecn == Ecn::Ce {
                 if !self.ece {
@@ -407,6 +409,16 @@ mod tests {
         assert!(!send(0, Ecn::Ect0));
         let at_once: Vec<bool> = (1..6).map(|index| send(index, Ecn::Ce)).collect();
         assert_eq!(at_once, [true, true, false, true, false]);
+    }
+
+    #[test]
+    fn with_quicken_the_answer_to_an_echo_is_acknowledged_at_once() {
+        for (flag, at_once) in [("off", false), ("on", true)] {
+            let mut r = Receiver::new(&settings(&format!("newreno quicken {flag} delack 40ms")));
+            let cwr =
+                Segment { seq: 0, payload: 100, sent_at: Time::ZERO, ecn: Ecn::Ect0, cwr: true, fin: false };
+            assert_eq!(r.on_segment(&cwr, Time::ZERO).is_some(), at_once);
+        }
     }
 
     #[test]

@@ -20,8 +20,8 @@ use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 use state::{
-    DuplicateAcks, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream, Undo,
-    WindowUse,
+    DuplicateAcks, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream, Trial,
+    Undo, WindowUse,
 };
 
 mod model;
@@ -133,6 +133,9 @@ impl Sender {
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.stream.opening.take() else { return };
         self.timer.rtt.sample(now.since(echo));
+        if opening.was_repeated() && self.settings.falls_back {
+            self.settings.feedback.codepoint = Ecn::NotEct; // RFC 3168 section 6.1.1.1
+        }
         if opening.was_repeated() && self.settings.respects_syn_loss {
             // RFC 5681 section 3.1; RFC 6298 section 5.7.
             self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
@@ -177,12 +180,16 @@ impl Sender {
         self.check_if_application_limited();
         let (una, flight, prior_inflight) = (self.stream.una, self.stream.flight(), self.board.pipe());
         let mut sacked = 0;
+        // Data that a timeout takes for lost arrive as they were first sent.
+        let mut original = false;
+        let on_trial = self.on_trial();
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         if let Some(rack) = rack {
             rack.on_ack();
         }
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
             sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
+                original |= !segment.retransmitted && segment.end() <= on_trial;
                 if let Some(rack) = rack {
                     rack.on_arrived(segment, now);
                 }
@@ -193,21 +200,18 @@ impl Sender {
         }
         let mut delivered = 0;
         if ack.ack > self.stream.una {
-            delivered = self.on_progress(ack, flight, sacked, now);
+            delivered = self.on_progress(ack, flight, sacked, &mut original, now);
         } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
             self.control.observe(&acked);
             self.on_duplicate(flight, now);
         }
+        self.continue_trial(self.stream.una - una, original);
         let lost = if self.rack.is_some() {
             self.run_rack(ack, flight, delivered + sacked == 0, now)
         } else {
             sacked > 0 && self.find_lost(flight, now)
         };
-        if let Some(prr) = &mut self.recovery.prr {
-            let Window { ssthresh, mss, .. } = self.control.window;
-            prr.on_ack(sacked + delivered, self.board.pipe(), ssthresh, mss, self.stream.una > una && !lost);
-        }
         if self.settings.feedback.is_ecn()
             && !self.settings.feedback.is_exact()
             && ack.ece
@@ -215,9 +219,12 @@ impl Sender {
             && ack.ack > self.reduction.until
         {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
-            self.reduce(self.reduced(flight), now);
+            let reduced = self.reduced(flight);
+            self.reduce(reduced, now);
             self.reduction.until = self.stream.next;
+            self.recovery.prr = self.settings.mark_prr.then(|| self.begin_prr(reduced));
         }
+        self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
         self.sample(prior_inflight, now);
     }
 
@@ -234,12 +241,21 @@ impl Sender {
     }
 
     /// New data was acknowledged, and `sacked` bytes beyond it. Returns how many bytes were not known to have
-    /// arrived.
-    fn on_progress(&mut self, ack: &Acknowledgment, flight: u64, sacked: u64, now: Time) -> u64 {
+    /// arrived, and sets `original` if some arrived that are on trial.
+    fn on_progress(
+        &mut self,
+        ack: &Acknowledgment,
+        flight: u64,
+        sacked: u64,
+        original: &mut bool,
+        now: Time,
+    ) -> u64 {
         let bytes = ack.ack - self.stream.una;
         self.stream.una = ack.ack;
+        let on_trial = self.on_trial();
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         let delivered = self.board.on_cumulative_ack(ack.ack, |segment| {
+            *original |= !segment.retransmitted && segment.end() <= on_trial;
             if let Some(rack) = rack {
                 rack.on_arrived(segment, now);
             }
@@ -289,6 +305,13 @@ impl Sender {
                 return delivered;
             }
             Phase::Loss { point } if ack.ack >= point => self.recovery.phase = Phase::Open,
+            // The window does not grow while marks reduce it.
+            Phase::Open if self.recovery.prr.is_some() => {
+                if ack.ack <= self.reduction.until {
+                    return delivered;
+                }
+                self.recovery.prr = None;
+            }
             Phase::Open | Phase::Loss { .. } => {}
         }
         // RFC 3168 section 6.1.2: an echo does not let the window grow.
@@ -298,7 +321,8 @@ impl Sender {
         // RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
         let window = &self.control.window;
         if self.usage.limited || (window.in_slow_start() && flight >= window.cwnd / 2) {
-            self.control.on_ack(&Acked { bytes: delivered, ..acked });
+            let bytes = if self.settings.sack_grows { acked.bytes } else { delivered };
+            self.control.on_ack(&Acked { bytes, ..acked });
         }
         delivered
     }
@@ -312,6 +336,7 @@ impl Sender {
         window.ssthresh = undo.pipe;
         self.on_none_lost();
         (self.recovery.phase, self.recovery.prr, self.duplicates.inflation) = (Phase::Open, None, 0);
+        self.recovery.trial = None;
         self.recovery.retransmit_now = false;
     }
 
@@ -319,8 +344,30 @@ impl Sender {
     /// under way, and its arrival does not show that an original arrived: the first retransmission counts (RFC 3522
     /// section 3.2: RetransmitTS is not overwritten).
     fn save_undo(&mut self, flight: u64, now: Time) {
+        self.recovery.undo = self.settings.eifel.then(|| self.undo(flight, now));
+    }
+
+    fn undo(&self, flight: u64, now: Time) -> Undo {
         let pipe = flight.max(self.control.window.ssthresh.min(self.control.window.cwnd));
-        self.recovery.undo = self.settings.eifel.then_some(Undo { at: self.first_resent(now), pipe });
+        Undo { at: self.first_resent(now), pipe }
+    }
+
+    /// Where the data end that a timeout on trial takes for lost; zero without one.
+    fn on_trial(&self) -> u64 {
+        match (self.recovery.trial, self.recovery.phase) {
+            (Some(_), Phase::Loss { point }) => point,
+            _ => 0,
+        }
+    }
+
+    /// RFC 5682 section 3: an acknowledgment of `bytes` more; `original` if data arrived that were not sent again.
+    fn continue_trial(&mut self, bytes: u64, original: bool) {
+        let Some((stage, undo)) = self.recovery.trial.take() else { return };
+        if original {
+            self.undo_recovery(undo, bytes); // step 3b
+        } else if stage == Trial::Progress && bytes > 0 && matches!(self.recovery.phase, Phase::Loss { .. }) {
+            self.recovery.trial = Some((Trial::NewData, undo)); // step 2b
+        }
     }
 
     /// When the first of the retransmissions that may still be under way was sent; `now` if there are none.
@@ -415,10 +462,25 @@ impl Sender {
         (self.duplicates.recover, self.reduction.until) = (self.stream.next, self.stream.next);
         self.recovery.retransmit_now = true;
         self.losses.recoveries += 1;
-        let unit = if self.settings.whole { u64::from(self.settings.mss) } else { 1 };
-        self.recovery.prr = self.settings.prr.then(|| Prr::begin(reduced).with(unit, self.settings.safe_ack));
+        // A loss within the reduction for a mark goes on with it.
+        self.recovery.prr =
+            self.settings.prr.then(|| self.recovery.prr.unwrap_or_else(|| self.begin_prr(reduced)));
         self.board.shrink();
         self.recovery.phase = Phase::Recovery { point: self.stream.next };
+    }
+
+    /// A proportional rate reduction from `reduced` bytes.
+    fn begin_prr(&self, reduced: u64) -> Prr {
+        let unit = if self.settings.whole { u64::from(self.settings.mss) } else { 1 };
+        Prr::begin(reduced).with(unit, self.settings.safe_ack)
+    }
+
+    /// `delivered` bytes have arrived in a reduction; `safe` as in [`Prr::on_ack`].
+    fn reduce_proportionally(&mut self, delivered: u64, safe: bool) {
+        if let Some(prr) = &mut self.recovery.prr {
+            let Window { ssthresh, mss, .. } = self.control.window;
+            prr.on_ack(delivered, self.board.pipe(), ssthresh, mss, safe);
+        }
     }
 
     /// What congestion reduces, with `flight` bytes outstanding.
@@ -442,7 +504,10 @@ impl Sender {
                 self.timer.start(now);
             }
             if rack.reordering_timer.is_some_and(|at| at <= now) {
-                self.find_overdue(self.stream.flight(), now);
+                let open = self.recovery.phase == Phase::Open;
+                if self.find_overdue(self.stream.flight(), now) && open && self.settings.timer_prr {
+                    self.reduce_proportionally(u64::from(self.settings.mss), false);
+                }
             }
         }
         if self.timer.deadline.is_none_or(|deadline| deadline > now) {
@@ -464,6 +529,13 @@ impl Sender {
                 _ => self.stream.una >= self.reduction.until,
             }
         };
+        // RFC 5682 section 3 step 1: not within a fast recovery; and again if the retransmission is lost.
+        let trial = match self.recovery.phase {
+            Phase::Open if self.settings.frto => Some(self.undo(self.stream.flight(), now)),
+            Phase::Loss { .. } => self.recovery.trial.map(|(_, undo)| undo),
+            _ => None,
+        };
+        self.recovery.trial = trial.map(|undo| (Trial::Progress, undo));
         self.control.on_timeout(self.reduced(self.stream.flight().min(self.board.pipe())), lowers);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         self.board.mark_all_lost(|segment| control.on_loss(sampler, segment, now));
@@ -511,9 +583,15 @@ impl Sender {
         let cwnd =
             self.control.window.cwnd.saturating_add(self.duplicates.inflation + self.limited_transmit());
         let room = self.recovery.prr.map_or_else(|| cwnd.saturating_sub(self.board.pipe()), |prr| prr.room);
+        let fresh = self.fresh(room);
+        let mut holds = matches!(self.recovery.trial, Some((Trial::NewData, _)));
+        if holds && fresh.is_none() && self.recovery.phase == (Phase::Loss { point: self.stream.next }) {
+            (holds, self.recovery.trial) = (false, None); // RFC 5682 section 3 step 2b: nothing new can be sent
+        }
         // RFC 6675 section 5 step 4.3: the first retransmission does not wait for room.
         let retransmission_room = if self.recovery.retransmit_now { u64::MAX } else { room };
         if self.recovery.phase != Phase::Open
+            && !holds
             && let Some((seq, payload)) = self.board.next_retransmission(retransmission_room, now)
         {
             self.recovery.retransmit_now = false;
@@ -522,21 +600,26 @@ impl Sender {
                 (self.first_resent(now), self.recovery.resent.1.max(seq + u64::from(payload)));
             return Some(self.sent(seq, payload, true, now));
         }
-        let waiting = self.stream.written - self.stream.next;
-        let payload = waiting.min(u64::from(self.settings.mss)) as u32;
-        if payload == 0 {
-            self.usage.limited = false;
+        let Some(payload) = fresh else {
+            let next = self.next_payload();
+            self.usage.limited = next > 0 && u64::from(next) > room;
             return None;
-        }
-        let cap = self.settings.window_cap.saturating_sub(self.stream.flight());
-        if u64::from(payload) > room || u64::from(payload) > cap {
-            self.usage.limited = u64::from(payload) > room;
-            return None;
-        }
+        };
         let seq = self.stream.next;
         self.stream.next += u64::from(payload);
         self.board.on_sent(seq, payload, now);
         Some(self.sent(seq, payload, false, now))
+    }
+
+    /// Payload of the segment that would be sent next, 0 if nothing waits.
+    fn next_payload(&self) -> u32 {
+        (self.stream.written - self.stream.next).min(u64::from(self.settings.mss)) as u32
+    }
+
+    /// The same, if the receiver's window and `room` let it be sent now.
+    fn fresh(&self, room: u64) -> Option<u32> {
+        let room = room.min(self.settings.window_cap.saturating_sub(self.stream.flight()));
+        Some(self.next_payload()).filter(|&payload| payload > 0 && u64::from(payload) <= room)
     }
 
     /// The tail loss probe, if one is due: new data, or else the newest segment again (RFC 8985 section 7.3).

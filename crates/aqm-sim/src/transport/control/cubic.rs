@@ -24,9 +24,13 @@ pub(super) static INFO: Info = Info {
     stacks: &[
         Preset {
             name: "linux",
-            source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1. Deviation: that is the \
-                     classic HyStart (ACK trains and delays), here it is HyStart++",
-            values: &[("hystart", Value::Flag(true)), ("growth", Value::Choice("count"))],
+            source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1, hystart_detect=3 \
+                     (hystart_update)",
+            values: &[
+                ("hystart", Value::Flag(true)),
+                ("detect", Value::Choice("classic")),
+                ("growth", Value::Choice("count")),
+            ],
         },
         Preset {
             name: "ns3",

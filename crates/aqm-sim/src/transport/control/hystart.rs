@@ -1,5 +1,7 @@
 //! HyStart++ (RFC 9406): leaves slow start when the round-trip time rises, before packets are lost.
 
+use super::hystart_classic::Classic;
+use crate::transport::tcp::Tcp;
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::Span;
 
@@ -13,33 +15,47 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments that one acknowledgment may grow the window by; without limit if the sender paces.
 const L: u64 = 8;
 
-/// Slow start of RFC 5681, or the first slow start with HyStart++.
+/// Slow start, and what ends it besides congestion.
 #[derive(Clone, Debug)]
-pub(crate) struct SlowStart(Option<Box<HyStart>>);
+pub(crate) enum SlowStart {
+    /// RFC 5681: nothing.
+    Plain,
+    /// The first slow start with HyStart++.
+    PlusPlus(Box<HyStart>),
+    /// Every slow start with the classic HyStart.
+    Classic(Box<Classic>),
+}
 
 impl SlowStart {
-    /// `paced` is whether the sender paces.
-    pub(crate) fn new(hystart: bool, paced: bool) -> SlowStart {
-        SlowStart(hystart.then(|| Box::new(HyStart::new(paced))))
+    pub(crate) fn new(tcp: &Tcp) -> SlowStart {
+        match tcp.flag("hystart") {
+            true if tcp.is("detect", "classic") => SlowStart::Classic(Box::default()),
+            true => SlowStart::PlusPlus(Box::new(HyStart::new(tcp.flag("pacing")))),
+            false => SlowStart::Plain,
+        }
     }
 
     /// New data was acknowledged in slow start.
     pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acked) {
-        match &mut self.0 {
-            Some(hystart) => hystart.on_ack(window, acked),
-            None => window.slow_start(acked.bytes),
+        match self {
+            SlowStart::Plain => window.slow_start(acked.bytes),
+            SlowStart::PlusPlus(hystart) => hystart.on_ack(window, acked),
+            SlowStart::Classic(hystart) => hystart.on_ack(window, acked),
         }
     }
 
     /// Congestion: section 4.2 is for the first slow start only.
     pub(crate) fn end(&mut self) {
-        self.0 = None;
+        match self {
+            SlowStart::Plain | SlowStart::PlusPlus(_) => *self = SlowStart::Plain,
+            SlowStart::Classic(hystart) => **hystart = Classic::default(),
+        }
     }
 }
 
 /// State of the first slow start.
 #[derive(Clone, Debug)]
-struct HyStart {
+pub(crate) struct HyStart {
     last_round: Span,
     this_round: Span,
     samples: u32,

@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub(super) send_buffer: u64,
     /// Whether a repeated SYN counts as a loss.
     pub(super) respects_syn_loss: bool,
+    /// Whether a repeated SYN asks for ECN no more.
+    pub(super) falls_back: bool,
     /// Whether recoveries use proportional rate reduction (RFC 6937).
     pub(super) prr: bool,
     /// What congestion reduces.
@@ -28,8 +30,14 @@ pub(super) struct Settings {
     /// Whether recoveries count in whole segments, and whether only safe acknowledgments send more (RFC 9937).
     pub(super) whole: bool,
     pub(super) safe_ack: bool,
-    /// Whether spurious retransmissions are undone (RFC 3522).
+    /// Whether spurious retransmissions are undone (RFC 3522), and timeouts are tried for it (RFC 5682).
     pub(super) eifel: bool,
+    pub(super) frto: bool,
+    /// Whether proportional rate reduction answers marks as well, and counts a segment when a timer begins it.
+    pub(super) mark_prr: bool,
+    pub(super) timer_prr: bool,
+    /// Whether the window grows by what SACK reports.
+    pub(super) sack_grows: bool,
 }
 
 /// What congestion reduces.
@@ -52,6 +60,7 @@ impl Settings {
             window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
             send_buffer: tcp.bytes_of("sndbuf").unwrap_or(u64::MAX),
             respects_syn_loss: tcp.is("synloss", "respected"),
+            falls_back: tcp.is("synecn", "dropped"),
             prr: tcp.flag("prr"),
             reduced: match tcp.choice("ssthresh") {
                 "pipe" => Reduced::Pipe,
@@ -62,6 +71,10 @@ impl Settings {
             whole: tcp.is("count", "segments"),
             safe_ack: tcp.flag("safeack"),
             eifel: tcp.flag("eifel"),
+            frto: tcp.flag("frto"),
+            mark_prr: tcp.flag("markprr"),
+            timer_prr: tcp.flag("timerprr"),
+            sack_grows: tcp.flag("sackgrow"),
         }
     }
 }
@@ -103,6 +116,15 @@ pub(super) enum Phase {
     Loss { point: u64 },
 }
 
+/// RFC 5682: what a timeout still waits for, to know whether it was spurious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// Step 2: the first acknowledgment after the retransmission.
+    Progress,
+    /// Step 3: the acknowledgment of new data, which are sent instead of more retransmissions.
+    NewData,
+}
+
 /// Loss recovery.
 #[derive(Debug)]
 pub(super) struct LossRecovery {
@@ -113,6 +135,8 @@ pub(super) struct LossRecovery {
     pub(super) prr: Option<Prr>,
     /// The state to restore if the retransmission was spurious.
     pub(super) undo: Option<Undo>,
+    /// Whether the last timeout is on trial.
+    pub(super) trial: Option<(Trial, Undo)>,
     /// Retransmissions that may still be under way: when the first was sent, and where the highest ends.
     pub(super) resent: (Time, u64),
 }
@@ -124,6 +148,7 @@ impl LossRecovery {
             retransmit_now: false,
             prr: None,
             undo: None,
+            trial: None,
             resent: (Time::ZERO, 0),
         }
     }

@@ -184,6 +184,18 @@ fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
 }
 
 #[test]
+fn a_lost_syn_costs_ecn_if_set() {
+    for (kept, codepoint) in [("kept", Ecn::Ect0), ("dropped", Ecn::NotEct)] {
+        let mut sender = bulk(&settings(&format!("newreno handshake on ecn classic synecn {kept}")));
+        sender.poll(at(0));
+        sender.on_timer(at(1000));
+        sender.poll(at(1000));
+        sender.on_syn_answered(at(1000), at(1050));
+        assert_eq!(sender.poll(at(1050)).unwrap().ecn, codepoint);
+    }
+}
+
+#[test]
 fn the_last_segment_of_a_finite_flow_carries_fin_each_time() {
     let mut sender = Sender::new(&settings("newreno"), Random::seeded(1));
     sender.write(2 * MSS);

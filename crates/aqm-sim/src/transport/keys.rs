@@ -210,7 +210,7 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag(
         "markprr",
         false,
-        "prr spreads what classic ECN reduces as well, and the window does not grow meanwhile",
+        "prr spreads what a mark takes from newreno, cubic and dctcp as well, and the window does not grow meanwhile",
         "RFC 3168 section 6.1.2; Linux: on (tcp_enter_cwr, tcp_cwnd_reduction)",
     ),
     ParamSpec::flag(

@@ -4,7 +4,7 @@
 //! unless losses are found by time (RFC 8985).
 
 use super::control::Control;
-use super::feedback::ReceiverReport;
+use super::feedback::{Echo, ReceiverReport};
 use super::flags;
 use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
@@ -203,7 +203,7 @@ impl Sender {
             delivered = self.on_progress(ack, flight, sacked, &mut original, now);
         } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
-            self.control.observe(&acked);
+            self.observe(&acked);
             self.on_duplicate(flight, now);
         }
         self.continue_trial(self.stream.una - una, original);
@@ -277,7 +277,7 @@ impl Sender {
         }
         self.duplicates.after_partial = partial;
         let acked = self.acked(ack, flight, sacked + delivered, sample, now);
-        self.control.observe(&acked);
+        self.observe(&acked);
         if let Some(undo) = self.recovery.undo.take()
             && ack.echo < undo.at
         {
@@ -473,6 +473,17 @@ impl Sender {
     fn begin_prr(&self, reduced: u64) -> Prr {
         let unit = if self.settings.whole { u64::from(self.settings.mss) } else { 1 };
         Prr::begin(reduced).with(unit, self.settings.safe_ack)
+    }
+
+    /// Data arrived, and the control hears of exact marks.
+    fn observe(&mut self, acked: &Acked) {
+        let before = self.control.window.cwnd;
+        self.control.observe(acked);
+        let answered = self.control.window.cwnd < before && self.settings.feedback.echo == Echo::Exact;
+        if answered && self.settings.mark_prr && self.recovery.phase == Phase::Open {
+            self.reduction.until = self.stream.next;
+            self.recovery.prr = Some(self.begin_prr(before));
+        }
     }
 
     /// `delivered` bytes have arrived in a reduction; `safe` as in [`Prr::on_ack`].

@@ -243,7 +243,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="POINT|SET")
     parser.add_argument("--stacks", default="rfc,linux")
-    parser.add_argument("--seeds", type=int, default=4, help="of aqmlab")
+    parser.add_argument("--seeds", type=int, default=8, help="of aqmlab")
     parser.add_argument("--kernel", type=int, default=0, metavar="N", help="run points with fewer seeds in the kernel")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="put the tables into README.md")

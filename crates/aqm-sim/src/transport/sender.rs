@@ -479,8 +479,9 @@ impl Sender {
     fn observe(&mut self, acked: &Acked) {
         let before = self.control.window.cwnd;
         self.control.observe(acked);
-        let answered = self.control.window.cwnd < before && self.settings.feedback.echo == Echo::Exact;
-        if answered && self.settings.mark_prr && self.recovery.phase == Phase::Open {
+        let is_new = acked.marked > 0 && acked.una > self.reduction.until;
+        let exact = self.settings.feedback.echo == Echo::Exact;
+        if is_new && exact && self.settings.mark_prr && self.recovery.phase == Phase::Open {
             self.reduction.until = self.stream.next;
             self.recovery.prr = Some(self.begin_prr(before));
         }

@@ -53,8 +53,7 @@ impl Controller for Dctcp {
             (self.acked, self.marked, self.window_end) = (0, 0, acked.next);
         }
         if acked.marked > 0 && acked.una > self.reduced_until {
-            let reduced = window.cwnd as f64 * (1.0 - self.alpha / 2.0);
-            window.ssthresh = (reduced as u64).max(2 * window.mss);
+            window.ssthresh = self.reduced(window).max(2 * window.mss);
             // After a timeout it has less already.
             window.cwnd = window.cwnd.min(window.ssthresh);
             self.reduced_until = acked.next;
@@ -74,6 +73,17 @@ impl Controller for Dctcp {
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         self.reno.on_congestion(window, flight);
         self.reduced_until = self.sent;
+    }
+}
+
+impl Dctcp {
+    /// Equation 2; in whole segments no started one is taken, as in Linux (dctcp_ssthresh).
+    fn reduced(&self, window: &Window) -> u64 {
+        let share = self.alpha / 2.0;
+        if window.whole {
+            return window.cwnd - (window.cwnd as f64 * share) as u64 / window.mss * window.mss;
+        }
+        (window.cwnd as f64 * (1.0 - share)) as u64
     }
 }
 
@@ -109,6 +119,16 @@ mod tests {
         assert_eq!(window.cwnd, 75_000); // the same window of data
         dctcp.observe(&mut window, &acked(1000, 1000, 101_000, 176_000));
         assert_eq!(window.cwnd, 56_250);
+    }
+
+    #[test]
+    fn in_whole_segments_a_started_one_is_not_taken() {
+        for (alpha, left) in [(0.2, 8_000), (0.5, 6_000)] {
+            let mut window = Window { cwnd: 8_000, ssthresh: 1, whole: true, ..Window::new(1000, 10) };
+            let mut dctcp = Dctcp { alpha, window_end: 1_000_000, ..Dctcp::default() };
+            dctcp.observe(&mut window, &acked(1000, 1000, 1000, 100_000));
+            assert_eq!(window.cwnd, left);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406): leaves slow start when the round-trip time rises, before packets are lost.
 
 use super::hystart_classic::Classic;
-use crate::transport::tcp::Tcp;
+use crate::transport::values::Values;
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::Span;
 
@@ -27,7 +27,7 @@ pub(crate) enum SlowStart {
 }
 
 impl SlowStart {
-    pub(crate) fn new(tcp: &Tcp) -> SlowStart {
+    pub(crate) fn new(tcp: &Values) -> SlowStart {
         match tcp.flag("hystart") {
             true if tcp.is("detect", "classic") => SlowStart::Classic(Box::default()),
             true => SlowStart::PlusPlus(Box::new(HyStart::new(tcp.flag("pacing")))),

@@ -4,7 +4,7 @@ use crate::error::{input, of_run, stopped};
 use crate::guest::Guest;
 use crate::inputs::Inputs;
 use crate::{foreign, notation};
-use aqm_sim::report::{self, FlowRow, QueueRow, Report};
+use aqm_sim::report::{self, FlowRow, QueueRow, Report, TraceRow};
 use aqm_sim::scenario::Scenario;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -180,6 +180,28 @@ impl Run {
     #[getter]
     fn packets<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.packets)
+    }
+
+    /// Columns of the trace, each as the bytes of 64-bit integers, little-endian; empty unless the scenario wants one.
+    #[getter]
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = &self.0.trace;
+        let columns = PyDict::new(py);
+        let column = |get: fn(&TraceRow) -> u64| wholes(py, &rows.iter().map(get).collect::<Vec<_>>());
+        columns.set_item("time_ns", column(|row| row.time_ns))?;
+        columns.set_item("flow", column(|row| row.flow.into()))?;
+        columns.set_item("is_ack", column(|row| row.is_ack.into()))?;
+        columns.set_item("number", column(|row| row.number))?;
+        columns.set_item("length", column(|row| row.length.into()))?;
+        columns.set_item("edge", column(|row| row.edge))?;
+        columns.set_item("echo", column(|row| row.echo.into()))?;
+        columns.set_item("fate", column(|row| row.fate as u64))?;
+        columns.set_item("cwnd_bytes", column(|row| row.sender.cwnd_bytes))?;
+        columns.set_item("ssthresh_bytes", column(|row| row.sender.ssthresh_bytes))?;
+        columns.set_item("srtt_ns", column(|row| row.sender.srtt_ns))?;
+        columns.set_item("rto_ns", column(|row| row.sender.rto_ns))?;
+        columns.set_item("phase", column(|row| row.sender.phase.into()))?;
+        Ok(columns)
     }
 
     /// Warnings for the user about this run.

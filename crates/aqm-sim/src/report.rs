@@ -20,6 +20,8 @@ pub struct Report {
     pub histograms: BTreeMap<String, Histogram>,
     /// Every packet at one end of the flows as pcapng, if the scenario wants it recorded.
     pub packets: Vec<u8>,
+    /// Every packet and acknowledgment at the senders, if the scenario wants it traced.
+    pub trace: Vec<TraceRow>,
     /// Counters of every queue of the graph.
     pub queues: Vec<QueueRow>,
     /// Warnings for the user about this run.
@@ -141,6 +143,57 @@ pub struct QueueRow {
     pub marked: u64,
     /// Packets left at the end.
     pub backlog: u64,
+}
+
+/// One packet at its sender, or one acknowledgment that comes back to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceRow {
+    /// When it was sent, or came back.
+    pub time_ns: u64,
+    /// Its flow.
+    pub flow: u32,
+    /// Whether it is an acknowledgment.
+    pub is_ack: bool,
+    /// The first byte of data, from zero; or what is acknowledged.
+    pub number: u64,
+    /// Bytes of payload.
+    pub length: u32,
+    /// Of an acknowledgment, where the highest block ends that it reports (SACK); 0 without.
+    pub edge: u64,
+    /// Whether an acknowledgment echoes a mark.
+    pub echo: bool,
+    /// What became of it.
+    pub fate: Fate,
+    /// TCP's sender: when data is sent, or before the acknowledgment is handled.
+    pub sender: SenderRow,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Fate {
+    /// Nobody knows: it was under way at the end, or lost on a link.
+    UnderWay,
+    /// It reached its receiver.
+    Delivered,
+    /// It reached its receiver with a CE mark.
+    Marked,
+    /// A discipline dropped it.
+    Dropped,
+}
+
+/// The windows and timers of a sender of TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SenderRow {
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Slow-start threshold; `u64::MAX` while there is none.
+    pub ssthresh_bytes: u64,
+    /// Smoothed round-trip time.
+    pub srtt_ns: u64,
+    /// Retransmission timeout.
+    pub rto_ns: u64,
+    /// 0: no loss known; 1: loss recovery; 2: after a timeout.
+    pub phase: u8,
 }
 
 /// Watches a run from outside, and can stop it.

@@ -362,6 +362,9 @@ class Run:
     def packets(self) -> bytes:
         """The recorded packets as pcapng; empty unless the scenario wants them recorded."""
     @property
+    def trace(self) -> dict[str, bytes]:
+        """Columns of the trace as little-endian 64-bit integers; empty unless the scenario wants one."""
+    @property
     def warnings(self) -> list[str]:
         """What the user should know about this run."""
     @property

@@ -279,7 +279,7 @@ mod tests {
     }
 
     fn at(id: u32, packet: &Packet, now: Time) -> AtHost<'_> {
-        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, now }
+        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, sender: None, now }
     }
 
     fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {

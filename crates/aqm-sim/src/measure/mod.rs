@@ -8,3 +8,4 @@ pub(crate) mod metrics;
 pub(crate) mod observer;
 pub(crate) mod port;
 pub(crate) mod recorder;
+pub(crate) mod tracer;

@@ -2,7 +2,7 @@
 //! for it.
 
 use crate::network::packet::{Packet, PacketId};
-use crate::report::Report;
+use crate::report::{Report, SenderRow};
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
@@ -16,6 +16,8 @@ pub(crate) struct AtHost<'a> {
     pub(crate) dscp: u8,
     /// Bytes that the source of its flow writes at a time.
     pub(crate) written: u64,
+    /// TCP's sender of its flow, before an acknowledgment is handled.
+    pub(crate) sender: Option<SenderRow>,
     pub(crate) now: Time,
 }
 

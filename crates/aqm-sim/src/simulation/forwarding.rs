@@ -3,7 +3,7 @@
 use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
-use crate::endpoint::flow::Identity;
+use crate::endpoint::flow::{Endpoints, Identity};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtHost, PacketObserver};
@@ -90,7 +90,11 @@ impl Simulation {
         let flow = &self.flows[packet.flow as usize];
         let Identity { protocol, dscp, .. } = flow.identity;
         let written = u64::from(flow.session.piece);
-        let seen = AtHost { id, packet, protocol, dscp, written, now: self.shared.now };
+        let sender = match &flow.endpoints {
+            Endpoints::Tcp(connection) => Some(connection.sender.row()),
+            Endpoints::Datagrams => None,
+        };
+        let seen = AtHost { id, packet, protocol, dscp, written, sender, now: self.shared.now };
         self.shared.metrics.observers.iter_mut().for_each(|observer| show(observer.as_mut(), &seen));
     }
 

@@ -6,6 +6,7 @@ use crate::endpoint::flow::Label;
 use crate::measure::flow_monitor::FlowMonitor;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
+use crate::measure::tracer::Tracer;
 use crate::network::graph::{Capacity as LinkCapacity, Queue};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
@@ -58,6 +59,9 @@ impl Setup {
         }
         if let Some(tap) = scenario.record {
             metrics.observers.push(Box::new(Recorder::new(tap)));
+        }
+        if scenario.trace {
+            metrics.observers.push(Box::<Tracer>::default());
         }
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {

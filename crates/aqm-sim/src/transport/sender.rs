@@ -16,6 +16,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::tcp::Tcp;
 use super::window::{Acked, Window};
+use crate::report::SenderRow;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -159,6 +160,21 @@ impl Sender {
     /// The round-trip estimator, for its samples.
     pub(crate) fn rtt(&self) -> &RttEstimator {
         &self.timer.rtt
+    }
+
+    /// Its windows and timers, for traces.
+    pub(crate) fn row(&self) -> SenderRow {
+        SenderRow {
+            cwnd_bytes: self.cwnd(),
+            ssthresh_bytes: self.control.window.ssthresh,
+            srtt_ns: self.timer.rtt.smoothed().as_nanos(),
+            rto_ns: self.timer.rtt.rto().as_nanos(),
+            phase: match self.recovery.phase {
+                Phase::Open => 0,
+                Phase::Recovery { .. } => 1,
+                Phase::Loss { .. } => 2,
+            },
+        }
     }
 
     /// Resets the statistics (end of the warm-up).

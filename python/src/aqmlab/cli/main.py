@@ -14,7 +14,21 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import __version__, _native
-from aqmlab.cli import advise, aqm, classify, compare, engine, flows, folders, new, reproduce, schema, suite, tune
+from aqmlab.cli import (
+    advise,
+    aqm,
+    classify,
+    compare,
+    diff_trace,
+    engine,
+    flows,
+    folders,
+    new,
+    reproduce,
+    schema,
+    suite,
+    tune,
+)
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
@@ -43,6 +57,7 @@ app.command()(folders.plot)
 app.command()(folders.export)
 app.command()(schema.schema)
 app.command()(classify.classify)
+app.command("diff-trace")(diff_trace.diff_trace)
 app.command()(tune.tune)
 app.command()(suite.suite)
 app.command()(advise.advise)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import Capabilities, Engine, Monitor, One, Report, Run, Table, Task
+from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Table, Task, Trace
 from aqmlab.engine.several import Several
 from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = [
     "DEFAULT",
     "ENGINES",
+    "FATES",
     "Capabilities",
     "Engine",
     "Monitor",
@@ -19,6 +20,7 @@ __all__ = [
     "Run",
     "Table",
     "Task",
+    "Trace",
     "find",
     "names",
 ]

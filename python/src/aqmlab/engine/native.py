@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task
+from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task, Trace
 from aqmlab.own import python_aqm
 from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario.model import Scenario
+
+# Columns of traces, and the phases of a sender.
+EVENTS = ("is_ack", "number", "length", "edge", "echo", "fate")
+STATES = ("cwnd_bytes", "ssthresh_bytes", "srtt_ns", "rto_ns", "phase")
+PHASES = ("open", "recovery", "after a timeout")
 
 # Module names, so that tests can replace them.
 simulate: Any = _native.run
@@ -58,10 +63,8 @@ class Native:
 
     def run(self, task: Task, monitor: Monitor) -> Report:
         """Simulate a task, without Python's global lock."""
-        if task.scenario.aqm.startswith(PYTHON):
-            python_aqm.ensure(task.scenario.aqm)
         before = time.thread_time()
-        run = simulate(task.scenario.json, task.inputs, task.seed, monitor)
+        run = _simulated(task, task.scenario.json, monitor)
         cpu_s = time.thread_time() - before
         return Report(
             metrics=run.metrics,
@@ -78,6 +81,23 @@ class Native:
             cpu_s=cpu_s,
             engine=self.name,
         )
+
+    def trace(self, task: Task, monitor: Monitor) -> Trace:
+        """Simulate a task, and return what its TCP senders sent and received."""
+        run = _simulated(task, json.dumps({**task.scenario.data(), "trace": True}), monitor)
+        columns = {name: np.frombuffer(data, "<u8") for name, data in run.trace.items()}
+        at = ("time_ns", "flow")
+        return Trace(
+            events={name: columns[name] for name in (*at, *EVENTS)},
+            states={name: columns[name] for name in (*at, *STATES)},
+            phases=PHASES,
+        )
+
+
+def _simulated(task: Task, text: str, monitor: Monitor) -> Any:
+    if task.scenario.aqm.startswith(PYTHON):
+        python_aqm.ensure(task.scenario.aqm)
+    return simulate(text, task.inputs, task.seed, monitor)
 
 
 def _columns(table: Mapping[str, list[Any]]) -> dict[str, Column]:

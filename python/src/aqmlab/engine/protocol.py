@@ -60,6 +60,29 @@ class Report:
     engine: str
 
 
+# What became of a packet, by number.
+FATES = ("", "delivered", "marked", "dropped")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The TCP flows of a run at their senders, as columns of whole numbers; times from the start of the run.
+
+    Attributes:
+        events: data that is sent, and acknowledgments that come back: ``time_ns``, ``flow``, ``is_ack``, ``number``
+            (the first byte from zero, or what is acknowledged), ``length`` (payload), ``edge`` (where the highest block
+            of SACK ends, 0 without), ``echo`` (of a mark), ``fate`` (as in `FATES`; 0 where nobody knows).
+        states: windows and timers as they were seen: ``time_ns``, ``flow``, ``cwnd_bytes``, ``ssthresh_bytes``,
+            ``srtt_ns``, ``rto_ns``, ``phase``.
+        phases: what the numbers of ``phase`` mean.
+
+    """
+
+    events: Table
+    states: Table
+    phases: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What an engine supports: only the listed names; ``None`` means all."""
@@ -149,3 +172,13 @@ class One(Engine, Protocol):
 
     def cost_s(self, scenario: Scenario) -> float:
         """Processor time of a run, seconds, where it is long enough to be told beforehand; 0 otherwise."""
+
+    def trace(self, task: Task, monitor: Monitor) -> Trace:
+        """Run a task, and return what its TCP senders sent and received instead of a report.
+
+        Raises:
+            InputError: naming the input that is wrong.
+            CheckError: if the run broke one of its own checks.
+            Cancelled: if the monitor stopped it.
+
+        """

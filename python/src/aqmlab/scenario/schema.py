@@ -92,6 +92,7 @@ def scenario() -> Schema:
         "sample_ns": positive,
         "mser5": {"type": "boolean"},
         "record": {"enum": ["senders", "receivers"], "description": "where every packet is recorded"},
+        "trace": {"type": "boolean", "description": "whether every flow is traced at its sender"},
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},
         "topology": {
             "anyOf": [_topology(), {"type": "null"}],

@@ -201,6 +201,9 @@ fields! {
         /// Where every packet is recorded, if anywhere.
         #[serde(default)]
         pub record: Option<Tap>,
+        /// Whether every flow is traced at its sender.
+        #[serde(default)]
+        pub trace: bool,
         /// Ports whose queues are measured, the first of them for metrics without a prefix: `bottleneck` and `back` of a
         /// dumbbell; of a topology those that it names, and `from->to` of any other link. None means the bottleneck.
         #[serde(default)]

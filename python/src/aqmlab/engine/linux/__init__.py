@@ -6,8 +6,8 @@ import functools
 import time
 from collections.abc import Sequence
 
-from aqmlab.engine.linux import guest, job, measure, place, tc
-from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task
+from aqmlab.engine.linux import guest, job, measure, place, tc, tracing
+from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
 from aqmlab.scenario.model import Rate, Scenario
 from aqmlab.vocabulary.errors import InputError
 
@@ -74,6 +74,13 @@ class Linux:
             began = time.thread_time()
             seen = measure.measured(folder, task.scenario, described.flows)
             return Report(**seen, cpu_s=cpu_s + time.thread_time() - began, engine=self.name)
+
+    def trace(self, task: Task, monitor: Monitor) -> Trace:
+        """Run a guest with a tap at the senders, too, that looks at TCP's state every millisecond."""
+        assert isinstance(monitor, guest.Watch)
+        described = job.described(task.scenario, task.seed, tracing.STATES_NS)
+        with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):
+            return tracing.traced(folder, described)
 
 
 __all__ = ["Linux"]

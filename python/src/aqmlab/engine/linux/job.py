@@ -82,8 +82,8 @@ class Job:
         )
 
 
-def described(scenario: Scenario, seed: int) -> Job:
-    """Return the job of a run.
+def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
+    """Return the job of a run; of one that is traced, with how often the states of TCP are looked at.
 
     Raises:
         InputError: naming what the guest cannot do.
@@ -107,6 +107,8 @@ def described(scenario: Scenario, seed: int) -> Job:
         "WARM_NS": scenario.warmup_ns,
         "END_NS": scenario.duration_ns,
         "SAMPLE_NS": scenario.sample_ns,
+        "STATES_NS": states_ns or scenario.sample_ns,
+        "TRACE": int(states_ns > 0),
     }
     groups = tuple(_group(scenario, group) for group in scenario.flows)
     return Job(variables, groups, _flows(scenario, seed), seed, scenario.duration_ns)

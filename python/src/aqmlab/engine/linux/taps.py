@@ -11,9 +11,9 @@ import numpy as np
 from aqmlab.vocabulary.errors import CheckError
 
 # As `struct seen` in guest/watch.c.
-SEEN = np.dtype(
-    [("time", "u8"), ("seq", "u4"), ("port", "u2"), ("id", "u2"), ("length", "u2"), ("ecn", "u1"), ("unused", "u1", 5)]
-)
+WORDS = [(name, "u4") for name in ("seq", "ack", "edge")]
+HALVES = [(name, "u2") for name in ("port", "id", "length", "payload")]
+SEEN = np.dtype([("time", "u8"), *WORDS, *HALVES, ("ecn", "u1"), ("flags", "u1"), ("unused", "u1", 2)])
 CE = 3
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -101,16 +101,26 @@ in_box rtr /guest watch s1 in $later /run/in &
 arrivals=$!
 in_box rtr /guest watch b0 out $later /run/out &
 departures=$!
+if [ "$TRACE" = 1 ]; then
+	in_box rtr /guest watch s1 out $later /run/back &
+	answers=$!
+fi
 in_box rtr /guest sample b0 10 $start $later /run/sampled reached &
 sampler=$!
 in_box rcv /guest receive $start "$SAMPLE_NS" $warm $end /run/received &
 /guest until $((start - 500000000))
-in_box snd /guest send flows $start "$SAMPLE_NS" $later /run/sent &
+in_box snd /guest send flows $start "$STATES_NS" $later /run/sent &
 sender=$!
 wait $arrivals
 wait $departures
 wait $sampler
 wait $sender
+[ "$TRACE" = 0 ] || wait $answers
 tc -n rtr -s -d qdisc show dev b0 >qdisc
+# What the kernel counts since each box was made: nothing but the flows has travelled.
+for box in snd rcv; do
+	in_box $box cat /proc/net/snmp /proc/net/netstat >counted.$box
+done
 cp /run/in /run/out /run/sampled /run/received /run/sent .
+[ "$TRACE" = 0 ] || cp /run/back .
 : >done

@@ -105,8 +105,9 @@ static void record(FILE *file, const struct flow *flow, nanos when)
 
 	if (getsockopt(flow->fd, IPPROTO_TCP, TCP_INFO, &info, &length))
 		return;
-	fprintf(file, "%llu,%d,%u,%u,%u\n", (unsigned long long)when, flow->port, info.tcpi_snd_cwnd * info.tcpi_snd_mss,
-		info.tcpi_rtt, info.tcpi_total_retrans);
+	fprintf(file, "%llu,%d,%u,%u,%u,%llu,%u,%u\n", (unsigned long long)when, flow->port,
+		info.tcpi_snd_cwnd * info.tcpi_snd_mss, info.tcpi_rtt, info.tcpi_total_retrans,
+		(unsigned long long)info.tcpi_snd_ssthresh * info.tcpi_snd_mss, info.tcpi_rto, info.tcpi_ca_state);
 }
 
 int send_flows(const char *list, nanos first, nanos every, nanos end, const char *out)
@@ -124,7 +125,7 @@ int send_flows(const char *list, nanos first, nanos every, nanos end, const char
 		flows[i].clock = timer(flows[i].start, flows[i].is_udp ? flows[i].gap : 0);
 		epoll_ctl(poll, EPOLL_CTL_ADD, flows[i].clock, &due);
 	}
-	fprintf(file, "t_ns,port,cwnd_bytes,srtt_us,retransmissions\n");
+	fprintf(file, "t_ns,port,cwnd_bytes,srtt_us,retransmissions,ssthresh_bytes,rto_us,state\n");
 	while (next <= end) {
 		int ready = epoll_wait(poll, events, 64, -1);
 

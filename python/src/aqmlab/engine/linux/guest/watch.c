@@ -6,6 +6,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,9 +20,42 @@ struct seen {
 	nanos time;
 	/* TCP's sequence number, or the first word of a datagram: its number. */
 	uint32_t seq;
-	uint16_t port, id, length;
-	uint8_t ecn, unused[5];
+	/* What TCP acknowledges, and where the highest block ends that it reports (SACK); 0 without. */
+	uint32_t ack, edge;
+	/* The port of the flow's sender; the frame's length, and that of its payload. */
+	uint16_t port, id, length, payload;
+	uint8_t ecn, flags, unused[2];
 };
+
+static uint16_t field16(const uint8_t *at)
+{
+	return at[0] << 8 | at[1];
+}
+
+static uint32_t field32(const uint8_t *at)
+{
+	return (uint32_t)field16(at) << 16 | field16(at + 2);
+}
+
+/* Where the highest block ends among TCP's options from here to there. */
+static uint32_t highest_edge(const uint8_t *option, const uint8_t *end)
+{
+	uint32_t highest = 0;
+
+	while (option < end && *option != TCPOPT_EOL) {
+		if (*option == TCPOPT_NOP) {
+			option++;
+			continue;
+		}
+		if (option + 2 > end || option[1] < 2)
+			break;
+		for (int at = 2; *option == TCPOPT_SACK && at + 8 <= option[1] && option + at + 8 <= end; at += 8)
+			if (!highest || (int32_t)(field32(option + at + 4) - highest) > 0)
+				highest = field32(option + at + 4);
+		option += option[1];
+	}
+	return highest;
+}
 
 static int tap(const char *interface, int packet_type)
 {
@@ -69,24 +103,32 @@ static int take(int s, FILE *file)
 	ssize_t length = recvmsg(s, &message, 0);
 	const uint8_t *ip = packet + ETH_HLEN, *transport = ip + 4 * (ip[0] & 15);
 	struct seen seen = { 0 };
-	uint32_t seq;
-	uint16_t field;
+	uint16_t from, to;
 
 	if (length < 0)
 		return 0;
-	memcpy(&field, packet + 12, 2);
-	if (field != htons(ETH_P_IP) || (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP))
+	if (field16(packet + 12) != ETH_P_IP || (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP))
 		return 1;
 	seen.time = stamp(&message);
 	seen.ecn = ip[1] & 3;
-	memcpy(&field, ip + 2, 2);
-	seen.length = ETH_HLEN + ntohs(field);
-	memcpy(&field, ip + 4, 2);
-	seen.id = ntohs(field);
-	memcpy(&field, transport, 2);
-	seen.port = ntohs(field);
-	memcpy(&seq, transport + (ip[9] == IPPROTO_TCP ? 4 : 8), 4);
-	seen.seq = ntohl(seq);
+	seen.length = ETH_HLEN + field16(ip + 2);
+	seen.id = field16(ip + 4);
+	from = field16(transport);
+	to = field16(transport + 2);
+	/* Those of receivers are lower. */
+	seen.port = from > to ? from : to;
+	if (ip[9] == IPPROTO_TCP) {
+		const uint8_t *options = transport + sizeof(struct tcphdr), *data = transport + 4 * (transport[12] >> 4);
+
+		seen.seq = field32(transport + 4);
+		seen.ack = field32(transport + 8);
+		seen.flags = transport[13];
+		seen.edge = highest_edge(options, data < packet + length ? data : packet + length);
+		seen.payload = seen.length - (data - packet);
+	} else {
+		seen.seq = field32(transport + 8);
+		seen.payload = seen.length - (transport + 8 - packet);
+	}
 	fwrite(&seen, sizeof seen, 1, file);
 	return 1;
 }

@@ -16,7 +16,7 @@ from conftest import Command
 import aqmlab as package
 from aqmlab import engine, scenario
 from aqmlab.engine import Task, linux
-from aqmlab.engine.linux import build, guest, job, measure, place, taps, tc
+from aqmlab.engine.linux import build, counters, guest, job, measure, place, taps, tc
 from aqmlab.engine.linux.job import START_NS
 from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
@@ -140,6 +140,8 @@ def recorded(tmp_path: Path) -> Path:
         "t_ns,port,bytes\n"
         + "".join(f"{START_NS + s * SECOND},{port},{b}\n" for s, b in ((1, 1000), (2, 1500), (4, 5844)))
     )
+    for box in ("snd", "rcv"):
+        (tmp_path / f"counted.{box}").write_text("Tcp: InSegs OutSegs\nTcp: 2 2\n")
     (tmp_path / "sent").write_text(
         "t_ns,port,cwnd_bytes,srtt_us,retransmissions\n"
         + "".join(f"{START_NS + s * SECOND},{port},{14480 * s},{50_000 + s},{s - 1}\n" for s in (1, 2, 3))
@@ -326,6 +328,15 @@ def _until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def counters_of_both_boxes_become_metrics(tmp_path: Path) -> None:
+    more = "TcpExt: TCPTimeouts TCPFullUndo TCPLossUndo\nTcpExt: 3 1 4\n"
+    (tmp_path / "counted.snd").write_text(f"Tcp: InSegs OutSegs\nTcp: 11 20\n{more}")
+    (tmp_path / "counted.rcv").write_text("Tcp: InSegs OutSegs\nTcp: 20 11\n")
+    assert counters.counted(tmp_path) == {
+        "kernel.segments": 20, "kernel.acks": 11, "kernel.timeouts": 3, "kernel.undone": 5,
+    }  # fmt: skip
+
+
 @with_kernel
 @pytest.mark.timeout(300)
 def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
@@ -354,6 +365,8 @@ def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
     report = runner.run(task, runner.monitor(task))
     assert report.metrics["utilization"] == pytest.approx(1, abs=0.05)
     assert report.metrics["class.cbr.throughput_mbit"] < 1.1
+    assert 1 < report.metrics["kernel.segments"] / report.metrics["kernel.acks"] < 2.1
+    assert report.metrics["kernel.reneging"] == 0
     assert len(report.warnings) == 1, report.warnings
 
 

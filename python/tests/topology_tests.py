@@ -15,7 +15,7 @@ import aqmlab as package
 from aqmlab import Result
 from aqmlab.cli import show
 from aqmlab.results.ports import port_cells
-from aqmlab.results.tables import application_cells
+from aqmlab.results.tables import APPLICATION_COLUMNS, occasional_cells
 from aqmlab.scenario import topologies
 from aqmlab.scenario.model import UNDER_TEST, Discipline
 from aqmlab.scenario.topologies import Layout, read
@@ -187,7 +187,7 @@ def an_upload_bloats_its_own_direction_and_flow_queues_keep_the_call() -> None:
 
 def without_ports_and_applications_their_tables_are_absent(result: Result) -> None:
     assert port_cells(result, 0) == {}
-    assert application_cells(result.aqms, result.rows) == {}
+    assert occasional_cells(result.aqms, result.rows, APPLICATION_COLUMNS) == {}
     assert "MOS" not in result.report()
 
 

@@ -12,15 +12,16 @@ from aqmlab.results.tables import (
     COLUMNS,
     FLOW_COLUMNS,
     GROUP_COLUMNS,
+    KERNEL_COLUMNS,
     PORT_COLUMNS,
     Column,
     Lines,
-    application_cells,
     cells,
     filled,
     flow_cells,
     group_cells,
     in_units,
+    occasional_cells,
 )
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ class Sheets:
 
 def sheets(result: Result) -> list[Sheets]:
     """Return the tables of every scenario, each column in one unit throughout."""
-    columns, ports, flows, applications, groups = (
+    columns, ports, flows, applications, groups, kernel = (
         in_units(columns, result.shown_rows)
-        for columns in (COLUMNS, PORT_COLUMNS, FLOW_COLUMNS, APPLICATION_COLUMNS, GROUP_COLUMNS)
+        for columns in (COLUMNS, PORT_COLUMNS, FLOW_COLUMNS, APPLICATION_COLUMNS, GROUP_COLUMNS, KERNEL_COLUMNS)
     )
     found = []
     for point in range(len(result.points)):
@@ -63,8 +64,9 @@ def sheets(result: Result) -> list[Sheets]:
         more = (
             at_ports,
             _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),
-            _sheet(("AQM",), applications, application_cells(result.aqms, rows, applications)),
+            _sheet(("AQM",), applications, occasional_cells(result.aqms, rows, applications)),
             _sheet(("Flows", "AQM"), groups, group_cells(result.aqms, rows, groups)),
+            _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )
         summary = cells(result.aqms, rows, columns)
         shown = [sheet for sheet in more if sheet is not None]

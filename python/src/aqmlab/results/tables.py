@@ -91,6 +91,19 @@ APPLICATION_COLUMNS = (
     Column("rpc_latency_mean_ms", "RPC latency", "mean, ms", 1.0, 1),
     Column("rpc_latency_p99_ms", "RPC latency", "99 %, ms", 1.0, 1),
 )
+# What a kernel's TCP counts, if one has run.
+KERNEL_COLUMNS = (
+    Column("kernel.segments", "Received", "segments", 1.0, 0),
+    Column("kernel.acks", "ACKs", "all", 1.0, 0),
+    Column("kernel.delayed_acks", "ACKs", "by timer", 1.0, 0),
+    Column("kernel.recoveries", "Recoveries", "begun", 1.0, 1),
+    Column("kernel.undone", "Recoveries", "undone", 1.0, 1),
+    Column("kernel.timeouts", "Timeouts", "all", 1.0, 1),
+    Column("kernel.spurious_timeouts", "Timeouts", "spurious", 1.0, 1),
+    Column("kernel.probes", "Loss probes", "sent", 1.0, 1),
+    Column("kernel.lost_again", "Sent again", "lost again", 1.0, 1),
+    Column("kernel.reneging", "SACK", "reneging", 1.0, 1),
+)
 ABSENT = Cell("-", "")
 
 
@@ -128,10 +141,8 @@ def flow_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Colum
     return lines if any(line["completed_flows"] != ABSENT for line in lines.values()) else {}
 
 
-def application_cells(
-    aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = APPLICATION_COLUMNS
-) -> Lines:
-    """Return the metrics of applications, one line per AQM; none if there are no applications."""
+def occasional_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column]) -> Lines:
+    """Return metrics that few results have (of applications, of a kernel), one line per AQM; none without any."""
     lines = cells(aqms, rows, columns)
     return lines if filled(columns, lines) else {}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.engine.linux import taps
+from aqmlab.engine.linux import counters, taps
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow
 from aqmlab.engine.linux.taps import Array, Packets
 from aqmlab.scenario.model import Rate, Scenario
@@ -42,6 +42,7 @@ def measured(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> dict[st
         found = run.of(members) | {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
         metrics |= {f"{prefix}{name}": float(value) for name, value in found.items() if np.isfinite(value)}
     metrics |= {name: float(value) for name, value in run.of_queue().items()}
+    metrics |= counters.counted(folder)
     return {
         "metrics": dict(sorted(metrics.items())),
         "flows": run.flow_table(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,13 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import CHROMIUM, opened
 from conftest import Command
 
-from aqmlab import InputError, scenario, suites
+from aqmlab import InputError, engine, scenario, suites
+from aqmlab.engine import Monitor, Report, Task
+from aqmlab.engine.native import Native
 from aqmlab.results import Result
 from aqmlab.results.frames import from_runs
 from aqmlab.scenario.inputs import steps
-from aqmlab.suites import overview
+from aqmlab.suites import engines, overview, page
 
 TINY = """
 title = "Tiny"
@@ -129,6 +132,52 @@ def at_a_glance_what_is_not_told_from_the_best_is_best_too() -> None:
     assert overview._best(result, lower, ["a", "b", "c"]) == ["a", "b"]
     assert overview._best(result, higher, ["a", "b", "c"]) == ["c"]
     assert overview._best(result, neither, ["a", "b", "c"]) == overview._best(result, lower, ["a", "b"]) == []
+
+
+class _Turned(Native):
+    """A second engine, in which two disciplines have changed places."""
+
+    name = "linux"
+
+    @functools.cached_property
+    def version(self) -> str:
+        return "turned"
+
+    def run(self, task: Task, monitor: Monitor) -> Report:
+        aqm = task.scenario.aqm
+        other = {"10p": LONG, "60p": SHORT}.get(aqm.rpartition("fifo:tail limit ")[2], aqm)
+        return replace(super().run(replace(task, scenario=replace(task.scenario, aqm=other)), monitor), engine="linux")
+
+
+SHORT, LONG = "fifo limit 10p", "fifo limit 60p"
+
+
+def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(engine.ENGINES, "linux", _Turned())
+    (tiny / "one.toml").write_text(FILE.replace("seeds = 2", "seeds = 4"))
+    outcome = suites.conduct(
+        suites.find(str(tiny)), [SHORT, LONG, "pie"], folder=tmp_path / "out", only=["1.1"], engine="native,linux",
+        allow_unequal_buffers=True,
+    )  # fmt: skip
+    found = {one.aqms: one for one in engines.pairs(outcome) if one.metric == "qdelay_mean_ms"}
+    assert found[SHORT, LONG].ahead == (SHORT, LONG)
+    assert found[SHORT, LONG].turns
+    assert len(found) == 3
+    head, *told = engines.headline(outcome)
+    assert head.startswith("Of 6 comparisons of two disciplines, native and linux both tell ")
+    assert f"1.1 One flow, mean queue delay: {SHORT} in native and {LONG} in linux is ahead of the other." in told
+    shown = page.write(outcome, tmp_path / "out").read_text()
+    assert head in shown
+    glance = shown[shown.index('id="glance"') : shown.index("</nav>")]
+    assert f"{LONG} on linux</th>" in glance
+    assert "<td>-</td>" not in glance
+    assert suites.document(outcome)["engines"]["headline"] == [head, *told]
+
+
+def one_engine_has_no_headline(tiny: Path, tmp_path: Path) -> None:
+    outcome = suites.conduct(suites.find(str(tiny)), ["codel", "pie"], folder=tmp_path / "out", only=["1.1"])
+    assert engines.headline(outcome) == []
+    assert "engines" not in suites.document(outcome)
 
 
 def what_is_wrong_with_a_suite_is_named(aqmlab: Command, tiny: Path) -> None:

@@ -93,7 +93,9 @@ def suite(
 def _shown(outcome: Outcome) -> RenderableType:
     from rich.console import Group
 
-    parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), ""]
+    from aqmlab.suites.engines import headline
+
+    parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), *map(Text, headline(outcome)), ""]
     for part in outcome.parts:
         parts += [Text.assemble((part.entry.section, "bold"), f"  {part.entry.title}"), _table(part), ""]
     parts += [Text(f"not run: {one}", style="yellow") for one in outcome.skipped]

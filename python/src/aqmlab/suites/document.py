@@ -8,6 +8,7 @@ from typing import Any
 from aqmlab import __version__
 from aqmlab.results.document import document as of_result
 from aqmlab.stats.statistics import Estimate
+from aqmlab.suites.engines import headline
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.suites.table import OF_PHASES, phases, table
@@ -25,6 +26,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "suite": outcome.suite.name,
         "quick": outcome.quick,
         "warnings": list(outcome.skipped),
+        **({"engines": {"names": outcome.engines, "headline": headline(outcome)}} if outcome.engines else {}),
         "scenarios": [_scenario(part) for part in outcome.parts],
     }
 

@@ -39,7 +39,7 @@ def overview(outcome: Outcome) -> list[Row]:
         grid = table(part)
         for number, column in enumerate(part.entry.matters):
             measure, unit = grid.heads[part.entry.columns.index(column)]
-            cells = _cells(part, grid, column, [as_run(part.entry, aqm) for aqm in outcome.aqms])
+            cells = _cells(part, grid, column, [as_run(part.entry, aqm) for aqm in outcome.contestants])
             rows.append(Row(None if number else part.entry, measure, unit, cells))
     return rows
 

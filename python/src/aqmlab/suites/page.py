@@ -12,6 +12,7 @@ from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import environment, inline
 from aqmlab.scenario import registry
 from aqmlab.suites import table
+from aqmlab.suites.engines import headline
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.vocabulary.errors import InputError
@@ -39,8 +40,9 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
         .render(
             outcome=outcome,
             suite=outcome.suite,
+            headline=headline(outcome),
             overview=overview(outcome),
-            styles=label_styles(list(outcome.aqms)),
+            styles=label_styles(list(outcome.contestants)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
             disciplines=[_facts(text) for text in outcome.aqms],
             warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),

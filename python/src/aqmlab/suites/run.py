@@ -14,6 +14,7 @@ from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import registry
 from aqmlab.suites.plan import Entry, Suite
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.names import engine_of, on
 
 TAIL_DROP = "fifo"
 
@@ -28,13 +29,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a suite, in its order; ``skipped`` says why a scenario was not run."""
+    """The results of a suite, in its order.
+
+    ``skipped`` says why a scenario was not run; ``engines`` names them if there are several.
+    """
 
     suite: Suite
     aqms: tuple[str, ...]
     quick: bool
     parts: tuple[Part, ...]
     skipped: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+
+    @property
+    def contestants(self) -> tuple[str, ...]:
+        """The disciplines, in each of several engines."""
+        return tuple(on(aqm, name) for aqm in self.aqms for name in self.engines) if self.engines else self.aqms
 
     @property
     def failures(self) -> list[str]:
@@ -106,12 +116,17 @@ def conduct(
         parts.append(Part(entry, result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
-    return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped))
+    made = tuple(engines.names(engine))
+    return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped), made if len(made) > 1 else ())
 
 
 def as_run(entry: Entry, aqm: str) -> str:
     """Return a discipline as a scenario runs it: with ECN switched on, if it asks for that."""
-    return registry.marking(aqm) if entry.ecn else aqm
+    if not entry.ecn:
+        return aqm
+    discipline, engine = engine_of(aqm)
+    marking = registry.marking(discipline)
+    return on(marking, engine) if engine else marking
 
 
 def _is_in(entry: Entry, wanted: str) -> bool:

@@ -83,7 +83,7 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
         ({"flows": ["1*cubic", "1*newreno:sack=off"]}, "'sack' is the same for all flows"),
         ({"flows": "1*voip"}, "sends bulk data over TCP and cbr over UDP, not voip"),
         ({"flows": "1001*cubic"}, "at most 1000 flows"),
-        ({"loss": "1%"}, "loss: engine linux has 0%, not 1%"),
+        ({"jitter": "1ms"}, "jitter: engine linux has 0ms, not 1ms"),
         ({"overhead": "20b"}, "overhead: engine linux has 14b, not 20b"),
         ({"measure": "back"}, "measure: engine linux measures the bottleneck only"),
     ],
@@ -368,6 +368,17 @@ def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
     assert 1 < report.metrics["kernel.segments"] / report.metrics["kernel.acks"] < 2.1
     assert report.metrics["kernel.reneging"] == 0
     assert len(report.warnings) == 1, report.warnings
+
+
+@with_kernel
+def packets_are_lost_behind_the_queue_at_random() -> None:
+    runner = linux.Linux()
+    tasks = [_task(_scenario("fifo limit 100p", flows="1*newreno", loss="2%"), seed) for seed in (1, 1, 2)]
+    first, again, other = (runner.run(task, runner.monitor(task)).metrics for task in tasks)
+    assert first == again != other
+    assert first["loss_ratio"] == 0
+    segments = 4 * first["goodput_mbit"] * 1e6 / 8 / 1448
+    assert 0.005 * segments < first["retransmissions"] < 0.05 * segments
 
 
 @with_kernel

@@ -31,7 +31,7 @@ IP_HEADERS = 52
 # The smallest datagram has a number that the taps know it by.
 SMALLEST_DATAGRAM = 32
 # Options and keys of flows that the guest follows. Any other has its default, or is refused.
-OPTIONS = ("rtt", "access_rate", "duration", "series")
+OPTIONS = ("rtt", "access_rate", "duration", "series", "loss")
 KEYS = ("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn", "rate", "packet")
 # The stacks of the package that the kernel is compared with: what only they set is the kernel's own.
 STACKS = ("rfc", "linux")
@@ -103,6 +103,7 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
         "SHAPER": "own" if tc.shapes(words) else "htb",
         "SYSCTLS": " ".join(f"net.ipv4.{name}={value}" for name, value in switches.items()),
         "HYSTART": 1,
+        "LOSS": f"{scenario.settings['loss']:%}" if scenario.settings["loss"] else 0,
         "START_NS": START_NS,
         "WARM_NS": scenario.warmup_ns,
         "END_NS": scenario.duration_ns,

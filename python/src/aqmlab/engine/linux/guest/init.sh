@@ -3,6 +3,7 @@
 #
 #   snd --s0 s1-- rtr --b0 b1-- rcv        b0: HTB at the bottleneck's rate, and below it the qdisc under test
 #                                          b1: netem, the whole base round-trip time, so only ACKs meet it
+#   With random loss there is another box between rtr and rcv.
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/busybox
 # Busybox would take its own.
@@ -45,7 +46,14 @@ for box in snd rtr rcv; do
 done
 # Addresses are given, and neighbours known: nothing but the flows travels.
 ip link add s0 address 02:00:00:00:00:01 netns snd type veth peer name s1 address 02:00:00:00:00:02 netns rtr
-ip link add b0 address 02:00:00:00:00:03 netns rtr type veth peer name b1 address 02:00:00:00:00:04 netns rcv
+if [ "$LOSS" = 0 ]; then
+	ip link add b0 address 02:00:00:00:00:03 netns rtr type veth peer name b1 address 02:00:00:00:00:04 netns rcv
+else
+	# A box behind the bottleneck that loses packets, and is nothing else to both its neighbours.
+	ip netns add far
+	ip link add b0 address 02:00:00:00:00:03 netns rtr type veth peer name f0 address 02:00:00:00:00:04 netns far
+	ip link add f1 address 02:00:00:00:00:03 netns far type veth peer name b1 address 02:00:00:00:00:04 netns rcv
+fi
 ip -n snd addr add 10.9.1.1/24 dev s0
 ip -n rtr addr add 10.9.1.2/24 dev s1
 ip -n rtr addr add 10.9.2.1/24 dev b0
@@ -59,6 +67,17 @@ ip -n rtr neigh add 10.9.1.1 lladdr 02:00:00:00:00:01 dev s1
 ip -n rcv neigh add 10.9.2.1 lladdr 02:00:00:00:00:03 dev b1
 ip -n rcv route add default via 10.9.2.1
 settings rtr net.ipv4.ip_forward=1
+if [ "$LOSS" != 0 ]; then
+	settings far net.ipv4.ip_forward=1
+	for end in f0 f1; do
+		ip -n far link set $end up gso_max_segs 1
+		in_box far /guest single $end
+	done
+	ip -n far route add 10.9.1.0/24 dev f0
+	ip -n far route add 10.9.2.0/24 dev f1
+	ip -n far neigh add 10.9.1.1 lladdr 02:00:00:00:00:03 dev f0
+	tc -n far qdisc add dev f1 root netem loss "$LOSS" limit 200000
+fi
 # Without room for the windows, TCP's memory and not the queue would limit the flows; and each flow starts afresh.
 echo 400000 500000 600000 >/proc/sys/net/ipv4/tcp_mem
 for box in snd rcv; do
@@ -73,6 +92,7 @@ group=0
 while read -r delay route; do
 	ip -n rcv addr add 10.9.2.$((10 + group))/24 dev b1
 	ip -n rtr neigh add 10.9.2.$((10 + group)) lladdr 02:00:00:00:00:04 dev b0
+	[ "$LOSS" = 0 ] || ip -n far neigh add 10.9.2.$((10 + group)) lladdr 02:00:00:00:00:04 dev f1
 	# shellcheck disable=SC2086 # several words
 	ip -n snd route add 10.9.2.$((10 + group)) via 10.9.1.2 $route
 	tc -n rcv qdisc add dev b1 parent 30:$(printf %x $((group + 1))) netem delay "$delay" limit 200000

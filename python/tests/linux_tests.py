@@ -81,7 +81,8 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
         ({"flows": "1*cubic:rcvbuf=64kb"}, "cannot be told 'rcvbuf'"),
         ({"flows": "1*cbr:rate=1mbit:dscp=46"}, "cannot be told 'dscp'"),
         ({"flows": ["1*cubic", "1*newreno:sack=off"]}, "'sack' is the same for all flows"),
-        ({"flows": "1*voip"}, "sends bulk data over TCP and cbr over UDP, not voip"),
+        ({"flows": "1*voip"}, "sends bulk data over TCP and cbr, poisson, onoff over UDP, not voip"),
+        ({"flows": "1*onoff:rate=1mbit:on=exp(1s)"}, "has periods of one length"),
         ({"flows": "1001*cubic"}, "at most 1000 flows"),
         ({"jitter": "1ms"}, "jitter: engine linux has 0ms, not 1ms"),
         ({"overhead": "20b"}, "overhead: engine linux has 14b, not 20b"),
@@ -105,7 +106,18 @@ def groups_of_flows_have_their_own_delay_and_route() -> None:
     assert found.groups[0] == "11516.8us initcwnd 3 advmss 1460 rto_min 200ms features ecn"
     assert found.groups[2] == "40000us"
     assert [line.split()[1:3] for line in found.lines] == [["0", "cubic"], ["0", "cubic"], ["1", "dctcp"], ["2", "udp"]]
-    assert [line.split()[4:] for line in found.lines[2:]] == [["102400", "0"], ["1000", "8000000"]]
+    assert [line.split()[4:] for line in found.lines[2:]] == [["102400"], ["1000"]]
+
+
+def datagrams_are_sent_at_the_times_of_their_source() -> None:
+    flows = ["1*cbr:rate=1mbit:packet=1000b:start=1s", "1*onoff:rate=1mbit:packet=1000b:on=20ms:off=1s:start=2s"]
+    found = job.described(_scenario(flows=[*flows, "1*poisson:rate=1mbit:packet=1000b:start=0s"]), 1)
+    times = [[at / 1e6 for at, flow in found.datagrams if flow == number] for number in range(3)]
+    assert times[0][:3] == [1000, 1008, 1016]
+    assert times[1][:6] == [2000, 2008, 2016, 3020, 3028, 3036]
+    assert len(times[2]) == pytest.approx(7 * 125, rel=0.1)
+    gaps = np.diff(times[2])
+    assert gaps.std() == pytest.approx(8, rel=0.15)
 
 
 def starts_are_drawn_by_the_seed_alone() -> None:
@@ -379,6 +391,18 @@ def packets_are_lost_behind_the_queue_at_random() -> None:
     assert first["loss_ratio"] == 0
     segments = 4 * first["goodput_mbit"] * 1e6 / 8 / 1448
     assert 0.005 * segments < first["retransmissions"] < 0.05 * segments
+
+
+@with_kernel
+def sources_over_udp_send_what_they_do_in_the_simulator() -> None:
+    flows = ["1*cbr:rate=2mbit", "1*poisson:rate=3mbit", "1*onoff:rate=4mbit:on=500ms:off=500ms"]
+    task = _task(_scenario("fifo limit 100p", flows=flows))
+    found = {}
+    for name in ("native", "linux"):
+        runner = engine.ENGINES[name]
+        found[name] = runner.run(task, runner.monitor(task)).metrics
+    for metric in (f"class.{kind}.throughput_mbit" for kind in ("cbr", "poisson", "onoff")):
+        assert found["linux"][metric] == pytest.approx(found["native"][metric], rel=0.1)
 
 
 @with_kernel

@@ -26,7 +26,7 @@ class Linux:
     about = "the Linux kernel's qdiscs and TCP, in virtual time"
     capabilities = Capabilities(
         topologies=frozenset({"dumbbell"}),
-        kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS)),
+        kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
         aqms=frozenset(tc.WORDS),
         captures=False,
         link_traces=False,

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
+
 from aqmlab.engine.linux.job import BOOT_NS, Job
 from aqmlab.engine.linux.place import KERNEL, ROOT, Place
 from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
@@ -119,6 +121,8 @@ def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
     lines = [f"{key}={shlex.quote(str(value))}" for key, value in job.variables.items()]
     for name, content in (("job.env", lines), ("groups", job.groups), ("flows", job.lines)):
         (folder / name).write_text("".join(f"{line}\n" for line in content))
+    # As `struct datagram` in guest/send.c.
+    np.array(job.datagrams, dtype="u8").tofile(folder / "datagrams")
 
 
 def _run(job: Job, around: Path, label: str, watch: Watch) -> float:

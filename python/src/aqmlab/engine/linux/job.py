@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aqmlab.engine.linux import tc
@@ -16,8 +17,8 @@ from aqmlab.vocabulary.errors import InputError
 
 # Congestion controls by their names here, and in the kernel.
 CONTROLS = {"newreno": "reno", "cubic": "cubic", "bbr1": "bbr", "dctcp": "dctcp"}
-# Sources over UDP.
-DATAGRAMS = ("cbr",)
+# Kinds of flow over UDP, by the form of their source.
+DATAGRAMS = {"cbr": "cbr", "poisson": "poisson", "on_off": "onoff"}
 # What the kernel starts with; windows that begin larger keep its receivers in quick-ACK mode for long.
 BUFFERS = {"tcp_rmem": "4096,131072,6291456", "tcp_wmem": "4096,262144,134217728"}
 # The guest's clock says this when the scenario begins: late enough for every set-up.
@@ -32,7 +33,10 @@ IP_HEADERS = 52
 SMALLEST_DATAGRAM = 32
 # Options and keys of flows that the guest follows. Any other has its default, or is refused.
 OPTIONS = ("rtt", "access_rate", "duration", "series", "loss")
-KEYS = ("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn", "rate", "packet")
+KEYS = (
+    *("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
+    *("rate", "packet", "on", "off"),
+)
 # The stacks of the package that the kernel is compared with: what only they set is the kernel's own.
 STACKS = ("rfc", "linux")
 
@@ -48,9 +52,8 @@ class Flow:
     control: str
     start_ns: int
     rtt_ns: int
-    # TCP's payload, 0 without end; of datagrams the length and the time between two.
+    # TCP's payload, 0 without end; of datagrams the length.
     amount: int
-    gap_ns: int
 
     @property
     def port(self) -> int:
@@ -70,15 +73,23 @@ class Job:
     variables: dict[str, object]
     groups: tuple[str, ...]
     flows: tuple[Flow, ...]
+    sources: tuple[Flows, ...]
     seed: int
     end_ns: int
 
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each flow, as the guest's sender reads it."""
-        return tuple(
-            f"{flow.port} {flow.group} {flow.control} {flow.start_ns} {flow.amount} {flow.gap_ns}"
+        return tuple(f"{flow.port} {flow.group} {flow.control} {flow.start_ns} {flow.amount}" for flow in self.flows)
+
+    @property
+    def datagrams(self) -> list[tuple[int, int]]:
+        """When each datagram is sent, in order, and the number of its flow."""
+        return sorted(
+            (at_ns, flow.id)
             for flow in self.flows
+            if not flow.is_tcp
+            for at_ns in _sendings(self.sources[flow.group], flow.start_ns, self.end_ns, f"{self.seed} {flow.id}")
         )
 
 
@@ -112,7 +123,7 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
         "TRACE": int(states_ns > 0),
     }
     groups = tuple(_group(scenario, group) for group in scenario.flows)
-    return Job(variables, groups, _flows(scenario, seed), seed, scenario.duration_ns)
+    return Job(variables, groups, _flows(scenario, seed), scenario.flows, seed, scenario.duration_ns)
 
 
 def _flows(scenario: Scenario, seed: int) -> tuple[Flow, ...]:
@@ -121,23 +132,31 @@ def _flows(scenario: Scenario, seed: int) -> tuple[Flow, ...]:
     flows: list[Flow] = []
     for number, group in enumerate(scenario.flows):
         control = group.congestion_control
-        amount, gap_ns = _load(group)
+        (carrier, carried), (_, source) = group.transport, group.source
+        amount = (source["size_bytes"] or 0) if carrier == "tcp" else carried["packet_bytes"]
         for place in range(group.count):
             start_ns = draw.randint(*group.start_ns) + place * group.apart_ns
             known = CONTROLS[control] if control else "udp"
-            kind = control or group.source[0]
+            kind = control or DATAGRAMS[group.source[0]]
             rtt_ns = scenario.settings["rtt_ns"] if group.rtt_ns is None else group.rtt_ns
-            flows.append(Flow(len(flows), number, group.name, kind, known, start_ns, rtt_ns, amount, gap_ns))
+            flows.append(Flow(len(flows), number, group.name, kind, known, start_ns, rtt_ns, amount))
     return tuple(flows)
 
 
-def _load(group: Flows) -> tuple[int, int]:
-    """TCP's payload, and nothing; or the length of a datagram, and the time between two."""
-    (carrier, carried), (_, source) = group.transport, group.source
-    if carrier == "tcp":
-        return source["size_bytes"] or 0, 0
-    length = carried["packet_bytes"]
-    return length, round(length * 8e9 / source["rate_bps"])
+def _sendings(group: Flows, start_ns: int, end_ns: int, seed: str) -> Iterator[int]:
+    """Yield when a source over UDP sends, until a second after the end."""
+    (_, carried), (form, source) = group.transport, group.source
+    draw = random.Random(seed)
+    gap_ns = carried["packet_bytes"] * 8e9 / source["rate_bps"]
+    at_ns, until_ns = float(start_ns), end_ns + 10**9
+    while at_ns < until_ns:
+        # Without periods it is always ON.
+        on_ns = float(source["on"]["constant"]["value"]) if form == "on_off" else until_ns
+        stop_ns = at_ns + on_ns
+        while at_ns < min(stop_ns, until_ns):
+            yield round(at_ns)
+            at_ns += draw.expovariate(1 / gap_ns) if form == "poisson" else gap_ns
+        at_ns = stop_ns + (float(source["off"]["constant"]["value"]) if form == "on_off" else 0)
 
 
 def _group(scenario: Scenario, group: Flows) -> str:
@@ -184,16 +203,18 @@ def _check(scenario: Scenario) -> None:
 
 def _unable(group: Flows) -> str:
     """Return what of a group the guest cannot do; empty if it can do all."""
-    (carrier, carried), (form, _) = group.transport, group.source
+    (carrier, carried), (form, source) = group.transport, group.source
     if group.sources or group.sinks:
         return "runs the dumbbell only"
-    if carrier == "udp" and form == "cbr":
+    if carrier == "udp" and form in DATAGRAMS:
+        if any("constant" not in source.get(period, {"constant": 0}) for period in ("on", "off")):
+            return "has periods of one length"
         if carried["ecn"] != "off":
             return "sends datagrams without ECN"
         is_known = carried["packet_bytes"] >= SMALLEST_DATAGRAM
         return _untold(group) if is_known else f"sends packets of {SMALLEST_DATAGRAM}b or more"
     if carrier != "tcp" or form != "bulk":
-        return f"sends bulk data over TCP and cbr over UDP, not {form}"
+        return f"sends bulk data over TCP and {', '.join(DATAGRAMS.values())} over UDP, not {form}"
     if group.congestion_control not in CONTROLS:
         return f"has {', '.join(CONTROLS)}, not {group.congestion_control}"
     if carried["ecn"] == "l4s":
@@ -204,7 +225,7 @@ def _unable(group: Flows) -> str:
 def _untold(group: Flows) -> str:
     """Refuse what differs from every stack that the kernel stands for, unless the guest can be told."""
     (carrier, carried), (form, source) = group.transport, group.source
-    kind, transport = KINDS[group.congestion_control or form], group.congestion_control or carrier
+    kind, transport = KINDS[group.congestion_control or DATAGRAMS[form]], group.congestion_control or carrier
     said = {**group.data(), **carried, **source}
     defaults = [defaults_of(kind, transport, stack) for stack in STACKS]
     for name, key in keys_of(kind, transport).items():

@@ -129,7 +129,7 @@ in_box rtr /guest sample b0 10 $start $later /run/sampled reached &
 sampler=$!
 in_box rcv /guest receive $start "$SAMPLE_NS" $warm $end /run/received &
 /guest until $((start - 500000000))
-in_box snd /guest send flows $start "$STATES_NS" $later /run/sent &
+in_box snd /guest send flows datagrams $start "$STATES_NS" $later /run/sent &
 sender=$!
 wait $arrivals
 wait $departures

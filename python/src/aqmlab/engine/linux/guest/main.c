@@ -18,7 +18,7 @@ static const char USAGE[] =
 	"guest now                                    the time\n"
 	"guest until T                                sleeps until then\n"
 	"guest single INTERFACE                       lets each packet travel alone: no TSO, GSO, GRO\n"
-	"guest send FLOWS T0 EVERY END OUT            the flows that FLOWS lists, and their states EVERY so often\n"
+	"guest send FLOWS DATAGRAMS T0 EVERY END OUT  the flows that these list, and their states EVERY so often\n"
 	"guest receive T0 EVERY WARM END OUT          bytes per flow EVERY so often, at WARM and at END\n"
 	"guest watch INTERFACE in|out END OUT         each packet with its time\n"
 	"guest sample INTERFACE MAJOR T0 END OUT REACHED   the counters of a qdisc, and how far the run is\n"
@@ -45,13 +45,21 @@ void sleep_until(nanos when)
 		;
 }
 
-int timer(nanos first, nanos every)
+void set_timer(int fd, nanos first, nanos every)
 {
 	struct itimerspec when = { .it_value = span(first), .it_interval = span(every) };
+
+	if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
+		die("timer");
+}
+
+int timer(nanos first, nanos every)
+{
 	int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK);
 
-	if (fd < 0 || timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
+	if (fd < 0)
 		die("timer");
+	set_timer(fd, first, every);
 	return fd;
 }
 
@@ -101,8 +109,8 @@ int main(int count, char **args)
 		return sleep_until(number(args[2])), 0;
 	if (!strcmp(command, "single") && count == 3)
 		return single(args[2]);
-	if (!strcmp(command, "send") && count == 7)
-		return send_flows(args[2], number(args[3]), number(args[4]), number(args[5]), args[6]);
+	if (!strcmp(command, "send") && count == 8)
+		return send_flows(args[2], args[3], number(args[4]), number(args[5]), number(args[6]), args[7]);
 	if (!strcmp(command, "receive") && count == 7)
 		receive_flows(number(args[2]), number(args[3]), number(args[4]), number(args[5]), args[6]);
 	if (!strcmp(command, "sample") && count == 8)

@@ -1,6 +1,6 @@
 /*
  * The senders. FLOWS has a line for each flow: source port, group, congestion control or "udp", start in ns after T0;
- * for TCP the payload (0: without end); for UDP the length of a packet and the time between two.
+ * for TCP the payload (0: without end), for UDP the length of a packet. DATAGRAMS has the times of all packets of UDP.
  */
 #include "guest.h"
 #include <arpa/inet.h>
@@ -14,16 +14,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TICK MOST
+/* What an event is about, beyond the flows: the tick, the next datagram, or the start of a flow. */
+enum { TICK = MOST, DATAGRAM, START };
+
 #define IP_UDP_HEADERS 28
 
 struct flow {
-	int port, group, fd, clock;
+	int port, group, fd;
 	char control[16];
 	nanos start;
-	unsigned long long left, gap;
+	unsigned long long left;
 	uint32_t sent;
 	bool is_udp, has_end, is_over;
+};
+
+/* A datagram, in the machine's byte order: when after T0, and of which flow. */
+struct datagram {
+	nanos at;
+	uint64_t flow;
 };
 
 static struct flow flows[MOST];
@@ -37,8 +45,8 @@ static void read_flows(const char *path, nanos first)
 
 	if (!file)
 		die(path);
-	while (count < MOST && fscanf(file, "%d %d %15s %llu %llu %llu", &flow->port, &flow->group, flow->control,
-				      &start, &flow->left, &flow->gap) == 6) {
+	while (count < MOST && fscanf(file, "%d %d %15s %llu %llu", &flow->port, &flow->group, flow->control,
+				      &start, &flow->left) == 5) {
 		flow->start = first + start;
 		flow->fd = -1;
 		flow->is_udp = !strcmp(flow->control, "udp");
@@ -98,6 +106,21 @@ static void send_datagram(struct flow *flow)
 	send(flow->fd, data, flow->left - IP_UDP_HEADERS, 0);
 }
 
+/* Sends what is due, and answers when the next is. */
+static bool next_datagram(FILE *list, nanos first, struct datagram *next, int poll)
+{
+	do {
+		struct flow *flow = &flows[next->flow];
+
+		if (flow->fd < 0)
+			begin(flow, poll);
+		send_datagram(flow);
+		if (fread(next, sizeof *next, 1, list) != 1)
+			return false;
+	} while (first + next->at <= now());
+	return true;
+}
+
 static void record(FILE *file, const struct flow *flow, nanos when)
 {
 	struct tcp_info info = { 0 };
@@ -110,20 +133,28 @@ static void record(FILE *file, const struct flow *flow, nanos when)
 		(unsigned long long)info.tcpi_snd_ssthresh * info.tcpi_snd_mss, info.tcpi_rto, info.tcpi_ca_state);
 }
 
-int send_flows(const char *list, nanos first, nanos every, nanos end, const char *out)
+int send_flows(const char *list, const char *datagrams, nanos first, nanos every, nanos end, const char *out)
 {
-	FILE *file = create(out);
-	int poll = epoll_create1(0), tick = timer(first + every, every);
+	FILE *file = create(out), *planned = fopen(datagrams, "r");
+	int poll = epoll_create1(0), tick = timer(first + every, every), due = -1;
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = TICK }, events[64];
+	struct datagram datagram;
 	nanos next = first + every;
 
+	if (!planned)
+		die(datagrams);
 	read_flows(list, first);
 	epoll_ctl(poll, EPOLL_CTL_ADD, tick, &event);
 	for (int i = 0; i < count; i++) {
-		struct epoll_event due = { .events = EPOLLIN, .data.u32 = TICK + 1 + i };
+		/* Once: nobody reads them. */
+		struct epoll_event start = { .events = EPOLLIN | EPOLLONESHOT, .data.u32 = START + i };
 
-		flows[i].clock = timer(flows[i].start, flows[i].is_udp ? flows[i].gap : 0);
-		epoll_ctl(poll, EPOLL_CTL_ADD, flows[i].clock, &due);
+		epoll_ctl(poll, EPOLL_CTL_ADD, timer(flows[i].start, 0), &start);
+	}
+	if (fread(&datagram, sizeof datagram, 1, planned) == 1) {
+		event.data.u32 = DATAGRAM;
+		due = timer(first + datagram.at, 0);
+		epoll_ctl(poll, EPOLL_CTL_ADD, due, &event);
 	}
 	fprintf(file, "t_ns,port,cwnd_bytes,srtt_us,retransmissions,ssthresh_bytes,rto_us,state\n");
 	while (next <= end) {
@@ -135,15 +166,15 @@ int send_flows(const char *list, nanos first, nanos every, nanos end, const char
 
 			if (what < MOST) {
 				write_all(&flows[what]);
-			} else if (what > TICK) {
-				struct flow *flow = &flows[what - TICK - 1];
+			} else if (what == DATAGRAM) {
+				if (read(due, &times, sizeof times) == sizeof times &&
+				    next_datagram(planned, first, &datagram, poll))
+					set_timer(due, first + datagram.at, 0);
+			} else if (what >= START) {
+				struct flow *flow = &flows[what - START];
 
-				if (read(flow->clock, &times, sizeof times) != sizeof times)
-					continue;
 				if (flow->fd < 0)
 					begin(flow, poll);
-				for (; flow->is_udp && times > 0; times--)
-					send_datagram(flow);
 			} else if (read(tick, &times, sizeof times) == sizeof times) {
 				for (; times > 0; times--, next += every)
 					for (int f = 0; f < count; f++)

@@ -174,6 +174,18 @@ def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, mon
     assert suites.document(outcome)["engines"]["headline"] == [head, *told]
 
 
+def what_one_engine_alone_tells_apart_is_no_turn(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = (("a", "a"), ("b", "b"), ("a", ""), ("", "b"), ("b", ""), ("", ""))
+    made = [engines.Pair("1", "One", "", "goodput_mbit", ("a", "b"), ahead) for ahead in sides]
+    monkeypatch.setattr(engines, "pairs", lambda _: made)
+    outcome = suites.Outcome(suites.find(str(tiny)), ("a", "b"), True, (), engines=("native", "linux"))
+    assert engines.headline(outcome) == [
+        "Of 6 comparisons of two disciplines, native and linux both tell 2 apart, "
+        "and agree on the order in all of them.",
+        "Others are told apart by one alone: 2 by native and 1 by linux.",
+    ]
+
+
 def one_engine_has_no_headline(tiny: Path, tmp_path: Path) -> None:
     outcome = suites.conduct(suites.find(str(tiny)), ["codel", "pie"], folder=tmp_path / "out", only=["1.1"])
     assert engines.headline(outcome) == []

@@ -51,9 +51,13 @@ def headline(outcome: Outcome) -> list[str]:
     engines = listed(outcome.engines)
     decided, turned = [one for one in found if one.is_decided], [one for one in found if one.turns]
     head = f"Of {len(found)} comparisons of two disciplines, {engines} both tell {len(decided)} apart"
-    if not turned:
-        return [f"{head}, and agree on the order in all of them."]
-    told = [f"{head}, and turn the order in {len(turned)}:"]
+    told = [f"{head}, and {f'turn the order in {len(turned)}' if turned else 'agree on the order in all of them'}."]
+    alone = [
+        f"{count} by {engine}"
+        for number, engine in enumerate(outcome.engines)
+        if (count := sum(bool(one.ahead[number]) and not one.is_decided for one in found))
+    ]
+    told += [f"Others are told apart by one alone: {listed(alone)}."] if alone else []
     for one in turned[:MOST_NAMED]:
         sides = [f"{ahead} in {engine}" for ahead, engine in zip(one.ahead, outcome.engines, strict=True)]
         place = f"{one.section} {one.title}{f' ({one.point})' if one.point else ''}"

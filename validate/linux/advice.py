@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Look in the kernel at what `aqmlab advise` chooses: the chosen discipline and its runner-up, each way of three lines.
+
+    validate/linux/advice.py [--seeds N] [--jobs N] [--out DIR]
+
+The household has traffic that the kernel's engine does not run (pages, a video, a call's answers). So two bulk
+transfers stand for what fills the line, and two streams of 50 small packets a second beside them for the call and the
+game, at the rate of the router's shaper. It prints a table in Markdown: how long small packets wait, and what the
+transfers get.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import aqmlab
+from aqmlab.advice.line import layer
+from aqmlab.advice.ways import target
+
+# Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen way shapes to.
+LINES = (
+    (16_000_000, 1_000_000, "adsl", 0.9),
+    (30_000_000, 6_000_000, "docsis", 0.7),
+    (20_000_000, 4_000_000, "ethernet", 0.95),
+)
+FLOWS = ["2*cubic:name=load:stack=linux", "2*cbr:name=small:rate=80kbit:packet=200b"]
+METRICS = {"class.small.qdelay_mean_ms": "small packets wait, ms", "class.load.goodput_mbit": "bulk transfers, Mbit/s"}
+
+
+def directions() -> Iterator[tuple[str, int]]:
+    """The ways of all lines, and the rate that their shaper gives to IP packets in Ethernet frames."""
+    for down, up, name, share in LINES:
+        kept, of = layer(name).payload
+        for way, rate in (("down", down), ("up", up)):
+            yield f"{name} {down // 10**6}/{up // 10**6}, {way}", int(rate * share * kept / of)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("results/validate-linux/advice"))
+    given = parser.parse_args()
+    heads = [f"{what} ({engine})" for what in METRICS.values() for engine in ("native", "linux")]
+    print(f"| Line | Rate, Mbit/s | Discipline | {' | '.join(heads)} |")
+    print(f"|---|---|---|{'---|' * len(heads)}")
+    for name, rate in directions():
+        aqms = {"CAKE": "cake:linux besteffort", "FQ-CoDel": f"fq_codel:linux {target(rate)}"}
+        result = aqmlab.compare(
+            rate=f"{rate // 1000}kbit", rtt="40ms", flows=FLOWS, aqm=list(aqms.values()), duration="12s", warmup="4s",
+            seeds=given.seeds, jobs=given.jobs, engine="native,linux", allow_unequal_buffers=True, yes=True,
+            out=given.out / name.replace("/", "-").replace(", ", "-").replace(" ", "-"),
+        )  # fmt: skip
+        found = {(row.aqm, row.metric): row.estimate for row in result.rows}
+        for short, spec in aqms.items():
+            cells = []
+            for metric in METRICS:
+                for engine in ("native", "linux"):
+                    one = found[f"{spec} on {engine}", metric]
+                    half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
+                    cells.append(f"{one.value:.2f}{half}")
+            print(f"| {name} | {rate / 1e6:.2f} | {short} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,15 +21,47 @@ pub(crate) struct Recorder {
     tap: Tap,
     writer: PcapngWriter,
     recorded: u64,
+    /// Of packets on their way, by their number: their timestamps option.
+    stamps: Vec<Stamps>,
+    /// Of every flow: the latest time of the receiver that its sender has heard of, which it echoes (RFC 7323).
+    heard: Vec<Time>,
 }
+
+/// The timestamps option: the time of sending, and the time that is echoed.
+type Stamps = (Time, Time);
 
 impl Recorder {
     pub(crate) fn new(tap: Tap) -> Recorder {
-        Recorder { tap, writer: PcapngWriter::new(LinkType::RawIp), recorded: 0 }
+        Recorder {
+            tap,
+            writer: PcapngWriter::new(LinkType::RawIp),
+            recorded: 0,
+            stamps: Vec::new(),
+            heard: Vec::new(),
+        }
+    }
+
+    /// Notes when a packet is sent, and what time its sender echoes.
+    fn note(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
+        let echo = match packet.role {
+            Role::Data => self.heard.get(packet.flow as usize).copied().unwrap_or_default(),
+            Role::Ack => packet.stamp,
+            Role::Datagram | Role::Feedback | Role::Pause => return,
+        };
+        *at(&mut self.stamps, id) = (now, echo);
+    }
+
+    /// Notes what the sender of a flow hears of its receiver's time.
+    fn hear(&mut self, &AtHost { id, packet, .. }: &AtHost<'_>) {
+        if packet.role == Role::Ack {
+            let (sent, _) = *at(&mut self.stamps, id);
+            let heard = at(&mut self.heard, packet.flow);
+            *heard = sent.max(*heard);
+        }
     }
 
     /// Records a packet that is sent (`sent`) or arrives, if it is at the end of its flow that is recorded.
-    fn record(&mut self, &AtHost { packet, protocol, dscp, now, .. }: &AtHost<'_>, sent: bool) {
+    fn record(&mut self, &AtHost { id, packet, protocol, dscp, now, .. }: &AtHost<'_>, sent: bool) {
         let back = match packet.role {
             Role::Data | Role::Datagram => false,
             Role::Ack => true,
@@ -49,7 +81,7 @@ impl Recorder {
             dscp,
             ecn: packet.ecn,
             payload,
-            transport: if protocol == TCP { tcp(packet, now) } else { Transport::Udp },
+            transport: if protocol == TCP { tcp(packet, *at(&mut self.stamps, id)) } else { Transport::Udp },
         };
         let data = headers.bytes();
         let frame = Frame { time: now, data: &data, wire_length: headers.wire_length(&data) };
@@ -59,10 +91,12 @@ impl Recorder {
 
 impl PacketObserver for Recorder {
     fn on_sent(&mut self, seen: &AtHost<'_>) {
+        self.note(seen);
         self.record(seen, true);
     }
 
     fn on_received(&mut self, seen: &AtHost<'_>) {
+        self.hear(seen);
         self.record(seen, false);
     }
 
@@ -80,8 +114,17 @@ fn address(number: u32) -> [u8; 4] {
     [10, high, middle, low]
 }
 
+/// The entry of a number, which is made if there is none.
+fn at<T: Clone + Default>(entries: &mut Vec<T>, number: u32) -> &mut T {
+    let place = number as usize;
+    if place >= entries.len() {
+        entries.resize(place + 1, T::default());
+    }
+    &mut entries[place]
+}
+
 /// A SYN has the sequence number 0, the first byte 1.
-fn tcp(packet: &Packet, now: Time) -> Transport {
+fn tcp(packet: &Packet, stamps: Stamps) -> Transport {
     let number = packet.number as u32;
     let syn = packet.flags & flags::SYN != 0;
     let sack = |place: usize| {
@@ -95,7 +138,7 @@ fn tcp(packet: &Packet, now: Time) -> Transport {
             sequence: u32::from(!syn),
             acknowledgment: number.wrapping_add(1),
             flags: packet.flags,
-            stamps: (now, packet.stamp),
+            stamps,
             sack: [sack(0), sack(1), sack(2)],
         },
         // A recorded segment has its own numbers.
@@ -106,18 +149,14 @@ fn tcp(packet: &Packet, now: Time) -> Transport {
             stamps: (packet.stamp, Time::ZERO),
             sack: [None; 3],
         },
-        (_, true) => Transport::Tcp {
-            sequence: 0,
-            acknowledgment: 0,
-            flags: packet.flags,
-            stamps: (packet.stamp, Time::ZERO),
-            sack: [None; 3],
-        },
+        (_, true) => {
+            Transport::Tcp { sequence: 0, acknowledgment: 0, flags: packet.flags, stamps, sack: [None; 3] }
+        }
         (_, false) => Transport::Tcp {
             sequence: number.wrapping_add(1),
             acknowledgment: 1,
             flags: packet.flags | flags::ACK,
-            stamps: (packet.stamp, Time::ZERO),
+            stamps,
             sack: [None; 3],
         },
     }

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests lint lint-rust lint-python lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -68,7 +68,7 @@ recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally i
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
 
 FUZZ_SECONDS := 60
-fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 13 targets; needs nightly Rust)
+fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 14 targets; needs nightly Rust)
 	$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS)
 
 many-runs: .venv/native ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
@@ -92,6 +92,9 @@ verdict-rates: .venv/native ## simulate how often verdicts on claims are wrong (
 
 advice-lines: .venv/native ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
 	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md
+
+diagnosis-rates: .venv/native ## how well captures of sixty simulated lines are diagnosed (half a minute)
+	$(BIN)/python scripts/diagnosis_rates.py
 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py

@@ -1,8 +1,10 @@
 //! Whatever a capture file holds, reading it ends with packets or one line that says why not.
 
+use crate::path;
 use aqm_io::capture::Capture;
 
 pub(crate) fn run(bytes: &[u8]) {
+    path::check("fuzz", bytes, None);
     match Capture::parse("fuzz", bytes) {
         Ok(capture) => {
             assert!(capture.packets().is_sorted_by_key(|packet| packet.time));

@@ -13,6 +13,7 @@ mod discipline;
 mod host;
 mod link_trace;
 mod notation;
+mod path;
 mod program;
 mod rate_control;
 mod refusal;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     ("scenario", |bytes| text(bytes, scenario::run)),
     ("capture", capture::run),
     ("capture_writer", |bytes| calls(bytes, capture_writer::run)),
+    ("path", |bytes| calls(bytes, path::run)),
     ("link_trace", link_trace::run),
     ("discipline", |bytes| calls(bytes, discipline::run)),
     ("classifier", |bytes| calls(bytes, classifier::run)),

@@ -1,7 +1,7 @@
 //! The inputs of a scenario: captures and link traces, parsed once from bytes read by Python.
 
 use crate::error::input;
-use aqm_io::capture::{self, CapturedPacket, FiveTuple};
+use aqm_io::capture::{self, Answer, CapturedPacket, Delivery, FiveTuple, Loss, RoundTrip};
 use aqm_io::link_trace;
 use aqm_sim::scenario::inputs;
 use pyo3::prelude::*;
@@ -89,6 +89,99 @@ impl Capture {
     /// The largest file that is parsed, in bytes.
     #[classattr]
     const LARGEST_FILE_BYTES: u64 = capture::Capture::LARGEST_FILE_BYTES;
+}
+
+/// A capture, and what TCP's headers say about the path.
+#[pyclass(frozen, module = "aqmlab._native")]
+pub(crate) struct PathTrace {
+    capture: Arc<capture::Capture>,
+    trace: capture::PathTrace,
+}
+
+#[pymethods]
+impl PathTrace {
+    #[new]
+    fn new(py: Python<'_>, name: &str, content: &[u8]) -> PyResult<PathTrace> {
+        let (capture, trace) =
+            py.detach(|| capture::Capture::parse_with_path(name, content)).map_err(input)?;
+        Ok(PathTrace { capture: Arc::new(capture), trace })
+    }
+
+    /// The capture itself.
+    fn capture(&self) -> Capture {
+        Capture(Arc::clone(&self.capture))
+    }
+
+    /// Its statistics and warnings, as JSON.
+    fn summary(&self) -> String {
+        self.capture().summary()
+    }
+
+    /// Columns of its packets. What a packet does not say is -1.
+    fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let both = || self.capture.packets().iter().zip(&self.trace.stamps);
+        let columns = PyDict::new(py);
+        let add = |name: &str, get: fn(&CapturedPacket, Option<(u32, u32)>) -> i64| {
+            columns.set_item(name, whole(py, both().map(|(packet, stamps)| get(packet, *stamps))))
+        };
+        add("time", |packet, _| packet.time.as_nanos() as i64)?;
+        add("length", |packet, _| packet.length.into())?;
+        add("flow", |packet, _| packet.flow.into())?;
+        add("ecn", |packet, _| packet.ecn as i64)?;
+        add("payload", |packet, _| packet.tcp.map_or(-1, |tcp| tcp.payload.into()))?;
+        add("flags", |packet, _| packet.tcp.map_or(-1, |tcp| tcp.flags.into()))?;
+        add("stamp", |_, stamps| stamps.map_or(-1, |(own, _)| own.into()))?;
+        add("echo", |_, stamps| stamps.map_or(-1, |(_, echo)| echo.into()))?;
+        Ok(columns)
+    }
+
+    /// Columns of its round trips.
+    fn round_trips<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let add = |name: &str, get: fn(&RoundTrip) -> i64| {
+            columns.set_item(name, whole(py, self.trace.round_trips.iter().map(get)))
+        };
+        add("flow", |one| one.flow.into())?;
+        add("at", |one| one.at.as_nanos() as i64)?;
+        add("time", |one| one.time.as_nanos() as i64)?;
+        add("pause", |one| one.pause.as_nanos() as i64)?;
+        add("is_echo", |one| i64::from(one.answer == Answer::Echo))?;
+        add("is_data", |one| one.is_data.into())?;
+        add("is_opening", |one| one.is_opening.into())?;
+        Ok(columns)
+    }
+
+    /// Columns of what is reported as arrived.
+    fn deliveries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let add = |name: &str, get: fn(&Delivery) -> i64| {
+            columns.set_item(name, whole(py, self.trace.deliveries.iter().map(get)))
+        };
+        add("flow", |one| one.flow.into())?;
+        add("at", |one| one.at.as_nanos() as i64)?;
+        add("bytes", |one| one.bytes as i64)?;
+        Ok(columns)
+    }
+
+    /// Columns of its losses.
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        let add = |name: &str, get: fn(&Loss) -> i64| {
+            columns.set_item(name, whole(py, self.trace.losses.iter().map(get)))
+        };
+        add("flow", |one| one.flow.into())?;
+        add("at", |one| one.at.as_nanos() as i64)?;
+        add("mended", |one| one.mended.as_nanos() as i64)?;
+        add("bytes", |one| one.bytes as i64)?;
+        add("is_beyond", |one| one.is_beyond.into())?;
+        Ok(columns)
+    }
+}
+
+/// Whole numbers of 64 bits, little-endian.
+fn whole(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyBytes> {
+    let bytes: Vec<u8> = values.flat_map(i64::to_le_bytes).collect();
+    PyBytes::new(py, &bytes)
 }
 
 /// A link trace, parsed.

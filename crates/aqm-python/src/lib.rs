@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::foreign::{Handle, Signals, declare_discipline};
     #[pymodule_export]
-    use crate::inputs::{Capture, Inputs, LinkTrace};
+    use crate::inputs::{Capture, Inputs, LinkTrace, PathTrace};
     #[pymodule_export]
     use crate::measure::{classify, cost, sketch_stream};
     #[pymodule_export]

@@ -16,6 +16,7 @@ __all__ = [
     "LinkTrace",
     "Monitor",
     "Packet",
+    "PathTrace",
     "Run",
     "Signals",
     "Stepper",
@@ -306,6 +307,25 @@ class Capture:
         """Return columns of its flows: addresses, ports, protocol, ``hash`` (the flow id), ``packets``, ``bytes``."""
     def packets(self) -> tuple[bytes, bytes, bytes]:
         """Return time (ns), IP bytes and flow of each packet, as little-endian 64-bit integers."""
+
+@final
+class PathTrace:
+    """A capture, and what TCP's headers say about the path. Columns are little-endian 64-bit integers, times ns."""
+
+    def __new__(cls, name: str, content: bytes) -> PathTrace:
+        """Parse a file's content; errors and warnings call it by its name. Raises `InputError`."""
+    def capture(self) -> Capture:
+        """Return the capture itself."""
+    def summary(self) -> str:
+        """Return its figures, and what to know before trusting it, as JSON."""
+    def packets(self) -> dict[str, bytes]:
+        """Return time, IP bytes, flow, ECN, TCP's payload, flags and timestamps of each packet; -1 is not said."""
+    def round_trips(self) -> dict[str, bytes]:
+        """Return columns of the times from a packet of a flow, as it passes the capture, to what answers it there."""
+    def deliveries(self) -> dict[str, bytes]:
+        """Return columns of the payload that acknowledgments report; ``flow`` is that of the acknowledgments."""
+    def losses(self) -> dict[str, bytes]:
+        """Return columns of the payload that was sent again; ``is_beyond`` if it had passed the capture before."""
 
 @final
 class LinkTrace:

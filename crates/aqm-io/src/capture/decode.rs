@@ -19,12 +19,22 @@ pub(super) struct Decoded {
     /// Bytes on the wire from the IP header on.
     pub(super) length: u32,
     pub(super) tcp: Option<TcpView>,
+    pub(super) options: Options,
     pub(super) dscp: u8,
     pub(super) ecn: Ecn,
     /// The transport header was not captured completely.
     pub(super) cut_transport: bool,
     /// The length in the IP header exceeds the frame.
     pub(super) beyond_frame: bool,
+}
+
+/// Options of TCP that tell of the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Timestamps: that of the sender, and that which it echoes (RFC 7323).
+    pub(super) stamps: Option<(u32, u32)>,
+    /// SACK blocks: start and end (RFC 2018).
+    pub(super) sack: [Option<(u32, u32)>; 4],
 }
 
 /// Reads the headers of a record, or says why it is left out.
@@ -57,6 +67,7 @@ pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
         },
         length: length as u32,
         tcp: transport.tcp,
+        options: transport.options,
         dscp: traffic_class >> 2,
         ecn: ecn(traffic_class),
         cut_transport: transport.cut || extension_error.is_some(),
@@ -89,6 +100,7 @@ fn plausible(length: usize, header: usize) -> Result<usize, SkipReason> {
 struct Transport {
     ports: (u16, u16),
     tcp: Option<TcpView>,
+    options: Options,
     cut: bool,
 }
 
@@ -111,18 +123,35 @@ fn transport(payload: &LaxIpPayloadSlice<'_>, length: usize) -> Transport {
     if payload.ip_number != IpNumber::TCP {
         return Transport { ports, ..Transport::default() };
     }
-    let header = TcpHeaderSlice::from_slice(payload.payload).ok();
-    Transport { ports, tcp: header.as_ref().map(|header| tcp_view(header, length)), cut: header.is_none() }
+    let Ok(header) = TcpHeaderSlice::from_slice(payload.payload) else {
+        return Transport { ports, cut: true, ..Transport::default() };
+    };
+    let options = options(&header);
+    Transport { ports, tcp: Some(tcp_view(&header, &options, length)), options, cut: false }
 }
 
-fn tcp_view(header: &TcpHeaderSlice<'_>, length: usize) -> TcpView {
-    let sack = |option| matches!(option, Ok(TcpOptionElement::SelectiveAcknowledgement(..)));
+/// Options behind one that is malformed are left out.
+fn options(header: &TcpHeaderSlice<'_>) -> Options {
+    let mut found = Options::default();
+    for option in header.options_iterator().map_while(Result::ok) {
+        match option {
+            TcpOptionElement::Timestamp(own, echo) => found.stamps = Some((own, echo)),
+            TcpOptionElement::SelectiveAcknowledgement(first, [second, third, fourth]) => {
+                found.sack = [Some(first), second, third, fourth];
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn tcp_view(header: &TcpHeaderSlice<'_>, options: &Options, length: usize) -> TcpView {
     TcpView {
         seq: header.sequence_number(),
         ack: header.acknowledgment_number(),
         payload: u16::try_from(length.saturating_sub(header.slice().len())).unwrap_or(u16::MAX),
         flags: header.slice()[13],
-        has_sack: header.options_iterator().any(sack),
+        has_sack: options.sack[0].is_some(),
     }
 }
 

@@ -87,6 +87,10 @@ impl FlowTable {
         number
     }
 
+    pub(super) fn flows(&self) -> &[CapturedFlow] {
+        &self.flows
+    }
+
     pub(super) fn into_flows(self) -> Vec<CapturedFlow> {
         self.flows
     }

@@ -6,7 +6,8 @@
 //!
 //! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
 //! packet in a frame, `decode` reads its headers, `clock` makes times for replay, `flow` numbers flows, `reader`
-//! combines them; `packets` is the result, `summary` describes it to the user. `writer` writes captures, and `headers` the packets of a simulation.
+//! combines them; `packets` is the result, `summary` describes it to the user. `path` follows TCP's
+//! connections. `writer` writes captures, and `headers` the packets of a simulation.
 
 mod clock;
 mod container;
@@ -16,6 +17,7 @@ mod headers;
 mod link;
 mod oddities;
 mod packets;
+mod path;
 mod pcapng;
 mod reader;
 mod record;
@@ -28,6 +30,7 @@ pub use headers::{Headers, Transport};
 pub use link::LinkType;
 pub use oddities::Oddities;
 pub use packets::{Capture, CapturedPacket};
+pub use path::{Answer, Delivery, Loss, PathTrace, RoundTrip};
 pub use skipped::{SkipReason, Skipped};
 pub use summary::Summary;
 pub use writer::{Frame, PcapWriter, PcapngWriter, TooLate};

@@ -6,6 +6,7 @@ use super::decode;
 use super::flow::FlowTable;
 use super::oddities::Oddities;
 use super::packets::{Capture, CapturedPacket};
+use super::path::PathTrace;
 use super::record::Record;
 use super::skipped::Skipped;
 use crate::input_error::InputError;
@@ -32,14 +33,30 @@ impl Capture {
     /// # Errors
     /// It is too large, is no capture, or holds no IP packet.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Capture, InputError> {
+        Capture::read(name, bytes, Builder::default()).map(|(capture, _)| capture)
+    }
+
+    /// Reads it as [`Capture::parse`] does, and what TCP's headers say about the path.
+    ///
+    /// # Errors
+    /// As those of [`Capture::parse`].
+    pub fn parse_with_path(name: &str, bytes: &[u8]) -> Result<(Capture, PathTrace), InputError> {
+        let builder = Builder { path: Some(PathTrace::default()), ..Builder::default() };
+        Capture::read(name, bytes, builder).map(|(capture, path)| (capture, path.unwrap_or_default()))
+    }
+
+    fn read(
+        name: &str,
+        bytes: &[u8],
+        mut builder: Builder,
+    ) -> Result<(Capture, Option<PathTrace>), InputError> {
         if bytes.len() as u64 > Capture::LARGEST_FILE_BYTES {
             let most = Capture::LARGEST_FILE_BYTES >> 30;
             return Err(InputError::new(name, format!("is larger than {most} GiB, the most for a capture")));
         }
-        let mut builder = Builder::default();
         let end = container::read_records(bytes, &mut |record| builder.add(&record))
             .map_err(|problem| InputError::new(name, problem))?;
-        let Builder { packets, flows, skipped, oddities, too_many, .. } = builder;
+        let Builder { packets, flows, skipped, oddities, path, too_many, .. } = builder;
         if too_many {
             return Err(InputError::new(
                 name,
@@ -61,7 +78,8 @@ impl Capture {
                 "gives no packet a time (Simple Packet Blocks): it cannot be replayed",
             ));
         }
-        Ok(Capture { name: name.to_string(), packets, flows: flows.into_flows(), skipped, oddities, damage })
+        let flows = flows.into_flows();
+        Ok((Capture { name: name.to_string(), packets, flows, skipped, oddities, damage }, path))
     }
 }
 
@@ -73,6 +91,7 @@ struct Builder {
     skipped: Skipped,
     oddities: Oddities,
     clock: Clock,
+    path: Option<PathTrace>,
     too_many: bool,
 }
 
@@ -95,6 +114,9 @@ impl Builder {
         self.oddities.oversized += u64::from(decoded.length > ETHERNET_MTU);
         self.oddities.cut_transport += u64::from(decoded.cut_transport);
         self.oddities.beyond_frame += u64::from(decoded.beyond_frame);
+        if let Some(path) = &mut self.path {
+            path.add(flow, time, decoded.tcp, decoded.options, self.flows.flows());
+        }
         self.packets.push(CapturedPacket {
             time,
             length: decoded.length,

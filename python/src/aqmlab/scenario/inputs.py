@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from aqmlab._native import Capture, LinkTrace
+from aqmlab._native import Capture, LinkTrace, PathTrace
 from aqmlab.files import system
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.printable import is_utf_8
@@ -26,7 +26,7 @@ MILLISECOND_NS = 1_000_000
 OPPORTUNITY_BITS = 12_000
 MOST_OPPORTUNITIES = 10_000_000
 
-T = TypeVar("T", bound=Capture | LinkTrace)
+T = TypeVar("T", bound=Capture | LinkTrace | PathTrace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,16 @@ def capture(path: str) -> InputFile[Capture]:
 
     """
     return _read(path, Capture, Capture.LARGEST_FILE_BYTES, Capture.check_beginning)
+
+
+def path_trace(path: str) -> InputFile[PathTrace]:
+    """Read a capture with what TCP's headers say about the path.
+
+    Raises:
+        InputError: naming the file and what is wrong with it.
+
+    """
+    return _read(path, PathTrace, Capture.LARGEST_FILE_BYTES, Capture.check_beginning)
 
 
 def link_trace(path: str) -> InputFile[LinkTrace]:

@@ -20,6 +20,7 @@ from aqmlab.cli import (
     classify,
     compare,
     diff_trace,
+    diagnose,
     engine,
     flows,
     folders,
@@ -61,6 +62,7 @@ app.command("diff-trace")(diff_trace.diff_trace)
 app.command()(tune.tune)
 app.command()(suite.suite)
 app.command()(advise.advise)
+app.command()(diagnose.diagnose)
 
 FAILED = 1
 BAD_INPUT = 2

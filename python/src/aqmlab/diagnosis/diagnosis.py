@@ -1,0 +1,67 @@
+"""The diagnosis of a line by a capture of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.diagnosis import recording as recordings
+from aqmlab.diagnosis import ways
+from aqmlab.diagnosis.ways import Way
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a capture tells of a line.
+
+    Attributes:
+        capture: the file.
+        duration_s: time from the first packet to the last.
+        packets: how many IP packets it has.
+        home: the addresses of the home's side.
+        is_guessed: whether these are a guess.
+        down: the way towards the home.
+        up: the way from the home.
+        warnings: what to know before trusting it.
+
+    """
+
+    capture: str
+    duration_s: float
+    packets: int
+    home: tuple[str, ...]
+    is_guessed: bool
+    down: Way
+    up: Way
+    warnings: tuple[str, ...]
+
+    @property
+    def ways(self) -> tuple[Way, Way]:
+        """Both ways."""
+        return self.down, self.up
+
+
+def diagnose(capture: str, home: str = "") -> Diagnosis:
+    """Return what a capture (pcap, pcapng) tells of a line; ``home`` is an address of the home's side, if known.
+
+    >>> found = diagnose("data/captures/aqmlab-lan.pcap")
+    >>> found.down.rate_bps.confidence
+    'cannot tell'
+
+    Raises:
+        InputError: naming the file or the address, and what is wrong with it.
+
+    """
+    recording = recordings.read(capture, home)
+    return Diagnosis(
+        capture=recording.name,
+        duration_s=recording.duration_s,
+        packets=len(recording.packets["time"]),
+        home=tuple(sorted(recording.home)),
+        is_guessed=recording.is_guessed,
+        down=ways.measure(recording, "down"),
+        up=ways.measure(recording, "up"),
+        warnings=recording.warnings,
+    )
+
+
+__all__ = ["Diagnosis", "diagnose"]

@@ -1,0 +1,70 @@
+"""A diagnosis as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from aqmlab import __version__
+from aqmlab.diagnosis import words
+from aqmlab.diagnosis.diagnosis import Diagnosis
+from aqmlab.diagnosis.finding import Finding
+from aqmlab.diagnosis.ways import Way
+
+FORMAT_VERSION = 1
+
+
+def document(diagnosis: Diagnosis, advice: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return it as plain data (JSON), with the document of an advice."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "command": "diagnose",
+        "aqmlab": __version__,
+        "capture": diagnosis.capture,
+        "duration_s": diagnosis.duration_s,
+        "packets": diagnosis.packets,
+        "home": list(diagnosis.home),
+        "home_is_guessed": diagnosis.is_guessed,
+        "words": words.headline(diagnosis),
+        "ways": {way.name: _way(way) for way in diagnosis.ways},
+        "advice": advice,
+        "warnings": list(diagnosis.warnings),
+    }
+
+
+def _way(way: Way) -> dict[str, Any]:
+    findings = {
+        name: _finding(getattr(way, name))
+        for name in ("rate_bps", "base_rtt_ms", "bloat_ms", "bloat_p95_ms", "buffer_ms", "buffer_bytes")
+    }
+    lost, queue = way.losses, way.losses.queue_ms
+    return {
+        **findings,
+        "connections": way.connections,
+        "payload_bytes": way.payload_bytes,
+        "losses": {
+            "pattern": way.pattern,
+            "confidence": way.pattern_confidence,
+            "why": way.pattern_why,
+            "packets": lost.packets,
+            "ratio": lost.ratio,
+            "episodes": lost.episodes,
+            "elsewhere": lost.elsewhere,
+            "queue_median_ms": sorted(queue.tolist())[len(queue) // 2] if len(queue) else None,
+        },
+        "ecn": asdict(way.marks),
+    }
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        "low": found.spread[0] if found.spread else None,
+        "high": found.spread[1] if found.spread else None,
+        "at_least": found.at_least,
+        "confidence": found.confidence,
+        "why": found.why,
+    }
+
+
+__all__ = ["FORMAT_VERSION", "document"]

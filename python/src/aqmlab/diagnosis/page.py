@@ -1,0 +1,59 @@
+"""The page of a diagnosis: one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab import __version__
+from aqmlab.advice import page as advice_page
+from aqmlab.advice import words as advice_words
+from aqmlab.diagnosis import drawing, words
+from aqmlab.diagnosis.diagnosis import Diagnosis
+from aqmlab.files import disk
+from aqmlab.plots import PAPER
+from aqmlab.report import environment, inline
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from aqmlab.advice import Advice
+    from aqmlab.diagnosis.ways import Way
+
+PAGE = "diagnosis.html"
+
+
+def write(diagnosis: Diagnosis, folder: Path, advice: Advice | None = None, without: str = "") -> Path:
+    """Write the page, and that of an advice beside it; return it. ``without`` says why there is no advice."""
+    if advice is not None:
+        advice_page.write(advice, folder)
+    [page] = disk.put_all(folder, {PAGE: render(diagnosis, advice, without).encode()})
+    return page
+
+
+def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = "") -> str:
+    """Return the page."""
+    return (
+        environment(Path(__file__).parent)
+        .get_template(PAGE)
+        .render(
+            diagnosis=diagnosis,
+            headline=words.headline(diagnosis),
+            ways=[(way, words.TOWARDS[way.name], words.table(way), _figure(way)) for way in diagnosis.ways],
+            about=words.about(diagnosis),
+            advice=advice and advice_words.sentences(advice),
+            advice_page=advice_page.PAGE,
+            line=advice and str(advice.line),
+            without=without,
+            version=__version__,
+        )
+    )
+
+
+def _figure(way: Way) -> tuple[Markup, str] | None:
+    drawn = drawing.figure(way)
+    # So narrow that a phone shows it at its size.
+    return (inline(drawn.content("svg", PAPER).decode(), drawn.title), drawn.caption) if drawn else None
+
+
+__all__ = ["PAGE", "render", "write"]

@@ -64,7 +64,12 @@ def merge(
 
 def plot(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS)],
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Result folders, drawn in one figure.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...", help="Result folders, or files of flent, iperf3 (JSON) and tc -s -j; in one figure."
+        ),
+    ],
     column: Annotated[str | None, typer.Option("--column", help="What to draw, such as qdelay_ms or owd_ms.")] = None,
     mark: Annotated[
         list[str] | None,
@@ -88,8 +93,10 @@ def plot(
     For example:
 
     aqmlab plot cdf results/one results/other --out delay.pdf --paper
+
+    aqmlab plot timeseries results/simulated rrul-evening.flent.gz
     """
-    from aqmlab import plots, store
+    from aqmlab import measured, plots, store
     from aqmlab.cli import show
     from aqmlab.experiment import load
     from aqmlab.files import disk
@@ -99,7 +106,11 @@ def plot(
     ending = next((one for one in plots.ENDINGS if out.suffix.lower() == f".{one}"), None)
     target = out.parent if ending else out
     store.check_writable(target)
-    drawn = plots.figures(kind, [load(folder, show.Notices()) for folder in folders], column)
+    results = [measured.read(path) if path.is_file() else load(path, show.Notices()) for path in folders]
+    for result in results:
+        if not result.folder:
+            tell(f"{result.title}: {'; '.join(result.warnings)}" if result.warnings else "")
+    drawn = plots.figures(kind, results, column)
     drawn = [plots.with_annotations(figure, mark or ()) for figure in drawn]
     if ending:
         if len(drawn) > 1:

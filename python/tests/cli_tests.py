@@ -5,10 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import typer.main
 from conftest import ROOT, Command
 
 import aqmlab as package
@@ -496,3 +499,36 @@ def too_little_memory_is_one_line(aqmlab: Command, monkeypatch: pytest.MonkeyPat
 def every_option_of_an_experiment_is_one_of_the_command(aqmlab: Command) -> None:
     told = aqmlab("compare", "--help").out
     assert [name for name in BY_NAME if f"--{name.replace('_', '-')}" not in told] == []
+
+
+def _commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield words, group
+    for name, command in getattr(group, "commands", {}).items():
+        yield from _commands(command, (*words, name))
+
+
+def help_has_every_option_with_its_whole_name(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aqmlab.cli import help as helping
+    from aqmlab.cli.main import app
+
+    monkeypatch.setenv("COLUMNS", "80")
+    for words, command in _commands(typer.main.get_command(app)):
+        told = aqmlab(*words, "--help").out
+        assert isinstance(command, helping.Command | helping.Group), words
+        for word in ("<bool>", "\u2026", "[/"):
+            assert word not in told, words
+        assert all(len(line) <= 80 for line in told.splitlines()), words
+        for option in command.params:
+            names = [*getattr(option, "opts", []), *getattr(option, "secondary_opts", [])]
+            assert option.param_type_name == "argument" or all(name in told for name in names), words
+
+
+def options_of_a_scenario_and_commands_have_a_group() -> None:
+    from aqmlab.cli import help as helping
+    from aqmlab.cli.main import app
+    from aqmlab.scenario.options import OPTIONS
+
+    grouped = {name for names in helping.OPTIONS.values() for name in names}
+    assert {one.name for one in OPTIONS} <= grouped
+    known = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    assert {name for names in helping.COMMANDS.values() for name in names} <= known

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline, Preset, Spec
@@ -25,7 +26,7 @@ Q = TypeVar("Q")
 app = typer.Typer(help="List the queue disciplines and show their parameters.", no_args_is_help=True)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="All declarations as JSON.")] = False,
 ) -> None:
@@ -48,7 +49,7 @@ def list_(
     console.print(Text("\naqmlab aqm show NAME explains one of them with its parameters and presets.", style="dim"))
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
     card: Annotated[bool, typer.Option(help="Add the RFC 7567 card.")] = True,
@@ -67,7 +68,7 @@ def show(
         console.print("", _rfc7567(name, measure))
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="For example python:codel.py:CoDel, or pie.")],
 ) -> None:
@@ -89,7 +90,7 @@ def check(
         raise CheckError(f"{name}: {failed} of {len(found)} conformance tests failed")
 
 
-@app.command()
+@app.command(cls=Command)
 def thresholds(
     delay: Annotated[str, typer.Option(help="Delay that the flows allow from end to end, as 50ms.")],
     buffer: Annotated[str, typer.Option(help="Room in the queue, as 200p.")],

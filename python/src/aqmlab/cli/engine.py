@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, tell
 from aqmlab.vocabulary.errors import InputError, Interrupted, unknown
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Engines: the simulator, and the Linux kernel in virtual time.", no_args_is_help=True)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_() -> None:
     """List the engines, whether each is ready, and what it runs."""
     from aqmlab.engine import ENGINES
@@ -30,7 +31,7 @@ def list_() -> None:
             console.print(f"{'':8}  {what}: {'all' if names is None else ', '.join(sorted(names))}")
 
 
-@app.command()
+@app.command(cls=Command)
 def build(
     name: Annotated[str, typer.Argument(metavar="ENGINE", help="linux.")],
     kernel: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
 from aqmlab.scenario.kinds import ALIASES, KINDS, STACKS, TRANSPORTS, SourceKind
@@ -16,7 +17,7 @@ from aqmlab.vocabulary.errors import unknown
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_() -> None:
     """List the kinds of flow."""
     table = _table("Kind", "What it is")
@@ -27,7 +28,7 @@ def list_() -> None:
     console.print(Text("\naqmlab flows show KIND lists the keys of one of them.", style="dim"))
 
 
-@app.command()
+@app.command(cls=Command)
 def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")]) -> None:
     """Show the keys of a kind of flow: values, meaning and default of each."""
     kind = KINDS.get(ALIASES.get(name.lower(), name.lower()))

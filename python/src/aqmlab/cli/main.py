@@ -19,8 +19,8 @@ from aqmlab.cli import (
     aqm,
     classify,
     compare,
-    diff_trace,
     diagnose,
+    diff_trace,
     engine,
     flows,
     folders,
@@ -30,6 +30,7 @@ from aqmlab.cli import (
     suite,
     tune,
 )
+from aqmlab.cli.help import Command, Group
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
@@ -37,6 +38,7 @@ from aqmlab.vocabulary.printable import printable
 
 app = typer.Typer(
     name="aqmlab",
+    cls=Group,
     help="The laboratory for active queue management.",
     no_args_is_help=True,
     add_completion=True,
@@ -44,25 +46,25 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.add_typer(aqm.app, name="aqm")
-app.add_typer(flows.app, name="flows")
-app.add_typer(engine.app, name="engine")
-app.add_typer(new.app, name="new")
-app.command()(compare.compare)
-app.command()(compare.sweep)
-app.command()(compare.run)
-app.command()(reproduce.reproduce)
-app.command()(folders.report)
-app.command()(folders.merge)
-app.command()(folders.plot)
-app.command()(folders.export)
-app.command()(schema.schema)
-app.command()(classify.classify)
-app.command("diff-trace")(diff_trace.diff_trace)
-app.command()(tune.tune)
-app.command()(suite.suite)
-app.command()(advise.advise)
-app.command()(diagnose.diagnose)
+app.add_typer(aqm.app, cls=Group, name="aqm")
+app.add_typer(flows.app, cls=Group, name="flows")
+app.add_typer(engine.app, cls=Group, name="engine")
+app.add_typer(new.app, cls=Group, name="new")
+app.command(cls=Command)(compare.compare)
+app.command(cls=Command)(compare.sweep)
+app.command(cls=Command)(compare.run)
+app.command(cls=Command)(reproduce.reproduce)
+app.command(cls=Command)(folders.report)
+app.command(cls=Command)(folders.merge)
+app.command(cls=Command)(folders.plot)
+app.command(cls=Command)(folders.export)
+app.command(cls=Command)(schema.schema)
+app.command(cls=Command)(classify.classify)
+app.command("diff-trace", cls=Command)(diff_trace.diff_trace)
+app.command(cls=Command)(tune.tune)
+app.command(cls=Command)(suite.suite)
+app.command(cls=Command)(advise.advise)
+app.command(cls=Command)(diagnose.diagnose)
 
 FAILED = 1
 BAD_INPUT = 2

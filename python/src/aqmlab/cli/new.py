@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import give
 
 app = typer.Typer(help="Make the files of something new.", no_args_is_help=True)
@@ -17,7 +18,7 @@ def _root() -> None:
     pass
 
 
-@app.command()
+@app.command(cls=Command)
 def aqm(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, as fair_coin.")],
     in_python: Annotated[bool, typer.Option("--python", help="One file in Python, here: slow, for trying.")] = False,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Command
 
-from aqmlab import InputError, scenario
+from aqmlab import InputError, load, scenario
 from aqmlab.scenario import OPTIONS, Plan
 from aqmlab.vocabulary.units import Size, as_text
 
@@ -473,3 +473,32 @@ def disciplines_of_a_list_may_have_parameters_and_quotes(text: str) -> None:
     plan = scenario.resolve(scenario.from_values({"aqm": text, "rate": "10mbit", "rtt": "40ms"}))
     assert [one.label for one in plan.contestants] == ["fifo", "red", "red probability 0.05"]
     assert plan.contestants[2].spec.params["probability"] in ("0.05", "5%")
+
+
+def a_name_stands_for_a_discipline(aqmlab: Command, tmp_path: Path) -> None:
+    base = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "1s", "--warmup", "100ms", "--seeds", "2")
+    ended = aqmlab("compare", *base, "--aqm", "fifo", "--aqm", "Mine=codel target 10ms", "--out", tmp_path / "one")
+    assert ended.status == 0
+    assert "Against fifo" in ended.out
+    assert "Mine" in ended.out
+    assert "codel target" not in ended.out.partition("Scenario")[0]
+    found = load(tmp_path / "one")
+    assert found.aqms == ["fifo", "Mine"]
+    assert found.scenarios[0]["aqm"][1]["params"]["target"] == "10ms"
+    swept = ("--sweep", "th=5ms,10ms", "--aqm", "Mine=codel target $th", "--out", tmp_path / "swept")
+    ended = aqmlab("sweep", *base, *swept)
+    assert ended.status == 0
+    assert "$th" not in ended.out.partition("Scenario")[0]
+    assert load(tmp_path / "swept").aqms == ["Mine"]
+
+
+def two_of_one_name_are_refused(aqmlab: Command) -> None:
+    ended = aqmlab("compare", "--rate", "10mbit", "--rtt", "40ms", "--aqm", "A=codel", "--aqm", "A=pie")
+    assert (ended.status, ended.line) == (2, "--aqm: 'A' is given twice")
+
+
+def a_name_hides_no_code_of_a_file(aqmlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "file.toml").write_text('rate = "10mbit"\nrtt = "40ms"\naqm = ["Mine=python:evil.py:Evil"]\n')
+    ended = aqmlab("run", tmp_path / "file.toml")
+    assert ended.status == 2
+    assert "is code, and a file names none" in ended.line

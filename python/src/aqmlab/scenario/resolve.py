@@ -21,7 +21,7 @@ from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.names import engine_of
+from aqmlab.vocabulary.names import engine_of, name_of
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
@@ -404,7 +404,10 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
     contestants: list[Contestant] = []
     warnings: list[str] = []
     for label, whole in zip(labels, texts, strict=True):
-        text, engine = engine_of(whole)
+        name, unnamed = name_of(whole)
+        text, engine = engine_of(unnamed)
+        if name:
+            label = f"{name} on {engine}" if engine else name
         if any(label == other.label for other in contestants):
             raise options.error("aqm", f"'{label}' is given twice")
         if text.startswith(PYTHON) and options.place not in ("", "--") and text not in options.asked:

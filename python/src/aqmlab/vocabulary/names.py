@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 # The engines, by what a user calls them.
 ENGINES = ("native", "linux")
+# A name in front of a discipline: neither a path nor a parameter has these characters alone before an equals sign.
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,39})=(.+)")
 
 
 def engine_of(text: str) -> tuple[str, str]:
@@ -17,6 +20,17 @@ def engine_of(text: str) -> tuple[str, str]:
     """
     discipline, found, engine = text.rpartition(" on ")
     return (discipline.rstrip(), engine) if found and engine in ENGINES else (text, "")
+
+
+def name_of(text: str) -> tuple[str, str]:
+    """Split the name that a user gives a discipline from it, as ``Mine=codel target 10ms``; empty without one.
+
+    >>> name_of("Mine=codel target 10ms"), name_of("python:mine.py:Mine"), name_of("Two words = pie on linux")
+    (('Mine', 'codel target 10ms'), ('', 'python:mine.py:Mine'), ('Two words', 'pie on linux'))
+
+    """
+    found = _NAMED.fullmatch(text.strip())
+    return (found[1].strip(), found[2].strip()) if found else ("", text)
 
 
 def on(text: str, engine: str) -> str:

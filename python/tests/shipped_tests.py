@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
+import aqmlab as package
 from aqmlab import InputError
 from aqmlab.files import shipped
 
@@ -120,3 +121,9 @@ def the_package_reproduces_a_paper_without_the_checkout(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith(str(package))
     assert (tmp_path / "out" / "index.html").is_file()
+
+
+def what_is_cited_is_this_version() -> None:
+    cited = dict(re.findall(r"^(\w+): (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE))
+    assert cited["version"] == package.__version__
+    assert cited["license"] == "Apache-2.0"

@@ -159,7 +159,7 @@ def folders_can_be_reported_plotted_and_exported(aqmlab: Command, tmp_path: Path
     assert drawn.out.split() == ["figures/cdf.svg", "figures/cdf.csv"]
     table = pl.read_csv(tmp_path / "figures" / "cdf.csv")
     assert table["aqm"].unique(maintain_order=True).to_list() == [
-        "fifo (one)", "codel (one)", "fifo (two)", "codel (two)",
+        "fifo, one", "codel, one", "fifo, two", "codel, two",
     ]  # fmt: skip
 
     aqmlab("export", "one", "--csv")

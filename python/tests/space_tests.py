@@ -17,6 +17,7 @@ from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
 from aqmlab.files import shipped
 from aqmlab.papers import cards, searching
 from aqmlab.papers.paper import Paper, load
+from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
@@ -265,7 +266,8 @@ def a_chart_has_the_measured_ratio_beside_the_papers(paper: Paper, simulator: Si
 
 
 def a_bound_in_a_unit_is_shaded_where_it_lies_in_each_preset(folder: Path) -> None:
-    (claim, *_) = load(folder).claims
+    paper = load(folder)
+    (claim, *_) = paper.claims
     checks = [
         Check("a <= b within 2", 0, Verdict.REPRODUCED, "", ratio=Ratio(1.0, 0.9, 1.1, 0.0, most))
         for most in (1.1, 1.5)
@@ -273,7 +275,8 @@ def a_bound_in_a_unit_is_shaded_where_it_lies_in_each_preset(folder: Path) -> No
     judged = {
         name: Judgement(claim, one.verdict, "", (one,), {}) for name, one in zip(("near", "far"), checks, strict=True)
     }
-    (card,) = cards.cards([ClaimTable(claim, (), (), judged)], None)
+    unmeasured = Reproduction(paper, {name: {} for name in judged}, {}, True, None, None, ())
+    (card,) = cards.cards([ClaimTable(claim, (), (), judged)], unmeasured)
     assert card.chart is not None
     near, far = card.chart.rows[0].marks
     assert near.least == far.least == 0.0

@@ -47,8 +47,8 @@ class Noise:
 def pooled(readings: Sequence[Mapping[str, Mapping[int, float]]]) -> Noise:
     """Return the noise in readings, each of which holds the values of quantities by seed.
 
-    >>> pooled([{"delay": {1: 9.0, 2: 11.0}}, {"delay": {1: 30.0, 2: 30.0}}]).deviations
-    [{'delay': -0.1}, {'delay': 0.1}, {'delay': 0.0}, {'delay': 0.0}]
+    >>> pooled([{"delay": {1: 5.0, 2: 15.0}}, {"delay": {1: 30.0, 2: 30.0}}]).deviations
+    [{'delay': -0.5}, {'delay': 0.5}, {'delay': 0.0}, {'delay': 0.0}]
 
     """
     found = []

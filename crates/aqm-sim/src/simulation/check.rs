@@ -28,7 +28,7 @@ impl Simulation {
         for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
             add(&mut there[packet.port as usize], 1, self.shared.slab[packet.id].length.into());
         }
-        let mut alive = 0;
+        let mut alive = self.shared.resolving;
         for (number, (port, mut there)) in self.ports.iter().zip(there).enumerate() {
             let mut dropped = Backlog::default();
             if let Some(extras) = &port.extras {

@@ -69,11 +69,13 @@ impl Simulation {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
         self.next_hop(id);
+        self.shared.resolving += 1;
         self.shared.events.push(self.shared.now + wait, Target::new(EventKind::Resolved, id));
     }
 
     /// The address is known that a packet has waited for.
     pub(super) fn on_resolved(&mut self, id: PacketId) -> Option<Time> {
+        self.shared.resolving -= 1;
         let Packet { next, length, .. } = self.shared.slab[id];
         self.hand_over(id, self.shared.routes[next as usize - 1], length);
         None

@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) now: Time,
     pub(crate) events: EventQueue,
     pub(crate) slab: Slab,
+    /// Packets that wait at their hosts for an address.
+    pub(crate) resolving: u64,
     /// Routes one after the other, each with [`END`] behind it.
     pub(crate) routes: Vec<u32>,
     pub(crate) emissions: Emissions,
@@ -110,6 +112,7 @@ impl Simulation {
                 now: Time::ZERO,
                 events: EventQueue::default(),
                 slab: Slab::default(),
+                resolving: 0,
                 routes: Vec::new(),
                 emissions: Emissions::default(),
                 switches: None,

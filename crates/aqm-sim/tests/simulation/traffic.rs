@@ -395,6 +395,16 @@ fn the_first_packet_each_way_waits_for_an_address() {
 }
 
 #[test]
+fn a_run_may_end_while_packets_wait_for_an_address() {
+    let mut scenario = bottleneck("fifo");
+    (scenario.duration_ns, scenario.warmup_ns) = (5_000_000, 0);
+    scenario
+        .flows
+        .push(FlowGroup { start_ns: (0, 0), ..bulk("file", 3, tcp("newreno handshake on resolve 7ms")) });
+    assert_eq!(run(&scenario, 1).metrics["packets_delivered"], 0.0);
+}
+
+#[test]
 fn a_connection_opened_ahead_has_its_first_data_a_gap_later() {
     let delivered = |keys: &str| {
         let mut scenario = bottleneck("fifo");

@@ -135,9 +135,9 @@ def connect(control: Control, history: History, chance: random.Random) -> None:
 
 
 def build() -> Path:
-    """Builds the example program that replays the events, and says where it is."""
+    """Builds the example program that replays the events, as `cargo test` does, and says where it is."""
     cargo = os.environ.get("CARGO", "cargo")
-    command = [cargo, "build", "--quiet", "--package", "aqm-sim", "--example", "trace_window"]
+    command = [cargo, "build", "--quiet", "--workspace", "--example", "trace_window"]
     subprocess.run(command, cwd=workload.ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", workload.ROOT / "target"))
     return target / "debug" / "examples" / "trace_window"

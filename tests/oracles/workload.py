@@ -167,9 +167,9 @@ def rust(spec: str, trace: Trace, program: Path, timeout: float = 60) -> list[st
 
 
 def build() -> Path:
-    """Builds the example program and says where it is."""
+    """Builds the example program, as `cargo test` does, and says where it is."""
     cargo = os.environ.get("CARGO", "cargo")
-    what = ["--package", "aqm-core", "--example", "trace_decisions"]
+    what = ["--workspace", "--example", "trace_decisions"]
     subprocess.run([cargo, "build", "--quiet", *what], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return target / "debug" / "examples" / "trace_decisions"

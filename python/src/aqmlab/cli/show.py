@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -207,12 +207,11 @@ def _sweep(shown: Result) -> list[RenderableType]:
         note = " (number of scenarios; paired over the seeds, each metric Holm-corrected over the scenarios)"
         for reference in dict.fromkeys(one.reference for one in orders):
             against = [one for one in orders if one.reference == reference]
-            grid = Table.grid(padding=(0, 2))
-            grid.add_column(no_wrap=True)
-            grid.add_column()
-            for aqm in dict.fromkeys(one.aqm for one in against):
-                grid.add_row(Text(short[aqm]), Text("\n".join(one.words(points) for one in against if one.aqm == aqm)))
-            parts += ["", Text.assemble((f"Against {short[reference]}", "bold"), (note, "dim")), grid]
+            lines = {
+                short[aqm]: Text("\n".join(one.words(points) for one in against if one.aqm == aqm))
+                for aqm in dict.fromkeys(one.aqm for one in against)
+            }
+            parts += ["", *_against(short[reference], note, lines)]
         if 1 < n < FEW_SEEDS:
             parts.append(Text(f"{n} seeds distinguish little; the same with --seeds 10 adds to them", style="dim"))
     return parts
@@ -274,18 +273,24 @@ def _differences(comparisons: Sequence[Comparison]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for reference in dict.fromkeys(one.reference for one in comparisons):
         against = [one for one in comparisons if one.reference == reference]
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column()
-        for aqm in dict.fromkeys(one.aqm for one in against):
-            lines = Text()
-            for one in (one for one in against if one.aqm == aqm):
-                lines.append("\n" if lines else "")
-                lines.append(one.words, style="" if one.difference.is_distinguishable else "dim")
-            grid.add_row(Text(aqm), lines)
+        lines: dict[str, Text] = {}
+        for one in against:
+            line = lines.setdefault(one.aqm, Text())
+            line.append("\n" if line else "")
+            line.append(one.words, style="" if one.difference.is_distinguishable else "dim")
         note = f" (paired over the seeds, Holm-corrected; 95 % interval, share of {reference}'s value)"
-        parts += [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
+        parts += _against(reference, note, lines)
     return parts
+
+
+def _against(reference: str, note: str, lines: Mapping[str, Text]) -> list[RenderableType]:
+    """Return what is told of each AQM beside a reference."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for aqm, line in lines.items():
+        grid.add_row(Text(aqm), line)
+    return [Text.assemble((f"Against {reference}", "bold"), (note, "dim")), grid]
 
 
 def _rankings(words: Sequence[str]) -> list[RenderableType]:

@@ -46,24 +46,6 @@ COLUMNS = (
     Column("marks", "CE marks", "packets", 1.0, 0),
     Column("jain_index", "Jain index", "0 to 1", 1.0, 3),
 )
-# Columns of each group of flows, if there are several.
-GROUP_COLUMNS = (
-    COLUMNS[0],
-    *COLUMNS[2:3],
-    *COLUMNS[4:6],
-    Column("completed_flows", "Flows", "completed", 1.0, 1),
-    Column("started_flows", "Flows", "started", 1.0, 1),
-    Column("fct_mean_s", "Completion", "mean, s", 1.0, 2),
-    Column("fct_p99_s", "Completion", "99 %, s", 1.0, 2),
-    COLUMNS[-1],
-)
-# Columns of each measured port, if there are several: the time to drain a full buffer shows bufferbloat.
-PORT_COLUMNS = (
-    Column("buffer", "Buffer", "limit", 1.0, 0),
-    Column("buffer_ms", "Buffer", "ms, full", 1.0, 0),
-    *COLUMNS[2:3],
-    *COLUMNS[4:7],
-)
 # Columns of finite flows, if there are any.
 FLOW_COLUMNS = (
     Column("completed_flows", "Flows", "completed", 1.0, 1),
@@ -76,6 +58,21 @@ FLOW_COLUMNS = (
     Column("slowdown_medium_mean", "Slowdown", "to 10 MB, mean", 1.0, 2),
     Column("slowdown_large_mean", "Slowdown", "above, mean", 1.0, 2),
     Column("retransmissions", "Sent again", "packets", 1.0, 0),
+)
+# Columns of each group of flows, if there are several.
+GROUP_COLUMNS = (
+    COLUMNS[0],
+    *COLUMNS[2:3],
+    *COLUMNS[4:6],
+    *FLOW_COLUMNS[:4],
+    COLUMNS[-1],
+)
+# Columns of each measured port, if there are several: the time to drain a full buffer shows bufferbloat.
+PORT_COLUMNS = (
+    Column("buffer", "Buffer", "limit", 1.0, 0),
+    Column("buffer_ms", "Buffer", "ms, full", 1.0, 0),
+    *COLUMNS[2:3],
+    *COLUMNS[4:7],
 )
 # Columns of a large sweep.
 SWEEP_COLUMNS = (*COLUMNS, *FLOW_COLUMNS[4:6])

@@ -94,6 +94,12 @@ def advise(
         raise CheckError("; ".join(failures))
 
 
+def check_rate(rate_bps: int, text: str, also: str = "") -> None:
+    """Raise an error if no line of a home has such a rate."""
+    if not 100_000 <= rate_bps <= 10_000_000_000:
+        raise InputError(f"{text} is out of range: allowed is 100kbit to 10gbit{also}")
+
+
 def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, modem_buffer: str, share: str) -> Line:
     from aqmlab.advice import Line, layer
     from aqmlab.files import shipped
@@ -110,11 +116,8 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
             found = parse_rate(text) if trace is None else int(trace.summary()["mean_rate_bps"])
         except ValueError as error:
             raise InputError(f"{option}: {error}") from None
-        if not 100_000 <= found <= 10_000_000_000:
-            mean = f" ({format_rate(found)} on average)" if trace else ""
-            raise InputError(
-                f"{option}: '{text}'{mean} is out of range: allowed is 100kbit to 10gbit, or a link trace of that"
-            )
+        mean = f" ({format_rate(found)} on average)" if trace else ""
+        check_rate(found, f"{option}: '{text}'{mean}", ", or a link trace of that")
         return found, str(recorded) if trace else ""
 
     def is_file_name(text: str) -> bool:
@@ -203,4 +206,4 @@ def _table(advice: Advice) -> RenderableType:
     return table
 
 
-__all__ = ["advise"]
+__all__ = ["advise", "check_rate"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli.advise import check_rate
 from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.errors import CheckError, InputError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from aqmlab.advice import Advice
+    from aqmlab.advice import Advice, Line
     from aqmlab.diagnosis import Diagnosis
 
 
@@ -81,13 +82,7 @@ def diagnose(
         else:
             advice = _advice(asked, folder, dated=out is None, quiet=quiet, jobs=number)
     shown = page.write(found, folder, advice, without)
-    if advice is None:
-        plain = None
-    else:
-        from aqmlab.advice import document as advice_document
-
-        plain = advice_document.document(advice)
-    write_json(json_text(document.document(found, plain)), as_json)
+    write_json(json_text(document.document(found, advice)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         console.print(*_shown(found, advice, without), sep="\n")
@@ -105,16 +100,14 @@ def _rate(option: str, text: str | None) -> int | None:
         rate = parse_rate(text)
     except ValueError as error:
         raise InputError(f"{option}: {error}") from None
-    if not 100_000 <= rate <= 10_000_000_000:
-        raise InputError(f"{option}: '{text}' is out of range: allowed is 100kbit to 10gbit")
+    check_rate(rate, f"{option}: '{text}'")
     return rate
 
 
-def _advice(asked: object, folder: Path, *, dated: bool, quiet: bool, jobs: int | None) -> Advice:
+def _advice(asked: Line, folder: Path, *, dated: bool, quiet: bool, jobs: int | None) -> Advice:
     from aqmlab import advice
     from aqmlab.cli import show
 
-    assert isinstance(asked, advice.Line)
     with show.watching(show.Bar, folder, dated=dated, quiet=quiet) as bar:
         return advice.advise(asked, folder=folder, quick=True, jobs=jobs, watcher=bar)
 

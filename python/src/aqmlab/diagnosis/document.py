@@ -6,6 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from aqmlab import __version__
+from aqmlab.advice import Advice
+from aqmlab.advice.document import document as of_advice
 from aqmlab.diagnosis import words
 from aqmlab.diagnosis.diagnosis import Diagnosis
 from aqmlab.diagnosis.finding import Finding
@@ -14,8 +16,8 @@ from aqmlab.diagnosis.ways import Way
 FORMAT_VERSION = 1
 
 
-def document(diagnosis: Diagnosis, advice: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return it as plain data (JSON), with the document of an advice."""
+def document(diagnosis: Diagnosis, advice: Advice | None = None) -> dict[str, Any]:
+    """Return it as plain data (JSON), with an advice for the line if there is one."""
     return {
         "format_version": FORMAT_VERSION,
         "command": "diagnose",
@@ -27,7 +29,7 @@ def document(diagnosis: Diagnosis, advice: dict[str, Any] | None = None) -> dict
         "home_is_guessed": diagnosis.is_guessed,
         "words": words.headline(diagnosis),
         "ways": {way.name: _way(way) for way in diagnosis.ways},
-        "advice": advice,
+        "advice": of_advice(advice) if advice else None,
         "warnings": list(diagnosis.warnings),
     }
 

@@ -9,26 +9,15 @@ from typing import Any
 
 import pytest
 from conftest import Command
+from kernel import needs_kernel
 
 from aqmlab.analysis import divergence, trace_document, trace_figure, traces
 from aqmlab.analysis.divergence import Event, Flow
-from aqmlab.engine.linux import place
 from aqmlab.vocabulary.errors import InputError
 
 MS = 1_000_000
 SEGMENT = 1448
 LINE: dict[str, Any] = {"rate": "10mbit", "rtt": "40ms", "aqm": "codel", "duration": "3s", "warmup": "0s"}
-
-
-def _built() -> bool:
-    try:
-        place.found()
-    except InputError:
-        return False
-    return True
-
-
-with_kernel = pytest.mark.skipif(not _built(), reason="no kernel has been built: aqmlab engine build linux")
 
 
 def _sent(number: int, time_ms: float, fate: str = "delivered", *, again: bool = False) -> Event:
@@ -154,7 +143,7 @@ def the_command_shows_both_sides_and_writes_what_it_shows(aqmlab: Command, tmp_p
     assert aqmlab(*words, "--seeds", "3").err.startswith("aqmlab: --seeds: one run of each is traced")
 
 
-@with_kernel
+@needs_kernel
 @pytest.mark.timeout(300)
 def the_kernel_is_traced_beside_the_simulator() -> None:
     found = traces.diff(LINE | {"flows": "1*newreno", "aqm": "codel:linux"}, engine="native,linux")

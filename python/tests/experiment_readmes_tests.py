@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import polars as pl
 import pytest
 from conftest import ROOT, script
 
@@ -11,7 +13,6 @@ EXPERIMENTS = ROOT / "experiments"
 
 
 def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
-    pl = pytest.importorskip("polars")
     pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     tuned, folder = script("daqm_derivatives"), EXPERIMENTS / "daqm"
     differences = tuned.compared(pl.read_csv(folder / "derivatives.csv"))
@@ -19,7 +20,7 @@ def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
 
 
 @pytest.mark.parametrize("data", sorted(EXPERIMENTS.glob("*/space.json")), ids=lambda data: data.parent.name)
-def the_shares_of_readings_are_those_that_were_measured(data: object) -> None:
-    space = json.loads(data.read_text(encoding="utf-8"))  # type: ignore[attr-defined]
-    readme = (data.parent / "README.md").read_text(encoding="utf-8")  # type: ignore[attr-defined]
+def the_shares_of_readings_are_those_that_were_measured(data: Path) -> None:
+    space = json.loads(data.read_text(encoding="utf-8"))
+    readme = (data.parent / "README.md").read_text(encoding="utf-8")
     assert script("readings").written(readme, space) == readme

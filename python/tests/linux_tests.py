@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Command
+from kernel import needs_kernel
 
 import aqmlab as package
 from aqmlab import engine, scenario
@@ -24,17 +25,6 @@ from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
 
 SECOND = 10**9
-
-
-def _built() -> bool:
-    try:
-        place.found()
-    except InputError:
-        return False
-    return True
-
-
-with_kernel = pytest.mark.skipif(not _built(), reason="no kernel has been built: aqmlab engine build linux")
 
 
 def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
@@ -283,7 +273,7 @@ def _task(one: Scenario, seed: int = 1) -> Task:
     return Task(0, "pie", seed, "key", one)
 
 
-def _with_kernel(script: str, tmp_path: Path) -> place.Place:
+def _needs_kernel(script: str, tmp_path: Path) -> place.Place:
     """A place whose kernel is a script: it writes what a guest would."""
     kernel = tmp_path / place.KERNEL
     kernel.write_text(f"#!/bin/sh\n{script}\n")
@@ -299,7 +289,7 @@ def _run_guest(at: place.Place, watch: guest.Watch) -> None:
 
 def a_guest_that_hangs_is_stopped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guest, "PATIENCE_S", 0.3)
-    at = _with_kernel("echo 2500000000 >job/reached; exec sleep 60", tmp_path)
+    at = _needs_kernel("echo 2500000000 >job/reached; exec sleep 60", tmp_path)
     with pytest.raises(MachineError, match=r"pie, seed 1: the guest hung at 2\.5 s and was stopped"):
         _run_guest(at, guest.Watch())
 
@@ -314,13 +304,13 @@ def a_guest_that_hangs_is_stopped_and_named(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def a_guest_that_fails_says_why_in_one_line(tmp_path: Path, said: str, meaning: str) -> None:
-    at = _with_kernel(f"echo '{said}'", tmp_path)
+    at = _needs_kernel(f"echo '{said}'", tmp_path)
     with pytest.raises(MachineError, match=meaning):
         _run_guest(at, guest.Watch())
 
 
 def a_guest_is_stopped_by_its_monitor_with_all_that_it_started(tmp_path: Path) -> None:
-    at = _with_kernel(f"sleep 60 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; wait", tmp_path)
+    at = _needs_kernel(f"sleep 60 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; wait", tmp_path)
     watch = guest.Watch()
     with ThreadPoolExecutor() as pool:
         run = pool.submit(_run_guest, at, watch)
@@ -349,7 +339,7 @@ def counters_of_both_boxes_become_metrics(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@with_kernel
+@needs_kernel
 @pytest.mark.timeout(300)
 def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
     results = [
@@ -365,7 +355,7 @@ def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
     assert set(first["engine"]) == {"linux"}
 
 
-@with_kernel
+@needs_kernel
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "aqm", ["fifo", "codel", "pie:linux", "fq_codel", "fq_pie:linux", "cake:linux", "dualpi2:linux"]
@@ -382,7 +372,7 @@ def the_kernel_fills_the_line_and_its_counters_agree(aqm: str) -> None:
     assert len(report.warnings) == 1, report.warnings
 
 
-@with_kernel
+@needs_kernel
 def packets_are_lost_behind_the_queue_at_random() -> None:
     runner = linux.Linux()
     tasks = [_task(_scenario("fifo limit 100p", flows="1*newreno", loss="2%"), seed) for seed in (1, 1, 2)]
@@ -393,7 +383,7 @@ def packets_are_lost_behind_the_queue_at_random() -> None:
     assert 0.005 * segments < first["retransmissions"] < 0.05 * segments
 
 
-@with_kernel
+@needs_kernel
 def sources_over_udp_send_what_they_do_in_the_simulator() -> None:
     flows = ["1*cbr:rate=2mbit", "1*poisson:rate=3mbit", "1*onoff:rate=4mbit:on=500ms:off=500ms"]
     task = _task(_scenario("fifo limit 100p", flows=flows))
@@ -405,7 +395,7 @@ def sources_over_udp_send_what_they_do_in_the_simulator() -> None:
         assert found["linux"][metric] == pytest.approx(found["native"][metric], rel=0.1)
 
 
-@with_kernel
+@needs_kernel
 def each_group_has_its_own_round_trip() -> None:
     one = _scenario("codel:linux", flows=["1*cubic:name=near:rtt=10ms", "1*cubic:name=far:rtt=100ms"])
     runner = linux.Linux()
@@ -415,7 +405,7 @@ def each_group_has_its_own_round_trip() -> None:
     assert 100 < metrics["class.far.rtt_mean_ms"] < 130
 
 
-@with_kernel
+@needs_kernel
 @pytest.mark.timeout(300)
 def both_engines_are_contestants_of_one_result(aqmlab: Command, tmp_path: Path) -> None:
     words = (

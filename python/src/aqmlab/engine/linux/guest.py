@@ -24,9 +24,9 @@ MEMORY_MB = 512
 POLL_S = 0.05
 # A guest that gets no further for so long hangs. It is told of each tenth of a second of its time.
 PATIENCE_S = 180.0
-# Where the guest's memory lies: a file system in memory, if there is one with room.
 # Where the kernel was started, under the same name in every run (also in guest/init.sh).
 HOME = "/proc/self/cwd"
+# Where the guest's memory lies: a file system in memory, if there is one with room.
 SHARED = Path("/dev/shm")
 # How the guest's system calls are caught: without ptrace, which containers forbid, and a third cheaper (from 6.16 on).
 SYSTEM_CALLS = "seccomp=on"

@@ -87,11 +87,15 @@ def _line(name: str, found: Finding, shown: object) -> Line:
 
 def _ecn(way: Way) -> tuple[str, str, str]:
     one = way.marks
-    opened = f"{one.offered} of {one.opened} openings offer it, {one.agreed} agree"
+    opened = (
+        f"{one.offered} of {one.opened} openings offer it, {one.agreed} agree"
+        if one.opened
+        else "the capture has no opening"
+    )
     if not one.packets:
         return WITHOUT, "", "no packet of this way is in the capture"
     if not one.is_used and not one.echoed:
-        return "not used", "high", opened
+        return "not used", "high", f"none of {one.packets} packets can be marked; {opened}"
     kind = "L4S (ECT(1))" if one.ect1 > one.ect0 else "classic"
     marks = f"{one.ce} packets marked (CE), {one.echoed} acknowledgments that report marks"
     return (

@@ -76,7 +76,7 @@ def a_preset_outside_the_sample_speaks_against_it() -> None:
     reach = space.reaches["c-1"]
     assert (reach.holding, reach.tested, reach.turns[0].to) == (0, 12, "not reproduced")
     assert "; but it does in own; own becomes not reproduced with " in reach.sentence
-    assert "0 hold in all of them, 0 in none, 1 in some (c-1)" in cards.opening(space)
+    assert "0 are shown to hold in all of them, 0 in none, 1 in some (c-1)" in cards.opening(space)
 
 
 def _scattered(setting: Setting) -> int:

@@ -178,9 +178,9 @@ def opening(space: Space | None) -> str:
     untested = len(space.reaches) - len(found)
     return (
         f"{len(space.sample)} readings of what it leaves open, {space.seeds} seed{'s' * (space.seeds > 1)} each. "
-        f"Of {len(found)} claims that they can judge, {len(every)} hold in all of them{_named(every)}, {len(none)} in "
+        f"Of {len(found)} claims that they can judge, {len(every)} are shown to hold in all of them{_named(every)}, {len(none)} in "
         f"none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
-        + (f"; {untested} have nothing to test" if untested else "")
+        + (f"; {untested} {'has' if untested == 1 else 'have'} nothing to test" if untested else "")
         + "."
         + (
             f" {undecided} of {sum(one.tested for one in found)} judgements are undecided by the noise of the seeds."

@@ -178,8 +178,8 @@ def opening(space: Space | None) -> str:
     untested = len(space.reaches) - len(found)
     return (
         f"{len(space.sample)} readings of what it leaves open, {space.seeds} seed{'s' * (space.seeds > 1)} each. "
-        f"Of {len(found)} claims that they can judge, {len(every)} are shown to hold in all of them{_named(every)}, {len(none)} in "
-        f"none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
+        f"Of {len(found)} claims that they can judge, {len(every)} are shown to hold in all of them{_named(every)}, "
+        f"{len(none)} in none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
         + (f"; {untested} {'has' if untested == 1 else 'have'} nothing to test" if untested else "")
         + "."
         + (

@@ -64,10 +64,11 @@ impl Cx<'_> {
     /// Asks `classifier` what `packet` is of, and says what it answers.
     #[inline]
     pub fn classify(&mut self, packet: &Packet, classifier: &mut impl Classifier) -> FlowKind {
+        let before = classifier.records_read();
         let kind = classifier.observe(packet.flow, &mut self.shell.random);
         self.shell.counters.classified += 1;
         self.shell.counters.reported += u64::from(kind == FlowKind::Ltf);
-        self.observer.on_classify(packet, kind);
+        self.observer.on_classify(packet, kind, classifier.records_read() - before);
         kind
     }
 

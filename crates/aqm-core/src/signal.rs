@@ -109,8 +109,8 @@ pub trait Observer {
     /// A packet was marked; it stays in the queue or is about to leave it.
     fn on_mark(&mut self, _packet: &Packet, _reason: MarkReason) {}
 
-    /// A classifier has decided about an arriving packet.
-    fn on_classify(&mut self, _packet: &Packet, _kind: FlowKind) {}
+    /// A classifier has decided about an arriving packet, for which it read `_read` records of its tables.
+    fn on_classify(&mut self, _packet: &Packet, _kind: FlowKind, _read: u64) {}
 
     /// The discipline asks for a packet to be sent. There is no default: a host that ignores emissions would silently
     /// lose feedback.

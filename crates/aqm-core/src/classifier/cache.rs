@@ -138,6 +138,12 @@ impl Cache {
         })
     }
 
+    /// Records read since the start to find, enter and forget flows.
+    #[inline]
+    pub(super) fn records_read(&self) -> u64 {
+        self.table.records_read()
+    }
+
     /// Bytes of its tables.
     pub(super) fn bytes(&self) -> usize {
         self.table.bytes()

@@ -46,6 +46,11 @@ impl Classifier for LandmarkLru {
         FlowKind::ltf_if(self.cache.count(slot) > self.threshold)
     }
 
+    #[inline]
+    fn records_read(&self) -> u64 {
+        self.cache.records_read()
+    }
+
     fn flows(&self) -> (usize, usize) {
         let reported = self.cache.iter().filter(|(_, count, _)| *count > self.threshold);
         ((self.cache.upper() + self.cache.lower()) as usize, reported.count())

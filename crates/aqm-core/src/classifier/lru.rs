@@ -47,6 +47,11 @@ impl Classifier for Lru {
         FlowKind::ltf_if(count > self.threshold)
     }
 
+    #[inline]
+    fn records_read(&self) -> u64 {
+        self.cache.records_read()
+    }
+
     fn flows(&self) -> (usize, usize) {
         let reported = self.cache.iter().filter(|(_, count, _)| *count > self.threshold);
         (self.cache.upper() as usize, reported.count())

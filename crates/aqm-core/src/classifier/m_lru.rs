@@ -81,6 +81,11 @@ impl Classifier for MLru {
         FlowKind::ltf_if(reported)
     }
 
+    #[inline]
+    fn records_read(&self) -> u64 {
+        self.shadow.records_read() + self.cache.records_read()
+    }
+
     fn flows(&self) -> (usize, usize) {
         ((self.cache.upper() + self.cache.lower()) as usize, self.cache.upper() as usize)
     }

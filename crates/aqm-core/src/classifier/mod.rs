@@ -40,6 +40,10 @@ pub trait Classifier: Send {
     /// A packet of `flow` arrives: what is it taken for? `random` is drawn from as the classifier's own page says.
     fn observe(&mut self, flow: u64, random: &mut Random) -> FlowKind;
 
+    /// Records that it has read since the start to find, enter and forget flows. All else that it does for a packet
+    /// takes a fixed number of steps.
+    fn records_read(&self) -> u64;
+
     /// Flows that it keeps, and those of them that are reported.
     fn flows(&self) -> (usize, usize);
 

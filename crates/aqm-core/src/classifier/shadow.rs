@@ -91,6 +91,12 @@ impl ShadowQueue {
         self.chances[self.entries_of(flow) as usize]
     }
 
+    /// Records read since the start to find, enter and forget flows.
+    #[inline]
+    pub fn records_read(&self) -> u64 {
+        self.counts.records_read()
+    }
+
     /// Bytes of its tables.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.ring) + self.counts.bytes() + size_of_val(&*self.chances)

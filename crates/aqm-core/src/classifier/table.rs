@@ -4,6 +4,7 @@ use crate::random::Random;
 use crate::sketch::mix;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::cell::Cell;
 
 /// The place of a record.
 pub(super) type Slot = u32;
@@ -26,6 +27,8 @@ pub(super) struct Table<T> {
     free: Slot,
     /// Nobody outside can tell which flows share a bucket.
     salt: u64,
+    /// Records read to find, enter and forget flows.
+    read: Cell<u64>,
 }
 
 impl<T: Copy + Default> Table<T> {
@@ -35,7 +38,13 @@ impl<T: Copy + Default> Table<T> {
         let next = |slot: Slot| if slot + 1 < count { slot + 1 } else { NONE };
         let records = (0..count).map(|slot| Record { flow: 0, next: next(slot), value: T::default() });
         let buckets = vec![NONE; (2 * capacity as usize).next_power_of_two()];
-        Table { records: records.collect(), buckets: buckets.into(), free: reserved, salt: 0 }
+        Table {
+            records: records.collect(),
+            buckets: buckets.into(),
+            free: reserved,
+            salt: 0,
+            read: Cell::new(0),
+        }
     }
 
     /// Hashes with the salt of `random` from now on. The table must be empty.
@@ -54,6 +63,7 @@ impl<T: Copy + Default> Table<T> {
     pub(super) fn find(&self, flow: u64) -> Option<Slot> {
         let mut slot = self.buckets[self.bucket(flow)];
         while slot != NONE {
+            self.count_read();
             let record = &self.records[slot as usize];
             if record.flow == flow {
                 return Some(slot);
@@ -66,6 +76,7 @@ impl<T: Copy + Default> Table<T> {
     /// A record for `flow`, which has none. There must be room.
     #[inline]
     pub(super) fn insert(&mut self, flow: u64, value: T) -> Slot {
+        self.count_read();
         let (slot, bucket) = (self.free, self.bucket(flow));
         let record = &mut self.records[slot as usize];
         self.free = record.next;
@@ -84,12 +95,25 @@ impl<T: Copy + Default> Table<T> {
         } else {
             let mut before = self.buckets[bucket];
             while self.records[before as usize].next != slot {
+                self.count_read();
                 before = self.records[before as usize].next;
             }
             self.records[before as usize].next = next;
         }
+        self.count_read();
         self.records[slot as usize].next = self.free;
         self.free = slot;
+    }
+
+    /// Records read since the start to find, enter and forget flows.
+    #[inline]
+    pub(super) fn records_read(&self) -> u64 {
+        self.read.get()
+    }
+
+    #[inline]
+    fn count_read(&self) {
+        self.read.set(self.read.get() + 1);
     }
 
     #[inline]

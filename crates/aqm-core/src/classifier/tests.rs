@@ -206,3 +206,25 @@ fn who_shares_a_bucket_depends_on_the_seed_and_what_is_said_does_not() {
         assert!(flows.iter().zip(&slots).all(|(flow, slot)| table.find(*flow) == Some(*slot)));
     }
 }
+
+#[test]
+fn records_read_for_a_packet_depend_neither_on_the_number_of_flows_nor_on_the_tables() {
+    let reads = |flows: u64, size: u32| {
+        let (sq, ltf_unit, responsive_unit) = (4 * size, size / 2, size / 2);
+        let settings =
+            Settings { sq, p_samp: 0.3, sampling: Sampling::Set, p_lth: 5, ltf_unit, responsive_unit };
+        let (mut m_lru, mut random) = (MLru::new(&settings), Random::seeded(1));
+        let packets = 20_000;
+        for _ in 0..packets {
+            let flow = random.below(flows);
+            m_lru.observe(flow, &mut random);
+        }
+        m_lru.records_read() as f64 / f64::from(packets)
+    };
+    // Of records that are found each bucket in use has one and a quarter, as they are at most half full; two tables find
+    // one each, and enter and forget one each.
+    for (flows, size) in [(10, 50), (200, 50), (5000, 50), (1_000_000, 50), (5000, 1000), (5000, 10)] {
+        let reads = reads(flows, size);
+        assert!((1.0..6.0).contains(&reads), "{flows} flows, {size} places: {reads}");
+    }
+}

@@ -27,6 +27,8 @@ pub(crate) static OF_FLOWS: [&Metric; 6] = [
 #[derive(Default)]
 pub(crate) struct Classified {
     flows: Vec<FlowSeen>,
+    /// Records that it read for them.
+    read: u64,
     sample: Confusion,
 }
 
@@ -39,8 +41,8 @@ struct FlowSeen {
 }
 
 impl Classified {
-    /// A packet of flow number `flow` is classified.
-    pub(crate) fn count(&mut self, flow: u32, unresponsive: bool, reported: bool) {
+    /// A packet of flow number `flow` is classified, for which `read` records were read.
+    pub(crate) fn count(&mut self, flow: u32, unresponsive: bool, reported: bool, read: u64) {
         let index = flow as usize;
         if index >= self.flows.len() {
             self.flows.resize(index + 1, FlowSeen::default());
@@ -49,12 +51,14 @@ impl Classified {
         seen.unresponsive = unresponsive;
         seen.packets += 1;
         seen.reported += u32::from(reported);
+        self.read += read;
         self.sample.add(unresponsive, reported, 1);
     }
 
     /// The warm-up is over: everything begins again, but for the sample under way.
     pub(crate) fn restart(&mut self) {
         self.flows.clear();
+        self.read = 0;
     }
 
     /// By packets, and by flows: one is reported if more than half of its packets are.
@@ -75,6 +79,11 @@ impl Classified {
             (packets + u64::from(seen.packets), reported + u64::from(seen.reported))
         });
         reported as f64 / packets as f64
+    }
+
+    /// Records read for a packet; `NaN` without packets.
+    pub(crate) fn reads(&self) -> f64 {
+        self.read as f64 / self.flows.iter().map(|seen| u64::from(seen.packets)).sum::<u64>() as f64
     }
 
     /// Takes what was said since the last sample.
@@ -122,8 +131,8 @@ mod tests {
         // Flow 0 is UDP: 3 of 4 packets are reported. Flow 2 is UDP: 1 of 2. Flow 1 is TCP: 1 of 10.
         let says = [(0, true, 3, 1), (2, true, 1, 1), (1, false, 1, 9)];
         for (flow, unresponsive, reported, passed) in says {
-            (0..reported).for_each(|_| classified.count(flow, unresponsive, true));
-            (0..passed).for_each(|_| classified.count(flow, unresponsive, false));
+            (0..reported).for_each(|_| classified.count(flow, unresponsive, true, 3));
+            (0..passed).for_each(|_| classified.count(flow, unresponsive, false, 1));
         }
         let (packets, flows) = classified.confusions();
         let matrix = Confusion { true_positive: 4, false_positive: 1, false_negative: 2, true_negative: 9 };
@@ -134,6 +143,7 @@ mod tests {
         let matrix = Confusion { true_positive: 1, false_positive: 0, false_negative: 1, true_negative: 1 };
         assert_eq!(flows, matrix);
         assert_eq!(classified.reported_ratio(|flow| flow == 1), 0.1);
+        assert_eq!(classified.reads(), (5.0 * 3.0 + 11.0) / 16.0);
         assert_eq!((classified.take_sample(), classified.take_sample()), (packets, Confusion::default()));
     }
 }

@@ -382,6 +382,13 @@ impl FlowMetrics {
         self.excess.iter().flat_map(Histogram::iter).map(move |(excess, count)| (base + excess, count))
     }
 
+    /// Sum of the squared differences of its one-way delays from their mean, square milliseconds.
+    pub(crate) fn squares(&self) -> f64 {
+        let delays = || self.delays().map(|(nanos, count)| (nanos as f64 / 1e6, f64::from(count)));
+        let mean = delays().map(|(ms, count)| ms * count).sum::<f64>() / f64::from(self.delivered);
+        delays().map(|(ms, count)| count * (ms - mean).powi(2)).sum()
+    }
+
     /// Sum and number of the delay variations between consecutive packets.
     pub(crate) fn ipdv_total(&self) -> (Span, u64) {
         (self.ipdv_sum, self.ipdv_count.into())
@@ -406,4 +413,20 @@ fn put_named(series: &mut Series, name: String, value: f64) {
 
 fn mbit(bytes: u64, period: Span) -> f64 {
     bytes as f64 * 8.0 / 1e6 / period.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_are_of_the_delays_about_their_mean_to_the_width_of_a_bucket() {
+        let mut metrics = Metrics::new(vec!["all".to_owned()], false);
+        for (flow, delays) in [(0, [10, 30, 30, 50]), (1, [25, 25, 25, 25])] {
+            metrics.add_flow(0, Span::from_millis(10), false);
+            delays.into_iter().for_each(|ms| metrics.on_delivery(flow, Span::from_millis(ms)));
+        }
+        assert!((metrics.flows[0].squares() / 800.0 - 1.0).abs() < 0.02);
+        assert!(metrics.flows[1].squares() < 1e-9);
+    }
 }

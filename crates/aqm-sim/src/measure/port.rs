@@ -209,9 +209,9 @@ impl PortMetrics {
         }
     }
 
-    /// A classifier says what a packet is.
-    pub(crate) fn on_classify(&mut self, flow: u32, unresponsive: bool, reported: bool) {
-        self.classified.get_or_insert_default().count(flow, unresponsive, reported);
+    /// A classifier says what a packet is, for which it read `read` records.
+    pub(crate) fn on_classify(&mut self, flow: u32, unresponsive: bool, reported: bool, read: u64) {
+        self.classified.get_or_insert_default().count(flow, unresponsive, reported, read);
     }
 
     /// A packet leaves the queue for the device; `queued` waited until now.

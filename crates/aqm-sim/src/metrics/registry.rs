@@ -275,6 +275,9 @@ declare! {
         "absolute difference of the one-way delays of consecutive packets of a flow (RFC 3393), averaged");
     JITTER_PDV_P99_MS = metric("jitter_pdv_p99_ms", "99th percentile of delay variation", Ms, 2, Lower,
         "one-way delay beyond the flow's smallest (RFC 5481), 99th percentile").percentile(&PDV, 0.99);
+    JITTER_SD_MS = metric("jitter_sd_ms", "Standard deviation of one-way delay", Ms, 3, Lower,
+        "of a flow's one-way delays about their mean, all flows pooled; from their histogram, whose buckets are \
+         about one percent wide");
     RTT_MEAN_MS = metric("rtt_mean_ms", "Mean round-trip time", Ms, 2, Lower,
         "round-trip times as the TCP senders sampled them");
     RTT_BASE_MS = metric("rtt_base_ms", "Base round-trip time", Ms, 2, Neither,
@@ -387,10 +390,18 @@ declare! {
         "of the UDP flows, the share that it reports").fraction();
     CLASSIFIER_FLOW_F1 = metric("classifier_flow_f1", "Classifier, flows: F1", One, 4, Higher,
         "harmonic mean of both by flows").fraction();
+    CLASSIFIER_READS = metric("classifier_reads", "Classifier: records read per packet", One, 3, Lower,
+        "records of its tables that a classifier reads to find, enter and forget flows, per packet; all else that it \
+         does takes a fixed number of steps");
     REPORTED_RATIO = metric("reported_ratio", "Packets reported as non-responsive", One, 4, Neither,
         "of the packets that a classifier looked at, the share that it reported").fraction();
     FCT_MEAN_S = metric("fct_mean_s", "Mean completion time", Seconds, 3, Lower,
         "time from start to delivery of the last byte, of finite flows that completed");
+    FCT_RESTRICTED_S = metric("fct_restricted_s", "Restricted mean completion time", Seconds, 3, Lower,
+        "mean of the completion time or the horizon, whichever is less, of all finite flows that started: one that \
+         does not complete counts as far as it could be watched (Kaplan and Meier 1958)");
+    FCT_HORIZON_S = metric("fct_horizon_s", "Horizon of completion times", Seconds, 3, Neither,
+        "its horizon: half of the flows started so long before the end of the run, or longer");
     FCT_P99_S = metric("fct_p99_s", "99th percentile of completion time", Seconds, 3, Lower,
         "its 99th percentile").percentile(&FCT, 0.99);
     SLOWDOWN_MEAN = metric("slowdown_mean", "Mean slowdown", One, 2, Lower,

@@ -1,5 +1,6 @@
 //! From accumulated measurements to the named metrics of the contract.
 
+use super::completion::{self, Watched};
 use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
@@ -260,6 +261,7 @@ impl Run<'_> {
             for (metrics, shares) in [(&OF_PACKETS, packets.shares()), (&OF_FLOWS, flows.shares())] {
                 metrics.iter().zip(shares).for_each(|(metric, share)| put(metric, share));
             }
+            put(&CLASSIFIER_READS, classified.reads());
         }
     }
 
@@ -318,6 +320,10 @@ impl Run<'_> {
             .map(|((metrics, _), _)| metrics.ipdv_total())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put(&JITTER_IPDV_MEAN_MS, ipdv_ns as f64 / pairs as f64 / 1e6);
+        let (squares, freedom) = forward()
+            .map(|((metrics, _), _)| (metrics.squares(), metrics.delivered.saturating_sub(1)))
+            .fold((0.0, 0), |(sum, count), (squares, n)| (sum + squares, count + u64::from(n)));
+        put(&JITTER_SD_MS, (squares / freedom as f64).sqrt());
         let (rtt_ns, samples) = forward()
             .filter_map(|((_, flow), _)| match &flow.endpoints {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
@@ -336,8 +342,18 @@ impl Run<'_> {
         let finite = || flows().filter(|((_, flow), _)| flow.is_finite());
         if finite().next().is_some() {
             let started = finite().filter(|((_, flow), _)| flow.session.start <= self.end);
-            put(&STARTED_FLOWS, started.count() as f64);
+            let watched: Vec<Watched> = started
+                .map(|((_, flow), _)| Watched {
+                    seconds: self.end.since(flow.session.start).as_secs_f64(),
+                    completed: flow.completion().map(Span::as_secs_f64),
+                })
+                .collect();
+            put(&STARTED_FLOWS, watched.len() as f64);
             put(&COMPLETED_FLOWS, times.len() as f64);
+            if let Some(horizon) = completion::horizon(&watched) {
+                put(&FCT_RESTRICTED_S, completion::restricted_mean(&watched, horizon));
+                put(&FCT_HORIZON_S, horizon);
+            }
         }
         put_flows(report, part, &FCT, &FCT_MEAN_S, times);
         for (class, mean) in SIZE_CLASSES {

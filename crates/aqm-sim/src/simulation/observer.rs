@@ -79,10 +79,10 @@ impl Observer for PortObserver<'_> {
         }
     }
 
-    fn on_classify(&mut self, packet: &Metadata, kind: FlowKind) {
+    fn on_classify(&mut self, packet: &Metadata, kind: FlowKind, read: u64) {
         if let Some(port) = &mut self.observed.metrics {
             let flow = self.shared.slab[packet.cookie as PacketId].flow;
-            port.on_classify(flow, packet.protocol == UDP, kind == FlowKind::Ltf);
+            port.on_classify(flow, packet.protocol == UDP, kind == FlowKind::Ltf, read);
         }
     }
 

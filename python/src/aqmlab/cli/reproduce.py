@@ -110,7 +110,8 @@ def reproduce(
                 )
             )
             pages.write(found, folder, for_papers=for_papers)
-    write_json(_document(found), as_json)
+    if as_json is not None:
+        write_json(_document(found), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         for reproduction in found:

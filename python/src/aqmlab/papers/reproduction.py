@@ -63,7 +63,7 @@ class Reproduction:
 
     def plain(self, claim: Claim, preset: str) -> str:
         """Return what link and queue were like where a claim was judged, in a sentence; maybe nothing."""
-        return reasons.plain(claim, lambda name: self.result(preset, name))
+        return self._plain[preset, claim.id]
 
     @property
     def failures(self) -> list[str]:
@@ -75,7 +75,7 @@ class Reproduction:
         """Whether runs are missing."""
         return any(result.is_partial for result in self._all())
 
-    @property
+    @functools.cached_property
     def claims(self) -> list[dict[str, Any]]:
         """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
         return [
@@ -101,6 +101,14 @@ class Reproduction:
         readings = [{"paper": self.paper.name, **self.space.document()}] if self.space else []
         judged = {"claims": self.claims, "readings": readings, "search": searched}
         return {"scenario": scenarios, "warnings": warnings, **entries, **judged}
+
+    @functools.cached_property
+    def _plain(self) -> dict[tuple[str, str], str]:
+        return {
+            (preset, claim.id): reasons.plain(claim, functools.partial(self.result, preset))
+            for preset in self.presets
+            for claim in self.paper.statements
+        }
 
     def _by_preset(self) -> list[tuple[str, Mapping[str, Result]]]:
         return [*self.results.items(), *([(BEYOND, self.beyond)] if self.beyond else [])]

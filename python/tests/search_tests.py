@@ -379,6 +379,15 @@ expect = ["ours < theirs by 50%"]
         assert wanted in str(error.value)
 
 
+def quick_runs_scenarios_in_their_quick_form(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
+    (folder / "search" / "line.toml").write_text(SCENARIO + '[quick]\nduration = "1s"\n')
+    paper = folders.load(folder)
+    for is_quick, seconds in ((True, 1), (False, 2)):
+        simulator.asked.clear()
+        searching.explore(paper, tmp_path / str(seconds), jobs=1, quick=is_quick)
+        assert {json.loads(text)["duration_ns"] for text, _ in simulator.asked} == {seconds * 10**9}
+
+
 def quick_tries_less(paper: Paper) -> None:
     full, quick = searching.load(paper), searching.load(paper, quick=True)
     assert (full.settings, full.seeds, full.steps, full.best, full.fresh_seeds) == (24, 2, 3, 2, 4)

@@ -100,6 +100,12 @@ def from_runs(done: Sequence[Done]) -> Frames:
     )
 
 
+def of_metrics(done: Sequence[Done]) -> Frames:
+    """Return the metrics of finished runs as frames; those of flows, series, queues and histograms are empty."""
+    empty: dict[str, Any] = {name: pl.DataFrame(schema=SCHEMAS[name]) for name in FRAMES if name != "runs"}
+    return Frames(runs=_runs(done), **empty)
+
+
 def _counts(dtype: pl.DataType) -> bool:
     return dtype.is_float() or dtype.is_integer()
 

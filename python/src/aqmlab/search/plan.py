@@ -64,6 +64,7 @@ class Search:
         steps: most steps from the closest setting to a closer neighbour.
         best: how many of the closest are run again.
         fresh_seeds: fresh seeds with which they are run again.
+        quick: whether the scenarios are run in their quick form.
         made: the searches that were made, each with its date and what it chose.
 
     """
@@ -79,6 +80,7 @@ class Search:
     steps: int
     best: int
     fresh_seeds: int
+    quick: bool = False
     made: tuple[str, ...] = ()
 
     def values(self, setting: Setting) -> dict[str, str]:
@@ -115,7 +117,7 @@ def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> S
     base = _base(table, factors, scenarios)
     presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
     table.done()
-    return Search(factors, scenarios, own, sizes, base, presets, made=made, **counts)
+    return Search(factors, scenarios, own, sizes, base, presets, quick=quick, made=made, **counts)
 
 
 def _factor(table: Table) -> Factor:

@@ -13,7 +13,7 @@ from aqmlab import scenario
 from aqmlab.engine import Task
 from aqmlab.experiment import code_version
 from aqmlab.results import Result, measures
-from aqmlab.results.frames import Frames, from_runs
+from aqmlab.results.frames import Frames, from_runs, of_metrics
 from aqmlab.results.measures import Measure
 from aqmlab.runs.runner import Done
 from aqmlab.runs.watcher import Watcher
@@ -122,7 +122,7 @@ class Runs:
         path = self._search.scenarios[name]
         named = scenario.load(path).points[0].named
         values = {key: value for key, value in self._search.values(setting).items() if key in named}
-        points = scenario.load(path, {"seeds": seeds}, values=values).points
+        points = scenario.load(path, {"seeds": seeds}, values=values, quick=self._search.quick).points
         return [(options.point, scenario.resolve(options)) for options in points]
 
     def _resolved(self, setting: Setting, name: str, seeds: range) -> Iterator[Need]:
@@ -143,7 +143,8 @@ class Runs:
 
 def _values(done: Done, need: Need) -> Values:
     """Return the measures of a run that a need asks for."""
-    result = _result(need.plan, from_runs([done]))
+    frames = from_runs if any(measure.is_series for measure in need.asked) else of_metrics
+    result = _result(need.plan, frames([done]))
     return {_name(measure): measures.values(result, measure, need.aqm, 0).get(done.run.seed) for measure in need.asked}
 
 

@@ -33,6 +33,8 @@ CLAIMS = 20
 
 # Values of `a` and `b` for a number of runs, where b's mean is 1 and a's is the given one.
 Draw: TypeAlias = Callable[[np.random.Generator, int, float], tuple[Reals, Reals]]
+# The same in a reading of this scale.
+ReadingDraw: TypeAlias = Callable[[np.random.Generator, int, float, float], tuple[Reals, Reals]]
 
 
 def _normal(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
@@ -57,6 +59,13 @@ def _binary(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals,
 def _tied(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
     """Few drops: small counts, of which many are equal."""
     return random.poisson(0.5 * mean, runs) / 0.5, random.poisson(0.5, runs) / 0.5
+
+
+def _counts(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
+    """Packets lost: counts of about five, in some readings of hundreds and in others of none."""
+    usual = 5.0
+    a, b = random.poisson(usual * scale**1.5 * mean, runs), random.poisson(usual * scale**1.5, runs)
+    return a / usual, b / usual
 
 
 DRAWS: dict[str, Draw] = {"normal": _normal, "skewed": _skewed, "0 or 1": _binary, "ties": _tied}
@@ -110,18 +119,31 @@ def some_refuted(draw: Draw, runs: int, experiments: int) -> float:
     return sum(any(one.verdict in REFUTED for one in paper) for paper in papers) / experiments
 
 
-def reading_rates(case: Case, draw: Draw, runs: int, experiments: int) -> Counter[Verdict]:
+def _scaled(draw: Draw) -> ReadingDraw:
+    """Return values that vary by their scale."""
+
+    def drawn(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
+        a, b = draw(random, runs, mean)
+        return scale * a, scale * b
+
+    return drawn
+
+
+READING_DRAWS: dict[str, ReadingDraw] = {**{name: _scaled(draw) for name, draw in DRAWS.items()}, "counts": _counts}
+
+
+def reading_rates(case: Case, draw: ReadingDraw, runs: int, experiments: int) -> Counter[Verdict]:
     """Return how often each verdict is given on a reading with so many runs, in a space whose noise is pooled."""
     random, one = np.random.default_rng((SEED, runs)), claim(case.expect)
 
     def reading(runs: int) -> dict[str, dict[int, float]]:
         # Readings differ by far more than their runs do.
-        scale, drawn = np.exp(random.normal()), draw(random, runs, case.mean)
-        return {name: dict(enumerate((scale * found).tolist())) for name, found in zip("ab", drawn, strict=True)}
+        drawn = draw(random, runs, case.mean, np.exp(random.normal()))
+        return {name: dict(enumerate(found.tolist())) for name, found in zip("ab", drawn, strict=True)}
 
     def verdict(noise: Noise) -> Verdict:
         means = {name: sum(own.values()) / runs for name, own in reading(runs).items()}
-        return Verdict(searching.grade(one, means, noise.of_mean(runs)).word)
+        return Verdict(searching.grade(one, means, noise.of_means(means, runs)).word)
 
     return Counter(verdict(pooled([reading(2) for _ in range(REPEATED)])) for _ in range(experiments))
 
@@ -158,7 +180,7 @@ def main() -> None:
     heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
     print(f"\n| Expected | True | Values | {' | '.join(heads)} |\n|{' --- |' * (3 + len(heads))}")
     for case in CASES[:3]:
-        for name, draw in DRAWS.items():
+        for name, draw in READING_DRAWS.items():
             counts = [reading_rates(case, draw, runs, experiments) for runs in READING_RUNS]
             wrong = [sum(one[verdict] for verdict in case.wrong) for one in counts]
             shares = [*wrong, *(one[Verdict.INCONCLUSIVE] for one in counts)]

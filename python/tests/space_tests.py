@@ -118,14 +118,33 @@ def what_the_noise_hides_counts_and_turns_nothing() -> None:
 
 
 def pooled_noise_has_the_interval_of_its_degrees_of_freedom() -> None:
-    readings = [{"delay": {1: 9.0, 2: 11.0}}, {"delay": {1: 30.0, 2: 30.0}, "loss": {}}]
+    readings = [{"delay": {1: 9.0, 2: 11.0}}, {"delay": {1: 27.0, 2: 33.0}, "loss": {}}]
     noise = pooled(readings)
     for runs in (1, 4):
-        values = [1.0 + one["delay"] for one in noise.of_mean(runs)]
-        # The root of (0.1^2 + 0.1^2) / 2, and Student's factor with two degrees of freedom.
-        assert statistics.mean(values).half_width == pytest.approx(4.302653 * 0.1 / runs**0.5)
+        values = [1.0 + one["delay"] for one in noise.of_means({"delay": 1.0}, runs)]
+        # The root of 4 * 0.1^2 / 2, and Student's factor with two degrees of freedom.
+        assert statistics.mean(values).half_width == pytest.approx(4.302653 * (0.02 / runs) ** 0.5)
         assert sum(values) == pytest.approx(4.0)
-    assert pooled([{"delay": {}}]).of_mean(1) == []
+    assert pooled([{"delay": {}}]).of_means({}, 1) == []
+
+
+def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> None:
+    def shares(spread: Callable[[float], float]) -> list[float]:
+        readings = [
+            {"loss": {1: mean - spread(mean), 2: mean + spread(mean)}}
+            for mean in (0.01, 0.04, 0.16, 1.0, 4.0, 25.0, 100.0, 400.0)
+        ]
+        noise = pooled(readings)
+        return [max(one["loss"] for one in noise.of_means({"loss": mean}, 1)) for mean in (1.0, 100.0)]
+
+    as_shares, as_counts, as_amounts = (
+        shares(lambda mean: 0.1 * mean),
+        shares(lambda mean: 0.1 * mean**0.5),
+        shares(lambda mean: 0.01),
+    )
+    assert as_shares[1] == pytest.approx(as_shares[0])
+    assert as_counts[1] == pytest.approx(as_counts[0] / 10.0)
+    assert as_amounts[1] == pytest.approx(as_amounts[0] / 100.0)
 
 
 class Noisy(Simulator):

@@ -32,10 +32,10 @@ def papers_of_which_nothing_is_so_are_rarely_refuted_and_never_by_two_runs(draw:
     assert SCRIPT.some_refuted(SCRIPT.DRAWS[draw], 5, 60) <= 0.15
 
 
-@pytest.mark.parametrize("draw", SCRIPT.DRAWS)
+@pytest.mark.parametrize("draw", SCRIPT.READING_DRAWS)
 @pytest.mark.parametrize("case", SCRIPT.CASES[:3], ids=lambda case: case.about)
 def a_reading_of_a_space_is_rarely_wrong_and_undecided_where_nothing_is_so(case: object, draw: str) -> None:
-    found = SCRIPT.reading_rates(case, SCRIPT.DRAWS[draw], 1, EXPERIMENTS)
+    found = SCRIPT.reading_rates(case, SCRIPT.READING_DRAWS[draw], 1, EXPERIMENTS)
     # 2.5 % of 300 are 7.5, and its standard deviation 2.7.
     assert sum(found[verdict] for verdict in case.wrong) <= 18  # type: ignore[attr-defined]
     if case.mean == 1.0:  # type: ignore[attr-defined]

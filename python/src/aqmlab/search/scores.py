@@ -88,8 +88,8 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str,
         near=sum(ratio <= math.log1p(NEAR) for ratio in ratios.values()),
         numbers=len(ratios),
         grades={
-            target.name: target.grade(_of(target, measured), noise[target.name].of_mean(runs.get(target.name, 1)))
-            for target in targets
+            target.name: target.grade(means, noise[target.name].of_means(means, runs.get(target.name, 1)))
+            for target, means in ((target, _of(target, measured)) for target in targets)
         },
     )
 

@@ -19,8 +19,8 @@ def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
     assert tuned.table(differences) in (folder / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("data", sorted(EXPERIMENTS.glob("*/space.json")), ids=lambda data: data.parent.name)
-def the_shares_of_readings_are_those_that_were_measured(data: Path) -> None:
-    space = json.loads(data.read_text(encoding="utf-8"))
-    readme = (data.parent / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("search", sorted(EXPERIMENTS.glob("*/search.toml")), ids=lambda search: search.parent.name)
+def the_shares_of_readings_are_those_that_were_measured(search: Path) -> None:
+    space = json.loads((search.parent / "space.json").read_text(encoding="utf-8"))
+    readme = (search.parent / "README.md").read_text(encoding="utf-8")
     assert script("readings").written(readme, space) == readme

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from aqmlab.scenario import values as notation
@@ -120,8 +123,14 @@ def parse(text: str, folder: Path | None = None) -> Group:
     return Group(count=count, kind=kind.name, values=values)
 
 
-def keys_of(kind: SourceKind, transport: str | None = None) -> dict[str, Key]:
+def keys_of(kind: SourceKind, transport: str | None = None) -> Mapping[str, Key]:
     """Return the keys of a kind of flow, over one transport or over any."""
+    return _keys_of(kind.name, transport)
+
+
+@functools.cache
+def _keys_of(name: str, transport: str | None) -> Mapping[str, Key]:
+    kind = KINDS[name]
     transports = [TRANSPORTS[name] for name in ((transport,) if transport else kind.transports)]
     keys = [*COMMON, *([_transport_key(kind)] if len(kind.transports) > 1 else []), *kind.keys]
     if any(one.form == "tcp" for one in transports):
@@ -130,7 +139,13 @@ def keys_of(kind: SourceKind, transport: str | None = None) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for key in keys:
         found.setdefault(key.name, key)
-    return found
+    return MappingProxyType(found)
+
+
+@functools.cache
+def _known() -> frozenset[str]:
+    """Return the names of the keys of all kinds."""
+    return frozenset(name for kind in KINDS.values() for name in keys_of(kind))
 
 
 def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
@@ -186,13 +201,12 @@ def _head(text: str, head: str) -> tuple[int, SourceKind]:
 
 def _given(text: str, kind: SourceKind, pairs: list[str]) -> dict[str, str]:
     """Return the values that the user gave, by key."""
-    known = {name for one in KINDS.values() for name in keys_of(one)}
     given: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not value:
             raise InputError(f"flows '{text}': '{pair}' is not key=value")
-        if name not in known:
+        if name not in _known():
             raise InputError(f"flows '{text}': {unknown('key', name, keys_of(kind))}")
         if name in given:
             raise InputError(f"flows '{text}': '{name}' is given twice")
@@ -222,7 +236,7 @@ def _takers(name: str, word: str) -> str:
 
 
 def _check(
-    text: str, transport: Transport, keys: dict[str, Key], values: dict[str, Any], given: dict[str, str]
+    text: str, transport: Transport, keys: Mapping[str, Key], values: dict[str, Any], given: dict[str, str]
 ) -> None:
     """Refuse values that exclude each other."""
 

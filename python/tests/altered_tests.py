@@ -41,7 +41,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return fake_run(text, inputs, seed, monitor)
 
     monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
-    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, place: result)
+    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, place: result)
     return made
 
 

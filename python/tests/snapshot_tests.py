@@ -99,7 +99,7 @@ def _conduct(out: Path, seeds: int, aqm: tuple[str, ...] = ("fifo", "codel")) ->
 
 def _make_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aqmlab.engine.native.simulate", fake_run)
-    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, place: result)
+    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, place: result)
 
 
 @pytest.fixture(autouse=True)

@@ -62,7 +62,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figures: for tests of other things."""
-    monkeypatch.setattr("aqmlab.report.publishing.publish", lambda result, folder: result)
+    monkeypatch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
 
 
 def _conduct(out: Path, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:

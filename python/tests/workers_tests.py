@@ -40,7 +40,7 @@ CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
 def plain() -> Iterator[None]:
     """No figures: one test is about them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aqmlab.report.publishing.publish", lambda result, folder: result)
+        patch.setattr("aqmlab.publishing.publish", lambda result, folder: result)
         yield
 
 

@@ -12,11 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _native, scenario, store
+from aqmlab import _native, publishing, scenario, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.files import machine
-from aqmlab.report import publishing
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
 from aqmlab.results.precision import Precision

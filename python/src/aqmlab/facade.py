@@ -98,7 +98,7 @@ class Result(Plain):
             InputError: if the folder exists and is not empty, or cannot be written.
 
         """
-        from aqmlab.report.publishing import save
+        from aqmlab.publishing import save
 
         return save(self, Path(folder))
 

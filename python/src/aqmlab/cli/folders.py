@@ -23,9 +23,8 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 
 def report(folder: Folder) -> None:
     """Write the report and the figures of a result folder again."""
-    from aqmlab import experiment
+    from aqmlab import experiment, publishing
     from aqmlab.cli import show
-    from aqmlab.report import publishing
 
     result = experiment.report(folder, show.Notices())
     if result.is_partial:

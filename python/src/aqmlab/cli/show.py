@@ -11,9 +11,8 @@ from rich.console import Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from aqmlab import store
+from aqmlab import publishing, store
 from aqmlab.cli.terminal import Terminal, Text, tell
-from aqmlab.report import publishing
 from aqmlab.results import Result, precision, swept
 from aqmlab.results.names import swept_names
 from aqmlab.results.settings import settings

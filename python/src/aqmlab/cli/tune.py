@@ -129,8 +129,8 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     """Return a tuning for a terminal."""
     from rich.table import Table
 
+    from aqmlab import publishing
     from aqmlab.cli.show import open_page
-    from aqmlab.report import publishing
     from aqmlab.tuning import page, sensitivity
 
     def table(name: str, columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> Table:

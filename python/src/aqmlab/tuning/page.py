@@ -6,8 +6,8 @@ from pathlib import Path
 
 from aqmlab import __version__, plots
 from aqmlab.files import disk
+from aqmlab.publishing import FIGURES, REPORT
 from aqmlab.report import environment, inline
-from aqmlab.report.publishing import FIGURES, REPORT
 from aqmlab.tuning import drawing, sensitivity
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
 from aqmlab.vocabulary import metrics

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aqmlab.advice.noticed import FIGURES
+from aqmlab.advice.ways import USUAL_SHARE
 from aqmlab.files import shipped
 
+TITLES = {figure.name: figure.title.lower() for figure in FIGURES}
 SHARED = shipped.shared() / "link-traces"
 
 
@@ -33,9 +37,8 @@ class Given:
     def name(self) -> str:
         """How the table names it."""
         down, up = (Path(one).stem if "." in Path(one).name else one for one in (self.down, self.up))
-        return " ".join(
-            filter(None, (self.kind, down if down == up else f"{down}/{up}", self.others.replace("--", "")))
-        )
+        others = self.others.replace("--modem-buffer ", "buffer ").replace("--rtt ", "RTT ")
+        return " ".join(filter(None, (self.kind, down if down == up else f"{down}/{up}", _spaced(others))))
 
     @property
     def is_there(self) -> bool:
@@ -48,6 +51,17 @@ class Given:
         return [*found, *(["--quick"] if quick else []), "--out", str(folder), "--quiet"]
 
 
+def _spaced(text: str) -> str:
+    """Write tc's bytes, of which a kb is 1024, and times as people do.
+
+    >>> _spaced("buffer 16kb"), _spaced("RTT 80ms")
+    ('buffer 16 KiB', 'RTT 80 ms')
+
+    """
+    return re.sub(r"(\d)(kb|mb|ms)", lambda found: f"{found[1]} {_UNITS[found[2]]}", text)
+
+
+_UNITS = {"kb": "KiB", "mb": "MiB", "ms": "ms"}
 LINES = (
     Given("adsl", "2mbit", "256kbit"),
     Given("adsl", "8mbit", "768kbit"),
@@ -97,19 +111,19 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
         return " → ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
 
     worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
-    price = f"{worst} {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
+    price = f"{TITLES[worst]}, {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
     return " | ".join(
         [
             f"| {given.name}",
             chosen["name"],
-            f"{chosen['behind']:.1f}",
+            f"{today['behind']:.1f} → {chosen['behind']:.1f}",
             f"{today['grade']} → {chosen['grade']}",
             change("rpm", 0),
             change("goodput_mbit", 1),
             change("game_rtt_ms", 0),
             change("call_mos", 1),
             price,
-            f"{after['name']}, {after['grade']}, {after['behind']:.1f}",
+            f"{after['name']}, {after['grade']}, {after['behind']:.1f}: {full['why_not_runner_up']}",
             "same |" if quick["advice"] == full["advice"] else f"{quick['advice']} |",
         ]
     )
@@ -117,17 +131,21 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
 
 INTRO = """# What `advise` says of {all} lines
 
-Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for {same}
-of them. "Behind" is in steps of which 1 is noticed and 3 annoy, over all figures of the household; arrows go from the
-line as it is to the way that is named. How it is chosen is told in
-[Choose for your home line](../how-to/line.md). Modems' buffers are typical ones (256 KB, and 100 ms of a fast line),
-and round trips take 40 ms, unless the line says otherwise.
+Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way
+for {same} of them. "Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household, beside the
+best of each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it is to the way
+that is named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where the line was
+used well before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers are
+typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
+
+The grade is of pings alone; RPM counts the round trips of the connections that fill the line too. A call's score hardly
+falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
 """
 
 
 HEAD = (
-    "Line", "Named", "Behind", "Grade", "RPM", "In total, Mbit/s", "Game, 98 %, ms", "Call, MOS", "Furthest behind in",
-    "Next, its grade and how far behind", "`--quick`",
+    "Line", "Named", "Behind", "Grade", "RPM", "In total, Mbit/s", "Game's 98 % round trip, ms", "Call, MOS",
+    "Furthest behind in", "Next: its grade, how far behind, and why it is not named", "`--quick`",
 )  # fmt: skip
 
 
@@ -135,7 +153,7 @@ def page(rows: list[str]) -> str:
     """Return the page with all rows."""
     same = sum(one.endswith("| same |") for one in rows)
     table = ["| " + " | ".join(HEAD) + " |", "| " + " | ".join("---" for _ in HEAD) + " |", *rows]
-    return "\n".join([INTRO.format(all=len(rows), same=same), *table, ""])
+    return "\n".join([INTRO.format(all=len(rows), same=same, share=USUAL_SHARE), *table, ""])
 
 
 def main() -> None:

@@ -294,6 +294,8 @@ def no_way_is_named_over_one_with_a_better_grade_that_is_not_behind_elsewhere() 
             if places[name] == places[chosen] and support(name) < support(chosen):
                 is_outdone = any(places[one] < places[name] and behind[one] <= behind[name] for one in names)
                 assert is_outdone or behind[name] > min(behind.values()) + 2.0
+            if places[name] == places[chosen] and support(name) == support(chosen):
+                assert behind[name] >= behind[chosen] - 1.0
 
 
 def round_trips_a_minute_are_the_mean_of_the_pings_and_of_those_under_load() -> None:
@@ -314,10 +316,12 @@ def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
     for _, named, behind, change, *_, after, _ in cells:
         today, then = change.split(" → ")
         assert letters.index(then) <= letters.index(today)
-        *_, grade_after, behind_after = after.split(", ")
+        _, grade_after, behind_after = after.partition(":")[0].split(", ")
+        _, behind_then = map(float, behind.split(" → "))
         # The next one has no better grade without being further behind in the rest.
         steps = letters.index(then) - letters.index(grade_after)
-        assert steps <= 0 or float(behind_after) > float(behind), named
+        assert steps <= 0 or float(behind_after) > behind_then, named
+        assert ("closer, " in after) == (float(behind_after) < behind_then and steps >= 0), after
     assert f"for {sum(one[-1] == 'same' for one in cells)} of" in (
         (ROOT / "docs/explanation/advice-lines.md").read_text()
     )

@@ -23,6 +23,7 @@ def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
         "advice": advice.chosen.name,
         "words": words.sentences(advice),
         "runner_up": advice.verdict.runner_up,
+        "why_not_runner_up": words.why_not(*map(advice.verdict.of, (advice.chosen.name, advice.verdict.runner_up))),
         "alike": list(advice.verdict.alike),
         "tied": list(advice.verdict.tied),
         "ways": [_plain(one) for one in advice.verdict.judged],

@@ -83,9 +83,10 @@ def judge(result: Result, minutes: float) -> Choice:
 
     What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
     as a step. The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better
-    one, which are at most two steps behind the least sum (that annoys slightly), the best supported one is chosen
-    (`support`), then that with the best grade, then that with CAKE's ACK filter, which is tried only where a line is
-    far slower up, then the first. A way is out if one with a better grade has no greater sum: so none is chosen over
+    one, which are at most two steps behind the least sum (that annoys slightly), the best supported are kept
+    (`support`), and of them those with the best grade. The usual one of them is chosen, unless another is noticeably
+    closer, by more than a step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and
+    the first. A way is out if one with a better grade has no greater sum: so none is chosen over
     one with a better grade that is not behind elsewhere by more than a step for each grade.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
@@ -122,7 +123,7 @@ def judge(result: Result, minutes: float) -> Choice:
     worse = _worse(names, values)
     grades = {name: grade(means[name][PING].value) for name in names}
     shortfalls = _shortfalls(means)
-    least = min(map(_place, grades.values()))
+    least = min(map(place, grades.values()))
     judged = tuple(
         Judged(
             name,
@@ -130,7 +131,7 @@ def judge(result: Result, minutes: float) -> Choice:
             grades[name],
             worse[name],
             shortfalls[name],
-            sum(shortfalls[name].values()) + NOTICED_STEPS * (_place(grades[name]) - least),
+            sum(shortfalls[name].values()) + NOTICED_STEPS * (place(grades[name]) - least),
             {figure: some.count(None) / len(some) for figure, some in seen[name].items() if None in some},
         )
         for name in names
@@ -148,23 +149,27 @@ def judge(result: Result, minutes: float) -> Choice:
     return Choice(judged, chosen.name, best(others).name, alike, tied)
 
 
-def _place(name: str) -> int:
-    return [*(one for _, one in GRADES), WORST_GRADE].index(name)
+def place(grade: str) -> int:
+    """Return the place of a grade, 0 for the best."""
+    return [*(one for _, one in GRADES), WORST_GRADE].index(grade)
 
 
 def best(judged: Sequence[Judged]) -> Judged:
     """Return the way to take, as `judge` tells it."""
     least = min(one.behind for one in judged)
-    grade_kept = min(_place(one.grade) for one in judged if one.behind <= least + NOTICED_STEPS)
+    grade_kept = min(place(one.grade) for one in judged if one.behind <= least + NOTICED_STEPS)
 
     def is_candidate(one: Judged) -> bool:
-        is_outdone = any(_place(other.grade) < _place(one.grade) and other.behind <= one.behind for other in judged)
-        return one.behind <= least + SLIGHT_STEPS and _place(one.grade) <= grade_kept and not is_outdone
+        is_outdone = any(place(other.grade) < place(one.grade) and other.behind <= one.behind for other in judged)
+        return one.behind <= least + SLIGHT_STEPS and place(one.grade) <= grade_kept and not is_outdone
 
-    return min(
-        filter(is_candidate, judged),
-        key=lambda one: (support(one.name), _place(one.grade), ACK_FILTER not in one.name),
-    )
+    def rank(one: Judged) -> tuple[int, int]:
+        return support(one.name), place(one.grade)
+
+    candidates = [one for one in judged if is_candidate(one)]
+    kept = [one for one in candidates if rank(one) == min(map(rank, candidates))]
+    close = [one for one in kept if one.behind <= min(other.behind for other in kept) + NOTICED_STEPS]
+    return min(close, key=lambda one: ACK_FILTER not in one.name)
 
 
 def _shortfalls(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, float]]:

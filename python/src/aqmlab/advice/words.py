@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
 from aqmlab.advice.noticed import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
-from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged
+from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged, place
 from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE, support
 from aqmlab.vocabulary.units import Size
 
@@ -101,7 +101,8 @@ def assumptions(advice: Advice) -> list[str]:
         f"Behind: how far a way is behind the best in each figure, summed up, in steps of ITU-T P.800's scale of "
         f"degradations: 1 is noticed, {ANNOYING_STEPS:g} annoy, {MOST_STEPS:g} are the most; a grade is one. The "
         "best grade within a step of the least is kept; with it, the best supported way within two steps (that annoys "
-        "slightly) is named: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), then what only tc has.",
+        "slightly) is named: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), then what only tc has. Of "
+        "several that are supported alike it is the usual one, unless another is more than a step closer.",
         *noticed(),
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
@@ -166,7 +167,7 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
     way = advice.chosen
     if chosen is today:
         if today.grade in POOR:
-            return f"Nothing tried here makes this line good: grade {today.grade} as it is, and no better with any."
+            return f"Nothing tried here makes this line good: {_no_better(advice, today)}."
         better = "better on the whole" if today.worse else "noticeably better"
         return f"Leave the line as it is: nothing tried here is {better}. Grade {today.grade}."
     if not way.is_shaped:
@@ -174,6 +175,17 @@ def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
     down, up = map(_rate, advice.line.shaped(way.share))
     rates = f"shaped to {down} down and {up} up"
     return f"Use {way.name} ({way.about}), {rates}: {_grades(chosen, today)}."
+
+
+def _no_better(advice: Advice, today: Judged) -> str:
+    """What the line's poor grade is, and which way has a better one that costs too much elsewhere."""
+    graded = min(advice.verdict.judged, key=lambda one: (place(one.grade), one.behind))
+    if place(graded.grade) == place(today.grade):
+        return f"grade {today.grade} as it is, and no better with any"
+    return (
+        f"grade {today.grade} as it is; {graded.name} has {graded.grade}, and is "
+        f"{graded.behind - today.behind:.1f} steps further behind over all figures"
+    )
 
 
 def _grades(chosen: Judged, today: Judged) -> str:
@@ -260,8 +272,23 @@ def _order(advice: Advice, chosen: Judged) -> str:
     runner_up = advice.verdict.of(advice.verdict.runner_up)
     return (
         f"Over all figures it is {chosen.behind:.1f} steps behind the best of each, where 1 is noticed and "
-        f"{ANNOYING_STEPS:g} annoy; next is {runner_up.name} with {runner_up.behind:.1f} and grade {runner_up.grade}."
+        f"{ANNOYING_STEPS:g} annoy; next is {runner_up.name} with {runner_up.behind:.1f} and grade {runner_up.grade}: "
+        f"{why_not(chosen, runner_up)}."
     )
+
+
+def why_not(chosen: Judged, other: Judged) -> str:
+    """Return why another way is not named instead."""
+    # Of the numbers that are shown.
+    ahead = round(chosen.behind, 1) - round(other.behind, 1)
+    closer = f"{ahead:.1f} steps closer"
+    if place(other.grade) > place(chosen.grade):
+        return "its grade is worse"
+    if ahead <= 0:
+        return "it is no closer"
+    if support(other.name) > support(chosen.name):
+        return f"{closer}, which is too little for what is less supported"
+    return f"{closer}, which is too little to leave what is usual"
 
 
 def _alike(advice: Advice) -> list[str]:

@@ -272,15 +272,19 @@ def an_interrupt_ends_a_slow_discipline_soon(tmp_path: Path) -> None:
         [*command, "--aqm", name, "--duration", "600s", "--jobs", "2", "--out", tmp_path / "out"],
         stderr=subprocess.PIPE,
     )
-    # The manifest is there when the runs begin.
-    for _ in range(600):
-        if (tmp_path / "out" / "manifest.json").exists():
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
-    assert running.poll() is None
-    running.send_signal(signal.SIGINT)
-    assert running.wait(60) == 130
+    try:
+        # The manifest is there when the runs begin.
+        for _ in range(600):
+            if (tmp_path / "out" / "manifest.json").exists():
+                break
+            time.sleep(0.1)
+        time.sleep(0.5)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+    finally:
+        # It would simulate for hours.
+        running.kill()
     _, err = running.communicate()
     assert b"Traceback" not in err
 

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests lint lint-rust lint-python lock clean tools
+.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -23,9 +23,15 @@ demo: .venv/native ## compare six disciplines on recorded traffic over a recorde
 
 test: ## all tests, Rust and Python
 	@$(MAKE) --no-print-directory --jobs=3 lint rust-tests .venv/docs
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-python
+
+# Beside each other: either waits for one core at times.
+test-rust:
 	cargo test --locked --workspace -q
-	$(BIN)/pytest $(PARALLEL)
 	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
+
+test-python:
+	$(BIN)/pytest $(PARALLEL)
 
 wheel: .build/release/tools ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
 	sh scripts/wheel.sh

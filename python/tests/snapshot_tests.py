@@ -29,7 +29,7 @@ from aqmlab.store import reading
 
 # How often a folder is read beside a writer, and how many processes load the machine meanwhile; `make store-check` does
 # it 10 000 times, and runs the longer scripts below.
-READS = int(os.environ.get("AQMLAB_READS", "20"))
+READS = int(os.environ.get("AQMLAB_READS", "8"))
 LOAD = 4
 
 # What changes the names of a folder: the steps of a writer. And what looks at them: those of a reader.

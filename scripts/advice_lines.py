@@ -131,15 +131,16 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
 
 INTRO = """# What `advise` says of {all} lines
 
-Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way
-for {same} of them. "Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household,
-beside the best of each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it is to the way
-that is named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where the line was
-used well before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers are
-typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
+Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for
+{same} of them. "Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household,
+beside the best of each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it
+is to the way that is named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where
+the line was used well before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems'
+buffers are typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says
+otherwise.
 
-The grade is of pings alone; RPM counts the round trips of the connections that fill the line too. A call's score hardly
-falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
+The grade is of pings alone; RPM counts the round trips of the connections that fill the line too. A call's score
+hardly falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
 """
 
 

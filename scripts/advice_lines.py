@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("page", type=Path, help="the page to write")
     parser.add_argument("--out", type=Path, default=Path("results/advice-lines"), help="folder of the results")
     chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
     rows = []
     for given in LINES:
         if not given.is_there:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +11,7 @@ import polars as pl
 from aqmlab import plots
 from aqmlab.papers import curves
 from aqmlab.papers.figures import Drawing, Panel
+from aqmlab.papers.printed import Printed, printed
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.plots import Axis, Figure, ticks
 from aqmlab.results import Result
@@ -55,8 +56,10 @@ def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
 def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: Sequence[Result | None]) -> Figure:
     parts = [curves.table(panel, result) for panel, result in zip(drawing.panels, results, strict=True)]
     table = pl.concat(parts)
-    numbers = [_numbers(reproduction, panel) for panel in drawing.panels]
     aqms = [curves.aqms(panel, result) for panel, result in zip(drawing.panels, results, strict=True)]
+    claims = {claim.id: claim for claim in reproduction.paper.claims}
+    shown = zip(drawing.panels, aqms, strict=True)
+    numbers = [printed(panel, claims.get(panel.numbers), names) for panel, names in shown]
     shared = all(panel.study is not None or panel.scenario in reproduction.beyond for panel in drawing.panels)
     says = f"{drawing.says} " if drawing.says else ""
     return Figure(
@@ -73,7 +76,7 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
     )
 
 
-def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mapping[str, float]) -> plots.Panel:
+def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Printed) -> plots.Panel:
     """Return the panel that shows a panel's rows."""
     across = partial(Axis, panel.across or (panel.study.across if panel.study else AXES.get(panel.kind, "")))
     common = partial(
@@ -84,7 +87,8 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
         rows={"panel": panel.title},
         labels=tuple(aqms),
         group="group",
-        numbers=numbers,
+        numbers=numbers.lines,
+        places=numbers.marks,
     )
     if panel.kind == "time":
         return common("line", "x", x_axis=across(), interval="band")
@@ -96,14 +100,18 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Mappi
         return common("bars", "aqm", x_axis=across(ticks={aqm: place for place, aqm in enumerate(aqms)}))
     if panel.kind == "periods":
         ends = rows["x"].unique().sort().to_list()
+        places = {
+            aqm: [(float(ends.index(end)), value) for end, value in marks if end in ends]
+            for aqm, marks in numbers.marks.items()
+        }
         names = {f"{end - panel.period_s:g} to {end:g}": float(place) for place, end in enumerate(ends)}
         groups = rows["group"].unique(maintain_order=True).to_list()
         stacked = f"; strong: {groups[0]}, pale: {groups[1]}" if len(groups) == 2 else ""
-        return common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names))
+        return replace(common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names)), places=places)
     return common("line", "at", x_axis=across(ticks=ticks.of(rows["at"])), interval="band", has_points=True)
 
 
-def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[dict[str, float]]) -> str:
+def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequence[Printed]) -> str:
     if drawing.is_measured:
         timed = any(panel.study and panel.study.is_timed for panel in drawing.panels)
         return "measured without a simulation" + ("; times on this machine" if timed else "")
@@ -114,10 +122,6 @@ def _origin(drawing: Drawing, results: Sequence[Result | None], numbers: Sequenc
         return f"one run, seed {', '.join(map(str, alone))}"
     if seeds == [1]:
         return "one run"
-    note = "; dashed: the paper's number" if any(numbers) else ""
-    return f"mean over {count} seeds, 95 % interval{note}"
-
-
-def _numbers(reproduction: Reproduction, panel: Panel) -> dict[str, float]:
-    claim = next((one for one in reproduction.paper.claims if one.id == panel.numbers), None)
-    return {} if claim is None else claim.paper
+    forms = {"dashed": any(one.lines for one in numbers), "hollow": any(one.marks for one in numbers)}
+    note = f"; {' or '.join(form for form, there in forms.items() if there)}: the paper's numbers"
+    return f"mean over {count} seeds, 95 % interval{note if any(forms.values()) else ''}"

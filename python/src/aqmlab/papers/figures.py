@@ -22,7 +22,7 @@ An entry of ``at`` may be a range, as in sweeps: ``0s..30s*61``.
 
 ``lines`` names a swept key whose values take the place of AQMs, in a scenario that has one AQM.
 ``across`` names the axis of ``sweep`` and the kinds after it. The paper's own numbers come from the claim named under
-``numbers``, and are drawn as dashed lines or marks.
+``numbers``, and are drawn as dashed lines, or hollow where they are of a time or a point of the sweep.
 """
 
 from __future__ import annotations

@@ -63,6 +63,7 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
         if label in panel.numbers:
             dashed: dict[str, Any] = {"linestyle": (0, (6, 4)), "linewidth": 0.9, "alpha": 0.8}
             axes.axhline(panel.numbers[label], color=styles[label].colour, **dashed)
+        _hollow(axes, panel, label, styles[label])
     if not panel.has_points:
         axes.margins(x=0)
 
@@ -227,7 +228,18 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -
             # The interval of a part, at its upper end.
             half = part["ci95_high"].to_numpy() - y
             axes.errorbar(x, bottom, half, linestyle="none", ecolor=style.INK, elinewidth=0.9, capsize=width * 8)
+        _hollow(axes, panel, label, styles[label], (place - (len(panel.labels) - 1) / 2) * width)
     axes.grid(visible=False, axis="x")
+
+
+def _hollow(axes: Axes, panel: Panel, label: str, own: LabelStyle, shift: float = 0.0) -> None:
+    """Paint a label's reference values at the places that are on the axis."""
+    named = panel.x_axis.ticks
+    for place, value in panel.places.get(label, ()):
+        x = named.get(place) if isinstance(place, str) else place
+        if x is not None:
+            hollow: Any = {"markerfacecolor": "white", "markeredgecolor": own.colour, "linestyle": "none", "zorder": 4}
+            axes.plot(x + shift, value, marker=own.marker, markersize=_size(1.3), markeredgewidth=1.4, **hollow)
 
 
 def _beside(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:

@@ -19,6 +19,7 @@ from aqmlab.files import shipped
 from aqmlab.papers import paper as folders
 from aqmlab.papers import workspace
 from aqmlab.papers.claims import Measure
+from aqmlab.papers.printed import Printed, printed
 from aqmlab.results import Result
 from aqmlab.results.measures import label_of, values
 from aqmlab.results.names import short_names
@@ -266,13 +267,62 @@ def a_full_run_adds_to_what_a_quick_one_left(aqmlab: Command) -> None:
     assert grown == new
 
 
-@pytest.mark.usefixtures("small")
-def quick_runs_less_and_says_so(aqmlab: Command) -> None:
-    ended = aqmlab("reproduce", "all", "--quick", "--out", "out", "--json", "-", "--quiet")
-    document = json.loads(ended.out)
+def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decided(small: Path, aqmlab: Command) -> None:
+    (small / "verdicts.csv").write_text("preset,claim,verdict\nprinted,small-1,reproduced\n")
+    ended = aqmlab("reproduce", "all", "--quick", "--out", "out", "--json", "out.json")
+    assert ended.status == 0
+    document = json.loads(Path("out.json").read_text())
     assert {run["point"]["buffer"] for run in document["runs"]} == {"100p"}
-    assert document["claims"][0]["verdict"] == "not checkable"
-    assert "quick" in (Path("out") / "s-pie.html").read_text()
+    assert [one["verdict"] for one in document["claims"][:2]] == ["not checkable", "inconclusive"]
+    assert [one["full_form"] for one in document["claims"][:2]] == ["reproduced", None]
+    page = (Path("out") / "s-pie.html").read_text()
+    limits = "leaves 1 of 4 claims (small-2) undecided; the full form's verdict stands beside its own."
+    for text in (" ".join(ended.out.split()), page.replace("&#39;", "'")):
+        assert limits in text
+    assert "(full form: reproduced)" in page
+    assert re.search(r"full form +reproduced", ended.out)
+
+
+def a_verdict_that_is_kept_of_nothing_that_is_known_is_refused(small: Path, aqmlab: Command) -> None:
+    (small / "verdicts.csv").write_text("preset,claim,verdict\nprinted,small-9,reproduced\n")
+    ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out")
+    assert ended.status == 2
+    assert "verdicts.csv: unknown claim 'small-9'" in ended.err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("kept", sorted(Path(shipped.experiments()).glob("*/verdicts.csv")), ids=str)
+def every_claim_has_a_kept_verdict_in_each_preset_that_is_kept(kept: Path) -> None:
+    paper = papers.find(kept.parent.name)
+    for preset, found in paper.full.items():
+        assert not found or {one.id for one in paper.claims} <= set(found), preset
+
+
+@pytest.mark.parametrize(
+    ("paper", "figure", "panel", "lines", "marks"),
+    [
+        ("large-network", "figure-6", 0, {"codel": 1220, "red": 1220, "pfifo-fast": 700, "fifo": 700}, {}),
+        (
+            "large-network",
+            "figure-13",
+            0,
+            {},
+            {"red": [("20p", 600.0), ("140p", 820.0)], "ared": [("20p", 700.0), ("140p", 820.0)]},
+        ),
+        ("s-pie", "figure-9", 0, {}, {"red": [(5.0, 0.67), (20.0, 0.97)], "s-pie": [(5.0, 0.86), (20.0, 0.99)]}),
+        ("s-pie", "figure-6", 0, {}, {"red": [(5.0, 40.35)], "s-pie": [(5.0, 41.18)]}),
+        ("pmqecn", "figure-10", 1, {"pmqecn": 0.15239, "tcn": 0.18432}, {}),
+        ("pmqecn", "figure-10", 0, {}, {}),
+        ("sqm-lru", "figure-17", 1, {}, {"sqm-lru": [("80", 0.75)]}),
+    ],
+)
+def the_papers_numbers_are_drawn_where_they_belong(
+    paper: str, figure: str, panel: int, lines: dict[str, float], marks: dict[str, list[tuple[str | float, float]]]
+) -> None:
+    found = papers.find(paper)
+    shown = next(one for one in found.drawings if one.name == figure).panels[panel]
+    claim = next((one for one in found.claims if one.id == shown.numbers), None)
+    assert printed(shown, claim, [*lines, *marks]) == Printed(lines, marks)
 
 
 @needs_browser

@@ -295,7 +295,7 @@ def a_bound_in_a_unit_is_shaded_where_it_lies_in_each_preset(folder: Path) -> No
         name: Judgement(claim, one.verdict, "", (one,), {}) for name, one in zip(("near", "far"), checks, strict=True)
     }
     unmeasured = Reproduction(paper, {name: {} for name in judged}, {}, True, None, None, ())
-    (card,) = cards.cards([ClaimTable(claim, (), (), judged)], unmeasured)
+    (card,) = cards.cards([ClaimTable(claim, (), (), judged, {})], unmeasured)
     assert card.chart is not None
     near, far = card.chart.rows[0].marks
     assert near.least == far.least == 0.0

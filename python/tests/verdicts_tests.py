@@ -395,11 +395,12 @@ def the_claims_of_a_paper_are_a_family() -> None:
     assert family([one, *many])[0].verdict is Verdict.REPRODUCED
     unclear = [judged(f"c-{n}", _noisy(10.0, salt=n)) for n in range(2, 12)]
     found = family([one, *unclear])
-    assert found[0].verdict is Verdict.INCONCLUSIVE
+    assert found[0].verdict is Verdict.HOLDS_ALONE
+    assert {one.verdict for one in found[1:]} == {Verdict.INCONCLUSIVE}
     assert "significant by itself, but not among 11 claims: p = " in found[0].why
     refuted = judged("c-1", barely, "a > b")
     assert refuted.verdict is Verdict.NOT_REPRODUCED
-    assert family([refuted, *unclear])[0].verdict is Verdict.INCONCLUSIVE
+    assert family([refuted, *unclear])[0].verdict is Verdict.FAILS_ALONE
     # An uncheckable claim is not counted.
     assert family([one, *(judged(f"c-{n}", {}) for n in range(2, 12))])[0].verdict is Verdict.REPRODUCED
 

@@ -24,6 +24,8 @@ STYLES = {
     "reproduced": "green",
     "size undecided": "yellow",
     "direction only": "yellow",
+    "holds by itself": "cyan",
+    "fails by itself": "cyan",
     "inconclusive": "cyan",
     "not reproduced": "red",
     "not testable": "dim",
@@ -155,6 +157,8 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
     opening = cards.opening(reproduction.space)
     parts += [Text(opening), ""] if opening else []
+    limits = cards.limits(reproduction)
+    parts += [Text(limits), ""] if limits else []
     for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction)]:
         unit = f" ({claim.claim.unit})" if claim.claim.unit else ""
         where = (f"  {claim.claim.where}", "dim")
@@ -169,6 +173,9 @@ def _shown(reproduction: Reproduction) -> RenderableType:
             )
         verdicts = [claim.judgements[name].verdict if name in claim.judgements else None for name in claim.columns]
         table.add_row("verdict", *(Text(str(one or ""), style=STYLES[one] if one else "") for one in verdicts))
+        if claim.full:
+            full = [claim.full.get(name) for name in claim.columns]
+            table.add_row("full form", *(Text(str(one or ""), style="dim") for one in full))
         parts.append(table)
         told = cards.plain(claim, reproduction)
         parts += [Text(f"{name}: {text}" if name and len(told) > 1 else text) for name, text in told.items()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, claim_tables, counts
-from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
+from aqmlab.papers.verdicts import HOLDS, UNDECIDED, Check, Judgement, Ratio, Verdict
 from aqmlab.search import Reach, Space
 
 # Ratios beyond these are drawn at the edge.
@@ -189,6 +189,28 @@ def opening(space: Space | None) -> str:
         )
         + (f" What decides: {told}." if told else "")
     )
+
+
+def limits(reproduction: Reproduction) -> str:
+    """Return what a quick form cannot decide, in a sentence; nothing for a full one."""
+    if not reproduction.quick:
+        return ""
+    tables = claim_tables(reproduction)
+
+    def having(verdicts: Sequence[Verdict]) -> list[str]:
+        return [one.claim.id for one in tables if any(each.verdict in verdicts for each in one.judgements.values())]
+
+    claims, sizes = having(UNDECIDED), having([Verdict.SIZE_UNDECIDED])
+    parts = [f"{len(claims)} of {len(tables)} claims{_named(claims)}"] if claims else []
+    parts += [f"the size of {len(sizes)}{_named(sizes)}"] if sizes else []
+    told = " and ".join(parts)
+    decided = f"leaves {told} undecided" if told else "decides every claim"
+    where = " in some preset" if told and len(reproduction.presets) > 1 else ""
+    is_kept = any(one.full for one in tables)
+    full = (
+        "the full form's verdict stands beside its own" if is_kept else "verdicts of the full form are not kept with it"
+    )
+    return f"The quick form, with fewer seeds or points, {decided}{where}; {full}."
 
 
 def _named(names: Sequence[str]) -> str:

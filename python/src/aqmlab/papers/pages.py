@@ -31,6 +31,8 @@ CLASSES = {
     Verdict.REPRODUCED: "good",
     Verdict.SIZE_UNDECIDED: "half",
     Verdict.DIRECTION_ONLY: "half",
+    Verdict.HOLDS_ALONE: "open",
+    Verdict.FAILS_ALONE: "open",
     Verdict.INCONCLUSIVE: "open",
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.NOT_TESTABLE: "open",
@@ -77,6 +79,7 @@ def render_page(
             reproduction=reproduction,
             paper=paper,
             opening=cards.opening(space),
+            limits=cards.limits(reproduction),
             cards=cards.cards(claim_tables(reproduction), reproduction),
             mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),
             counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
@@ -98,13 +101,15 @@ def render_page(
 
 def render_front(reproductions: Sequence[Reproduction]) -> str:
     """Return the front page."""
+    overviews = [cards.overview(one) for one in reproductions]
+    found = [counted for one in overviews for counted in one.counts.values()]
     return (
         environment(Path(__file__).parent)
         .get_template("front.html")
         .render(
-            papers=[cards.overview(one) for one in reproductions],
+            papers=overviews,
             classes=CLASSES,
-            verdicts=list(Verdict),
+            verdicts=[verdict for verdict in Verdict if any(counted[verdict] for counted in found)],
             version=__version__,
         )
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.files import shipped
 from aqmlab.files.documents import Table
-from aqmlab.papers import claims, figures, standings
+from aqmlab.papers import claims, figures, kept, standings
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
 from aqmlab.papers.standings import Standing
+from aqmlab.papers.verdicts import Verdict
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
@@ -30,7 +32,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, ready to run."""
+    """A paper, ready to run; ``full`` are the verdicts of its full form that are kept with it, by preset and claim."""
 
     name: str
     folder: Path
@@ -42,6 +44,7 @@ class Paper:
     readings: list[Reading]
     drawings: list[Drawing]
     standings: list[Standing]
+    full: Mapping[str, Mapping[str, Verdict]]
 
     @property
     def statements(self) -> list[Claim]:
@@ -93,6 +96,7 @@ def load(folder: Path) -> Paper:
         readings=_readings(Table.read(folder / "readings.toml")),
         drawings=figures.read(layout),
         standings=standings.read(layout),
+        full=kept.read(folder, [one.id for one in statements], presets),
     )
     table.done()
     layout.done()

@@ -12,7 +12,7 @@ from aqmlab import experiment, scenario
 from aqmlab.papers import preflight, reasons, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, Paper
-from aqmlab.papers.verdicts import Check, Judgement, family, judge
+from aqmlab.papers.verdicts import Check, Judgement, Verdict, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
@@ -65,6 +65,10 @@ class Reproduction:
         """Return what link and queue were like where a claim was judged, in a sentence; maybe nothing."""
         return self._plain[preset, claim.id]
 
+    def full_form(self, claim: str, preset: str) -> Verdict | None:
+        """Return the full form's verdict that is kept with the paper, for a quick one."""
+        return self.paper.full.get(preset, {}).get(claim) if self.quick else None
+
     @property
     def failures(self) -> list[str]:
         """Runs that broke their own checks."""
@@ -79,7 +83,11 @@ class Reproduction:
     def claims(self) -> list[dict[str, Any]]:
         """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
         return [
-            {**_claim_entry(judgement, self.paper.name, preset), "plain": self.plain(judgement.claim, preset)}
+            {
+                **_claim_entry(judgement, self.paper.name, preset),
+                "plain": self.plain(judgement.claim, preset),
+                "full_form": self.full_form(judgement.claim.id, preset),
+            }
             for preset in self.presets
             for judgement in (*self.judgements[preset], *self.mechanisms[preset])
         ]

@@ -10,7 +10,7 @@ from aqmlab import scenario, search
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
-from aqmlab.papers.verdicts import HOLDS, UNJUDGED, Verdict, judge
+from aqmlab.papers.verdicts import HOLDS, UNDECIDED, UNJUDGED, Verdict, judge
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Grade, Quantity, Search, Space, Target
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -90,7 +90,7 @@ def grade(claim: Claim, means: Mapping[str, float], deviations: Sequence[Mapping
         return {run: means[side.text] * (1.0 + one.get(side.text, 0.0)) for run, one in enumerate(deviations)}
 
     one = judge(claim, deviating, [0]).verdict
-    is_judged, is_decided = one not in UNJUDGED, one != Verdict.INCONCLUSIVE
+    is_judged, is_decided = one not in UNJUDGED, one not in UNDECIDED
     return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, is_judged, is_decided)
 
 

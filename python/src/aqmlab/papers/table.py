@@ -22,22 +22,26 @@ class Cell:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """A claim: a line per operand with the paper's number and that of each preset, and the verdicts."""
+    """A claim: a line per operand with the paper's number and that of each preset, and the verdicts.
+
+    ``full`` are the verdicts of the full form that are kept with the paper, beside those of a quick one.
+    """
 
     claim: Claim
     columns: tuple[str, ...]
     lines: tuple[tuple[str, tuple[Cell, ...]], ...]
     judgements: dict[str, Judgement]
+    full: Mapping[str, Verdict]
 
 
 def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
     """Return the claims of a paper."""
-    return _tables(reproduction.judgements)
+    return _tables(reproduction, reproduction.judgements)
 
 
 def mechanism_tables(reproduction: Reproduction) -> list[ClaimTable]:
     """Return the mechanisms of a paper, as far as they were run."""
-    return _tables(reproduction.mechanisms)
+    return _tables(reproduction, reproduction.mechanisms)
 
 
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
@@ -54,19 +58,21 @@ def cell(value: float | None, half: float | None) -> Cell:
     return Cell(shown, "" if half is None else f"{half:.{digits}f}")
 
 
-def _tables(judged: Mapping[str, Sequence[Judgement]]) -> list[ClaimTable]:
+def _tables(reproduction: Reproduction, judged: Mapping[str, Sequence[Judgement]]) -> list[ClaimTable]:
     same = zip(*judged.values(), strict=True)
-    return [_table(found[0].claim, dict(zip(judged, found, strict=True))) for found in same]
+    return [_table(found[0].claim, dict(zip(judged, found, strict=True)), reproduction) for found in same]
 
 
-def _table(claim: Claim, judgements: dict[str, Judgement]) -> ClaimTable:
+def _table(claim: Claim, judgements: dict[str, Judgement], reproduction: Reproduction) -> ClaimTable:
     lines = []
     for side in claim.operands:
         given = [_given(claim, side.text)] if claim.paper else []
         cells = [_cell(one.measured.get(side.text, [])) for one in judgements.values()]
         lines.append((side.text, (*given, *cells)))
     columns = (*(("paper",) if claim.paper else ()), *judgements)
-    return ClaimTable(claim, columns, tuple(lines), judgements)
+    kept = {preset: reproduction.full_form(claim.id, preset) for preset in judgements}
+    full = {preset: verdict for preset, verdict in kept.items() if verdict}
+    return ClaimTable(claim, columns, tuple(lines), judgements, full)
 
 
 def _given(claim: Claim, name: str) -> Cell:

@@ -8,7 +8,8 @@ holds the claim and its opposite.
 A claim holds if all its expectations do. This needs no correction: each is tested at 2.5 %, and so is all of them
 together (intersection-union test, Berger 1982). A claim is refuted if one of them is, and this does need one: the
 smallest p is multiplied by the number of expectations (Bonferroni). The claims of a paper under one preset are a
-family: both lists are corrected by Holm's procedure, and claims that are no longer significant are inconclusive.
+family: both lists are corrected by Holm's procedure, and claims that are no longer significant are undecided: they hold
+or fail by themselves, but not among so many.
 
 An effect with a size in the paper is reproduced if its whole interval is between half and twice that size; a claim may
 narrow this factor. If the interval holds other sizes as well, the size is undecided. Sizes are compared as logarithms
@@ -48,6 +49,8 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     SIZE_UNDECIDED = "size undecided"
     DIRECTION_ONLY = "direction only"
+    HOLDS_ALONE = "holds by itself"
+    FAILS_ALONE = "fails by itself"
     INCONCLUSIVE = "inconclusive"
     NOT_REPRODUCED = "not reproduced"
     NOT_TESTABLE = "not testable"
@@ -55,6 +58,8 @@ class Verdict(StrEnum):
 
 
 HOLDS = (Verdict.REPRODUCED, Verdict.SIZE_UNDECIDED, Verdict.DIRECTION_ONLY)
+# What the runs do not decide.
+UNDECIDED = (Verdict.HOLDS_ALONE, Verdict.FAILS_ALONE, Verdict.INCONCLUSIVE)
 # Without a judgement.
 UNJUDGED = (Verdict.NOT_TESTABLE, Verdict.NOT_CHECKABLE)
 # From the best to the worst: a claim has the worst verdict of its expectations.
@@ -155,17 +160,20 @@ def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
 
 
 def family(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the claims of a paper judged together: Holm's correction makes some of them inconclusive."""
+    """Return the claims of a paper judged together: by Holm's correction some hold or fail only by themselves."""
     judged = [one for one in judgements if one.verdict not in UNJUDGED and one.checks]
     holds = dict(zip(map(id, judged), statistics.holm_p([one.p_holds for one in judged]), strict=True))
     fails = dict(zip(map(id, judged), statistics.holm_p([one.p_fails for one in judged]), strict=True))
 
     def among_all(one: Judgement) -> Judgement:
-        corrected = holds if one.verdict in HOLDS else fails if one.verdict == Verdict.NOT_REPRODUCED else {}
+        if one.verdict not in (*HOLDS, Verdict.NOT_REPRODUCED):
+            return one
+        corrected, doubted = (holds, Verdict.HOLDS_ALONE) if one.verdict in HOLDS else (fails, Verdict.FAILS_ALONE)
         p_value = corrected.get(id(one), 0.0)
         if p_value <= CHANCE:
             return one
-        return _doubted(one, f"significant by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm")
+        reason = f"significant by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm"
+        return _doubted(one, reason, doubted)
 
     return [among_all(one) for one in judgements]
 
@@ -442,8 +450,8 @@ def _mean(found: Mapping[int, float]) -> Estimate | None:
     return statistics.mean([found[seed] for seed in sorted(found)]) if found else None
 
 
-def _doubted(judgement: Judgement, reason: str) -> Judgement:
-    return dataclasses.replace(judgement, verdict=Verdict.INCONCLUSIVE, why=f"{judgement.why}; {reason}")
+def _doubted(judgement: Judgement, reason: str, verdict: Verdict = Verdict.INCONCLUSIVE) -> Judgement:
+    return dataclasses.replace(judgement, verdict=verdict, why=f"{judgement.why}; {reason}")
 
 
 def _why(main: Sequence[Check], told: Sequence[Check], besides: Sequence[Check]) -> str:

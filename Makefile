@@ -99,8 +99,8 @@ verdict-rates: .venv/native ## simulate how often verdicts on claims are wrong (
 advice-lines: .venv/native ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
 	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md
 
-diagnosis-rates: .venv/native ## how well captures of sixty simulated lines are diagnosed (half a minute)
-	$(BIN)/python scripts/diagnosis_rates.py
+diagnosis-rates: .venv/native ## how well captures of sixty simulated lines are diagnosed: writes docs/how-to/diagnose.md (half a minute)
+	$(BIN)/python scripts/diagnosis_rates.py --write docs/how-to/diagnose.md
 
 sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py

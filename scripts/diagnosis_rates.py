@@ -55,6 +55,8 @@ class Policer(aqmlab.AQM):
         self.queue.append(packet)
 '''
 FRAME, IP = 1514.0, 1500.0
+NAMES = {"rate": "rate", "base": "round trip", "buffer": "buffer"}
+BEGIN, END = "<!-- rates: written by make diagnosis-rates -->", "<!-- end of rates -->"
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ def main() -> None:
     parser.add_argument("--draw", type=int, default=2, help="which sixty (2; the bounds of the laws were set with 1)")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of settings")
     parser.add_argument("--keep", type=Path, help="a folder for the captures")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="write the table between the marks of a page")
     options = parser.parse_args()
     errors: dict[str, list[float]] = {}
     sure: dict[str, list[float]] = {}
@@ -234,17 +237,42 @@ def main() -> None:
             patterns[true.pattern, way.pattern] += 1
             line.append(way.pattern if way.pattern == true.pattern else f"{way.pattern} (is {true.pattern})")
             print(", ".join(line), flush=True)
-    print()
-    for name, counts in said.items():
-        print(f"{name}: {dict(counts)}")
-        for kind, listed in (("all", errors), ("sure: high or medium", sure)):
-            sizes = np.abs(listed.get(name, [np.nan]))
-            median, high = np.quantile(sizes, [0.5, 0.95])
-            print(f"  {kind}, {len(sizes)}: error {median:.1%} at the median, {high:.1%} at 95 %")
-    right = sum(count for (true, found), count in patterns.items() if true == found)
-    print(f"pattern: {right} of {patterns.total()} right")
     for (true, found), count in sorted(patterns.items()):
-        print(f"  {true}: told as {found} {count} times")
+        print(f"{true}: told as {found} {count} times")
+    made = table(said, errors, sure, patterns)
+    print(f"\n{made}")
+    if options.write:
+        text = options.write.read_text(encoding="utf-8")
+        before, _, rest = text.partition(BEGIN)
+        _, mark, after = rest.partition(END)
+        if not mark:
+            raise SystemExit(f"{options.write} needs a line '{BEGIN}' and a line '{END}'")
+        options.write.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+
+
+def table(
+    said: dict[str, Counter[str]],
+    errors: dict[str, list[float]],
+    sure: dict[str, list[float]],
+    patterns: Counter[tuple[str, str]],
+) -> str:
+    """Return what was told and what was not as a table in Markdown."""
+    lines = [
+        "| | told, of lines that show it | told of others | error, median | 95 % | 95 %, where called sure "
+        "| `cannot tell`, right |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, counts in said.items():
+        missed, left = counts["wrongly not told"], counts["rightly not told"]
+        median, high = np.quantile(np.abs(errors.get(name, [np.nan])), [0.5, 0.95])
+        surely = np.quantile(np.abs(sure.get(name, [np.nan])), 0.95)
+        lines.append(
+            f"| {NAMES[name]} | {counts['told']} of {counts['told'] + missed} | {counts['wrongly told']} "
+            f"| {median:.1%} | {high:.1%} | {surely:.1%} | {left} of {left + missed} |"
+        )
+    right = sum(count for (true, found), count in patterns.items() if true == found)
+    lines.append(f"| who drops | {right} of {patterns.total()} right | | | | | |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

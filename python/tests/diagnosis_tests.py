@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from browser import needs_browser, opened
@@ -248,12 +248,17 @@ def a_damaged_capture_is_diagnosed_or_refused_in_one_line(
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [390, 1280])
-def the_page_fits_its_window(recorded: Recorded, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def the_page_fits_its_window_and_nothing_is_in_the_way_of_anybody(
+    recorded: Recorded, tmp_path: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
     shown = page.write(diagnosis.diagnose(str(recorded())), tmp_path)
-    with opened(shown, width) as tab:
+    with opened(shown, width, scheme=scheme) as tab:
         assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         assert "tail drop" in tab.inner_text("body")
+        assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
 
 
 def markup_in_a_file_name_stays_text(recorded: Recorded) -> None:

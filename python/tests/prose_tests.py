@@ -4,7 +4,8 @@ A sentence that states a number or an order has a comment after it, which reader
 
     <!-- holds: t["90 %", "400 kB", 1] < t["90 %", "100 kB", 1] -->
 
-`t` is the table before it: rows by how they begin, columns by how their heads begin, and which number of the cell.
+`t` is the table before it: rows by how they begin (further cells after ` | `), columns by how their heads begin, and
+which number of the cell.
 `c["fifo", 0]` is the first number in the first line that begins with fifo of what the command before it printed,
 halves of intervals not counted.
 """
@@ -21,7 +22,7 @@ from documents import FENCE, PAGES
 HOLDS = re.compile(r"<!-- holds: (.+?) -->", re.S)
 TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
-FUNCTIONS = {function.__name__: function for function in (abs, all, any, len, max, min, round, set, sum)}
+FUNCTIONS = {function.__name__: function for function in (abs, all, any, len, max, min, round, set, sum, zip)}
 
 
 class Table:
@@ -30,11 +31,12 @@ class Table:
     def __init__(self, lines: list[str]) -> None:
         head, _, *body = ([cell.strip() for cell in line.split("|")] for line in lines)
         self._heads = head[1:]
-        self._cells = {name: cells for name, *cells in body}
+        # A row begins with its first cell, and goes on with the others where that is another's, too.
+        self._cells = {" | ".join(cells): cells[1:] for cells in body}
 
     @property
     def rows(self) -> list[str]:
-        """The first cells of the rows."""
+        """The rows as they are written."""
         return list(self._cells)
 
     def __getitem__(self, key: tuple[Any, ...]) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import aqmlab
-from aqmlab import InputError, Result, plots
+from aqmlab import InputError, Result, papers, plots
 from aqmlab.plots import overlay
 from aqmlab.plots.model import Axis
 from aqmlab.vocabulary import metrics
@@ -223,6 +224,26 @@ def a_figure_for_a_paper_is_one_column_wide_or_two() -> None:
             plots.style.grid(2, columns, 3.0, share="none", layout=plots.PAPER)[0].get_figwidth(),
         }
         assert widths <= {3.5, 7.0}
+
+
+def every_kind_of_figure_is_one_column_wide_or_two_on_paper(household: Result) -> None:
+    widths = {}
+    for kind in plots.KINDS:
+        with suppress(InputError):
+            widths[kind] = plots.figures(kind, [household])[0].draw(plots.PAPER).get_figwidth()
+    # What is left out needs a sweep, or flows that end.
+    assert len(widths) >= len(plots.KINDS) - 4
+    assert set(widths.values()) <= {3.5, 7.0}, widths
+
+
+def every_figure_of_a_paper_is_one_column_wide_or_two() -> None:
+    counts = {len(drawing.panels) for name in papers.built() for drawing in papers.find(name).drawings}
+    assert max(counts) > plots.painter.MOST_BESIDE
+    table = pl.DataFrame({"aqm": ["pie"], "x": [1.0], "y": [2.0]})
+    panel = plots.Panel("line", "x", "y", Axis("X"), Axis("Y (ms)"), labels=("pie",))
+    for count in counts:
+        figure = plots.Figure("f", "F", "", table, [panel] * count, 3.9, columns=count)
+        assert figure.draw(plots.PAPER).get_figwidth() in (3.5, 7.0), count
 
 
 def panels_side_by_side_of_one_quantity_and_unit_share_their_axis() -> None:

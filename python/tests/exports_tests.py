@@ -168,7 +168,7 @@ def packets_are_those_of_a_run_of_a_sweep_over_a_parameter() -> None:
     options = {**OPTIONS, "aqm": ["codel target $target", "fifo"], "duration": "300ms", "warmup": "0s", "seeds": 1}
     swept = aqmlab.sweep(sweep={"target": ["5ms", "10ms"]}, **options)
     packets = exports.pcapng(swept)
-    assert sorted(packets) == [f"{point}-{aqm}-1.pcapng" for point in (0, 1) for aqm in ("codel-target-target", "fifo")]
+    assert sorted(packets) == [f"{point}-{aqm}-1.pcapng" for point in (0, 1) for aqm in ("codel", "fifo")]
 
 
 def packets_are_refused_where_the_run_cannot_be_made_again(made: Result) -> None:

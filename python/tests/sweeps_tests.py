@@ -11,7 +11,6 @@ from rich.console import Console
 import aqmlab as package
 from aqmlab import InputError, Result, plots, scenario
 from aqmlab.cli import show
-from aqmlab.results.names import swept_names
 from aqmlab.results.swept import extremes, orders
 from aqmlab.scenario import sweeps
 from aqmlab.scenario.sweeps import Design, Range
@@ -144,8 +143,8 @@ def a_resumed_sweep_has_its_columns_once(tmp_path: Path) -> None:
 def the_best_scenario_has_least_delay_and_most_goodput(swept: Result) -> None:
     found = {(one.metric, one.aqm): one for one in extremes(swept)}
     for metric, best in (("qdelay_mean_ms", "min"), ("goodput_mbit", "max")):
-        means = swept.summary.filter(metric=metric, aqm="codel target $target")["mean"]
-        one = found[metric, "codel target $target"]
+        means = swept.summary.filter(metric=metric, aqm="codel")["mean"]
+        one = found[metric, "codel"]
         assert one.best.estimate.value == getattr(means, best)()
         assert one.worst.estimate.value == getattr(means, "max" if best == "min" else "min")()
 
@@ -191,7 +190,7 @@ def a_figure_shows_the_whole_sweep(sweep: dict[str, str], design: str, panels: i
 
 
 def what_a_sweep_varies_is_not_in_the_names_of_curves(swept: Result) -> None:
-    assert swept_names(swept) == {"codel target $target": "codel", "pie target $target": "pie"}
+    assert swept.aqms == ["codel", "pie"]
     figure = plots.figures("sweep", [swept])[0]
     assert set(figure.table["aqm"]) == {"codel", "pie"}
     assert figure.panels[0].rows == {"metric": "qdelay_mean_ms", "target": "2ms", "load": "1"}

@@ -14,8 +14,7 @@ from rich.table import Table
 from aqmlab import publishing, store
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.results import Result, precision, swept
-from aqmlab.results.names import swept_names
-from aqmlab.results.settings import settings
+from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
@@ -179,7 +178,7 @@ def open_page(page: Path) -> RenderableType:
 
 def _sweep(shown: Result) -> list[RenderableType]:
     """Return the best and worst scenarios of a sweep, and where the order of AQMs flips."""
-    points, short = shown.points, swept_names(shown)
+    points = shown.points
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, PADDING, 0, 0))
     for head in ("", "AQM"):
         table.add_column(head, no_wrap=not head)
@@ -197,7 +196,7 @@ def _sweep(shown: Result) -> list[RenderableType]:
         head = f"{column.title}, {column.unit}" if one.metric != before else ""
         before = one.metric
         (best, worst), (at_best, at_worst) = map(_cell, cells_of), map(Text, places)
-        table.add_row(Text(head), Text(short[one.aqm]), best, at_best, worst, at_worst)
+        table.add_row(Text(head), Text(one.aqm), best, at_best, worst, at_worst)
     n = max((row.estimate.n for row in shown.rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
     parts: list[RenderableType] = [Text(f"{len(points)} scenarios", style="bold"), table, Text(note, style="dim")]
@@ -207,10 +206,10 @@ def _sweep(shown: Result) -> list[RenderableType]:
         for reference in dict.fromkeys(one.reference for one in orders):
             against = [one for one in orders if one.reference == reference]
             lines = {
-                short[aqm]: Text("\n".join(one.words(points) for one in against if one.aqm == aqm))
+                aqm: Text("\n".join(one.words(points) for one in against if one.aqm == aqm))
                 for aqm in dict.fromkeys(one.aqm for one in against)
             }
-            parts += ["", *_against(short[reference], note, lines)]
+            parts += ["", *_against(reference, note, lines)]
         if 1 < n < FEW_SEEDS:
             parts.append(Text(f"{n} seeds distinguish little; the same with --seeds 10 adds to them", style="dim"))
     return parts
@@ -306,9 +305,9 @@ def _settings(shown: Result) -> RenderableType:
     for setting in settings(shown):
         note = f" ({setting.note})" if setting.note else ""
         grid.add_row(setting.name, Text.assemble(setting.value, (note, "dim")))
-    for aqm in shown.scenarios[0]["aqm"]:
-        # What a sweep varies has no single value.
-        grid.add_row("aqm", Text(aqm["label"] if "$" in aqm["label"] else aqm["spec"]))
+    for aqm in aqms(shown):
+        note = f" ({aqm.note})" if aqm.note else ""
+        grid.add_row(aqm.name, Text.assemble(aqm.value, (note, "dim")))
     return Group(Text("Scenario", style="bold"), grid)
 
 

@@ -30,7 +30,6 @@ from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
 from aqmlab.plots.overlay import APART, names
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
-from aqmlab.results.names import swept_names
 from aqmlab.vocabulary.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -93,26 +92,25 @@ def figures(kind: str, results: Sequence[Result], column: str | None = None) -> 
     if len(results) > 1:
         curves = [
             Curve(
-                APART.join(filter(None, (name, told, _values(result, None if chosen.across else point)))),
+                APART.join(filter(None, (aqm, told, _values(result, None if chosen.across else point)))),
                 aqm,
                 point,
                 result,
             )
             for result, told in zip(results, names(results), strict=True)
             for point in range(len(result.points))
-            for aqm, name in swept_names(result).items()
+            for aqm in result.aqms
         ]
         return [_figure(chosen, curves, column, chosen.name)]
     result = results[0]
-    named = swept_names(result).items()
     swept = len(result.points) > 1
     if chosen.across:
-        curves = [Curve(name, aqm, point, result) for point in range(len(result.points)) for aqm, name in named]
+        curves = [Curve(aqm, aqm, point, result) for point in range(len(result.points)) for aqm in result.aqms]
         return [_figure(chosen, curves, column, chosen.name)]
     return [
         _figure(
             chosen,
-            [Curve(name, aqm, point, result) for aqm, name in named],
+            [Curve(aqm, aqm, point, result) for aqm in result.aqms],
             column,
             f"{chosen.name}-{point + 1}" if swept else chosen.name,
         )

@@ -20,8 +20,7 @@ from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
 from aqmlab.report.answer import over_scenarios, sentences
 from aqmlab.results import swept
-from aqmlab.results.names import swept_names
-from aqmlab.results.settings import settings
+from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
@@ -80,13 +79,13 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         styles=label_styles(result.aqms),
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
-        short=swept_names(result),
         # What is not compared with the first: an AQM in another engine.
         against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
         settings=settings(result),
         figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
         disciplines={one.name: one for one in registry.disciplines()},
+        as_run=aqms(result),
         again=_again(result),
         data=_script(numbers),
     )

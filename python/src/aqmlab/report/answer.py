@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.results import ranking, swept
-from aqmlab.results.names import swept_names
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import readable
@@ -29,17 +28,16 @@ def sentences(result: Result, point: int = 0) -> list[str]:
     """Return up to three sentences about a scenario; none if there is nothing to compare."""
     if len(result.aqms) < 2:
         return []
-    short = swept_names(result)
     if _is_same(result, point):
-        return [f"{listed([short[aqm] for aqm in result.aqms])} are the same in every run."]
+        return [f"{listed(result.aqms)} are the same in every run."]
     found = _told(result, point)
     if not found:
         return _of_one_run(result, point)
     if all(len(one.groups) == 1 for one in found):
         parts = [f"{metrics.find(one.metric).phrase} ({_ends(result, one)})" for one in found]
-        names = listed([short[aqm] for aqm in result.aqms])
+        names = listed(result.aqms)
         return [f"{names} cannot be told apart by {listed(parts)}, with {len(result.seeds)} seeds."]
-    return [_sentence(result, one, short) for one in found]
+    return [_sentence(result, one) for one in found]
 
 
 def _told(result: Result, point: int) -> list[Ranking]:
@@ -63,14 +61,13 @@ def _is_same(result: Result, point: int) -> bool:
 
 def _of_one_run(result: Result, point: int) -> list[str]:
     """Return what one run says; that is nothing about chance."""
-    short = swept_names(result)
     parts = []
     for name in (*ASKED, ELSE[0]):
         values = _values(result, point, name)
         number = _number(name, values)
         order = sorted(values, key=lambda aqm: values[aqm])
         if order and number(values[order[0]]) != number(values[order[-1]]):
-            low, high = (f"{number(values[aqm])} under {short[aqm]}" for aqm in (order[0], order[-1]))
+            low, high = (f"{number(values[aqm])} under {aqm}" for aqm in (order[0], order[-1]))
             parts.append(f"{metrics.find(name).phrase} is from {low} to {high}")
     return [f"In one run, which says nothing about chance, {listed(parts)}."] if parts else []
 
@@ -80,15 +77,14 @@ def over_scenarios(result: Result) -> list[str]:
 
     Of a single AQM they say between which ends its numbers are.
     """
-    short = swept_names(result)
     points = result.points
     if len(result.aqms) == 1:
         return [_spread(one, points) for one in swept.extremes(result) if one.best.estimate != one.worst.estimate][:3]
     if len(result.aqms) > 2:
-        found = [_leads(name, [one for one in result.rankings if one.metric == name], short) for name in swept.SHOWN]
+        found = [_leads(name, [one for one in result.rankings if one.metric == name]) for name in swept.SHOWN]
         return [text for text in found if text][:3]
     orders = swept.orders(result)
-    reference, aqm = (short[one] for one in result.aqms)
+    reference, aqm = result.aqms
     apart = [one for one in orders if one.sides["lower"] or one.sides["higher"]]
     if not apart:
         by = listed([metrics.find(one.metric).phrase for one in orders])
@@ -105,19 +101,19 @@ def _spread(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
     return f"{phrase[0].upper()}{phrase[1:]} is from {told[0]} to {told[1]}."
 
 
-def _leads(name: str, found: Sequence[Ranking], short: Mapping[str, str]) -> str:
+def _leads(name: str, found: Sequence[Ranking]) -> str:
     """Return how often each AQM is best, or cannot be told from the first; nothing where none can be told apart."""
     apart = [one for one in found if len(one.groups) > 1]
     if not apart:
         return ""
     counts = {aqm: sum(aqm in one.best for one in apart) for aqm in found[0].aqms}
     order = sorted((aqm for aqm in counts if counts[aqm]), key=lambda aqm: -counts[aqm])
-    told = [f"{short[aqm]} in {counts[aqm]}" for aqm in order[:MOST_NAMED]]
+    told = [f"{aqm} in {counts[aqm]}" for aqm in order[:MOST_NAMED]]
     where = f"where AQMs can be told apart ({len(apart)} of {len(found)} scenarios)"
     return f"Best by {metrics.find(name).phrase}, alone or with others, {where}: {listed(told)}."
 
 
-def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
+def _sentence(result: Result, one: Ranking) -> str:
     metric = metrics.find(one.metric)
     values = _values(result, one.point, one.metric)
     number = _number(one.metric, values)
@@ -127,8 +123,8 @@ def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
     how = "higher" if metric.better == "higher" else "lower"
 
     def told(aqms: Sequence[str], end: str) -> str:
-        names = _counted([short[aqm] for aqm in aqms])
-        alike = one.alike(aqms) or f"not distinguishable from {short[end]}"
+        names = _counted(aqms)
+        alike = one.alike(aqms) or f"not distinguishable from {end}"
         return f"{names} ({_span([values[aqm] for aqm in aqms], number)}{f', {alike}' if len(aqms) > 1 else ''})"
 
     if len(one.aqms) > 2 and all(set(one.worst) <= set(one.behind(aqm)) for aqm in one.best):
@@ -136,10 +132,10 @@ def _sentence(result: Result, one: Ranking, short: Mapping[str, str]) -> str:
     # Not all of the best are certainly ahead of all of the worst: say of one what is certain.
     ahead = max(one.aqms, key=lambda aqm: len(one.behind(aqm)))
     behind = one.behind(ahead)
-    unsure = [short[aqm] for aqm in one.aqms if aqm != ahead and aqm not in behind]
+    unsure = [aqm for aqm in one.aqms if aqm != ahead and aqm not in behind]
     rest = f"; where {_counted(unsure)} {'belong' if len(unsure) > 1 else 'belongs'} is not certain" if unsure else ""
-    than = f"{_counted([short[aqm] for aqm in behind])} ({_span([values[aqm] for aqm in behind], number)})"
-    return f"{what} is {how} under {short[ahead]} ({number(values[ahead])}) than under {than}{rest}."
+    than = f"{_counted(behind)} ({_span([values[aqm] for aqm in behind], number)})"
+    return f"{what} is {how} under {ahead} ({number(values[ahead])}) than under {than}{rest}."
 
 
 def _values(result: Result, point: int, name: str) -> dict[str, float]:

@@ -13,7 +13,6 @@ from aqmlab.plots.model import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
-from aqmlab.results.names import swept_names
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError
 
@@ -30,14 +29,12 @@ TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variati
 
 def data(result: Result) -> dict[str, Any]:
     """Return the AQMs with their styles, the sweep, and for few scenarios each its distributions, series and runs."""
-    names = swept_names(result)
     known = label_styles(result.aqms)
     points = [] if len(result.points) > swept.MOST_TABLES else list(enumerate(result.points))
     fairness = _fairness(result) if points else []
     return {
         "aqms": [
-            {"label": aqm, "name": names[aqm], "colour": known[aqm].colour, "dash": known[aqm].dash}
-            for aqm in result.aqms
+            {"label": aqm, "name": aqm, "colour": known[aqm].colour, "dash": known[aqm].dash} for aqm in result.aqms
         ],
         "points": [
             {
@@ -172,7 +169,7 @@ def _fairness(result: Result) -> list[dict[str, Any]]:
         x = figure.table.select(pl.col("rtt_base_ms").unique().sort())
         own = [
             x.join(figure.table.filter(aqm=name), on="rtt_base_ms", how="left", maintain_order="left")
-            for name in swept_names(result).values()
+            for name in result.aqms
         ]
         ends = (("y", "mean"), ("low", "ci95_low"), ("high", "ci95_high"))
         lines = {end: [short(part[column].to_numpy()) for part in own] for end, column in ends}

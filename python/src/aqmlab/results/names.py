@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from aqmlab.results.model import Result
 from aqmlab.vocabulary.names import plain
 
@@ -11,22 +9,14 @@ from aqmlab.vocabulary.names import plain
 def short_names(result: Result) -> dict[str, str]:
     """Return the AQMs' labels by their short names.
 
-    The short name is the discipline's; where one is there several times, with its preset, or else the label without
-    what a sweep varies.
+    The short name is the discipline's; where one is there several times, with its preset, or else the label.
     """
     entries = result.scenarios[0]["aqm"]
     labels = [str(entry["label"]) for entry in entries]
     names = [plain(str(entry["name"])) for entry in entries]
     presets = [plain(label.split()[0]) for label in labels]
-    fixed = [re.sub(r" \S+ \$\w+", "", label) for label in labels]
     found = {}
-    for label, *candidates in zip(labels, names, presets, fixed, strict=True):
-        unique = (one for one, all_ in zip(candidates, (names, presets, fixed), strict=True) if all_.count(one) == 1)
+    for label, *candidates in zip(labels, names, presets, strict=True):
+        unique = (one for one, all_ in zip(candidates, (names, presets), strict=True) if all_.count(one) == 1)
         found[next(unique, label)] = label
     return found
-
-
-def swept_names(result: Result) -> dict[str, str]:
-    """Return what to call each AQM in a figure, by its label: its short name if a sweep varies a parameter of it."""
-    short = {label: name for name, label in short_names(result).items()}
-    return {label: short[label] if "$" in label else label for label in result.aqms}

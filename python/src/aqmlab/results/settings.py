@@ -57,6 +57,16 @@ def settings(result: Result) -> list[Setting]:
     return found
 
 
+def aqms(result: Result) -> list[Setting]:
+    """Return the AQMs as they ran; of what a sweep varies, the first and the last."""
+    found = []
+    for entries in zip(*(one["aqm"] for one in result.scenarios), strict=True):
+        specs = list(dict.fromkeys(str(entry["spec"]) for entry in entries))
+        differs = "differs over the sweep" if len(specs) > 1 else ""
+        found.append(Setting("aqm", " to ".join(dict.fromkeys((specs[0], specs[-1]))), differs))
+    return found
+
+
 def _value(name: str, value: object) -> str:
     if isinstance(value, list):
         if name == "seeds":

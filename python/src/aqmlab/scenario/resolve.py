@@ -21,7 +21,7 @@ from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.names import engine_of, name_of
+from aqmlab.vocabulary.names import engine_of, name_of, without_swept
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
@@ -397,7 +397,7 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
-    labels = [" ".join(part.split()) for text in options.labels("aqm") for part in split_specs(text)]
+    labels = without_swept([" ".join(part.split()) for text in options.labels("aqm") for part in split_specs(text)])
     texts = [" ".join(part.split()) for text in options.texts("aqm") for part in split_specs(text)]
     if not texts:
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")

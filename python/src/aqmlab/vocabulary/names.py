@@ -10,6 +10,9 @@ ENGINES = ("native", "linux")
 # A name in front of a discipline: neither a path nor a parameter has these characters alone before an equals sign.
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,39})=(.+)")
 
+# A parameter with the name of a swept value, or such a preset.
+_SWEPT = re.compile(r"(?: [^\s\[\]]+ |:)[^\s\[\]:]*\$[^\s\[\]]*")
+
 
 def engine_of(text: str) -> tuple[str, str]:
     """Split a discipline from the engine that it is to run in, as ``pie on linux``; none is named by an empty text.
@@ -31,6 +34,22 @@ def name_of(text: str) -> tuple[str, str]:
     """
     found = _NAMED.fullmatch(text.strip())
     return (found[1].strip(), found[2].strip()) if found else ("", text)
+
+
+def without_swept(labels: Sequence[str]) -> list[str]:
+    """Return labels without the parameters and presets that a sweep varies, if that leaves each a name of its own.
+
+    >>> without_swept(["codel target $t", "pie:$preset", "drr child [codel target $t limit 10p]"])
+    ['codel', 'pie', 'drr child [codel limit 10p]']
+    >>> without_swept(["codel target $a", "codel target $b", "$aqm"])
+    ['codel target a', 'codel target b', 'aqm']
+
+    """
+    short = [_SWEPT.sub("", label) for label in labels]
+    return [
+        one if "$" not in one and short.count(one) == 1 else label.replace("$", "")
+        for one, label in zip(short, labels, strict=True)
+    ]
 
 
 def on(text: str, engine: str) -> str:

@@ -172,7 +172,7 @@ def folders_can_be_reported_plotted_and_exported(aqmlab: Command, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        ([*BASE, "--aqm", "codle"], "--aqm: unknown discipline 'codle', did you mean 'codel'?; known are"),
+        ([*BASE, "--aqm", "codle"], "--aqm: unknown discipline 'codle', did you mean 'codel'?; the nearest of "),
         ([*BASE, "--aqm", "codel tagret 5ms"], "--aqm: codel: parameter 'tagret' is unknown, did you mean 'target'?"),
         (
             [*BASE, "--aqm", "codel target 5mbit"],

@@ -7,7 +7,7 @@ mod per_class;
 
 pub use error::ParamError;
 pub use kind::Kind;
-pub use names::{did_you_mean, same_name};
+pub use names::{did_you_mean, known, same_name};
 pub use per_class::{Each, MOST_CLASSES, PerClass};
 
 use crate::brackets;

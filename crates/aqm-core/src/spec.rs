@@ -3,7 +3,9 @@
 
 use crate::brackets;
 use crate::discipline::Info;
-use crate::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, same_name};
+use crate::params::{
+    Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, known, same_name,
+};
 use crate::registry::{self, CLASSIFIERS, ClassifierInfo};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -272,15 +274,14 @@ impl fmt::Display for SpecError {
     }
 }
 
-/// Says that no `what` is called `name`, and which are known.
+/// Says that no `what` is called `name`, and which are known or near.
 fn unknown(
     f: &mut fmt::Formatter<'_>,
     what: &str,
     name: &str,
     names: impl Iterator<Item = &'static str> + Clone,
 ) -> fmt::Result {
-    let known: Vec<_> = names.clone().collect();
-    write!(f, "unknown {what} '{name}'{}; known are {}", did_you_mean(name, names), known.join(", "))
+    write!(f, "unknown {what} '{name}'{}; {}", did_you_mean(name, names.clone()), known(name, names))
 }
 
 impl core::error::Error for SpecError {}

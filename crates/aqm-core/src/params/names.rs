@@ -10,6 +10,27 @@ pub fn same_name(left: &str, right: &str) -> bool {
     left.len() == right.len() && left.bytes().zip(right.bytes()).all(|(l, r)| plain(l) == plain(r))
 }
 
+/// More names than these are not all told.
+const MOST_TOLD: usize = 16;
+/// How many of them are told instead: the nearest.
+const NEAREST: usize = 3;
+
+/// Of a few names all (`known are a, b`), of many the nearest.
+///
+/// ```
+/// use aqm_core::params::known;
+/// assert_eq!(known("x", ["on", "off"].into_iter()), "known are on, off");
+/// ```
+pub fn known<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = candidates.collect();
+    if names.len() <= MOST_TOLD {
+        return format!("known are {}", names.join(", "));
+    }
+    let (given, of) = (given.to_ascii_lowercase(), names.len());
+    names.sort_by_key(|name| edits(&given, &name.to_ascii_lowercase()));
+    format!("the nearest of {of} are {}", names[..NEAREST].join(", "))
+}
+
 /// `, did you mean 'target'?` for the nearest candidate within two edits (a third of a longer word), else nothing.
 pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let given = given.to_ascii_lowercase();

@@ -8,6 +8,9 @@ from aqmlab._native import Cancelled, CheckError, InputError
 
 __all__ = ["Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "did_you_mean", "unknown"]
 
+# More names than these are not all told, but the nearest.
+MOST_TOLD, NEAREST = 16, 3
+
 
 class Interrupted(Exception):  # noqa: N818 (no error)
     """The user interrupted a command; the text says what was kept."""
@@ -27,6 +30,20 @@ def did_you_mean(given: str, candidates: Iterable[str]) -> str:
 
 
 def unknown(what: str, given: str, candidates: Iterable[str]) -> InputError:
-    """Return the error for a name that is not among the candidates."""
-    known = list(candidates)
-    return InputError(f"unknown {what} '{given}'{did_you_mean(given, known)}; known are {', '.join(known)}")
+    """Return the error for a name that is not among the candidates: it tells a few of them all, of many the nearest.
+
+    >>> print(unknown("paper", "dacm", ["s-pie", "all"]))
+    unknown paper 'dacm'; known are s-pie, all
+
+    """
+    names = list(candidates)
+    return InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names)}")
+
+
+def _known(given: str, names: list[str]) -> str:
+    import difflib
+
+    if len(names) <= MOST_TOLD:
+        return f"known are {', '.join(names)}"
+    near = difflib.get_close_matches(given.lower(), names, n=NEAREST, cutoff=0.0)
+    return f"the nearest of {len(names)} are {', '.join(near)}"

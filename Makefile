@@ -33,10 +33,10 @@ test-rust:
 test-python:
 	$(BIN)/pytest $(PARALLEL)
 
-wheel: .build/release/tools ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
+wheel: .build/release/tools playground ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
 	sh scripts/wheel.sh
 
-wheel-aarch64: .build/release/tools ## the wheel for 64-bit ARM, built and checked here, not run
+wheel-aarch64: .build/release/tools playground ## the wheel for 64-bit ARM, built and checked here, not run
 	rustup target add aarch64-unknown-linux-gnu
 	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 

@@ -21,6 +21,10 @@ place=$PWD/.build/wheel${machine:+-$machine}
 rm -rf "$place"
 mkdir -p "$place"
 
+# The playground comes along.
+cp .build/playground/index.html python/src/aqmlab/playground.html
+trap 'rm -f python/src/aqmlab/playground.html' EXIT
+
 # maturin looks for Zig on the path.
 PATH=$tools:$PATH
 echo "building the wheel and the source distribution (some minutes) ..."

@@ -16,7 +16,7 @@ from conftest import ROOT, Command
 
 import aqmlab as package
 from aqmlab import InputError
-from aqmlab.files import shipped
+from aqmlab.files import course, shipped
 
 MATURIN = Path(sys.executable).with_name("maturin")
 
@@ -38,8 +38,8 @@ def an_experiment_runs_by_its_name(aqmlab: Command) -> None:
 
 
 def the_package_has_the_experiments_and_data_of_the_checkout() -> None:
-    for name in ("experiments", "data"):
-        assert (Path(str(shipped.experiments())).parent / name).resolve() == ROOT / name
+    for name, place in (("experiments", "experiments"), ("data", "data"), ("course", "docs/lessons")):
+        assert (Path(str(shipped.experiments())).parent / name).resolve() == ROOT / place
 
 
 def the_wheel_is_told_to_take_every_file_of_them() -> None:
@@ -47,8 +47,26 @@ def the_wheel_is_told_to_take_every_file_of_them() -> None:
         one["path"] for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["include"]
     ]
     taken = {path.resolve() for pattern in patterns for path in ROOT.glob(pattern)}
-    wanted = {path for name in ("experiments", "data") for path in (ROOT / name).rglob("*") if path.is_file()}
+    wanted = {
+        path for name in ("experiments", "data", "docs/lessons") for path in (ROOT / name).rglob("*") if path.is_file()
+    }
     assert wanted <= taken
+
+
+def lessons_and_playground_are_put_into_a_folder_of_ones_own(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "built.html").write_text("<!doctype html>")
+    monkeypatch.setattr(course, "playground", lambda: tmp_path / "built.html")
+    ended = aqmlab("teach", "--no-browser", "--out", "class")
+    assert (ended.status, ended.out.splitlines()[-1]) == (0, "class/playground.html")
+    assert len(list(Path("class").glob("*.ipynb"))) == 5
+    for lesson in Path("class").glob("*.ipynb"):
+        assert 'href=\\"playground.html#' in lesson.read_text(), lesson
+    refused = aqmlab("teach", "--no-browser", "--out", "class")
+    assert (refused.status, "holds files already" in refused.line) == (2, True)
+    monkeypatch.setattr(course, "playground", lambda: None)
+    assert "make playground" in aqmlab("teach", "--out", "other").out
 
 
 @pytest.fixture(scope="module")

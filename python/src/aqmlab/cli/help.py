@@ -33,7 +33,7 @@ COMMANDS = {
     "Experiments": ("compare", "sweep", "run", "suite", "tune"),
     "Papers": ("reproduce",),
     "Results": ("report", "plot", "export", "merge"),
-    "What there is": ("aqm", "flows", "engine", "schema"),
+    "What there is": ("aqm", "flows", "engine", "schema", "teach"),
     "Besides": (),
 }
 LONGEST_NAME = 26

@@ -28,6 +28,7 @@ from aqmlab.cli import (
     reproduce,
     schema,
     suite,
+    teach,
     tune,
 )
 from aqmlab.cli.help import Command, Group
@@ -65,6 +66,7 @@ app.command(cls=Command)(tune.tune)
 app.command(cls=Command)(suite.suite)
 app.command(cls=Command)(advise.advise)
 app.command(cls=Command)(diagnose.diagnose)
+app.command(cls=Command)(teach.teach)
 
 FAILED = 1
 BAD_INPUT = 2

@@ -115,10 +115,11 @@ playground: .venv/native ## build the simulator into a page for browsers: .build
 	rustup target add wasm32-unknown-unknown
 	$(BIN)/python scripts/playground.py .build/playground/index.html
 
-docs: .venv/native ## write the reference pages of docs, the schemas, Python's keywords and README's picture (two minutes: every RFC 7567 card is measured)
+docs: .venv/native ## write the reference pages of docs, the manual page, the schemas, Python's keywords and README's picture (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs/reference
 	$(BIN)/python scripts/keywords.py python/src/aqmlab/scenario/keywords.py
 	$(BIN)/python scripts/architecture_picture.py docs/architecture.svg
+	$(BIN)/python scripts/man_page.py python/wheel/data/share/man/man1/aqmlab.1
 	$(BIN)/python scripts/discipline_pages.py docs/reference/disciplines
 	@sh scripts/demo.sh --out .build/demo --quiet
 	$(BIN)/aqmlab plot tradeoff .build/demo --out docs/demo.svg --force

@@ -46,7 +46,7 @@ class Command(TyperCommand):
         """Print it."""
         del formatter
         shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
-        _print(ctx, self, _arguments(shown), *_options(shown))
+        _print(ctx, self, arguments(shown), *options(shown))
 
 
 class Group(TyperGroup):
@@ -57,8 +57,8 @@ class Group(TyperGroup):
         del formatter
         shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
         found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        lines = {name: _sentence(one.help or "") for name, one in found.items() if one and not one.hidden}
-        _print(ctx, self, *_commands(lines), *_options(shown))
+        lines = {name: sentence(one.help or "") for name, one in found.items() if one and not one.hidden}
+        _print(ctx, self, *commands(lines), *options(shown))
 
 
 def _print(ctx: Any, command: Any, *parts: tuple[str, list[tuple[str, str]]]) -> None:
@@ -96,12 +96,14 @@ def _grid(width: int) -> Table:
     return grid
 
 
-def _arguments(params: Sequence[Any]) -> tuple[str, list[tuple[str, str]]]:
+def arguments(params: Sequence[Any]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the arguments of a command with their meaning, and what they are called together."""
     found = [one for one in params if one.param_type_name == "argument"]
     return "Arguments", [(str(one.metavar or one.name.upper()), str(one.help or "")) for one in found]
 
 
-def _options(params: Sequence[Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+def options(params: Sequence[Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the options of a command, as they are typed, with their meaning, by group; some groups are empty."""
     groups: dict[str, list[tuple[str, str]]] = {OWN: [], **{name: [] for name in OPTIONS}}
     place = {option: name for name, options in OPTIONS.items() for option in options}
     for one in params:
@@ -138,7 +140,8 @@ def _meaning(option: Any) -> str:
     return f"{text} (default {default})" if is_worth else text
 
 
-def _commands(lines: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
+def commands(lines: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return commands with a line about each, by group; some groups are empty."""
     place = {command: name for name, commands in COMMANDS.items() for command in commands}
     if not set(lines) & set(place):
         return [("Commands", list(lines.items()))]
@@ -148,9 +151,9 @@ def _commands(lines: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-def _sentence(text: str) -> str:
-    """The first sentence, without what it says after a colon."""
+def sentence(text: str) -> str:
+    """Return the first sentence, without what it says after a colon."""
     return " ".join(text.split("\n\n")[0].split()).partition(":")[0].rstrip(".") + "."
 
 
-__all__ = ["COMMANDS", "OPTIONS", "Command", "Group"]
+__all__ = ["COMMANDS", "OPTIONS", "Command", "Group", "arguments", "commands", "options", "sentence"]

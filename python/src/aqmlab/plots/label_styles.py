@@ -25,7 +25,8 @@ COLOURS = (
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8, 1.4), (1.2, 1.2))
 # Twelve: with the dashes they make sixty pairs, and eleven further, where a colour comes again, is another one.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "d")
-HATCHES = ("", "///", "\\\\\\", "xxx", "...", "---", "ooo")
+# Of lines alone: dots and circles are a hundred kilobytes each in an SVG.
+HATCHES = ("", "///", "\\\\\\", "xxx", "+++", "---", "|||")
 # How much of the way to white the colour of a far result goes.
 LIGHTER = 0.8
 # The most used first, the strategies of papers last. A new one needs no place: appending one keeps all others.

@@ -21,6 +21,9 @@ place=$PWD/.build/wheel${machine:+-$machine}
 rm -rf "$place"
 mkdir -p "$place"
 
+# What is built from here is of this commit; what is unpacked from a source distribution does not know it.
+AQMLAB_COMMIT=$(git rev-parse --short=10 HEAD)$(git diff --quiet HEAD || echo +)
+export AQMLAB_COMMIT
 # The playground comes along.
 cp .build/playground/index.html python/src/aqmlab/playground.html
 trap 'rm -f python/src/aqmlab/playground.html' EXIT

@@ -1,11 +1,12 @@
-//! The source version: a hash of everything that decides results, so that a rebuild of the same source keeps stored
-//! runs.
+//! The commit that is built, and the source version: a hash of everything that decides results, so that a rebuild of the
+//! same source keeps stored runs.
 //!
-//! It covers the sources of every crate, the data that they include, and the versions of all dependencies.
+//! The hash covers the sources of every crate, the data that they include, and the versions of all dependencies.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const WORKSPACE: &str = "../..";
 
@@ -26,7 +27,36 @@ fn main() -> io::Result<()> {
         hash.add(&content);
     }
     println!("cargo:rustc-env=AQMLAB_SOURCE={:032x}", hash.0);
+    println!("cargo:rustc-env=AQMLAB_COMMIT={}", commit());
     conformance()
+}
+
+/// The commit that is built, with `+` where its files were changed; empty outside of a checkout.
+///
+/// A wheel is built from a source distribution, which has no commit: whoever makes it sets `AQMLAB_COMMIT`.
+fn commit() -> String {
+    println!("cargo:rerun-if-env-changed=AQMLAB_COMMIT");
+    if let Ok(given) = std::env::var("AQMLAB_COMMIT") {
+        return given;
+    }
+    // A source distribution may have been unpacked within the checkout of something else.
+    let here = fs::canonicalize(WORKSPACE).ok();
+    if git(&["rev-parse", "--show-toplevel"]).and_then(|top| fs::canonicalize(top).ok()) != here {
+        return String::new();
+    }
+    for file in ["logs/HEAD", "HEAD"].iter().filter_map(|name| git(&["rev-parse", "--git-path", name])) {
+        if Path::new(&file).exists() {
+            println!("cargo:rerun-if-changed={file}");
+        }
+    }
+    let changed =
+        git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|files| !files.is_empty());
+    git(&["rev-parse", "--short=10", "HEAD"]).map_or(String::new(), |id| id + if changed { "+" } else { "" })
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let ended = Command::new("git").args(arguments).output().ok().filter(|ended| ended.status.success())?;
+    Some(String::from_utf8(ended.stdout).ok()?.trim().to_owned())
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -307,7 +307,7 @@ def _program(*arguments: str, cwd: Path, **environment: str) -> subprocess.Compl
 
 def the_program_exits_with_the_statuses_of_the_contract(tmp_path: Path) -> None:
     version = _program("--version", cwd=tmp_path)
-    assert (version.returncode, version.stdout) == (0, f"aqmlab {package.__version__}\n")
+    assert (version.returncode, version.stdout) == (0, f"aqmlab {package.FULL_VERSION}\n")
     done = _program("compare", *BASE, "--aqm", "fifo,codel", "--json", "-", "--quiet", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["format_version"] == 1

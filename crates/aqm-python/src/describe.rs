@@ -22,6 +22,12 @@ pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// The commit of the checkout that this was built from, with `+` where its files had been changed; else empty.
+#[pyfunction]
+pub(crate) fn commit() -> &'static str {
+    env!("AQMLAB_COMMIT")
+}
+
 /// How this build was made, as JSON; `source` is a hash of the sources that decide results (see `build.rs`).
 #[pyfunction]
 pub(crate) fn build_info() -> String {

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
 
 __version__: str = _native.version()
+# The version with the commit that it was built from, where that is known.
+FULL_VERSION = f"{__version__} (commit {_native.commit()})" if _native.commit() else __version__
 
 _HOME = {
     "AQM": "own.python_aqm",

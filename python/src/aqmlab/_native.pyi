@@ -24,6 +24,7 @@ __all__ = [
     "build_info",
     "check_spec",
     "classify",
+    "commit",
     "conformance",
     "cost",
     "declare_discipline",
@@ -68,6 +69,9 @@ class Cancelled(Exception):  # noqa: N818
 
 def version() -> str:
     """Return the version of this build."""
+
+def commit() -> str:
+    """Return the commit that this was built from, with + where files had been changed; empty outside of a checkout."""
 
 def build_info() -> str:
     """Return how this build was made, as JSON: version, hash of the sources that decide results, profile, target."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aqmlab import __version__
 from aqmlab.advice import figures, paste, words
 from aqmlab.advice.noticed import FIGURES
 from aqmlab.advice.run import Advice
@@ -45,6 +44,5 @@ def render(advice: Advice, interface: str = "eth0") -> str:
             grade=words.GRADE,
             interface=interface,
             assumptions=words.assumptions(advice),
-            version=__version__,
         )
     )

@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from aqmlab import __version__, _native
+from aqmlab import FULL_VERSION, _native
 from aqmlab.cli import (
     advise,
     aqm,
@@ -82,7 +82,7 @@ _WORDS = {
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"aqmlab {__version__}")
+        typer.echo(f"aqmlab {FULL_VERSION}")
         raise typer.Exit
 
 

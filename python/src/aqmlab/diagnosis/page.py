@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab import __version__
 from aqmlab.advice import page as advice_page
 from aqmlab.advice import words as advice_words
 from aqmlab.diagnosis import drawing, words
@@ -45,7 +44,6 @@ def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = ""
             advice_page=advice_page.PAGE,
             line=advice and str(advice.line),
             without=without,
-            version=__version__,
         )
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from aqmlab import __version__, plots
+from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, workspace
 from aqmlab.papers.paper import BEYOND, Paper
@@ -94,7 +94,6 @@ def render_page(
             made=searching.made(paper),
             settings=_settings(reproduction),
             provenance=provenance.sentence(paper),
-            version=__version__,
         )
     )
 
@@ -110,7 +109,6 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
             papers=overviews,
             classes=CLASSES,
             verdicts=[verdict for verdict in Verdict if any(counted[verdict] for counted in found)],
-            version=__version__,
         )
     )
 

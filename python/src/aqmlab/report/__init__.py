@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
@@ -51,6 +52,7 @@ def environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     made.globals["asset"] = asset
+    made.globals["version"] = FULL_VERSION
     return made
 
 
@@ -83,9 +85,9 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
         settings=settings(result),
+        as_run=aqms(result),
         figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
         disciplines={one.name: one for one in registry.disciplines()},
-        as_run=aqms(result),
         again=_again(result),
         data=_script(numbers),
     )

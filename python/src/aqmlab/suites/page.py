@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, plots
+from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.plots import Figure
 from aqmlab.plots.label_styles import label_styles
@@ -46,7 +46,6 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
             disciplines=[_facts(text) for text in outcome.aqms],
             warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),
-            version=__version__,
         )
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aqmlab import __version__, plots
+from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.publishing import FIGURES, REPORT
 from aqmlab.report import environment, inline
@@ -30,7 +30,6 @@ def write(tuning: Tuning, folder: Path) -> Path:
             sensitivity=sensitivity.words(tuning.indices),
             unseen=f"{UNSEEN}/{REPORT}",
             file=FILE,
-            version=__version__,
         )
     )
     [page] = disk.put_all(folder, {REPORT: text.encode()})

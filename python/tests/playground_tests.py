@@ -231,6 +231,16 @@ def it_fits_any_window_and_nothing_is_in_the_way_of_anybody(tab: Any, width: int
     assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
 
 
+def charts_stay_in_sight_on_a_phone_while_a_control_is_moved(tab: Any) -> None:
+    tab.set_viewport_size({"width": 390, "height": 800})
+    _ran(tab)
+    tab.locator("#seed").scroll_into_view_if_needed()
+    box = tab.locator("#charts").bounding_box()
+    seed = tab.locator("#seed").bounding_box()
+    assert (box["y"], box["height"] > 200) == (0, True)
+    assert box["y"] + box["height"] < seed["y"] + seed["height"] <= 800
+
+
 WRONG = {
     "nothing": "#",
     "no pairs": "#garbage",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +20,7 @@ from kernel import needs_kernel
 import aqmlab as package
 from aqmlab import engine, scenario
 from aqmlab.engine import Task, linux
-from aqmlab.engine.linux import build, counters, guest, job, measure, place, taps, tc
+from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, taps, tc
 from aqmlab.engine.linux.job import START_NS
 from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
@@ -287,11 +290,34 @@ def _run_guest(at: place.Place, watch: guest.Watch) -> None:
         pass
 
 
-def a_guest_that_hangs_is_stopped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "PATIENCE_S", 0.3)
-    at = _needs_kernel("echo 2500000000 >job/reached; exec sleep 60", tmp_path)
+@pytest.mark.parametrize("hang", ["exec sleep 60", "while :; do :; done"])
+def a_guest_that_hangs_is_stopped_and_named(hang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(guest, "LOOK_S", 0.05)
+    at = _needs_kernel(f"echo 2500000000 >job/reached; {hang}", tmp_path)
     with pytest.raises(MachineError, match=r"pie, seed 1: the guest hung at 2\.5 s and was stopped"):
         _run_guest(at, guest.Watch())
+
+
+def a_guest_that_waits_for_a_processor_is_not_called_hung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(guest, "LOOK_S", 0.05)
+    # As on a busy machine: it could run all the time, and gets a hundredth of a processor.
+    monkeypatch.setattr(guest, "use_of", lambda _: patience.Use(time.monotonic() / 100, is_runnable=True))
+    at = _needs_kernel("sleep 0.5; touch job/done", tmp_path)
+    _run_guest(at, guest.Watch())
+
+
+def what_a_session_uses_is_that_of_all_its_processes() -> None:
+    script = "sleep 60 & i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; {}"
+    for then, is_runnable in (("while :; do :; done", True), ("exec sleep 60", False)):
+        process = subprocess.Popen(["sh", "-c", script.format(then)], start_new_session=True)
+        try:
+            _until(lambda: patience.use_of(process.pid).cpu_s >= 0.05)  # noqa: B023
+            _until(lambda: patience.use_of(process.pid).is_runnable == is_runnable)  # noqa: B023
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 @pytest.mark.parametrize(

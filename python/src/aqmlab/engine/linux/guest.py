@@ -10,20 +10,23 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
 from aqmlab.engine.linux.job import BOOT_NS, Job
+from aqmlab.engine.linux.patience import OwnTime, use_of
 from aqmlab.engine.linux.place import KERNEL, ROOT, Place
 from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
 
 MEMORY_MB = 512
 POLL_S = 0.05
-# A guest that gets no further for so long hangs. It is told of each tenth of a second of its time.
+# A guest that gets no further for so long of its own time hangs. It tells of each tenth of a second of its clock.
 PATIENCE_S = 180.0
+# How often that is looked at.
+LOOK_S = 1.0
 # Where the kernel was started, under the same name in every run (also in guest/init.sh).
 HOME = "/proc/self/cwd"
 # Where the guest's memory lies: a file system in memory, if there is one with room.
@@ -78,7 +81,7 @@ def finished(place: Place, job: Job, label: str, watch: Watch) -> Iterator[tuple
         except OSError as error:
             raise MachineError(f"engine linux: {label}: {error.strerror}: {around}") from None
         watch.progress = folder / "reached"
-        cpu_s = _run(job, around, label, watch)
+        cpu_s = _run(_command(), around, job.seed, label, watch)
         if not (folder / "done").exists():
             raise MachineError(f"engine linux: {label}: {_why(around)}")
         yield folder, cpu_s
@@ -91,24 +94,16 @@ def check(place: Place) -> None:
 
     Raises:
         InputError: saying what is missing.
+        MachineError: if it hung.
 
     """
     with tempfile.TemporaryDirectory(prefix="aqmlab-linux-") as name:
         command = [str(place.folder / KERNEL), "mem=64M", "root=/dev/nothing", "panic=-1", "con=null", "con0=null,fd:1"]
         try:
-            done = subprocess.run(
-                [*command, "ssl=null", SYSTEM_CALLS],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=PATIENCE_S,
-                check=False,
-                env=_environment(Path(name), 0),
-                cwd=name,
-                start_new_session=True,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            _run([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
+        except OSError as error:
             raise InputError(f"engine linux: the kernel cannot be started: {error}") from None
-    said = (done.stdout + done.stderr).decode(errors="replace")
+        said = Path(name, "console").read_text(errors="replace")
     if "Linux version" not in said:
         raise InputError(f"engine linux: the kernel cannot run here: {_meaning(said)}")
 
@@ -125,19 +120,22 @@ def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
     np.array(job.datagrams, dtype="u8").tofile(folder / "datagrams")
 
 
-def _run(job: Job, around: Path, label: str, watch: Watch) -> float:
-    """Run the guest until it switches itself off; return its processor time."""
+def _command() -> list[str]:
     # No randomness of addresses, a fixed start of time, and a seed: the same job makes the same run.
     command = [f"./{KERNEL}", "time-travel=inf-cpu", f"time-travel-start={BOOT_NS}", f"mem={MEMORY_MB}M"]
     command += ["root=/dev/root", "rootfstype=hostfs", f"rootflags={HOME}/{ROOT}/", "ro", "init=/init"]
-    command += ["norandmaps", "con=null", "con0=null,fd:1", "ssl=null", "quiet", SYSTEM_CALLS]
+    return [*command, "norandmaps", "con=null", "con0=null,fd:1", "ssl=null", "quiet", SYSTEM_CALLS]
+
+
+def _run(command: Sequence[str], around: Path, seed: int, label: str, watch: Watch) -> float:
+    """Run a kernel until it ends; return its processor time."""
     with (around / "console").open("wb") as console:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=console,
-            env=_environment(around, job.seed),
+            env=_environment(around, seed),
             cwd=around,
             start_new_session=True,
         )
@@ -148,7 +146,7 @@ def _run(job: Job, around: Path, label: str, watch: Watch) -> float:
 
 
 def _wait(process: subprocess.Popen[bytes], label: str, watch: Watch) -> float:
-    reached, since = -1, time.monotonic()
+    own, next_s = OwnTime(), 0.0
     while True:
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
         if ended:
@@ -157,12 +155,13 @@ def _wait(process: subprocess.Popen[bytes], label: str, watch: Watch) -> float:
         time.sleep(POLL_S)
         if watch.is_cancelled:
             raise Cancelled("stopped")
-        now = time.monotonic()
-        if watch.reached_ns != reached:
-            reached, since = watch.reached_ns, now
-        elif now - since > PATIENCE_S:
+        if time.monotonic() < next_s:
+            continue
+        reached_ns, now_s = watch.reached_ns, time.monotonic()
+        next_s = now_s + LOOK_S
+        if own.since(reached_ns, now_s, use_of(process.pid)) > PATIENCE_S:
             raise MachineError(
-                f"engine linux: {label}: the guest hung at {max(reached, 0) / 1e9:.1f} s and was stopped; finished "
+                f"engine linux: {label}: the guest hung at {reached_ns / 1e9:.1f} s and was stopped; finished "
                 "runs are kept, and the same command continues"
             )
 

@@ -113,7 +113,6 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
         "QDISC": words,
         "SHAPER": "own" if tc.shapes(words) else "htb",
         "SYSCTLS": " ".join(f"net.ipv4.{name}={value}" for name, value in switches.items()),
-        "HYSTART": 1,
         "LOSS": f"{scenario.settings['loss']:%}" if scenario.settings["loss"] else 0,
         "START_NS": START_NS,
         "WARM_NS": scenario.warmup_ns,

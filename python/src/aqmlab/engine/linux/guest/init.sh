@@ -83,7 +83,6 @@ echo 400000 500000 600000 >/proc/sys/net/ipv4/tcp_mem
 for box in snd rcv; do
 	settings $box "net.ipv4.tcp_no_metrics_save=1 $SYSCTLS"
 done
-[ ! -e /sys/module/tcp_cubic/parameters/hystart ] || echo "$HYSTART" >/sys/module/tcp_cubic/parameters/hystart
 
 # A group of flows has an address, to which its route carries TCP's settings, and a delay on the way back, which the
 # priority of the receiver's sockets chooses: no packet needs to be classified.

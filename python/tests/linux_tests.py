@@ -20,7 +20,7 @@ from kernel import needs_kernel
 import aqmlab as package
 from aqmlab import engine, scenario
 from aqmlab.engine import Task, linux
-from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, taps, tc
+from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, taps, tc, tracing
 from aqmlab.engine.linux.job import START_NS
 from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
@@ -379,6 +379,20 @@ def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
     assert first.equals(second)
     assert first["goodput_mbit"][0] != first["goodput_mbit"][1]
     assert set(first["engine"]) == {"linux"}
+
+
+@needs_kernel
+def a_traced_run_has_the_packets_of_an_untraced_one() -> None:
+    one = _scenario("codel:linux", flows="2*newreno", duration="3s", warmup="1s")
+    seen: dict[str, list[Any]] = {"in": [], "out": []}
+    for states_ns in (0, tracing.STATES_NS):
+        with guest.finished(place.found(), job.described(one, 1, states_ns), "codel", guest.Watch()) as (folder, _):
+            for name, tap in seen.items():
+                tap.append(np.fromfile(folder / name, dtype=taps.SEEN))
+    for plain, traced in seen.values():
+        assert all(np.array_equal(plain[name], traced[name]) for name in ("port", "length", "payload", "ecn"))
+        # Looking costs some readings of the clock, each of 256 ns.
+        assert np.abs(plain["time"].astype("i8") - traced["time"].astype("i8")).max() < 5000
 
 
 @needs_kernel

@@ -120,10 +120,9 @@ in_box rtr /guest watch s1 in $later /run/in &
 arrivals=$!
 in_box rtr /guest watch b0 out $later /run/out &
 departures=$!
-if [ "$TRACE" = 1 ]; then
-	in_box rtr /guest watch s1 out $later /run/back &
-	answers=$!
-fi
+# Without a trace it ends at once: as many processes draw as many random numbers.
+in_box rtr /guest watch s1 out $((TRACE ? later : start)) /run/back &
+answers=$!
 in_box rtr /guest sample b0 10 $start $later /run/sampled reached &
 sampler=$!
 in_box rcv /guest receive $start "$SAMPLE_NS" $warm $end /run/received &
@@ -134,7 +133,7 @@ wait $arrivals
 wait $departures
 wait $sampler
 wait $sender
-[ "$TRACE" = 0 ] || wait $answers
+wait $answers
 tc -n rtr -s -d qdisc show dev b0 >qdisc
 # What the kernel counts since each box was made: nothing but the flows has travelled.
 for box in snd rcv; do

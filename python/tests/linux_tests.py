@@ -79,7 +79,16 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
         ({"flows": "1001*cubic"}, "at most 1000 flows"),
         ({"jitter": "1ms"}, "jitter: engine linux has 0ms, not 1ms"),
         ({"overhead": "20b"}, "overhead: engine linux has 14b, not 20b"),
-        ({"measure": "back"}, "measure: engine linux measures the bottleneck only"),
+        ({"topology": "shared_medium"}, "topology: engine linux has no shared medium"),
+        ({"topology": "leaf_spine"}, "topology: engine linux has one route only between two nodes"),
+        ({"topology": "star:buffer=1mb"}, "topology: engine linux has no options of switches"),
+        ({"topology": "asymmetric", "flows": "1*cubic:to=modem"}, "has flows between hosts, which 'modem' is not"),
+        ({"topology": "asymmetric", "flows": "1*cubic:rtt=10ms"}, "rtt is 10 ms: its links alone take 40 ms"),
+        (
+            {"topology": "parking_lot", "flows": "1*cubic:from=dst:to=src"},
+            "engine linux has limits only where a discipline is, and on this way there is none",
+        ),
+        ({"measure": "back"}, "measure: engine linux measures ports with a discipline only, which 'back' has not"),
     ],
 )
 def what_the_kernel_cannot_do_is_refused_by_name(options: dict[str, Any], refusal: str) -> None:
@@ -96,16 +105,50 @@ def groups_of_flows_have_their_own_delay_and_route() -> None:
     flows = ["2*cubic:rtt=10ms:ecn=classic:iw=3", "1*dctcp:ecn=classic:size=100kb", "1*cbr:rate=1mbit:packet=1000b"]
     found = job.described(_scenario(flows=flows), 7)
     # 10 ms, and the serialisation of 1580 bytes on the bottleneck once and on access links of ten times its rate twice.
-    assert found.groups[0] == "11516.8us initcwnd 3 advmss 1460 rto_min 200ms features ecn"
-    assert found.groups[2] == "40000us"
-    assert [line.split()[1:3] for line in found.lines] == [["0", "cubic"], ["0", "cubic"], ["1", "dctcp"], ["2", "udp"]]
-    assert [line.split()[4:] for line in found.lines[2:]] == [["102400"], ["1000"]]
+    assert [found.network.delay(way) for way in (0, 2)] == ["11516.8us", "40000us"]
+    told = "src 10.9.1.1 initcwnd 3 advmss 1460 rto_min 200ms features ecn"
+    assert f"route snd 10.9.2.10 dev e0 {told}" in found.network.lines()
+    assert [line.split()[1:3] for line in found.lines("snd")] == [
+        ["0", "cubic"],
+        ["0", "cubic"],
+        ["1", "dctcp"],
+        ["2", "udp"],
+    ]
+    assert [line.split()[4:] for line in found.lines("snd")[2:]] == [["102400"], ["1000"]]
+
+
+def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
+    flows = ["2*cubic:name=down", "1*cubic:name=up:from=home:to=server"]
+    found = job.described(_scenario(topology="asymmetric:up=1mbit", flows=flows, loss="1%"), 1)
+    assert [(port.name, port.link, port.rate_bps) for port in found.network.ports] == [
+        ("down", "isp->modem", 10_000_000), ("up", "modem->isp", 1_000_000),
+    ]  # fmt: skip
+    # Data one way, and acknowledgments of the other way.
+    assert [list(port.entries.values()) for port in found.network.ports] == [[{0, 1}], [{0, 1}]]
+    assert [found.network.ways[flow.way].nodes[0] for flow in found.flows] == ["server", "server", "home"]
+    lines = found.network.lines()
+    down, up = (port.interface for port in found.network.ports)
+    assert f"port isp {down} htb 10000000 pie limit 34 target 15ms tupdate 15ms alpha 2 beta 20" in lines
+    assert f"port modem {up} htb 1000000 pie limit 34 target 15ms tupdate 15ms alpha 2 beta 20" in lines
+    assert [line.split()[1] for line in lines if line.startswith("loss")] == ["lossy"]
+    assert all(f"route {box} 10.9.2.10" in " ".join(lines) for box in ("server", "isp", "lossy", "modem"))
+
+
+def flows_of_a_group_begin_and_end_at_its_nodes_in_turn() -> None:
+    flows = "3*cubic:from=cross0.src|cross1.src:to=dst"
+    found = job.described(_scenario(topology="parking_lot:hops=2", flows=flows), 1)
+    assert [way.nodes for way in found.network.ways] == [
+        ("cross0.src", "r0", "r1", "r2", "dst"), ("cross1.src", "r1", "r2", "dst"),
+    ]  # fmt: skip
+    assert [flow.way for flow in found.flows] == [0, 1, 0]
+    assert [way.rtt_ns / 1e6 for way in found.network.ways] == [40, 30]
+    assert [line.split()[0] for line in found.lines("cross1.src")] == [str(found.flows[1].port)]
 
 
 def datagrams_are_sent_at_the_times_of_their_source() -> None:
     flows = ["1*cbr:rate=1mbit:packet=1000b:start=1s", "1*onoff:rate=1mbit:packet=1000b:on=20ms:off=1s:start=2s"]
     found = job.described(_scenario(flows=[*flows, "1*poisson:rate=1mbit:packet=1000b:start=0s"]), 1)
-    times = [[at / 1e6 for at, flow in found.datagrams if flow == number] for number in range(3)]
+    times = [[at / 1e6 for at, flow in found.datagrams("snd") if flow == number] for number in range(3)]
     assert times[0][:3] == [1000, 1008, 1016]
     assert times[1][:6] == [2000, 2008, 2016, 3020, 3028, 3036]
     assert len(times[2]) == pytest.approx(7 * 125, rel=0.1)
@@ -138,20 +181,20 @@ def _tap(path: Path, *packets: tuple[float, int, int, int]) -> None:
 def recorded(tmp_path: Path) -> Path:
     """A run of one flow for four seconds, of which two are measured, as the guest would leave it."""
     arrivals = [(100.0, 1, 1, 0), (2100.0, 2, 2, 2), (2200.0, 3, 3, 2), (2300.0, 4, 4, 2), (2400.0, 3, 5, 2)]
-    _tap(tmp_path / "in", *arrivals)
-    _tap(tmp_path / "out", (101.0, 1, 1, 0), (2110.0, 2, 2, 3), (2330.0, 4, 4, 2), (2404.0, 3, 5, 2))
+    _tap(tmp_path / "in.e1", *arrivals)
+    _tap(tmp_path / "out.e2", (101.0, 1, 1, 0), (2110.0, 2, 2, 3), (2330.0, 4, 4, 2), (2404.0, 3, 5, 2))
     port = job.FIRST_PORT
-    (tmp_path / "received").write_text(
+    (tmp_path / "received.right").write_text(
         "t_ns,port,bytes\n"
         + "".join(f"{START_NS + s * SECOND},{port},{b}\n" for s, b in ((1, 1000), (2, 1500), (4, 5844)))
     )
-    for box in ("snd", "rcv"):
+    for box in ("snd", "right"):
         (tmp_path / f"counted.{box}").write_text("Tcp: InSegs OutSegs\nTcp: 2 2\n")
-    (tmp_path / "sent").write_text(
+    (tmp_path / "sent.snd").write_text(
         "t_ns,port,cwnd_bytes,srtt_us,retransmissions\n"
         + "".join(f"{START_NS + s * SECOND},{port},{14480 * s},{50_000 + s},{s - 1}\n" for s in (1, 2, 3))
     )
-    (tmp_path / "sampled").write_text(
+    (tmp_path / "sampled.e2").write_text(
         "t_ns,packets,bytes,drops\n"
         + "".join(f"{START_NS + s * 10**7},{s % 3},{s % 3 * 1514},{int(s > 220)}\n" for s in range(501))
     )
@@ -161,7 +204,7 @@ def recorded(tmp_path: Path) -> Path:
 
 def the_taps_tell_delay_loss_marks_and_goodput(recorded: Path) -> None:
     one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
-    found = measure.measured(recorded, one, job.described(one, 1).flows)
+    found = measure.measured(recorded, one, job.described(one, 1))
     metrics = found["metrics"]
     # Of four packets that arrived after the warm-up one was lost: 10, 30 and 4 ms of delay.
     assert metrics["packets_arrived"] == 4
@@ -182,7 +225,7 @@ def the_taps_tell_delay_loss_marks_and_goodput(recorded: Path) -> None:
 
 def every_series_has_a_value_for_each_period(recorded: Path) -> None:
     one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
-    series = measure.measured(recorded, one, job.described(one, 1).flows)["series"]
+    series = measure.measured(recorded, one, job.described(one, 1))["series"]
     assert {len(values) for values in series.values()} == {one.duration_ns // one.sample_ns}
     assert series["drops"].sum() == 1
     assert series["marks"].sum() == 1
@@ -191,9 +234,9 @@ def every_series_has_a_value_for_each_period(recorded: Path) -> None:
 
 
 def packets_that_leave_without_having_come_fail_the_run(recorded: Path) -> None:
-    _tap(recorded / "out", (101.0, 1, 1, 0), (2110.0, 9, 9, 3))
+    _tap(recorded / "out.e2", (101.0, 1, 1, 0), (2110.0, 9, 9, 3))
     with pytest.raises(CheckError, match="never came"):
-        taps.packets(recorded)
+        taps.packets(taps.seen(recorded, "in.e1"), taps.seen(recorded, "out.e2"))
 
 
 def without_a_kernel_one_line_says_how_to_build_it(
@@ -360,7 +403,7 @@ def counters_of_both_boxes_become_metrics(tmp_path: Path) -> None:
     more = "TcpExt: TCPTimeouts TCPFullUndo TCPLossUndo\nTcpExt: 3 1 4\n"
     (tmp_path / "counted.snd").write_text(f"Tcp: InSegs OutSegs\nTcp: 11 20\n{more}")
     (tmp_path / "counted.rcv").write_text("Tcp: InSegs OutSegs\nTcp: 20 11\n")
-    assert counters.counted(tmp_path) == {
+    assert counters.counted(tmp_path, ["snd"], ["rcv"]) == {
         "kernel.segments": 20, "kernel.acks": 11, "kernel.timeouts": 3, "kernel.undone": 5,
     }  # fmt: skip
 
@@ -384,11 +427,11 @@ def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
 @needs_kernel
 def a_traced_run_has_the_packets_of_an_untraced_one() -> None:
     one = _scenario("codel:linux", flows="2*newreno", duration="3s", warmup="1s")
-    seen: dict[str, list[Any]] = {"in": [], "out": []}
+    seen: dict[str, list[Any]] = {"in.e1": [], "out.e2": []}
     for states_ns in (0, tracing.STATES_NS):
         with guest.finished(place.found(), job.described(one, 1, states_ns), "codel", guest.Watch()) as (folder, _):
             for name, tap in seen.items():
-                tap.append(np.fromfile(folder / name, dtype=taps.SEEN))
+                tap.append(taps.seen(folder, name))
     for plain, traced in seen.values():
         assert all(np.array_equal(plain[name], traced[name]) for name in ("port", "length", "payload", "ecn"))
         # Looking costs some readings of the clock, each of 256 ns.
@@ -433,6 +476,48 @@ def sources_over_udp_send_what_they_do_in_the_simulator() -> None:
         found[name] = runner.run(task, runner.monitor(task)).metrics
     for metric in (f"class.{kind}.throughput_mbit" for kind in ("cbr", "poisson", "onoff")):
         assert found["linux"][metric] == pytest.approx(found["native"][metric], rel=0.1)
+
+
+def _both(one: Scenario) -> tuple[dict[str, float], dict[str, float]]:
+    """The metrics of a run in the simulator, and in the kernel."""
+    task, runners = _task(one), [engine.ENGINES[name] for name in ("native", "linux")]
+    native, kernel = (runner.run(task, runner.monitor(task)).metrics for runner in runners)
+    return native, kernel
+
+
+@needs_kernel
+def a_slow_way_up_fills_with_acknowledgments_as_in_the_simulator() -> None:
+    native, kernel = _both(
+        _scenario(topology="asymmetric:up=200kbit", flows="2*cubic:stack=linux", duration="10s", warmup="4s")
+    )
+    for metric, within in {
+        "goodput_mbit": 0.05,
+        "port.down.utilization": 0.05,
+        "port.up.utilization": 0.01,
+        "port.up.qdelay_mean_ms": 0.1,
+        "port.up.queue_mean_packets": 0.1,
+        "rtt_base_ms": 1e-6,
+    }.items():
+        assert kernel[metric] == pytest.approx(native[metric], rel=within), metric
+    assert {name for name in kernel if name.startswith("port.")} <= set(native)
+
+
+@needs_kernel
+def flows_over_both_hops_of_a_parking_lot_share_as_in_the_simulator() -> None:
+    cross = [f"2*cubic:name=c{hop}:from=cross{hop}.src:to=cross{hop}.dst:stack=linux" for hop in (0, 1)]
+    flows = ["2*cubic:name=long:stack=linux", *cross]
+    one = _scenario("codel:linux", topology="parking_lot:hops=2", flows=flows, measure="r0->r1,r1->r2", duration="8s")
+    native, kernel = _both(one)
+    for metric, within in {
+        "goodput_mbit": 0.05,
+        "port.r0->r1.utilization": 0.03,
+        "port.r1->r2.utilization": 0.03,
+        "port.r0->r1.qdelay_mean_ms": 0.25,
+        "port.r1->r2.qdelay_mean_ms": 0.25,
+        "rtt_base_ms": 1e-6,
+    }.items():
+        assert kernel[metric] == pytest.approx(native[metric], rel=within), metric
+    assert kernel["class.long.goodput_mbit"] < kernel["class.c0.goodput_mbit"] + kernel["class.c1.goodput_mbit"]
 
 
 @needs_kernel

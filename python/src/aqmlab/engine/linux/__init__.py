@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from aqmlab.engine.linux import guest, job, measure, place, tc, tracing
 from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
-from aqmlab.scenario.model import Rate, Scenario
+from aqmlab.scenario.model import PLAIN, UNDER_TEST, Link, Rate, Scenario
 from aqmlab.vocabulary.errors import InputError
 
 # Processor time of a guest's start, and of each packet through its bottleneck, seconds: measured on a server.
@@ -25,7 +25,7 @@ class Linux:
     name = "linux"
     about = "the Linux kernel's qdiscs and TCP, in virtual time"
     capabilities = Capabilities(
-        topologies=frozenset({"dumbbell"}),
+        topologies=frozenset({"dumbbell", "asymmetric", "parking_lot"}),
         kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
         aqms=frozenset(tc.WORDS),
         captures=False,
@@ -45,7 +45,9 @@ class Linux:
     def cost_s(self, scenario: Scenario) -> float:
         """Return about what a run costs: a start, and something for each packet."""
         assert isinstance(scenario.capacity, Rate)
-        packets = scenario.capacity.rate_bps * scenario.duration_ns / 8e9 / tc.FULL_BYTES
+        links = scenario.topology.links if scenario.topology else [Link("", "", None, 0, UNDER_TEST)]
+        rates = [link.rate_bps or scenario.capacity.rate_bps for link in links if link.queue != PLAIN]
+        packets = sum(rates) * scenario.duration_ns / 8e9 / tc.FULL_BYTES
         return START_S + PACKET_S * packets
 
     def refusal(self, scenario: Scenario) -> str:
@@ -72,7 +74,7 @@ class Linux:
         described = job.described(task.scenario, task.seed)
         with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, cpu_s):
             began = time.thread_time()
-            seen = measure.measured(folder, task.scenario, described.flows)
+            seen = measure.measured(folder, task.scenario, described)
             return Report(**seen, cpu_s=cpu_s + time.thread_time() - began, engine=self.name)
 
     def trace(self, task: Task, monitor: Monitor) -> Trace:

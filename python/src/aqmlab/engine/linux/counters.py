@@ -6,9 +6,10 @@ sends half as many acknowledgments as it gets segments.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-# The box, the group and the names that are added up (/proc/net/snmp and netstat), by metric.
+# The side, the group and the names that are added up (/proc/net/snmp and netstat), by metric.
 COUNTERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "kernel.segments": ("rcv", "Tcp", ("InSegs",)),
     "kernel.acks": ("rcv", "Tcp", ("OutSegs",)),
@@ -23,12 +24,18 @@ COUNTERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def counted(folder: Path) -> dict[str, float]:
-    """Return the metrics of a finished run; those that this kernel does not count are absent."""
-    boxes = {box: _read((folder / f"counted.{box}").read_text()) for box in ("snd", "rcv")}
+def counted(folder: Path, senders: Sequence[str], receivers: Sequence[str]) -> dict[str, float]:
+    """Return the metrics of a finished run; those that this kernel does not count are absent.
+
+    Where a box sends and receives, its segments and acknowledgments cannot be told apart, and are absent.
+    """
+    boxes = {box: _read((folder / f"counted.{box}").read_text()) for box in {*senders, *receivers}}
     found = {}
-    for metric, (box, group, names) in COUNTERS.items():
-        values = [boxes[box][group, name] for name in names if (group, name) in boxes[box]]
+    for metric, (side, group, names) in COUNTERS.items():
+        if group == "Tcp" and {*senders} & {*receivers}:
+            continue
+        chosen = senders if side == "snd" else receivers
+        values = [boxes[box][group, name] for box in chosen for name in names if (group, name) in boxes[box]]
         if values:
             found[metric] = float(sum(values))
     return found

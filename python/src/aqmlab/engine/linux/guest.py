@@ -114,10 +114,13 @@ def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
     (around / KERNEL).symlink_to(place.folder / KERNEL)
     (around / ROOT).symlink_to(place.folder / ROOT)
     lines = [f"{key}={shlex.quote(str(value))}" for key, value in job.variables.items()]
-    for name, content in (("job.env", lines), ("groups", job.groups), ("flows", job.lines)):
+    files = {"job.env": lines, "network": job.network.lines(), "programs": job.programs}
+    for box in job.network.senders:
+        files[f"flows.{box}"] = job.lines(box)
+        # As `struct datagram` in guest/send.c.
+        np.array(job.datagrams(box), dtype="u8").tofile(folder / f"datagrams.{box}")
+    for name, content in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in content))
-    # As `struct datagram` in guest/send.c.
-    np.array(job.datagrams, dtype="u8").tofile(folder / "datagrams")
 
 
 def _command() -> list[str]:

@@ -6,13 +6,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aqmlab.engine.linux import tc
+from aqmlab.engine.linux.network import Network
 from aqmlab.scenario import values
 from aqmlab.scenario.flows import defaults_of, keys_of
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.model import Flows, Rate, Scenario
 from aqmlab.scenario.options import SETTINGS
-from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import InputError
 
 # Congestion controls by their names here, and in the kernel.
@@ -26,16 +25,13 @@ START_NS = 1_700_000_060 * 10**9
 BOOT_NS = START_NS - 60 * 10**9
 FIRST_PORT = 20_000
 MOST_FLOWS = 1000
-MOST_GROUPS = 15
-ACK_BYTES = 66
-IP_HEADERS = 52
 # The smallest datagram has a number that the taps know it by.
 SMALLEST_DATAGRAM = 32
 # Options and keys of flows that the guest follows. Any other has its default, or is refused.
 OPTIONS = ("rtt", "access_rate", "duration", "series", "loss")
 KEYS = (
     *("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
-    *("rate", "packet", "on", "off"),
+    *("rate", "packet", "on", "off", "from", "to"),
 )
 # The stacks of the package that the kernel is compared with: what only they set is the kernel's own.
 STACKS = ("rfc", "linux")
@@ -47,6 +43,7 @@ class Flow:
 
     id: int
     group: int
+    way: int
     name: str
     kind: str
     control: str
@@ -68,26 +65,42 @@ class Flow:
 
 @dataclass(frozen=True)
 class Job:
-    """A run, as the guest reads it: variables of a shell, a line for each group and each flow."""
+    """A run, as the guest reads it: variables of a shell, its network, and its flows."""
 
     variables: dict[str, object]
-    groups: tuple[str, ...]
+    network: Network
     flows: tuple[Flow, ...]
     sources: tuple[Flows, ...]
     seed: int
     end_ns: int
 
     @property
-    def lines(self) -> tuple[str, ...]:
-        """A line for each flow, as the guest's sender reads it."""
-        return tuple(f"{flow.port} {flow.group} {flow.control} {flow.start_ns} {flow.amount}" for flow in self.flows)
+    def programs(self) -> list[str]:
+        """What measures, and who sends and receives: a line for each program of the guest."""
+        ports = self.network.ports
+        taps = [(port.box, entry, "in") for port in ports for entry in port.entries]
+        taps += [(port.box, port.interface, "out") for port in ports]
+        return [
+            *dict.fromkeys(f"watch {box} {interface} {direction}" for box, interface, direction in taps),
+            f"answers {taps[0][0]} {taps[0][1]}",
+            *(f"sample {port.box} {port.interface}" for port in ports),
+            *(f"receive {box}" for box in self.network.receivers),
+            *(f"send {box}" for box in self.network.senders),
+        ]
 
-    @property
-    def datagrams(self) -> list[tuple[int, int]]:
-        """When each datagram is sent, in order, and the number of its flow."""
+    def sent_by(self, box: str) -> list[Flow]:
+        """The flows of a sender."""
+        return [flow for flow in self.flows if self.network.ways[flow.way].nodes[0] == box]
+
+    def lines(self, box: str) -> list[str]:
+        """A line for each flow of a box, as the guest's sender reads it."""
+        return [f"{flow.port} {flow.way} {flow.control} {flow.start_ns} {flow.amount}" for flow in self.sent_by(box)]
+
+    def datagrams(self, box: str) -> list[tuple[int, int]]:
+        """When each datagram of a box is sent, in order, and the number of its flow among the lines."""
         return sorted(
-            (at_ns, flow.id)
-            for flow in self.flows
+            (at_ns, line)
+            for line, flow in enumerate(self.sent_by(box))
             if not flow.is_tcp
             for at_ns in _sendings(self.sources[flow.group], flow.start_ns, self.end_ns, f"{self.seed} {flow.id}")
         )
@@ -101,19 +114,15 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
 
     """
     _check(scenario)
-    assert isinstance(scenario.capacity, Rate)
-    rate = scenario.capacity.rate_bps
-    words = tc.qdisc(Spec.parse(scenario.aqm), rate)
+    if states_ns and scenario.topology:
+        raise InputError("topology: engine linux traces the dumbbell only")
+    network = Network(scenario)
     sack = {group.transport[1]["sack"] for group in scenario.flows if group.transport[0] == "tcp"} or {True}
     if len(sack) > 1:
         raise InputError("flows: 'sack' is the same for all flows in engine linux")
     switches = {**BUFFERS, "tcp_sack": str(int(sack.pop()))}
     variables: dict[str, object] = {
-        "RATE_BPS": rate,
-        "QDISC": words,
-        "SHAPER": "own" if tc.shapes(words) else "htb",
         "SYSCTLS": " ".join(f"net.ipv4.{name}={value}" for name, value in switches.items()),
-        "LOSS": f"{scenario.settings['loss']:%}" if scenario.settings["loss"] else 0,
         "START_NS": START_NS,
         "WARM_NS": scenario.warmup_ns,
         "END_NS": scenario.duration_ns,
@@ -121,11 +130,10 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
         "STATES_NS": states_ns or scenario.sample_ns,
         "TRACE": int(states_ns > 0),
     }
-    groups = tuple(_group(scenario, group) for group in scenario.flows)
-    return Job(variables, groups, _flows(scenario, seed), scenario.flows, seed, scenario.duration_ns)
+    return Job(variables, network, _flows(scenario, network, seed), scenario.flows, seed, scenario.duration_ns)
 
 
-def _flows(scenario: Scenario, seed: int) -> tuple[Flow, ...]:
+def _flows(scenario: Scenario, network: Network, seed: int) -> tuple[Flow, ...]:
     # Starts do not depend on the discipline: AQMs are compared on the same traffic.
     draw = random.Random(seed)
     flows: list[Flow] = []
@@ -137,8 +145,9 @@ def _flows(scenario: Scenario, seed: int) -> tuple[Flow, ...]:
             start_ns = draw.randint(*group.start_ns) + place * group.apart_ns
             known = CONTROLS[control] if control else "udp"
             kind = control or DATAGRAMS[group.source[0]]
-            rtt_ns = scenario.settings["rtt_ns"] if group.rtt_ns is None else group.rtt_ns
-            flows.append(Flow(len(flows), number, group.name, kind, known, start_ns, rtt_ns, amount))
+            way = network.chosen[number, place]
+            rtt_ns = network.ways[way].rtt_ns
+            flows.append(Flow(len(flows), number, way, group.name, kind, known, start_ns, rtt_ns, amount))
     return tuple(flows)
 
 
@@ -158,21 +167,6 @@ def _sendings(group: Flows, start_ns: int, end_ns: int, seed: str) -> Iterator[i
         at_ns = stop_ns + (float(source["off"]["constant"]["value"]) if form == "on_off" else 0)
 
 
-def _group(scenario: Scenario, group: Flows) -> str:
-    """The delay of a group's way back, and the settings of the route to it."""
-    assert isinstance(scenario.capacity, Rate)
-    rate = scenario.capacity.rate_bps
-    # The guest's packets take no time on wires: their serialisation times are added to the base RTT.
-    wires_ns = (tc.FULL_BYTES + ACK_BYTES) * 8e9 * (1 / rate + 2 / (scenario.settings["access_rate_bps"] or 10 * rate))
-    rtt_ns = scenario.settings["rtt_ns"] if group.rtt_ns is None else group.rtt_ns
-    delay = f"{(rtt_ns + round(wires_ns)) / 1000:g}us" if group.transport[0] == "tcp" else f"{rtt_ns / 1000:g}us"
-    carrier, tcp = group.transport
-    if carrier == "udp":
-        return delay
-    route = f"initcwnd {tcp['iw']} advmss {tcp['mss_bytes'] + IP_HEADERS - 40} rto_min {tcp['minrto_ns'] // 10**6}ms"
-    return f"{delay} {route}{' features ecn' if tcp['ecn'] == 'classic' else ''}"
-
-
 def _check(scenario: Scenario) -> None:
     """Refuse what the guest does not support."""
 
@@ -183,18 +177,14 @@ def _check(scenario: Scenario) -> None:
         refuse("has links of a constant rate only", "link_trace")
     if scenario.captures:
         refuse("replays no captures", "capture")
-    if scenario.topology is not None:
-        refuse("runs the dumbbell only", "topology")
     for option in SETTINGS:
         given = scenario.settings[option.field]
         if option.name not in OPTIONS and given != option.value:
             refuse(f"has {option.default}, not {option.write(given)}", option.name)
     if scenario.mser5:
         refuse("does not measure so", "warmup")
-    if any(port != "bottleneck" for port in scenario.measure):
-        refuse("measures the bottleneck only", "measure")
-    if sum(group.count for group in scenario.flows) > MOST_FLOWS or len(scenario.flows) > MOST_GROUPS:
-        refuse(f"has at most {MOST_FLOWS} flows in {MOST_GROUPS} groups", "flows")
+    if sum(group.count for group in scenario.flows) > MOST_FLOWS:
+        refuse(f"has at most {MOST_FLOWS} flows", "flows")
     for group in scenario.flows:
         if problem := _unable(group):
             raise InputError(f"flows: '{group.name}': engine linux {problem}")
@@ -203,8 +193,6 @@ def _check(scenario: Scenario) -> None:
 def _unable(group: Flows) -> str:
     """Return what of a group the guest cannot do; empty if it can do all."""
     (carrier, carried), (form, source) = group.transport, group.source
-    if group.sources or group.sinks:
-        return "runs the dumbbell only"
     if carrier == "udp" and form in DATAGRAMS:
         if any("constant" not in source.get(period, {"constant": 0}) for period in ("on", "off")):
             return "has periods of one length"

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from aqmlab.engine.linux import counters, taps
-from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow
+from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
+from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
-from aqmlab.scenario.model import Rate, Scenario
+from aqmlab.scenario.model import Scenario
 
+# What each of several measured ports has, beside its queue's metrics.
+OF_PORTS = ("throughput_mbit", "qdelay_mean_ms", "loss_ratio", "marks", "packets_arrived")
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 # Buckets of histograms: of one part in 64, and never smaller than a microsecond.
 SUB_BITS = 6
@@ -24,14 +27,16 @@ SMALLEST_BITS = 10
 MS = 1e-6
 
 
-def measured(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> dict[str, Any]:
+def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
     """Return the tables of a finished run, by the names of a report.
 
     Raises:
         CheckError: if the taps contradict each other.
 
     """
-    run = _read(folder, scenario, flows)
+    flows, network = job.flows, job.network
+    runs = [_read(folder, scenario, job, port) for port in network.ports]
+    run = runs[0]
     groups = {f"class.{group.name}.": [f for f in flows if f.group == n] for n, group in enumerate(scenario.flows)}
     everyone: dict[str, Sequence[Flow]] = {"": flows, **groups}
     metrics: dict[str, float] = {}
@@ -42,14 +47,20 @@ def measured(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> dict[st
         found = run.of(members) | {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
         metrics |= {f"{prefix}{name}": float(value) for name, value in found.items() if np.isfinite(value)}
     metrics |= {name: float(value) for name, value in run.of_queue().items()}
-    metrics |= counters.counted(folder)
+    for one in runs if len(runs) > 1 else ():
+        sojourn = histogram(one.sojourn_ns(flows))
+        found = one.of_queue() | {name: value for name, value in one.of(flows).items() if name in OF_PORTS}
+        found |= {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
+        metrics |= {f"port.{one.port.name}.{name}": float(value) for name, value in found.items() if np.isfinite(value)}
+        histograms[f"port.{one.port.name}.qdelay"] = sojourn
+    metrics |= counters.counted(folder, network.senders, network.receivers)
     return {
         "metrics": dict(sorted(metrics.items())),
         "flows": run.flow_table(),
         "series": run.series(everyone),
-        "queues": run.queue_table(),
+        "queues": _queue_table(runs),
         "histograms": histograms,
-        "warnings": [*run.warnings()],
+        "warnings": [run.said(), *(text for one in runs for text in one.warnings())],
         "events": 0,
         "bottleneck_packets": int((run.packets.left_ns > 0).sum()),
     }
@@ -85,9 +96,10 @@ def quantile(buckets: tuple[Array, Array], share: float) -> float:
 
 @dataclass(frozen=True)
 class _Run:
-    """Everything of a run, its times from its start."""
+    """Everything of a run at one of its ports."""
 
     scenario: Scenario
+    port: Port
     flows: Sequence[Flow]
     packets: Packets
     received: Array
@@ -144,7 +156,7 @@ class _Run:
             "jain_index": each.sum() ** 2 / squares if squares else np.nan,
             "packets_arrived": came.sum(),
             "retransmissions": sum(self.retransmissions(flow) for flow in tcp),
-            "rtt_base_ms": np.mean([flow.rtt_ns for flow in flows]) * MS,
+            "rtt_base_ms": min(flow.rtt_ns for flow in flows) * MS,
             "rtt_mean_ms": np.mean(rtts) if rtts else np.nan,
         }
         if done:
@@ -154,11 +166,10 @@ class _Run:
 
     def of_queue(self) -> dict[str, float]:
         """The metrics of the queue, sampled every ten milliseconds."""
-        assert isinstance(self.scenario.capacity, Rate)
         sent_bits = self.packets.length[self.went].sum() * 8
         inside = self._within(self.sampled[:, 0])
         return {
-            "utilization": sent_bits / self.seconds / self.scenario.capacity.rate_bps,
+            "utilization": sent_bits / self.seconds / self.port.rate_bps,
             "queue_mean_packets": self.sampled[inside, 1].mean(),
             "queue_mean_bytes": self.sampled[inside, 2].mean(),
             "queue_max_packets": self.sampled[inside, 1].max(initial=0),
@@ -215,18 +226,6 @@ class _Run:
         }
         return table | {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
-    def queue_table(self) -> dict[str, Any]:
-        left = self.packets.left_ns > 0
-        return {
-            "link": ["left->right"],
-            "discipline": [self.scenario.aqm],
-            "arrived_packets": np.array([len(left)]),
-            "arrived_bytes": np.array([int(self.packets.length.sum())]),
-            "departed_packets": np.array([int(left.sum())]),
-            "departed_bytes": np.array([int(self.packets.length[left].sum())]),
-            "marked_packets": np.array([int(self.packets.marked.sum())]),
-        }
-
     def series(self, everyone: dict[str, Sequence[Flow]]) -> dict[str, Array]:
         """The time series: each value is of the period that its time ends."""
         period = self.scenario.sample_ns
@@ -263,13 +262,17 @@ class _Run:
                     found[f"flow.{flow.id}.cwnd_bytes"] = _held(self.sent, flow.port, 2, edges)[1:]
         return found
 
-    def warnings(self) -> list[str]:
+    def said(self) -> str:
         """What a reader of the numbers should know."""
         rmem = BUFFERS["tcp_rmem"].replace(",", " ")
-        said = [
+        return (
             f"engine linux: kernel {self.release}, tcp_rmem {rmem}; HyStart, RACK-TLP, PRR, undo, the "
             "handshake and when to acknowledge are the kernel's; one-way delay and jitter are not measured"
-        ]
+        )
+
+    def warnings(self) -> list[str]:
+        """Where the taps and the qdisc disagree."""
+        said = []
         # Both taps and the counter go on after the end; what waits when they stop is no loss.
         end = START_NS + self.scenario.duration_ns
         taken = int((self.lost & (self.packets.arrived_ns < end)).sum())
@@ -287,13 +290,40 @@ def _held(table: Array, port: int, column: int, edges: Array) -> Array:
     return values
 
 
-def _read(folder: Path, scenario: Scenario, flows: Sequence[Flow]) -> _Run:
+def _queue_table(runs: Sequence[_Run]) -> dict[str, Any]:
+    rows = []
+    for run in runs:
+        left = run.packets.left_ns > 0
+        numbers = {
+            "arrived_packets": len(left),
+            "arrived_bytes": int(run.packets.length.sum()),
+            "departed_packets": int(left.sum()),
+            "departed_bytes": int(run.packets.length[left].sum()),
+            "marked_packets": int(run.packets.marked.sum()),
+        }
+        rows.append(numbers)
+    return {
+        "link": [run.port.link for run in runs],
+        "discipline": [run.scenario.aqm for run in runs],
+        **{name: np.array([row[name] for row in rows]) for name in rows[0]},
+    }
+
+
+def _read(folder: Path, scenario: Scenario, job: Job, port: Port) -> _Run:
+    came = []
+    for interface, ways in port.entries.items():
+        tap = taps.seen(folder, f"in.{interface}")
+        members = [flow.port for flow in job.flows if flow.way in ways]
+        came.append(tap[np.isin(tap["port"], members)])
+    arrived = np.concatenate(came)
+    arrived = arrived[np.argsort(arrived["time"], kind="stable")]
     return _Run(
         scenario=scenario,
-        flows=flows,
-        packets=taps.packets(folder),
-        received=taps.rows(folder / "received"),
-        sent=taps.rows(folder / "sent"),
-        sampled=taps.rows(folder / "sampled"),
+        port=port,
+        flows=job.flows,
+        packets=taps.packets(arrived, taps.seen(folder, f"out.{port.interface}")),
+        received=np.concatenate([taps.rows(folder / f"received.{box}") for box in job.network.receivers]),
+        sent=np.concatenate([taps.rows(folder / f"sent.{box}") for box in job.network.senders]),
+        sampled=taps.rows(folder / f"sampled.{port.interface}"),
         release=(folder / "kernel").read_text().strip(),
     )

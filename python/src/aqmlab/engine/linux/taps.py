@@ -30,14 +30,19 @@ class Packets:
     marked: Array
 
 
-def packets(folder: Path) -> Packets:
-    """Read both taps.
+def seen(folder: Path, name: str) -> Array:
+    """Read a tap."""
+    found: Array = np.fromfile(folder / name, dtype=SEEN)
+    return found
+
+
+def packets(arrived: Array, left: Array) -> Packets:
+    """Match what arrived at a queue with what left it.
 
     Raises:
         CheckError: if packets left that never came, or the same one came twice.
 
     """
-    arrived, left = (np.fromfile(folder / name, dtype=SEEN) for name in ("in", "out"))
     # The IP identification tells a retransmission from the first transmission.
     keys = [
         tap["port"].astype("u8") << np.uint64(48) | tap["id"].astype("u8") << np.uint64(32) | tap["seq"].astype("u8")

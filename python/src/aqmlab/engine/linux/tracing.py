@@ -25,8 +25,10 @@ def traced(folder: Path, job: Job) -> Trace:
         CheckError: if the taps contradict each other.
 
     """
-    sent, answers = (np.fromfile(folder / name, dtype=taps.SEEN) for name in ("in", "back"))
-    packets = taps.packets(folder)
+    (port,) = job.network.ports
+    (entry,) = port.entries
+    sent, answers = taps.seen(folder, f"in.{entry}"), taps.seen(folder, f"back.{entry}")
+    packets = taps.packets(sent, taps.seen(folder, f"out.{port.interface}"))
     # Every connection begins at a number that the kernel draws.
     first = np.zeros(len(job.flows), dtype="u4")
     syns = sent[(sent["flags"] & SYN) > 0]
@@ -44,7 +46,7 @@ def traced(folder: Path, job: Job) -> Trace:
     # At the same instant an acknowledgment comes before what it lets go.
     order = np.lexsort((1 - both["is_ack"], both["time_ns"]))
     order = order[both["time_ns"][order] < job.end_ns]
-    return Trace({name: column[order] for name, column in both.items()}, _states(folder), PHASES)
+    return Trace({name: column[order] for name, column in both.items()}, _states(folder, job), PHASES)
 
 
 def _events(seen: Array, first: Array, number: str) -> dict[str, Array]:
@@ -63,8 +65,8 @@ def _events(seen: Array, first: Array, number: str) -> dict[str, Array]:
     }
 
 
-def _states(folder: Path) -> dict[str, Array]:
-    time, port, cwnd, srtt_us, _, ssthresh, rto_us, phase = taps.rows(folder / "sent").T
+def _states(folder: Path, job: Job) -> dict[str, Array]:
+    time, port, cwnd, srtt_us, _, ssthresh, rto_us, phase = taps.rows(folder / f"sent.{job.network.senders[0]}").T
     return {
         "time_ns": time - START_NS,
         "flow": port - FIRST_PORT,

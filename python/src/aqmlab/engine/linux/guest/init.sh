@@ -1,9 +1,8 @@
 #!/usr/bin/busybox sh
-# First process of the guest: builds the dumbbell that job.env describes, lets the flows run, switches off.
+# First process of the guest: builds the network that job.py describes, lets the flows run, switches off. The dumbbell:
 #
-#   snd --s0 s1-- rtr --b0 b1-- rcv        b0: HTB at the bottleneck's rate, and below it the qdisc under test
-#                                          b1: netem, the whole base round-trip time, so only ACKs meet it
-#   With random loss there is another box between rtr and rcv.
+#   snd --e0 e1-- left --e2 e3-- right     e2: HTB at the bottleneck's rate, and below it the qdisc under test
+#                                          e3: netem, the whole base round-trip time, so only ACKs meet it
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/busybox
 # Busybox would take its own.
@@ -39,75 +38,54 @@ settings() {
 	done
 }
 
-for box in snd rtr rcv; do
-	ip netns add $box
-	ip -n $box link set lo up
-	[ ! -d /proc/sys/net/ipv6 ] || settings $box net.ipv6.conf.all.disable_ipv6=1
-done
-# Addresses are given, and neighbours known: nothing but the flows travels.
-ip link add s0 address 02:00:00:00:00:01 netns snd type veth peer name s1 address 02:00:00:00:00:02 netns rtr
-if [ "$LOSS" = 0 ]; then
-	ip link add b0 address 02:00:00:00:00:03 netns rtr type veth peer name b1 address 02:00:00:00:00:04 netns rcv
-else
-	# A box behind the bottleneck that loses packets, and is nothing else to both its neighbours.
-	ip netns add far
-	ip link add b0 address 02:00:00:00:00:03 netns rtr type veth peer name f0 address 02:00:00:00:00:04 netns far
-	ip link add f1 address 02:00:00:00:00:03 netns far type veth peer name b1 address 02:00:00:00:00:04 netns rcv
-fi
-ip -n snd addr add 10.9.1.1/24 dev s0
-ip -n rtr addr add 10.9.1.2/24 dev s1
-ip -n rtr addr add 10.9.2.1/24 dev b0
-ip -n rcv addr add 10.9.2.2/24 dev b1
-for end in snd/s0 rtr/s1 rtr/b0 rcv/b1; do
-	ip -n ${end%/*} link set ${end#*/} up gso_max_segs 1
-	in_box ${end%/*} /guest single ${end#*/}
-done
-ip -n snd neigh add 10.9.1.2 lladdr 02:00:00:00:00:02 dev s0
-ip -n rtr neigh add 10.9.1.1 lladdr 02:00:00:00:00:01 dev s1
-ip -n rcv neigh add 10.9.2.1 lladdr 02:00:00:00:00:03 dev b1
-ip -n rcv route add default via 10.9.2.1
-settings rtr net.ipv4.ip_forward=1
-if [ "$LOSS" != 0 ]; then
-	settings far net.ipv4.ip_forward=1
-	for end in f0 f1; do
-		ip -n far link set $end up gso_max_segs 1
-		in_box far /guest single $end
-	done
-	ip -n far route add 10.9.1.0/24 dev f0
-	ip -n far route add 10.9.2.0/24 dev f1
-	ip -n far neigh add 10.9.1.1 lladdr 02:00:00:00:00:03 dev f0
-	tc -n far qdisc add dev f1 root netem loss "$LOSS" limit 200000
-fi
-# Without room for the windows, TCP's memory and not the queue would limit the flows; and each flow starts afresh.
+# Without room for the windows, TCP's memory and not the queue would limit the flows.
 echo 400000 500000 600000 >/proc/sys/net/ipv4/tcp_mem
-for box in snd rcv; do
-	settings $box "net.ipv4.tcp_no_metrics_save=1 $SYSCTLS"
-done
-
-# A group of flows has an address, to which its route carries TCP's settings, and a delay on the way back, which the
-# priority of the receiver's sockets chooses: no packet needs to be classified.
-tc -n rcv qdisc add dev b1 root handle 30: prio bands 15 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
-group=0
-while read -r delay route; do
-	ip -n rcv addr add 10.9.2.$((10 + group))/24 dev b1
-	ip -n rtr neigh add 10.9.2.$((10 + group)) lladdr 02:00:00:00:00:04 dev b0
-	[ "$LOSS" = 0 ] || ip -n far neigh add 10.9.2.$((10 + group)) lladdr 02:00:00:00:00:04 dev f1
+# Both ends of a wire have the same address, and ask for none: nothing but the flows travels.
+mac=02:00:00:00:00:01
+while read -r what box rest; do
 	# shellcheck disable=SC2086 # several words
-	ip -n snd route add 10.9.2.$((10 + group)) via 10.9.1.2 $route
-	tc -n rcv qdisc add dev b1 parent 30:$(printf %x $((group + 1))) netem delay "$delay" limit 200000
-	group=$((group + 1))
-done <groups
-if [ "$SHAPER" = htb ]; then
-	# A bucket of one byte: HTB lets the next packet go when the last one's time is over, as a serial line does.
-	tc -n rtr qdisc add dev b0 root handle 1: htb default 1
-	tc -n rtr class add dev b0 parent 1: classid 1:1 htb rate "${RATE_BPS}bit" ceil "${RATE_BPS}bit" \
-		burst 1b cburst 1b quantum 1514
-	# shellcheck disable=SC2086 # several words
-	tc -n rtr qdisc add dev b0 parent 1:1 handle 10: $QDISC
-else
-	# shellcheck disable=SC2086 # several words
-	tc -n rtr qdisc add dev b0 root handle 10: $QDISC
-fi
+	set -- $rest
+	case $what in
+	box)
+		ip netns add "$box"
+		ip -n "$box" link set lo up
+		settings "$box" net.ipv4.ip_forward=1
+		[ ! -d /proc/sys/net/ipv6 ] || settings "$box" net.ipv6.conf.all.disable_ipv6=1
+		;;
+	wire)
+		ip link add "$1" address $mac netns "$box" type veth peer name "$3" address $mac netns "$2"
+		for end in "$box/$1" "$2/$3"; do
+			ip -n "${end%/*}" link set "${end#*/}" up arp off gso_max_segs 1
+			in_box "${end%/*}" /guest single "${end#*/}"
+		done
+		;;
+	host) settings "$box" "net.ipv4.tcp_no_metrics_save=1 $SYSCTLS" ;;
+	address) ip -n "$box" addr add "$1/32" dev lo ;;
+	# With the settings of TCP for a group of flows.
+	route) ip -n "$box" route add "$@" ;;
+	# The priority of a receiver's sockets chooses the delay on the way back: no packet needs to be classified. All
+	# others go by the last band.
+	delays)
+		tc -n "$box" qdisc add dev "$1" root handle 30: prio bands 16 \
+			priomap 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15
+		;;
+	delay) tc -n "$box" qdisc add dev "$1" parent "30:$2" netem delay "$3" limit 200000 ;;
+	loss) tc -n "$box" qdisc add dev "$1" root netem loss "$2" limit 200000 ;;
+	port)
+		interface=$1 shaper=$2 rate=${3}bit
+		shift 3
+		if [ "$shaper" = htb ]; then
+			# A bucket of one byte: HTB lets the next packet go when the last one's time is over, as a serial line does.
+			tc -n "$box" qdisc add dev "$interface" root handle 1: htb default 1
+			tc -n "$box" class add dev "$interface" parent 1: classid 1:1 htb rate "$rate" ceil "$rate" \
+				burst 1b cburst 1b quantum 1514
+			tc -n "$box" qdisc add dev "$interface" parent 1:1 handle 10: "$@"
+		else
+			tc -n "$box" qdisc add dev "$interface" root handle 10: "$@"
+		fi
+		;;
+	esac
+done <network
 uname -r >kernel
 
 # Every run begins at the same instant, however long the set-up took.
@@ -116,29 +94,41 @@ end=$((start + END_NS))
 warm=$((start + WARM_NS))
 # Packets that wait at the end are no losses: the taps, and the flows that keep the queue moving, go on for a second.
 later=$((end + 1000000000))
-in_box rtr /guest watch s1 in $later /run/in &
-arrivals=$!
-in_box rtr /guest watch b0 out $later /run/out &
-departures=$!
-# Without a trace it ends at once: as many processes draw as many random numbers.
-in_box rtr /guest watch s1 out $((TRACE ? later : start)) /run/back &
-answers=$!
-in_box rtr /guest sample b0 10 $start $later /run/sampled reached &
-sampler=$!
-in_box rcv /guest receive $start "$SAMPLE_NS" $warm $end /run/received &
+reached=reached
+programs=
+while read -r program box interface direction; do
+	case $program in
+	watch) in_box "$box" /guest watch "$interface" "$direction" $later "/run/$direction.$interface" & ;;
+	# Without a trace it ends at once: as many processes draw as many random numbers.
+	answers) in_box "$box" /guest watch "$interface" out $((TRACE ? later : start)) "/run/back.$interface" & ;;
+	sample)
+		in_box "$box" /guest sample "$interface" 10 $start $later "/run/sampled.$interface" $reached &
+		reached=/dev/null
+		;;
+	receive)
+		in_box "$box" /guest receive $start "$SAMPLE_NS" $warm $end "/run/received.$box" &
+		continue
+		;;
+	send) continue ;;
+	esac
+	programs="$programs $!"
+done <programs
 /guest until $((start - 500000000))
-in_box snd /guest send flows datagrams $start "$STATES_NS" $later /run/sent &
-sender=$!
-wait $arrivals
-wait $departures
-wait $sampler
-wait $sender
-wait $answers
-tc -n rtr -s -d qdisc show dev b0 >qdisc
-# What the kernel counts since each box was made: nothing but the flows has travelled.
-for box in snd rcv; do
-	in_box $box cat /proc/net/snmp /proc/net/netstat >counted.$box
+while read -r program box; do
+	[ "$program" = send ] || continue
+	in_box "$box" /guest send "flows.$box" "datagrams.$box" $start "$STATES_NS" $later "/run/sent.$box" &
+	programs="$programs $!"
+done <programs
+for program in $programs; do
+	wait "$program"
 done
-cp /run/in /run/out /run/sampled /run/received /run/sent .
-[ "$TRACE" = 0 ] || cp /run/back .
+# What the kernel counts since each box was made: nothing but the flows has travelled.
+while read -r what box rest; do
+	case $what in
+	host) in_box "$box" cat /proc/net/snmp /proc/net/netstat >"counted.$box" ;;
+	port) tc -n "$box" -s -d qdisc show dev "${rest%% *}" >>qdisc ;;
+	esac
+done <network
+cp /run/in.* /run/out.* /run/sampled.* /run/received.* /run/sent.* .
+[ "$TRACE" = 0 ] || cp /run/back.* .
 : >done

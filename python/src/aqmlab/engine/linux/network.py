@@ -1,0 +1,263 @@
+"""A scenario's topology in the guest: a box for each node, a wire between neighbours, and the ways of flows.
+
+Packets take no time on wires: all propagation of a way, and what its links need to send a packet, is on the way back.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aqmlab.engine.linux import tc
+from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Flows, Link, Rate, Scenario, Topology
+from aqmlab.scenario.registry import Spec
+from aqmlab.vocabulary.errors import InputError
+
+ACK_BYTES = 66
+IP_HEADERS = 52
+# Bands of `prio` at a receiver, but for the last: each has the delay of a way (also in guest/guest.h).
+MOST_WAYS = 15
+SENDER, ROUTER, RECEIVER, LOSSY = "snd", "left", "right", "lossy"
+BOTTLENECK = "bottleneck"
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where flows of a group that begin and end at the same nodes run."""
+
+    group: int
+    nodes: tuple[str, ...]
+    rtt_ns: int
+
+    @property
+    def hops(self) -> list[tuple[str, str]]:
+        """The pairs of neighbours on the way there."""
+        return list(itertools.pairwise(self.nodes))
+
+    @property
+    def hops_back(self) -> list[tuple[str, str]]:
+        """The pairs of neighbours on the way back."""
+        return list(itertools.pairwise(self.nodes[::-1]))
+
+
+@dataclass(frozen=True)
+class Port:
+    """A measured port: its link, its interface, and by which interfaces packets of which ways come to it."""
+
+    name: str
+    link: str
+    rate_bps: int
+    box: str
+    interface: str
+    entries: Mapping[str, frozenset[int]]
+
+
+class Network:
+    """The boxes of a scenario.
+
+    Raises:
+        InputError: naming what the guest cannot do.
+
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._topology = scenario.topology or _dumbbell(scenario)
+        _check(self._topology)
+        lossy = _with_loss(self._topology) if scenario.settings["loss"] else self._topology.links
+        self._links = {(link.source, link.target): link for link in lossy}
+        self._shapers = {hop: self._shaper(link) for hop, link in self._links.items() if link.queue != PLAIN}
+        self._nodes = list(dict.fromkeys(end for pair in self._links for end in pair))
+        wires = dict.fromkeys(tuple(sorted(pair, key=self._nodes.index)) for pair in self._links)
+        if len(wires) != len(self._nodes) - 1:
+            raise InputError("topology: engine linux has one route only between two nodes")
+        # The interface of the first node, and the number of the wire.
+        self._interfaces: dict[tuple[str, str], str] = {}
+        for number, (near, far) in enumerate(wires):
+            self._interfaces |= {(near, far): f"e{2 * number}", (far, near): f"e{2 * number + 1}"}
+        self.ways: list[Way] = []
+        # The way of each flow, by its group and its place in it.
+        self.chosen: dict[tuple[int, int], int] = {}
+        for number, group in enumerate(scenario.flows):
+            self._choose(number, group)
+        if len(self.ways) > MOST_WAYS:
+            raise InputError(f"flows: engine linux has at most {MOST_WAYS} groups, or pairs of nodes")
+        self.senders = tuple(dict.fromkeys(way.nodes[0] for way in self.ways))
+        self.receivers = tuple(dict.fromkeys(way.nodes[-1] for way in self.ways))
+        self.ports = tuple(
+            self._port(name) for name in scenario.measure or (self._topology.links[self._measured].port,)
+        )
+
+    @property
+    def _measured(self) -> int:
+        return self._topology.measured
+
+    def _rate(self, link: Link) -> int:
+        assert isinstance(self._scenario.capacity, Rate)
+        return self._scenario.capacity.rate_bps if link.rate_bps is None else link.rate_bps
+
+    def _choose(self, number: int, group: Flows) -> None:
+        """Find the ways of a group: its flows begin and end at its nodes in turn."""
+        known: dict[tuple[str, str], int] = {}
+        for place in range(group.count):
+            ends = (SENDER, RECEIVER)
+            if self._scenario.topology:
+                ends = (group.sources[place % len(group.sources)], group.sinks[place % len(group.sinks)])
+            if ends not in known:
+                known[ends] = len(self.ways)
+                self.ways.append(self._way(number, group, *ends))
+            self.chosen[number, place] = known[ends]
+
+    def _way(self, number: int, group: Flows, source: str, sink: str) -> Way:
+        def refuse(what: str) -> InputError:
+            return InputError(f"flows: '{group.name}': {what}")
+
+        nodes = self._route(source, sink)
+        if len(nodes) < 2:
+            raise refuse(f"no route leads from '{source}' to '{sink}'")
+        way = Way(number, nodes, 0)
+        if self._scenario.topology is None:
+            if group.sources or group.sinks:
+                raise refuse("from= and to= name nodes of a topology, and the dumbbell has none")
+            usual = self._scenario.settings["rtt_ns"]
+            return replace(way, rtt_ns=usual if group.rtt_ns is None else group.rtt_ns)
+        there = [self._links[hop] for hop in way.hops]
+        for end, link in ((source, there[0]), (sink, self._links[way.hops_back[0]])):
+            if len([hop for hop in self._links if hop[0] == end]) > 1 or link.queue != PLAIN:
+                raise refuse(f"engine linux has flows between hosts, which '{end}' is not")
+        shaped = [self._rate(link) for link in there if link.queue != PLAIN]
+        slow = [link.port for link in there if link.queue == PLAIN and self._rate(link) <= min(shaped, default=0)]
+        if slow or not shaped:
+            raise refuse("engine linux has limits only where a discipline is, and on this way there is none")
+        rtt_ns = sum(self._links[hop].delay_ns for hop in (*way.hops, *way.hops_back))
+        if group.rtt_ns is not None and group.rtt_ns < rtt_ns:
+            raise refuse(f"rtt is {group.rtt_ns / 1e6:g} ms: its links alone take {rtt_ns / 1e6:g} ms")
+        return replace(way, rtt_ns=rtt_ns if group.rtt_ns is None else group.rtt_ns)
+
+    def _route(self, source: str, sink: str) -> tuple[str, ...]:
+        ways: list[tuple[str, ...]] = [(source,)]
+        for way in ways:
+            if way[-1] == sink:
+                return way
+            ways += [(*way, far) for near, far in self._links if near == way[-1] and far not in way]
+        return ()
+
+    def _port(self, name: str) -> Port:
+        link = next((link for link in self._topology.links if link.port == name), None)
+        if link is None or link.queue == PLAIN:
+            raise InputError(f"measure: engine linux measures ports with a discipline only, which '{name}' has not")
+        hop = next(hop for hop, one in self._links.items() if one.port == name)
+        entries: dict[str, set[int]] = {}
+        for number, way in enumerate(self.ways):
+            for hops in (way.hops, way.hops_back):
+                if hop in hops:
+                    before, _ = hops[hops.index(hop) - 1]
+                    entries.setdefault(self._interfaces[hop[0], before], set()).add(number)
+        if not entries:
+            raise InputError(f"measure: no flow passes '{name}'")
+        return Port(
+            name=name,
+            link=f"{link.source}->{link.target}",
+            rate_bps=self._rate(link),
+            box=hop[0],
+            interface=self._interfaces[hop],
+            entries={interface: frozenset(ways) for interface, ways in entries.items()},
+        )
+
+    def delay(self, number: int) -> str:
+        """Return what a way takes beside queues, in tc's notation."""
+        way = self.ways[number]
+        if self._scenario.flows[way.group].transport[0] == "udp":
+            return f"{way.rtt_ns / 1000:g}us"
+        there, back = ([8e9 / self._rate(self._links[hop]) for hop in hops] for hops in (way.hops, way.hops_back))
+        return f"{(way.rtt_ns + round(tc.FULL_BYTES * sum(there) + ACK_BYTES * sum(back))) / 1000:g}us"
+
+    def lines(self) -> list[str]:
+        """What init.sh builds, a line for each thing."""
+        lines = [f"box {node}" for node in self._nodes]
+        for (near, far), interface in self._interfaces.items():
+            if int(interface[1:]) % 2 == 0:
+                lines.append(f"wire {near} {interface} {far} {self._interfaces[far, near]}")
+        lines += [f"host {node}" for node in dict.fromkeys(self.senders + self.receivers)]
+        sources = {node: f"10.9.1.{1 + number}" for number, node in enumerate(self.senders)}
+        lines += [f"address {node} {address}" for node, address in sources.items()]
+        lines += [f"address {way.nodes[-1]} {_address(number)}" for number, way in enumerate(self.ways)]
+        for number, way in enumerate(self.ways):
+            first, last = sources[way.nodes[0]], _address(number)
+            told = [f" src {first}{_route_words(self._scenario.flows[way.group])}", *[""] * len(way.hops)]
+            lines += [
+                f"route {hop[0]} {last} dev {self._interfaces[hop]}{words}"
+                for hop, words in zip(way.hops, told, strict=False)
+            ]
+            lines += [f"route {hop[0]} {first} dev {self._interfaces[hop]}" for hop in way.hops_back]
+        lines += dict.fromkeys(f"delays {self._entry(way)}" for way in self.ways)
+        lines += [
+            f"delay {self._entry(way)} {number + 1:x} {self.delay(number)}" for number, way in enumerate(self.ways)
+        ]
+        lines += [f"port {hop[0]} {self._interfaces[hop]} {words}" for hop, words in self._shapers.items()]
+        if loss := self._scenario.settings["loss"]:
+            hop = next(hop for hop in self._links if hop[0] == LOSSY and self._links[hop].loss)
+            lines.append(f"loss {LOSSY} {self._interfaces[hop]} {loss:%}")
+        return list(dict.fromkeys(lines))
+
+    def _entry(self, way: Way) -> str:
+        """The interface by which a receiver answers."""
+        return f"{way.nodes[-1]} {self._interfaces[way.hops_back[0]]}"
+
+    def _shaper(self, link: Link) -> str:
+        """How a port is shaped, and its discipline."""
+        text = link.queue.discipline if isinstance(link.queue, Discipline) else self._scenario.aqm
+        words = tc.qdisc(Spec.parse(text), self._rate(link))
+        return f"{'own' if tc.shapes(words) else 'htb'} {self._rate(link)} {words}"
+
+
+def _address(way: int) -> str:
+    # As in guest/send.c.
+    return f"10.9.2.{10 + way}"
+
+
+def _route_words(group: Flows) -> str:
+    """The settings of the route of a group's flows."""
+    carrier, tcp = group.transport
+    if carrier == "udp":
+        return ""
+    words = f" initcwnd {tcp['iw']} advmss {tcp['mss_bytes'] + IP_HEADERS - 40} rto_min {tcp['minrto_ns'] // 10**6}ms"
+    return f"{words}{' features ecn' if tcp['ecn'] == 'classic' else ''}"
+
+
+def _dumbbell(scenario: Scenario) -> Topology:
+    """The dumbbell: both access links are one here, which takes as long as both."""
+    assert isinstance(scenario.capacity, Rate)
+    rate = scenario.capacity.rate_bps
+    access = (scenario.settings["access_rate_bps"] or 10 * rate) // 2
+    there = (Link(SENDER, ROUTER, access, 0), Link(ROUTER, RECEIVER, None, 0, UNDER_TEST, name=BOTTLENECK))
+    back = (Link(RECEIVER, ROUTER, rate, 0), Link(ROUTER, SENDER, access, 0))
+    return Topology(there + back, 1)
+
+
+def _with_loss(topology: Topology) -> list[Link]:
+    """Put a box behind the measured link that loses packets."""
+    measured = topology.links[topology.measured]
+    ends, fast = (measured.source, measured.target), 10**15
+    found = []
+    for link in topology.links:
+        if (link.source, link.target) == ends:
+            found += [replace(link, target=LOSSY, name=link.port), Link(LOSSY, link.target, fast, 0, loss=1.0)]
+        elif (link.target, link.source) == ends:
+            found += [replace(link, target=LOSSY), Link(LOSSY, link.target, fast, 0)]
+        else:
+            found.append(link)
+    return found
+
+
+def _check(topology: Topology) -> None:
+    pairs: Sequence[tuple[str, str]] = [(link.source, link.target) for link in topology.links]
+    if topology.switches:
+        raise InputError("topology: engine linux has no options of switches")
+    if any(link.medium or link.until_arrival for link in topology.links):
+        raise InputError("topology: engine linux has no shared medium")
+    if any(link.loss for link in topology.links):
+        raise InputError("topology: engine linux loses packets behind the measured link only")
+    if len(set(pairs)) < len(pairs) or any((far, near) not in pairs for near, far in pairs):
+        raise InputError("topology: engine linux has one link each way between neighbours")

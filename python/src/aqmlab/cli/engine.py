@@ -57,7 +57,7 @@ def build(
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     console = Terminal(to_stderr=True)
-    last = ""
+    last = "preparing"
     with Progress(
         *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
     ) as progress:

@@ -218,6 +218,7 @@ def _kernel(at: Path, work: Path, source: Path, jobs: int, tell: Tell) -> None:
         seen += 1
         tell("compiling the kernel", min(seen / LINES, 0.99))
 
+    tell("compiling the kernel", 0.0)
     _call([*make, f"-j{jobs}", "linux"], None, line)
     release = (out / "include" / "config" / "kernel.release").read_text().strip()
     shutil.copy2(out / "linux", at / f"{place.KERNEL}.new")

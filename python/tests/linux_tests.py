@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from kernel import needs_kernel
 
 import aqmlab as package
 from aqmlab import engine, scenario
+from aqmlab._native import Inputs
 from aqmlab.engine import Task, linux
-from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, taps, tc, tracing
+from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, recorded, taps, tc, tracing
 from aqmlab.engine.linux.job import START_NS
 from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
@@ -145,6 +147,31 @@ def flows_of_a_group_begin_and_end_at_its_nodes_in_turn() -> None:
     assert [line.split()[0] for line in found.lines("cross1.src")] == [str(found.flows[1].port)]
 
 
+def _departures(rates: np.ndarray[Any, Any], at_ns: int, until_ns: int) -> list[int]:
+    """When full packets that wait from a time on leave HTB, as it counts."""
+    found = []
+    while at_ns < until_ns:
+        found.append(at_ns)
+        rate = rates[np.searchsorted(rates["at"].astype("i8"), at_ns, side="right") - 1]
+        at_ns += (tc.FULL_BYTES + int(rate["more"])) * SECOND // int(rate["bytes_per_second"])
+    return found
+
+
+@pytest.mark.parametrize("begin_ms", [0, 3.3, 210.02])
+def packets_leave_a_recorded_link_at_its_opportunities(begin_ms: float) -> None:
+    # Several in a millisecond, and an outage of 190 ms.
+    opportunities = recorded.opportunities_ns(
+        np.array([0, 1, 1, 1, 5, 6, 7, 7, 10, 200, 201, 201, 202, 204]), 3 * SECOND
+    )
+    rates = recorded.changes(opportunities)
+    begin_ns = int(begin_ms * 1e6)
+    found = np.array(_departures(rates, begin_ns, 3 * SECOND))
+    due = opportunities[(opportunities >= begin_ns) & (opportunities < 3 * SECOND)]
+    assert len(found) == pytest.approx(len(due), abs=2)
+    # Soon each leaves in the millisecond of its opportunity.
+    assert max(np.abs(at - due).min() for at in found[len(found) // 2 :]) < 500_000
+
+
 def datagrams_are_sent_at_the_times_of_their_source() -> None:
     flows = ["1*cbr:rate=1mbit:packet=1000b:start=1s", "1*onoff:rate=1mbit:packet=1000b:on=20ms:off=1s:start=2s"]
     found = job.described(_scenario(flows=[*flows, "1*poisson:rate=1mbit:packet=1000b:start=0s"]), 1)
@@ -178,7 +205,7 @@ def _tap(path: Path, *packets: tuple[float, int, int, int]) -> None:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Path:
+def taped(tmp_path: Path) -> Path:
     """A run of one flow for four seconds, of which two are measured, as the guest would leave it."""
     arrivals = [(100.0, 1, 1, 0), (2100.0, 2, 2, 2), (2200.0, 3, 3, 2), (2300.0, 4, 4, 2), (2400.0, 3, 5, 2)]
     _tap(tmp_path / "in.e1", *arrivals)
@@ -202,9 +229,9 @@ def recorded(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def the_taps_tell_delay_loss_marks_and_goodput(recorded: Path) -> None:
+def the_taps_tell_delay_loss_marks_and_goodput(taped: Path) -> None:
     one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
-    found = measure.measured(recorded, one, job.described(one, 1))
+    found = measure.measured(taped, one, job.described(one, 1))
     metrics = found["metrics"]
     # Of four packets that arrived after the warm-up one was lost: 10, 30 and 4 ms of delay.
     assert metrics["packets_arrived"] == 4
@@ -223,9 +250,9 @@ def the_taps_tell_delay_loss_marks_and_goodput(recorded: Path) -> None:
     assert "kernel 7.2.0, tcp_rmem 4096 131072 6291456" in found["warnings"][0]
 
 
-def every_series_has_a_value_for_each_period(recorded: Path) -> None:
+def every_series_has_a_value_for_each_period(taped: Path) -> None:
     one = _scenario(flows="1*cubic", duration="4s", warmup="2s", series="flows")
-    series = measure.measured(recorded, one, job.described(one, 1))["series"]
+    series = measure.measured(taped, one, job.described(one, 1))["series"]
     assert {len(values) for values in series.values()} == {one.duration_ns // one.sample_ns}
     assert series["drops"].sum() == 1
     assert series["marks"].sum() == 1
@@ -233,10 +260,10 @@ def every_series_has_a_value_for_each_period(recorded: Path) -> None:
     assert series["flow.0.cwnd_bytes"][-1] == 3 * 14480
 
 
-def packets_that_leave_without_having_come_fail_the_run(recorded: Path) -> None:
-    _tap(recorded / "out.e2", (101.0, 1, 1, 0), (2110.0, 9, 9, 3))
+def packets_that_leave_without_having_come_fail_the_run(taped: Path) -> None:
+    _tap(taped / "out.e2", (101.0, 1, 1, 0), (2110.0, 9, 9, 3))
     with pytest.raises(CheckError, match="never came"):
-        taps.packets(taps.seen(recorded, "in.e1"), taps.seen(recorded, "out.e2"))
+        taps.packets(taps.seen(taped, "in.e1"), taps.seen(taped, "out.e2"))
 
 
 def without_a_kernel_one_line_says_how_to_build_it(
@@ -478,9 +505,10 @@ def sources_over_udp_send_what_they_do_in_the_simulator() -> None:
         assert found["linux"][metric] == pytest.approx(found["native"][metric], rel=0.1)
 
 
-def _both(one: Scenario) -> tuple[dict[str, float], dict[str, float]]:
+def _both(one: Scenario, inputs: Inputs | None = None) -> tuple[dict[str, float], dict[str, float]]:
     """The metrics of a run in the simulator, and in the kernel."""
-    task, runners = _task(one), [engine.ENGINES[name] for name in ("native", "linux")]
+    task = replace(_task(one), inputs=inputs or Inputs())
+    runners = [engine.ENGINES[name] for name in ("native", "linux")]
     native, kernel = (runner.run(task, runner.monitor(task)).metrics for runner in runners)
     return native, kernel
 
@@ -500,6 +528,21 @@ def a_slow_way_up_fills_with_acknowledgments_as_in_the_simulator() -> None:
     }.items():
         assert kernel[metric] == pytest.approx(native[metric], rel=within), metric
     assert {name for name in kernel if name.startswith("port.")} <= set(native)
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("aqm", "flows"),
+    [("fifo limit 100p", "1*cbr:rate=30mbit:start=0s"), ("codel:linux limit 1000p", "4*newreno:stack=linux")],
+)
+def a_recorded_link_carries_what_it_does_in_the_simulator(aqm: str, flows: str) -> None:
+    trace = str(Path(__file__).parents[2] / "data" / "link-traces" / "aqmlab-lte.down")
+    given = {"link_trace": trace, "rtt": "40ms", "flows": flows, "duration": "8s", "warmup": "2s"}
+    plan = scenario.resolve(scenario.from_values({"aqm": aqm, **given}, place="--"))
+    (one,) = plan.scenarios.values()
+    native, kernel = _both(one, plan.inputs)
+    for metric, within in {"goodput_mbit": 0.03, "utilization": 0.03, "qdelay_mean_ms": 0.15}.items():
+        assert kernel[metric] == pytest.approx(native[metric], rel=within), metric
 
 
 @needs_kernel

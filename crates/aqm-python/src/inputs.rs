@@ -228,4 +228,10 @@ impl Inputs {
         }
         Inputs(inputs)
     }
+
+    /// The opportunities of a link trace's first round, in milliseconds: whole numbers of 64 bits, little-endian.
+    fn opportunities_ms<'py>(&self, py: Python<'py>, link_trace: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let trace = self.0.link_trace(link_trace).map_err(input)?;
+        Ok(whole(py, trace.opportunities_ms().iter().map(|&at| i64::from(at))))
+    }
 }

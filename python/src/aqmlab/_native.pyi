@@ -348,6 +348,11 @@ class Inputs:
     """Captures and link traces by the names that scenarios use; runs share them."""
 
     def __new__(cls, captures: dict[str, Capture] = ..., link_traces: dict[str, LinkTrace] = ...) -> Inputs: ...
+    def opportunities_ms(self, link_trace: str) -> bytes:
+        """Return when the opportunities of a link trace's first round are, milliseconds: 64 bits each, little-endian.
+
+        Raises `InputError` if there is no such link trace.
+        """
 
 @final
 class Monitor:

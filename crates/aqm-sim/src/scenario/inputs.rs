@@ -47,7 +47,11 @@ impl Inputs {
         }
     }
 
-    pub(crate) fn link_trace(&self, name: &str) -> Result<&LinkTrace, InputError> {
+    /// The link trace of this name.
+    ///
+    /// # Errors
+    /// If there is none, with those that there are.
+    pub fn link_trace(&self, name: &str) -> Result<&LinkTrace, InputError> {
         self.link_traces.get(name).ok_or_else(|| missing(name, "link trace", &self.link_traces))
     }
 

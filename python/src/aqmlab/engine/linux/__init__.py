@@ -29,7 +29,6 @@ class Linux:
         kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
         aqms=frozenset(tc.WORDS),
         captures=False,
-        link_traces=False,
     )
 
     @functools.cached_property
@@ -43,8 +42,9 @@ class Linux:
         return self
 
     def cost_s(self, scenario: Scenario) -> float:
-        """Return about what a run costs: a start, and something for each packet."""
-        assert isinstance(scenario.capacity, Rate)
+        """Return about what a run costs: a start, and something for each packet; 0 for a link that is recorded."""
+        if not isinstance(scenario.capacity, Rate):
+            return 0.0
         links = scenario.topology.links if scenario.topology else [Link("", "", None, 0, UNDER_TEST)]
         rates = [link.rate_bps or scenario.capacity.rate_bps for link in links if link.queue != PLAIN]
         packets = sum(rates) * scenario.duration_ns / 8e9 / tc.FULL_BYTES
@@ -71,7 +71,7 @@ class Linux:
     def run(self, task: Task, monitor: Monitor) -> Report:
         """Run a guest, and measure what its taps have seen."""
         assert isinstance(monitor, guest.Watch)
-        described = job.described(task.scenario, task.seed)
+        described = job.described(task.scenario, task.seed, inputs=task.inputs)
         with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, cpu_s):
             began = time.thread_time()
             seen = measure.measured(folder, task.scenario, described)
@@ -80,7 +80,7 @@ class Linux:
     def trace(self, task: Task, monitor: Monitor) -> Trace:
         """Run a guest with a tap at the senders, too, that looks at TCP's state every millisecond."""
         assert isinstance(monitor, guest.Watch)
-        described = job.described(task.scenario, task.seed, tracing.STATES_NS)
+        described = job.described(task.scenario, task.seed, tracing.STATES_NS, task.inputs)
         with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):
             return tracing.traced(folder, described)
 

@@ -19,6 +19,7 @@ import numpy as np
 from aqmlab.engine.linux.job import BOOT_NS, Job
 from aqmlab.engine.linux.patience import OwnTime, use_of
 from aqmlab.engine.linux.place import KERNEL, ROOT, Place
+from aqmlab.engine.linux.recorded import changes
 from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
 
 MEMORY_MB = 512
@@ -119,6 +120,9 @@ def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
         files[f"flows.{box}"] = job.lines(box)
         # As `struct datagram` in guest/send.c.
         np.array(job.datagrams(box), dtype="u8").tofile(folder / f"datagrams.{box}")
+    if recorded := job.network.recorded:
+        assert job.opportunities is not None
+        changes(job.opportunities).tofile(folder / f"rates.{recorded[1]}")
     for name, content in files.items():
         (folder / name).write_text("".join(f"{line}\n" for line in content))
 

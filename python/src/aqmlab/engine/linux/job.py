@@ -6,7 +6,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from aqmlab._native import Inputs
+from aqmlab.engine.linux import recorded
 from aqmlab.engine.linux.network import Network
+from aqmlab.engine.linux.recorded import Array
 from aqmlab.scenario import values
 from aqmlab.scenario.flows import defaults_of, keys_of
 from aqmlab.scenario.kinds import KINDS
@@ -23,6 +28,8 @@ BUFFERS = {"tcp_rmem": "4096,131072,6291456", "tcp_wmem": "4096,262144,134217728
 # The guest's clock says this when the scenario begins: late enough for every set-up.
 START_NS = 1_700_000_060 * 10**9
 BOOT_NS = START_NS - 60 * 10**9
+# The taps go on for so long after the end.
+AFTER_NS = 10**9
 FIRST_PORT = 20_000
 MOST_FLOWS = 1000
 # The smallest datagram has a number that the taps know it by.
@@ -73,6 +80,8 @@ class Job:
     sources: tuple[Flows, ...]
     seed: int
     end_ns: int
+    # When a recorded link can send, nanoseconds.
+    opportunities: Array | None = None
 
     @property
     def programs(self) -> list[str]:
@@ -80,7 +89,9 @@ class Job:
         ports = self.network.ports
         taps = [(port.box, entry, "in") for port in ports for entry in port.entries]
         taps += [(port.box, port.interface, "out") for port in ports]
+        recorded = self.network.recorded
         return [
+            *([f"pace {recorded[0]} {recorded[1]}"] if recorded else []),
             *dict.fromkeys(f"watch {box} {interface} {direction}" for box, interface, direction in taps),
             f"answers {taps[0][0]} {taps[0][1]}",
             *(f"sample {port.box} {port.interface}" for port in ports),
@@ -106,8 +117,10 @@ class Job:
         )
 
 
-def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
+def described(scenario: Scenario, seed: int, states_ns: int = 0, inputs: Inputs | None = None) -> Job:
     """Return the job of a run; of one that is traced, with how often the states of TCP are looked at.
+
+    Without inputs it is no more than a look whether the guest can do it: a recorded link has nothing to send.
 
     Raises:
         InputError: naming what the guest cannot do.
@@ -116,7 +129,8 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
     _check(scenario)
     if states_ns and scenario.topology:
         raise InputError("topology: engine linux traces the dumbbell only")
-    network = Network(scenario)
+    opportunities = _opportunities(scenario, inputs)
+    network = Network(scenario, _rate_bps(scenario, opportunities))
     sack = {group.transport[1]["sack"] for group in scenario.flows if group.transport[0] == "tcp"} or {True}
     if len(sack) > 1:
         raise InputError("flows: 'sack' is the same for all flows in engine linux")
@@ -130,7 +144,24 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0) -> Job:
         "STATES_NS": states_ns or scenario.sample_ns,
         "TRACE": int(states_ns > 0),
     }
-    return Job(variables, network, _flows(scenario, network, seed), scenario.flows, seed, scenario.duration_ns)
+    flows = _flows(scenario, network, seed)
+    return Job(variables, network, flows, scenario.flows, seed, scenario.duration_ns, opportunities)
+
+
+def _opportunities(scenario: Scenario, inputs: Inputs | None) -> Array | None:
+    if isinstance(scenario.capacity, Rate):
+        return None
+    if inputs is None:
+        return np.array([0, recorded.MS_NS])
+    once_ms = np.frombuffer(inputs.opportunities_ms(scenario.capacity.trace), "<i8")
+    return recorded.opportunities_ns(once_ms, scenario.duration_ns + AFTER_NS)
+
+
+def _rate_bps(scenario: Scenario, opportunities: Array | None) -> int:
+    if isinstance(scenario.capacity, Rate):
+        return scenario.capacity.rate_bps
+    assert opportunities is not None
+    return round(recorded.rate_bps(opportunities, 0, int(opportunities[-1])))
 
 
 def _flows(scenario: Scenario, network: Network, seed: int) -> tuple[Flow, ...]:
@@ -156,7 +187,7 @@ def _sendings(group: Flows, start_ns: int, end_ns: int, seed: str) -> Iterator[i
     (_, carried), (form, source) = group.transport, group.source
     draw = random.Random(seed)
     gap_ns = carried["packet_bytes"] * 8e9 / source["rate_bps"]
-    at_ns, until_ns = float(start_ns), end_ns + 10**9
+    at_ns, until_ns = float(start_ns), end_ns + AFTER_NS
     while at_ns < until_ns:
         # Without periods it is always ON.
         on_ns = float(source["on"]["constant"]["value"]) if form == "on_off" else until_ns
@@ -173,8 +204,6 @@ def _check(scenario: Scenario) -> None:
     def refuse(what: str, key: str) -> None:
         raise InputError(f"{key}: engine linux {what}")
 
-    if not isinstance(scenario.capacity, Rate):
-        refuse("has links of a constant rate only", "link_trace")
     if scenario.captures:
         refuse("replays no captures", "capture")
     for option in SETTINGS:

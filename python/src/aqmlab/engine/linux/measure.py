@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.engine.linux import counters, taps
+from aqmlab.engine.linux import counters, recorded, taps
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
 from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
@@ -25,6 +25,7 @@ QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 SUB_BITS = 6
 SMALLEST_BITS = 10
 MS = 1e-6
+ETHERNET_BYTES = 14
 
 
 def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
@@ -100,6 +101,8 @@ class _Run:
 
     scenario: Scenario
     port: Port
+    # When a recorded link could send.
+    opportunities: Array | None
     flows: Sequence[Flow]
     packets: Packets
     received: Array
@@ -166,14 +169,23 @@ class _Run:
 
     def of_queue(self) -> dict[str, float]:
         """The metrics of the queue, sampled every ten milliseconds."""
-        sent_bits = self.packets.length[self.went].sum() * 8
         inside = self._within(self.sampled[:, 0])
         return {
-            "utilization": sent_bits / self.seconds / self.port.rate_bps,
+            "utilization": self.utilization,
             "queue_mean_packets": self.sampled[inside, 1].mean(),
             "queue_mean_bytes": self.sampled[inside, 2].mean(),
             "queue_max_packets": self.sampled[inside, 1].max(initial=0),
         }
+
+    @property
+    def utilization(self) -> float:
+        lengths, rate_bps = self.packets.length[self.went].astype("i8"), float(self.port.rate_bps)
+        if self.opportunities is not None:
+            # They carry packets of IP.
+            lengths = lengths - ETHERNET_BYTES
+            since_ns, until_ns = self.scenario.warmup_ns, self.scenario.duration_ns
+            rate_bps = recorded.rate_bps(self.opportunities, since_ns, until_ns)
+        return float(lengths.sum() * 8 / self.seconds / rate_bps) if rate_bps else np.nan
 
     def goodput_mbit(self, flow: Flow) -> float:
         mine = self.received[self.received[:, 1] == flow.port]
@@ -320,6 +332,7 @@ def _read(folder: Path, scenario: Scenario, job: Job, port: Port) -> _Run:
     return _Run(
         scenario=scenario,
         port=port,
+        opportunities=job.opportunities if (port.box, port.interface) == job.network.recorded else None,
         flows=job.flows,
         packets=taps.packets(arrived, taps.seen(folder, f"out.{port.interface}")),
         received=np.concatenate([taps.rows(folder / f"received.{box}") for box in job.network.receivers]),

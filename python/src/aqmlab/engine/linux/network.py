@@ -61,9 +61,11 @@ class Network:
 
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, rate_bps: int) -> None:
         self._scenario = scenario
-        self._topology = scenario.topology or _dumbbell(scenario)
+        # Of the measured link; the mean rate if it is recorded.
+        self._rate_bps = rate_bps
+        self._topology = scenario.topology or _dumbbell(scenario, rate_bps)
         _check(self._topology)
         lossy = _with_loss(self._topology) if scenario.settings["loss"] else self._topology.links
         self._links = {(link.source, link.target): link for link in lossy}
@@ -94,8 +96,21 @@ class Network:
         return self._topology.measured
 
     def _rate(self, link: Link) -> int:
-        assert isinstance(self._scenario.capacity, Rate)
-        return self._scenario.capacity.rate_bps if link.rate_bps is None else link.rate_bps
+        return self._rate_bps if link.rate_bps is None else link.rate_bps
+
+    @property
+    def recorded(self) -> tuple[str, str] | None:
+        """The box and the interface of the recorded link, if it is one."""
+        if isinstance(self._scenario.capacity, Rate):
+            return None
+        hop = next(hop for hop, link in self._links.items() if link.rate_bps is None)
+        return hop[0], self._interfaces[hop]
+
+    def _sending_ns(self, hop: tuple[str, str], length: int) -> float:
+        """The time that a link needs to send a packet; on a recorded one it leaves in an instant."""
+        link = self._links[hop]
+        is_recorded = link.rate_bps is None and not isinstance(self._scenario.capacity, Rate)
+        return 0.0 if is_recorded else length * 8e9 / self._rate(link)
 
     def _choose(self, number: int, group: Flows) -> None:
         """Find the ways of a group: its flows begin and end at its nodes in turn."""
@@ -170,8 +185,9 @@ class Network:
         way = self.ways[number]
         if self._scenario.flows[way.group].transport[0] == "udp":
             return f"{way.rtt_ns / 1000:g}us"
-        there, back = ([8e9 / self._rate(self._links[hop]) for hop in hops] for hops in (way.hops, way.hops_back))
-        return f"{(way.rtt_ns + round(tc.FULL_BYTES * sum(there) + ACK_BYTES * sum(back))) / 1000:g}us"
+        there = sum(self._sending_ns(hop, tc.FULL_BYTES) for hop in way.hops)
+        back = sum(self._sending_ns(hop, ACK_BYTES) for hop in way.hops_back)
+        return f"{(way.rtt_ns + round(there + back)) / 1000:g}us"
 
     def lines(self) -> list[str]:
         """What init.sh builds, a line for each thing."""
@@ -209,6 +225,8 @@ class Network:
         """How a port is shaped, and its discipline."""
         text = link.queue.discipline if isinstance(link.queue, Discipline) else self._scenario.aqm
         words = tc.qdisc(Spec.parse(text), self._rate(link))
+        if tc.shapes(words) and link.rate_bps is None and not isinstance(self._scenario.capacity, Rate):
+            raise InputError("link_trace: engine linux has no recorded link for a discipline with a shaper of its own")
         return f"{'own' if tc.shapes(words) else 'htb'} {self._rate(link)} {words}"
 
 
@@ -226,13 +244,11 @@ def _route_words(group: Flows) -> str:
     return f"{words}{' features ecn' if tcp['ecn'] == 'classic' else ''}"
 
 
-def _dumbbell(scenario: Scenario) -> Topology:
+def _dumbbell(scenario: Scenario, rate_bps: int) -> Topology:
     """The dumbbell: both access links are one here, which takes as long as both."""
-    assert isinstance(scenario.capacity, Rate)
-    rate = scenario.capacity.rate_bps
-    access = (scenario.settings["access_rate_bps"] or 10 * rate) // 2
+    access = (scenario.settings["access_rate_bps"] or 10 * rate_bps) // 2
     there = (Link(SENDER, ROUTER, access, 0), Link(ROUTER, RECEIVER, None, 0, UNDER_TEST, name=BOTTLENECK))
-    back = (Link(RECEIVER, ROUTER, rate, 0), Link(ROUTER, SENDER, access, 0))
+    back = (Link(RECEIVER, ROUTER, rate_bps, 0), Link(ROUTER, SENDER, access, 0))
     return Topology(there + back, 1)
 
 

@@ -109,6 +109,10 @@ while read -r program box interface direction; do
 		in_box "$box" /guest receive $start "$SAMPLE_NS" $warm $end "/run/received.$box" &
 		continue
 		;;
+	pace)
+		in_box "$box" /guest pace "$interface" "rates.$interface" $start &
+		continue
+		;;
 	send) continue ;;
 	esac
 	programs="$programs $!"

@@ -22,6 +22,7 @@ static const char USAGE[] =
 	"guest receive T0 EVERY WARM END OUT          bytes per flow EVERY so often, at WARM and at END\n"
 	"guest watch INTERFACE in|out END OUT         each packet with its time\n"
 	"guest sample INTERFACE MAJOR T0 END OUT REACHED   the counters of a qdisc, and how far the run is\n"
+	"guest pace INTERFACE LIST T0                 gives HTB the rates of a list, each at its time\n"
 	"guest off                                    ends the guest\n";
 
 nanos now(void)
@@ -117,6 +118,8 @@ int main(int count, char **args)
 		return sample(args[2], strtoul(args[3], NULL, 16), number(args[4]), number(args[5]), args[6], args[7]);
 	if (!strcmp(command, "watch") && count == 6)
 		return watch(args[2], args[3], number(args[4]), args[5]);
+	if (!strcmp(command, "pace") && count == 5)
+		return pace(args[2], args[3], number(args[4]));
 	if (!strcmp(command, "off") && count == 2)
 		return reboot(LINUX_REBOOT_CMD_POWER_OFF);
 	fputs(USAGE, stderr);

@@ -33,9 +33,9 @@ SIMULATED = (
     ("100 flows, fifo", ("100", FIFO)),
     ("100 flows, fq_codel", ("100", "fq_codel")),
     # On a port of a switch: its data plane sees data one way and acknowledgments the other.
-    ("100 flows, switch", ("100", FIFO, "none")),
-    ("100 flows, switch with dscp int", ("100", FIFO, "dscp int")),
-    ("100 flows, switch with pmqecn", ("100", FIFO, "pmqecn")),
+    ("100 flows, switch", ("100", FIFO, "switch=none")),
+    ("100 flows, switch with dscp int", ("100", FIFO, "switch=dscp int")),
+    ("100 flows, switch with pmqecn", ("100", FIFO, "switch=pmqecn")),
 )
 SHORT, LONG = 2, 3
 # A classifier alone: few and many flows, a short and a long list; an LRU with 10 flows has hits alone.
@@ -85,9 +85,9 @@ def of_classifier(program: Path, classifier: str, flows: str) -> float:
     return (many - few) / (10 * (MANY - FEW))
 
 
-def of_simulator(program: Path, flows: str, aqm: str, *switch: str) -> float:
+def of_simulator(program: Path, flows: str, aqm: str, *options: str) -> float:
     """Instructions for each packet that leaves the bottleneck of the speed case, once start-up is over."""
-    ends = [count(program, flows, aqm, str(seconds), *switch) for seconds in (SHORT, LONG)]
+    ends = [count(program, flows, aqm, str(seconds), *options) for seconds in (SHORT, LONG)]
     (few, before), (many, after) = ((total, json.loads(printed)["bottleneck_packets"]) for total, printed in ends)
     return (many - few) / (after - before)
 

@@ -1,12 +1,13 @@
 //! The speed case: 100 NewReno flows over 1 Gbit/s, 20 ms, 1500-byte packets, 10 s, full metrics.
 //!
-//! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM] [SECONDS] [PROGRAM]` prints bottleneck packets per
-//! CPU-second. With a program, or `none`, the bottleneck is a port of a switch.
-//! Instruction counts come from running it under callgrind.
+//! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM] [SECONDS] [KEY=VALUE]...` prints bottleneck packets
+//! per CPU-second. Keys: `transport` (a congestion control and its keys), `mbit` (the bottleneck's rate), `sample` (the
+//! period of the series in milliseconds), `switch` (a program, or `none`: the bottleneck is a port of a switch), `digest`
+//! (`on`: prints what is equal if every number of the report is). Instruction counts come from running it under callgrind.
 #![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
 use aqm_core::units::Span;
-use aqm_sim::report::Monitor;
+use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Transport};
@@ -18,8 +19,20 @@ fn main() {
     let aqm = arguments.next().unwrap_or_else(|| "fifo limit 1667p".to_owned());
     let seconds: u64 = arguments.next().map_or(10, |text| text.parse().expect("a number of seconds"));
     let mut scenario = scenario(flows, &aqm, seconds);
-    if let Some(program) = arguments.next() {
-        behind_switch(&mut scenario, &program);
+    let mut digests = false;
+    for word in arguments {
+        let (key, value) = word.split_once('=').expect("KEY=VALUE");
+        let number = || value.parse::<u64>().expect("a whole number");
+        match key {
+            "transport" => {
+                scenario.flows[0].transport = Transport::Tcp(Tcp::parse(value).expect("a transport"));
+            }
+            "mbit" => scenario.capacity = Capacity::RateBps(number() * 1_000_000),
+            "sample" => scenario.sample_ns = number() * 1_000_000,
+            "digest" => digests = value == "on",
+            "switch" => behind_switch(&mut scenario, value),
+            _ => panic!("there is no key {key}"),
+        }
     }
     let started = cpu_seconds();
     let report =
@@ -28,11 +41,12 @@ fn main() {
     let bottleneck = report.queues.iter().find(|queue| queue.link == "switch->b");
     let packets = bottleneck.map_or(report.bottleneck_packets, |queue| queue.departed);
     println!(
-        "{{\"flows\": {flows}, \"aqm\": \"{aqm}\", \"bottleneck_packets\": {packets}, \"events\": {}, \"cpu_s\": {cpu:.3}, \"packets_per_cpu_s\": {:.0}, \"goodput_mbit\": {:.1}, \"peak_kib\": {}}}",
+        "{{\"flows\": {flows}, \"aqm\": \"{aqm}\", \"bottleneck_packets\": {packets}, \"events\": {}, \"cpu_s\": {cpu:.3}, \"packets_per_cpu_s\": {:.0}, \"goodput_mbit\": {:.1}, \"peak_kib\": {}, \"digest\": \"{:016x}\"}}",
         report.events,
         packets as f64 / cpu,
         report.metrics["goodput_mbit"],
         status_kib("VmHWM:"),
+        if digests { digest(&report) } else { 0 },
     );
 }
 
@@ -87,6 +101,13 @@ fn behind_switch(scenario: &mut Scenario, program: &str) {
     for group in &mut scenario.flows {
         (group.from, group.to) = (vec!["a".to_owned()], vec!["b".to_owned()]);
     }
+}
+
+/// FNV-1a over the report as text, in which every number is exact.
+fn digest(report: &Report) -> u64 {
+    let text = format!("{report:?}");
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// CPU time of this process so far, from the kernel's accounting (clock ticks of 10 ms).

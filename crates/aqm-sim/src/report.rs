@@ -93,17 +93,6 @@ pub struct Series {
     pub columns: BTreeMap<String, Vec<f64>>,
 }
 
-impl Series {
-    /// The points after the first `points`.
-    pub fn after(&self, points: usize) -> Series {
-        let tail = |values: &[f64]| values.iter().skip(points).copied().collect();
-        Series {
-            time_s: tail(&self.time_s),
-            columns: self.columns.iter().map(|(name, values)| (name.clone(), tail(values))).collect(),
-        }
-    }
-}
-
 /// A histogram as two columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {

@@ -74,9 +74,9 @@ impl Stepped {
         self.now() >= self.end
     }
 
-    /// What was sampled since the start.
-    pub fn series(&self) -> &Series {
-        &self.setup.simulation.shared.metrics.series
+    /// What was sampled after the first `points` points.
+    pub fn series_after(&self, points: usize) -> Series {
+        self.setup.simulation.shared.metrics.series.after(points)
     }
 
     /// Goes on to the end, and reports.

@@ -83,7 +83,7 @@ extern "C" fn step(until_ns: u64) -> usize {
         let run = module.run.as_mut().ok_or(NO_RUN)?;
         let span = Time::from_nanos(until_ns).since(run.stepped.now());
         run.stepped.advance(span).map_err(|error| error.to_string())?;
-        let series = run.stepped.series().after(run.told);
+        let series = run.stepped.series_after(run.told);
         run.told += series.time_s.len();
         Ok(json!({"reached_ns": run.stepped.now().as_nanos(), "series": series}))
     })

@@ -50,10 +50,7 @@ impl Flow {
     /// Its sender, for the time series; none for datagrams that nothing controls.
     pub(crate) fn sender_state(&self) -> Option<SenderState> {
         match &self.endpoints {
-            Endpoints::Tcp(connection) => {
-                let sender = &connection.sender;
-                Some(SenderState::Window { cwnd: sender.cwnd(), rtt: sender.rtt().total() })
-            }
+            Endpoints::Tcp(connection) => Some(SenderState::Window { cwnd: connection.sender.cwnd() }),
             Endpoints::Datagrams => Some(self.session.rated.as_ref()?.state()),
         }
     }
@@ -90,6 +87,8 @@ pub(crate) struct Identity {
     pub(crate) protocol: u8,
     /// What datagrams and SYNs claim about ECN; for its data a TCP sender decides packet by packet.
     pub(crate) ecn: Ecn,
+    /// Whether its data go against the measured direction.
+    pub(crate) back: bool,
 }
 
 /// Both ends of a flow.
@@ -103,8 +102,6 @@ pub(crate) enum Endpoints {
 /// What a flow is made of.
 pub(crate) struct FlowSetup<'a> {
     pub(crate) group: usize,
-    /// Whether its data go against the measured direction.
-    pub(crate) back: bool,
     pub(crate) forward: &'a [LinkId],
     pub(crate) reverse: &'a [LinkId],
     pub(crate) propagation: Span,

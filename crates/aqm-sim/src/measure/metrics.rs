@@ -5,13 +5,14 @@ use super::classified::Confusion;
 use super::losses::{Cause, Losses};
 use super::observer::PacketObserver;
 use super::port::Sample;
+use super::recording::Recording;
 use crate::metrics::registry::{CLASS, Part};
 use crate::metrics::sampled::*;
 use crate::network::packet::{Packet, Role};
-use crate::report::Series;
 use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::Ecn;
+use aqm_core::qdisc::Qdisc;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 
@@ -21,17 +22,21 @@ const MAX_FLOW_SERIES: usize = 100;
 /// All measurements of a run except those at ports.
 pub(crate) struct Metrics {
     pub(crate) flows: Vec<FlowMetrics>,
+    /// Of each flow, what it has got.
+    pub(crate) shares: Vec<Share>,
     pub(crate) groups: Vec<GroupMetrics>,
     pub(crate) feedback: FeedbackMetrics,
     pub(crate) telemetry: TelemetryMetrics,
     /// What the network has lost.
     pub(crate) losses: Losses,
-    pub(crate) series: Series,
+    pub(crate) series: Recording,
     /// What the scenario asks for beside them.
     pub(crate) observers: Vec<Box<dyn PacketObserver>>,
     each_flow: bool,
-    /// Sum and number of the senders' RTT samples up to the last sample of the series.
-    sampled_rtt: (Span, u64),
+    /// The flows that have a series of their own.
+    parts: Vec<Part>,
+    /// Sum and number of the senders' RTT samples since the last sample of the series.
+    rtt: (Span, u64),
     since: Time,
     /// What was seen and cannot be: always a defect.
     pub(crate) impossible: Option<Impossible>,
@@ -50,28 +55,13 @@ pub(crate) enum Impossible {
     Incomplete(u32),
 }
 
-/// One flow: two cache lines. Packets are counted in 32 bits.
-pub(crate) struct FlowMetrics {
-    /// Propagation delay one way: no packet can be faster.
-    pub(crate) propagation: Span,
+/// What a flow has got: all that samples ask of every flow.
+pub(crate) struct Share {
     /// Payload delivered (in order, for TCP) since the start of the run.
-    pub(crate) payload_total: u64,
+    pub(crate) total: u64,
     /// The same when measuring began.
-    payload_before: u64,
-    pub(crate) owd_sum: Span,
-    /// [`Span::MAX`] before the first packet.
-    last_owd: Span,
-    ipdv_sum: Span,
-    min_excess: Span,
-    /// One-way delay beyond propagation.
-    excess: Option<Histogram>,
+    before: u64,
     pub(crate) group: u32,
-    pub(crate) delivered: u32,
-    /// Packets lost in any queue or on any link; of TCP, only data packets.
-    pub(crate) lost: u32,
-    ipdv_count: u32,
-    /// Packets with CE that are under way: those that were marked, or sent so, less those that arrived or were lost.
-    pub(crate) marked: i32,
     /// Its data go against the measured direction. Only its acknowledgments cross the bottleneck, and its goodput
     /// counts in its own row alone.
     pub(crate) back: bool,
@@ -79,9 +69,29 @@ pub(crate) struct FlowMetrics {
     pub(crate) recorded: bool,
 }
 
+/// One flow: one cache line. Packets are counted in 32 bits.
+#[repr(align(64))]
+pub(crate) struct FlowMetrics {
+    /// Propagation delay one way: no packet can be faster.
+    pub(crate) propagation: Span,
+    pub(crate) owd_sum: Span,
+    /// [`Span::MAX`] before the first packet.
+    last_owd: Span,
+    ipdv_sum: Span,
+    min_excess: Span,
+    /// One-way delay beyond propagation.
+    excess: Option<Histogram>,
+    pub(crate) delivered: u32,
+    /// Packets lost in any queue or on any link; of TCP, only data packets.
+    pub(crate) lost: u32,
+    ipdv_count: u32,
+    /// Packets with CE that are under way: those that were marked, or sent so, less those that arrived or were lost.
+    pub(crate) marked: i32,
+}
+
 /// Flows of one group together.
 pub(crate) struct GroupMetrics {
-    pub(crate) name: String,
+    pub(crate) part: Part,
     sampled_payload: u64,
 }
 
@@ -118,7 +128,7 @@ impl TelemetryMetrics {
 }
 
 /// A sample of a port for the time series.
-pub(crate) struct PortSample {
+pub(crate) struct PortSample<'a> {
     pub(crate) queued: Backlog,
     /// The weighted average of its queue.
     pub(crate) ewma: f64,
@@ -126,8 +136,8 @@ pub(crate) struct PortSample {
     pub(crate) sums: Sample,
     /// What its classifier has said since the last sample.
     pub(crate) classified: Option<Confusion>,
-    /// Name and value of the discipline's own variables.
-    pub(crate) probes: Vec<(String, f64)>,
+    /// The discipline, for its own variables.
+    pub(crate) qdisc: &'a Qdisc,
 }
 
 /// A sample of a sender for the time series.
@@ -136,8 +146,6 @@ pub(crate) enum SenderState {
     Window {
         /// Congestion window, bytes.
         cwnd: u64,
-        /// Sum and number of its RTT samples.
-        rtt: (Span, u64),
     },
     /// A rate control.
     Rate {
@@ -151,17 +159,19 @@ pub(crate) enum SenderState {
 impl Metrics {
     /// `each_flow`: whether every flow gets a series of its own.
     pub(crate) fn new(groups: Vec<String>, each_flow: bool) -> Metrics {
-        let groups = groups.into_iter().map(|name| GroupMetrics { name, sampled_payload: 0 });
+        let groups = groups.iter().map(|name| GroupMetrics { part: CLASS.part(name), sampled_payload: 0 });
         Metrics {
             flows: Vec::new(),
+            shares: Vec::new(),
             groups: groups.collect(),
             feedback: FeedbackMetrics::default(),
             telemetry: TelemetryMetrics::default(),
             losses: Losses::default(),
-            series: Series::default(),
+            series: Recording::default(),
             observers: Vec::new(),
             each_flow,
-            sampled_rtt: (Span::ZERO, 0),
+            parts: Vec::new(),
+            rtt: (Span::ZERO, 0),
             since: Time::ZERO,
             impossible: None,
         }
@@ -169,7 +179,11 @@ impl Metrics {
 
     /// Adds a flow of group number `group`.
     pub(crate) fn add_flow(&mut self, group: usize, propagation: Span, back: bool) {
-        self.flows.push(FlowMetrics::new(group as u32, propagation, back));
+        if self.each_flow && self.flows.len() < MAX_FLOW_SERIES {
+            self.parts.push(FLOW.part(&self.flows.len().to_string()));
+        }
+        self.flows.push(FlowMetrics::new(propagation));
+        self.shares.push(Share { total: 0, before: 0, group: group as u32, back, recorded: false });
         self.losses.add_flow();
     }
 
@@ -177,15 +191,13 @@ impl Metrics {
     pub(crate) fn restart(&mut self, now: Time) {
         self.since = now;
         for flow in &mut self.flows {
-            let fresh = FlowMetrics::new(flow.group, flow.propagation, flow.back);
+            let fresh = FlowMetrics::new(flow.propagation);
             let old = std::mem::replace(flow, fresh);
-            flow.payload_total = old.payload_total;
-            flow.payload_before = old.payload_total;
             flow.last_owd = old.last_owd;
             flow.marked = old.marked;
-            flow.recorded = old.recorded;
         }
-        self.sampled_rtt = (Span::ZERO, 0);
+        self.shares.iter_mut().for_each(|share| share.before = share.total);
+        self.rtt = (Span::ZERO, 0);
         self.feedback = FeedbackMetrics::default();
         self.telemetry = TelemetryMetrics::default();
         self.losses.restart();
@@ -223,87 +235,78 @@ impl Metrics {
         metrics.last_owd = owd;
     }
 
-    /// Adds a point to the time series: what was delivered since the last one. `senders` are those of the flows.
-    pub(crate) fn sample(&mut self, now: Time, period: Span, senders: &[Option<SenderState>]) {
+    /// A sender's sum and number of RTT samples were those, and are these.
+    #[inline]
+    pub(crate) fn on_round_trips(&mut self, before: (Span, u64), now: (Span, u64)) {
+        self.rtt.0 += now.0.saturating_sub(before.0);
+        self.rtt.1 += now.1 - before.1;
+    }
+
+    /// Adds a point to the time series: what was delivered since the last one. `sender` says how that of a flow is.
+    pub(crate) fn sample(&mut self, now: Time, period: Span, sender: impl Fn(usize) -> Option<SenderState>) {
         let mut payload = vec![0; self.groups.len()];
-        for flow in self.flows.iter().filter(|flow| !flow.back) {
-            payload[flow.group as usize] += flow.payload_total;
+        for share in self.shares.iter().filter(|share| !share.back) {
+            payload[share.group as usize] += share.total;
         }
-        let jain = self.jain(|_| true, |flow| flow.payload_total);
-        let rtt = self.sample_rtt(senders);
+        let jain = self.jain(|_| true, |share| share.total);
+        // Their mean.
+        let (sum, samples) = std::mem::take(&mut self.rtt);
+        let rtt = sum.as_millis_f64() / samples as f64;
         self.observers.iter_mut().for_each(|observer| observer.on_sample(now));
         let series = &mut self.series;
-        series.time_s.push(now.as_secs_f64());
-        put(series, &Part::WHOLE, &RTT_MS, rtt);
-        put(series, &Part::WHOLE, &JAIN_INDEX, jain);
+        series.begin(now);
+        series.put(&Part::WHOLE, RTT_MS.name(), rtt);
+        series.put(&Part::WHOLE, JAIN_INDEX.name(), jain);
         let mut total = 0;
         for (group, payload) in self.groups.iter_mut().zip(payload) {
             let new = payload - std::mem::replace(&mut group.sampled_payload, payload);
             total += new;
-            put(series, &CLASS.part(&group.name), &GOODPUT_MBIT, mbit(new, period));
+            series.put(&group.part, GOODPUT_MBIT.name(), mbit(new, period));
         }
-        put(series, &Part::WHOLE, &GOODPUT_MBIT, mbit(total, period));
-        if self.each_flow && self.flows.len() <= MAX_FLOW_SERIES {
-            for (id, (flow, sender)) in self.flows.iter().zip(senders).enumerate() {
-                let part = FLOW.part(&id.to_string());
-                put(series, &part, &DELIVERED_BYTES, flow.payload_total as f64);
-                match sender {
-                    Some(SenderState::Window { cwnd, .. }) => {
-                        put(series, &part, &CWND_BYTES, *cwnd as f64);
-                    }
-                    Some(SenderState::Rate { rate, target }) => {
-                        put(series, &part, &RATE_MBIT, rate / 1e6);
-                        put(series, &part, &TARGET_MBIT, target / 1e6);
-                    }
-                    None => {}
+        series.put(&Part::WHOLE, GOODPUT_MBIT.name(), mbit(total, period));
+        if self.flows.len() > self.parts.len() {
+            return;
+        }
+        for (number, (part, share)) in self.parts.iter().zip(&self.shares).enumerate() {
+            series.put(part, DELIVERED_BYTES.name(), share.total as f64);
+            match sender(number) {
+                Some(SenderState::Window { cwnd }) => series.put(part, CWND_BYTES.name(), cwnd as f64),
+                Some(SenderState::Rate { rate, target }) => {
+                    series.put(part, RATE_MBIT.name(), rate / 1e6);
+                    series.put(part, TARGET_MBIT.name(), target / 1e6);
                 }
+                None => {}
             }
         }
     }
 
-    /// Adds the sample of a port to the same point, under each of `parts`.
-    pub(crate) fn sample_port(&mut self, parts: &[Part], port: &PortSample, period: Span) {
+    /// Adds the sample of a port to the same point, as that of `part`.
+    pub(crate) fn sample_port(&mut self, part: &Part, port: &PortSample<'_>, now: Time, period: Span) {
         let series = &mut self.series;
-        for part in parts {
-            let mut put = |column: &Sampled, value: f64| put(series, part, column, value);
-            put(&QUEUE_PACKETS, port.queued.packets as f64);
-            put(&QUEUE_BYTES, port.queued.bytes as f64);
-            put(&QUEUE_EWMA_PACKETS, port.ewma);
-            put(&QDELAY_MS, port.sums.sojourn_mean_ms());
-            put(&THROUGHPUT_MBIT, mbit(port.sums.sent_bytes, period));
-            put(&DROPS, port.sums.dropped as f64);
-            put(&DROPS_EARLY, port.sums.dropped_early as f64);
-            put(&MARKS, port.sums.marked as f64);
-            for (column, share) in
-                port.classified.iter().flat_map(|said| CLASSIFIED.iter().zip(said.shares()))
-            {
-                put(column, share);
-            }
-            for (name, value) in &port.probes {
-                put_named(series, part.of(&format!("probe.{name}")), *value);
-            }
+        let mut put = |column: &Sampled, value: f64| series.put(part, column.name(), value);
+        put(&QUEUE_PACKETS, port.queued.packets as f64);
+        put(&QUEUE_BYTES, port.queued.bytes as f64);
+        put(&QUEUE_EWMA_PACKETS, port.ewma);
+        put(&QDELAY_MS, port.sums.sojourn_mean_ms());
+        put(&THROUGHPUT_MBIT, mbit(port.sums.sent_bytes, period));
+        put(&DROPS, port.sums.dropped as f64);
+        put(&DROPS_EARLY, port.sums.dropped_early as f64);
+        put(&MARKS, port.sums.marked as f64);
+        for (column, share) in port.classified.iter().flat_map(|said| CLASSIFIED.iter().zip(said.shares())) {
+            put(column, share);
         }
-    }
-
-    /// Mean of the RTT samples since the last point, milliseconds.
-    fn sample_rtt(&mut self, senders: &[Option<SenderState>]) -> f64 {
-        let mut now = (Span::ZERO, 0);
-        for (_, sender) in self.flows.iter().zip(senders).filter(|(flow, _)| !flow.back) {
-            let Some(SenderState::Window { rtt: (sum, samples), .. }) = sender else { continue };
-            now = (now.0 + *sum, now.1 + samples);
-        }
-        let before = std::mem::replace(&mut self.sampled_rtt, now);
-        now.0.saturating_sub(before.0).as_millis_f64() / (now.1 - before.1) as f64
+        let probes = part.within("probe");
+        port.qdisc.probe(now, &mut |name, value| series.put(&probes, name, value));
     }
 
     /// Jain's index over `bytes` of the flows that `chosen` accepts. Recorded traffic does not compete: beside other
     /// flows it is left out.
-    pub(crate) fn jain(&self, chosen: impl Fn(usize) -> bool, bytes: impl Fn(&FlowMetrics) -> u64) -> f64 {
-        let only_recorded = self.flows.iter().all(|flow| flow.recorded);
-        let competes = |flow: &&FlowMetrics| {
-            !flow.back && chosen(flow.group as usize) && (only_recorded || !flow.recorded)
+    pub(crate) fn jain(&self, chosen: impl Fn(usize) -> bool, bytes: impl Fn(&Share) -> u64) -> f64 {
+        let only_recorded = self.shares.iter().all(|share| share.recorded);
+        let competes = |share: &&Share| {
+            !share.back && chosen(share.group as usize) && (only_recorded || !share.recorded)
         };
-        let shares = self.flows.iter().filter(competes).map(|flow| bytes(flow) as f64);
+        let shares = self.shares.iter().filter(competes).map(|share| bytes(share) as f64);
         let (sum, squares, n) =
             shares.fold((0.0, 0.0, 0u32), |(sum, squares, n), x| (sum + x, squares + x * x, n + 1));
         sum * sum / (f64::from(n) * squares)
@@ -323,7 +326,8 @@ impl Metrics {
     /// 4.2: delay above the flow's minimum).
     pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
         let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
-        for flow in self.flows.iter().filter(|flow| !flow.back && chosen(flow.group as usize)) {
+        let all = self.flows.iter().zip(&self.shares);
+        for (flow, _) in all.filter(|(_, share)| !share.back && chosen(share.group as usize)) {
             let (base, min) = (flow.propagation.as_nanos(), flow.min_excess.as_nanos());
             for (excess, count) in flow.excess.iter().flat_map(Histogram::iter) {
                 owd.record_many(base + excess, count);
@@ -334,30 +338,27 @@ impl Metrics {
     }
 }
 
+impl Share {
+    /// Payload delivered while measuring.
+    pub(crate) fn payload(&self) -> u64 {
+        self.total - self.before
+    }
+}
+
 impl FlowMetrics {
-    fn new(group: u32, propagation: Span, back: bool) -> FlowMetrics {
+    fn new(propagation: Span) -> FlowMetrics {
         FlowMetrics {
             propagation,
-            payload_total: 0,
-            payload_before: 0,
             owd_sum: Span::ZERO,
             last_owd: Span::MAX,
             ipdv_sum: Span::ZERO,
             min_excess: Span::MAX,
             excess: None,
-            group,
             delivered: 0,
             lost: 0,
             ipdv_count: 0,
             marked: 0,
-            back,
-            recorded: false,
         }
-    }
-
-    /// Payload delivered while measuring.
-    pub(crate) fn payload(&self) -> u64 {
-        self.payload_total - self.payload_before
     }
 
     /// Whether the histogram of one-way delays agrees with their number and sum.
@@ -392,22 +393,6 @@ impl FlowMetrics {
     /// Sum and number of the delay variations between consecutive packets.
     pub(crate) fn ipdv_total(&self) -> (Span, u64) {
         (self.ipdv_sum, self.ipdv_count.into())
-    }
-}
-
-fn put(series: &mut Series, part: &Part, column: &Sampled, value: f64) {
-    put_named(series, part.of(column.name()), value);
-}
-
-fn put_named(series: &mut Series, name: String, value: f64) {
-    match series.columns.get_mut(&name) {
-        Some(column) => column.push(value),
-        None => {
-            // What comes late was unknown before.
-            let mut column = vec![f64::NAN; series.time_s.len() - 1];
-            column.push(value);
-            series.columns.insert(name, column);
-        }
     }
 }
 

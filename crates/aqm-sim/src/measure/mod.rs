@@ -8,4 +8,5 @@ pub(crate) mod metrics;
 pub(crate) mod observer;
 pub(crate) mod port;
 pub(crate) mod recorder;
+pub(crate) mod recording;
 pub(crate) mod tracer;

@@ -15,7 +15,8 @@ const EWMA_WEIGHT: f64 = 0.002;
 
 /// A measured port. Names and definitions are those of the metrics contract.
 pub(crate) struct PortMetrics {
-    name: String,
+    /// Whose metrics its own are where several ports are measured.
+    pub(crate) part: Part,
     capacity: Capacity,
     pub(crate) flows: Vec<FlowAtPort>,
     /// Sojourn times by group of flows.
@@ -102,9 +103,9 @@ pub(crate) struct Sample {
 
 impl PortMetrics {
     /// `full_packet` bytes fill a packet, overhead included.
-    pub(crate) fn new(name: String, capacity: Capacity, groups: usize, full_packet: Bytes) -> PortMetrics {
+    pub(crate) fn new(name: &str, capacity: Capacity, groups: usize, full_packet: Bytes) -> PortMetrics {
         PortMetrics {
-            name,
+            part: PORT.part(name),
             full_packet: capacity.mean_rate().time_for(full_packet),
             capacity,
             flows: Vec::new(),
@@ -343,11 +344,6 @@ impl PortMetrics {
             all.merge(group);
         }
         all
-    }
-
-    /// Whose metrics its own are where several ports are measured.
-    pub(crate) fn part(&self) -> Part {
-        PORT.part(&self.name)
     }
 
     /// Takes the sums since the last sample.

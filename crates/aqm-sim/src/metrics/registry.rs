@@ -195,6 +195,17 @@ impl Part {
     pub(crate) fn of(&self, plain: &str) -> String {
         [self.0.as_str(), plain].concat()
     }
+
+    /// Whether `name` is that of its `plain`.
+    #[inline]
+    pub(crate) fn is_of(&self, name: &str, plain: &str) -> bool {
+        name.strip_prefix(self.0.as_str()) == Some(plain)
+    }
+
+    /// What its metrics called `name.` belong to.
+    pub(crate) fn within(&self, name: &str) -> Part {
+        Part([self.0.as_str(), name, "."].concat())
+    }
 }
 
 const fn histogram(name: &'static str) -> Distribution {

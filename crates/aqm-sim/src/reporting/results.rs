@@ -4,7 +4,7 @@ use super::completion::{self, Watched};
 use super::shares;
 use crate::endpoint::flow::{Endpoints, Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
-use crate::measure::metrics::{FlowMetrics, Metrics};
+use crate::measure::metrics::{FlowMetrics, Metrics, Share};
 use crate::measure::port::{FlowAtPort, PortMetrics};
 use crate::metrics::registry::*;
 use crate::network::graph::Capacity;
@@ -29,8 +29,8 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let devices = simulation.measured.iter().filter_map(|&port| simulation.ports[port].device());
     let mut on_the_way = vec![0; metrics.groups.len()];
     for packet in simulation.shared.slab.iter().filter(|packet| packet.is_counted()) {
-        let flow = &metrics.flows[packet.flow as usize];
-        on_the_way[flow.group as usize] += u64::from(!flow.back);
+        let share = &metrics.shares[packet.flow as usize];
+        on_the_way[share.group as usize] += u64::from(!share.back);
     }
     let run = Run {
         end,
@@ -55,12 +55,12 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
             run.queue_metrics(&mut report, &Part::WHOLE, port);
         }
         if run.ports.len() > 1 {
-            run.queue_metrics(&mut report, &port.part(), port);
-            run.port_metrics(&mut report, &port.part(), port, |_| true);
+            run.queue_metrics(&mut report, &port.part, port);
+            run.port_metrics(&mut report, &port.part, port, |_| true);
         }
     }
     for (number, group) in metrics.groups.iter().enumerate() {
-        run.flow_metrics(&mut report, &CLASS.part(&group.name), |index| index == number);
+        run.flow_metrics(&mut report, &group.part, |index| index == number);
     }
     report.flows = run.rows();
     let rates = simulation.network.links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
@@ -104,7 +104,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.bottleneck_packets = report.queues.iter().map(|queue| queue.departed).sum();
     simulation.check_emptied()?;
-    report.series = simulation.shared.metrics.series;
+    report.series = simulation.shared.metrics.series.into();
     Ok(report)
 }
 
@@ -218,7 +218,21 @@ struct Run<'a> {
     seconds: f64,
 }
 
+/// One flow of it.
+struct OneFlow<'a> {
+    metrics: &'a FlowMetrics,
+    share: &'a Share,
+    flow: &'a Flow,
+    label: &'a Label,
+}
+
 impl Run<'_> {
+    fn all_flows(&self) -> impl Iterator<Item = OneFlow<'_>> {
+        let Metrics { flows, shares, .. } = self.metrics;
+        let all = flows.iter().zip(shares).zip(self.flows).zip(self.labels);
+        all.map(|(((metrics, share), flow), label)| OneFlow { metrics, share, flow, label })
+    }
+
     /// INT headers read by endpoints, if there were any.
     fn telemetry_metrics(&self, report: &mut Report) {
         let telemetry = &self.metrics.telemetry;
@@ -294,58 +308,53 @@ impl Run<'_> {
 
     /// Metrics of the flows whose group `chosen` accepts, as those of `part`.
     fn flow_metrics(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool + Copy) {
-        let flows = || {
-            let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels);
-            all.filter(move |((metrics, _), _)| chosen(metrics.group as usize))
-        };
+        let flows = || self.all_flows().filter(move |one| chosen(one.share.group as usize));
         // Goodput counts the measured direction.
-        let forward = || flows().filter(|((metrics, _), _)| !metrics.back);
+        let forward = || flows().filter(|one| !one.share.back);
         let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-        let received =
-            |value: fn(&FlowMetrics) -> u64| forward().map(|((metrics, _), _)| value(metrics)).sum::<u64>();
+        let received = |value: fn(&FlowMetrics) -> u64| forward().map(|one| value(one.metrics)).sum::<u64>();
         let (delivered, lost) =
             (received(|flow| u64::from(flow.delivered)), received(|flow| u64::from(flow.lost)));
         let (owd, pdv) = self.metrics.one_way(chosen);
 
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
-        put(&GOODPUT_MBIT, mbit(received(FlowMetrics::payload)));
+        put(&GOODPUT_MBIT, mbit(forward().map(|one| one.share.payload()).sum()));
         put(&PACKETS_DELIVERED, delivered as f64);
         put(&PATH_LOSS_RATIO, lost as f64 / (lost + delivered) as f64);
         let waiting = self.on_the_way.iter().enumerate().filter(|(group, _)| chosen(*group));
         let undelivered = lost + waiting.map(|(_, packets)| packets).sum::<u64>();
         put(&UNDELIVERED_RATIO, undelivered as f64 / (undelivered + delivered) as f64);
-        let owd_ns: u128 = forward().map(|((metrics, _), _)| u128::from(metrics.owd_sum.as_nanos())).sum();
+        let owd_ns: u128 = forward().map(|one| u128::from(one.metrics.owd_sum.as_nanos())).sum();
         put(&OWD_MEAN_MS, owd_ns as f64 / delivered as f64 / 1e6);
         let (ipdv_ns, pairs) = forward()
-            .map(|((metrics, _), _)| metrics.ipdv_total())
+            .map(|one| one.metrics.ipdv_total())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put(&JITTER_IPDV_MEAN_MS, ipdv_ns as f64 / pairs as f64 / 1e6);
         let (squares, freedom) = forward()
-            .map(|((metrics, _), _)| (metrics.squares(), metrics.delivered.saturating_sub(1)))
+            .map(|one| (one.metrics.squares(), one.metrics.delivered.saturating_sub(1)))
             .fold((0.0, 0), |(sum, count), (squares, n)| (sum + squares, count + u64::from(n)));
         put(&JITTER_SD_MS, (squares / freedom as f64).sqrt());
         let (rtt_ns, samples) = forward()
-            .filter_map(|((_, flow), _)| match &flow.endpoints {
+            .filter_map(|one| match &one.flow.endpoints {
                 Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
                 Endpoints::Datagrams => None,
             })
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put(&RTT_MEAN_MS, rtt_ns as f64 / samples as f64 / 1e6);
-        let base = flows().map(|((_, _), label)| label.rtt.as_millis_f64());
+        let base = flows().map(|one| one.label.rtt.as_millis_f64());
         put(&RTT_BASE_MS, base.fold(f64::INFINITY, f64::min));
-        put(&JAIN_INDEX, self.metrics.jain(chosen, FlowMetrics::payload));
+        put(&JAIN_INDEX, self.metrics.jain(chosen, Share::payload));
 
-        let again = flows().map(|((_, flow), _)| flow.losses().retransmissions).sum::<u64>();
+        let again = flows().map(|one| one.flow.losses().retransmissions).sum::<u64>();
         put(&RETRANSMISSIONS, again as f64);
-        let times: Vec<f64> =
-            flows().filter_map(|((_, flow), _)| Some(flow.completion()?.as_secs_f64())).collect();
-        let finite = || flows().filter(|((_, flow), _)| flow.is_finite());
+        let times: Vec<f64> = flows().filter_map(|one| Some(one.flow.completion()?.as_secs_f64())).collect();
+        let finite = || flows().filter(|one| one.flow.is_finite());
         if finite().next().is_some() {
-            let started = finite().filter(|((_, flow), _)| flow.session.start <= self.end);
-            let watched: Vec<Watched> = started
-                .map(|((_, flow), _)| Watched {
-                    seconds: self.end.since(flow.session.start).as_secs_f64(),
-                    completed: flow.completion().map(Span::as_secs_f64),
+            let watched: Vec<Watched> = finite()
+                .filter(|one| one.flow.session.start <= self.end)
+                .map(|one| Watched {
+                    seconds: self.end.since(one.flow.session.start).as_secs_f64(),
+                    completed: one.flow.completion().map(Span::as_secs_f64),
                 })
                 .collect();
             put(&STARTED_FLOWS, watched.len() as f64);
@@ -358,8 +367,8 @@ impl Run<'_> {
         put_flows(report, part, &FCT, &FCT_MEAN_S, times);
         for (class, mean) in SIZE_CLASSES {
             let slowdowns = flows()
-                .filter(|((_, flow), _)| class.takes(flow.session.size))
-                .filter_map(|((_, flow), label)| slowdown(flow, label))
+                .filter(|one| class.takes(one.flow.session.size))
+                .filter_map(|one| slowdown(one.flow, one.label))
                 .collect();
             put_flows(report, part, class, mean, slowdowns);
         }
@@ -404,10 +413,10 @@ impl Run<'_> {
     /// Mean opinion scores of the calls of the groups that `chosen` accepts, in both directions.
     fn calls(&self, report: &mut Report, part: &Part, chosen: impl Fn(usize) -> bool) {
         let scores = |back: bool| -> Vec<f64> {
-            let calls = self.metrics.flows.iter().zip(self.labels);
-            calls
-                .filter(|(flow, label)| label.voice && label.back == back && chosen(flow.group as usize))
-                .map(|(flow, _)| voice::mean_opinion_score(flow.lost_share(), flow.delays()))
+            let is_call = |one: &OneFlow<'_>| one.label.voice && one.label.back == back;
+            self.all_flows()
+                .filter(|one| is_call(one) && chosen(one.share.group as usize))
+                .map(|one| voice::mean_opinion_score(one.metrics.lost_share(), one.metrics.delays()))
                 .collect()
         };
         for (scores, mean, min) in
@@ -441,8 +450,8 @@ impl Run<'_> {
     }
 
     fn rows(&self) -> Vec<FlowRow> {
-        let all = self.metrics.flows.iter().zip(self.flows).zip(self.labels).enumerate();
-        all.map(|(id, ((metrics, flow), label))| {
+        let all = self.all_flows().enumerate();
+        all.map(|(id, OneFlow { metrics, share, flow, label })| {
             let at_port = self.ports.first().map(|port| port.flows[id]).unwrap_or_default();
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
             let rtt = match &flow.endpoints {
@@ -456,7 +465,7 @@ impl Run<'_> {
                 kind: label.kind.to_owned(),
                 start_s: flow.session.start.as_secs_f64(),
                 rtt_base_ms: label.rtt.as_millis_f64(),
-                goodput_mbit: mbit(metrics.payload()),
+                goodput_mbit: mbit(share.payload()),
                 throughput_mbit: mbit(at_port.bytes),
                 packets_arrived: at_port.arrived.into(),
                 packets_dropped: at_port.dropped.into(),

@@ -32,7 +32,6 @@ pub(crate) fn add(
     for (flow, dscp) in capture.flows().iter().zip(dscps) {
         let number = simulation.add_flow(FlowSetup {
             group,
-            back: false,
             forward: &path.forward,
             reverse: &path.reverse,
             propagation: path.propagation,
@@ -45,6 +44,7 @@ pub(crate) fn add(
                 dscp,
                 protocol: flow.five_tuple.protocol,
                 ecn: Ecn::NotEct,
+                back: false,
             },
             endpoints: Endpoints::Datagrams,
             rated: None,
@@ -54,7 +54,7 @@ pub(crate) fn add(
             stop: Time::MAX,
             size: None,
         });
-        simulation.shared.metrics.flows[number as usize].recorded = true;
+        simulation.shared.metrics.shares[number as usize].recorded = true;
         let kind = match flow.five_tuple.protocol {
             TCP => "capture-tcp",
             UDP => "capture-udp",

@@ -10,9 +10,9 @@ use aqm_core::units::Size;
 impl Simulation {
     /// What is cheap: every discipline keeps its packets and bytes, says how many, and stays within its limit.
     pub(super) fn check_queues(&self) -> Result<(), RunError> {
-        for (number, port) in self.ports.iter().enumerate() {
-            let Some(device) = port.device() else { continue };
-            let may_hold = self.shared.switches.is_some();
+        let may_hold = self.shared.switches.is_some();
+        for &number in &self.devices {
+            let Some(device) = self.ports[number].device() else { continue };
             check_queue(device, may_hold)
                 .and_then(|()| self.check_goes_on(number, device))
                 .map_err(|what| self.failed(&self.network.link_name(number), &what))?;

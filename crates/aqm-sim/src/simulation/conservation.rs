@@ -49,6 +49,7 @@ impl Simulation {
     fn check_flow(&self, number: usize, waiting: Tally) -> Result<(), String> {
         let flow = &self.flows[number];
         let (metrics, ledger) = (&self.shared.metrics.flows[number], flow.session.ledger);
+        let share = &self.shared.metrics.shares[number];
         let losses = self.shared.metrics.losses.of_flow(number);
         if let Some(problem) = Tally::imbalance(ledger.sent, ledger.received, losses.tally, waiting) {
             return Err(problem);
@@ -62,14 +63,14 @@ impl Simulation {
                 return Err(format!("{said} packets were measured as {what}, but {counted} were"));
             }
         }
-        let (payload, counted) = (metrics.payload(), metrics.payload_total - ledger.payload_before);
+        let (payload, counted) = (share.payload(), share.total - ledger.payload_before);
         if payload != counted {
             return Err(format!("{payload} bytes were measured as delivered, but {counted} were"));
         }
         if !metrics.adds_up() {
             return Err("its one-way delays do not add up to their sum".to_owned());
         }
-        check_goodput(flow, metrics.payload_total)
+        check_goodput(flow, share.total)
     }
 
     /// Whether a packet of a flow has taken a link of its route, and no more than there are.
@@ -162,7 +163,7 @@ impl Simulation {
             }
             let (mut delivered, mut carried) = (0, 0);
             for number in (0..self.flows.len()).filter(|number| self.goes_through(*number, port)) {
-                let flow = (self.shared.metrics.flows[number].payload_total, metrics.carried(number));
+                let flow = (self.shared.metrics.shares[number].total, metrics.carried(number));
                 if flow.0 > flow.1 {
                     let what =
                         format!("flow {number} delivered {} bytes, but it carried {} of it", flow.0, flow.1);

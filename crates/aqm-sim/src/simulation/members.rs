@@ -279,7 +279,6 @@ impl Member<'_> {
         let back = direction.path.rtt.saturating_sub(direction.path.propagation);
         let flow = self.simulation.add_flow(FlowSetup {
             group: self.number,
-            back: direction.back,
             forward,
             reverse,
             propagation: if direction.back { back } else { direction.path.propagation },
@@ -292,6 +291,7 @@ impl Member<'_> {
                 dscp: group.dscp,
                 protocol,
                 ecn,
+                back: direction.back,
             },
             endpoints,
             rated: rate_ends,

@@ -174,9 +174,9 @@ impl Simulation {
                 switches.restart(now);
             }
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
-            for (flow, metrics) in self.flows.iter_mut().zip(&self.shared.metrics.flows) {
+            for (flow, share) in self.flows.iter_mut().zip(&self.shared.metrics.shares) {
                 flow.session.ledger.received_before = flow.session.ledger.received.data;
-                flow.session.ledger.payload_before = metrics.payload_total;
+                flow.session.ledger.payload_before = share.total;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
                 }
@@ -190,23 +190,22 @@ impl Simulation {
             switches.look_for_deadlock(self.shared.now);
         }
         let (now, period) = (self.shared.now, self.sample_period);
-        let senders: Vec<_> = self.flows.iter().map(|flow| flow.sender_state()).collect();
-        self.shared.metrics.sample(now, period, &senders);
+        self.shared.metrics.sample(now, period, |flow| self.flows[flow].sender_state());
         let several = self.measured.len() > 1;
         for number in 0..self.measured.len() {
-            let mut probes = Vec::new();
-            if let Some(device) = self.ports[self.measured[number]].device() {
-                device.qdisc.probe(now, &mut |name, value| probes.push((name.to_owned(), value)));
-            }
-            let Some((metrics, queued)) = self.port_metrics(number) else { continue };
+            let Some(device) = self.ports[self.measured[number]].device_mut() else { continue };
+            let Some(metrics) = device.observed.metrics.as_deref_mut() else { continue };
+            let queued = device.observed.queued;
             metrics.advance(queued, now);
-            let mut parts = Vec::new();
-            parts.extend((number == 0).then_some(Part::WHOLE));
-            parts.extend(several.then(|| metrics.part()));
             let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
             let (ewma, sums) = (metrics.ewma().0, metrics.take_sample());
-            let sample = PortSample { queued, ewma, sums, classified, probes };
-            self.shared.metrics.sample_port(&parts, &sample, period);
+            let sample = PortSample { queued, ewma, sums, classified, qdisc: &device.qdisc };
+            if number == 0 {
+                self.shared.metrics.sample_port(&Part::WHOLE, &sample, now, period);
+            }
+            if several {
+                self.shared.metrics.sample_port(&metrics.part, &sample, now, period);
+            }
         }
         self.check_queues()?;
         Ok(Some(self.shared.now + self.sample_period))

@@ -51,6 +51,8 @@ pub(crate) struct Shared {
 pub(crate) struct Simulation {
     pub(crate) shared: Shared,
     pub(crate) ports: Vec<Port>,
+    /// The ports with a discipline.
+    pub(crate) devices: Vec<PortId>,
     /// What the ports and their wires were made from.
     pub(crate) network: Network,
     /// One queue for each port, then those that ports share.
@@ -99,11 +101,12 @@ impl Simulation {
             }
             ports.push(Port::new(spec, &network.link_name(id), overhead, seed)?);
         }
+        let devices = (0..ports.len()).filter(|&port| ports[port].device().is_some()).collect();
         for &port in &measured {
             let capacity = network.links[port].capacity.clone();
             if let Some(device) = ports[port].device_mut() {
                 let name = network.port_name(port);
-                let observer = PortMetrics::new(name, capacity, metrics.groups.len(), full_packet);
+                let observer = PortMetrics::new(&name, capacity, metrics.groups.len(), full_packet);
                 device.observed.metrics = Some(Box::new(observer));
             }
         }
@@ -120,6 +123,7 @@ impl Simulation {
                 faults: Faults::default(),
             },
             ports,
+            devices,
             network,
             in_flight: Vec::new(),
             flows: Vec::new(),
@@ -145,7 +149,7 @@ impl Simulation {
     pub(crate) fn add_flow(&mut self, setup: FlowSetup<'_>) -> u32 {
         let forward = self.add_route(setup.forward);
         let reverse = self.add_route(setup.reverse);
-        self.shared.metrics.add_flow(setup.group, setup.propagation, setup.back);
+        self.shared.metrics.add_flow(setup.group, setup.propagation, setup.identity.back);
         for number in 0..self.measured.len() {
             if let Some((metrics, _)) = self.port_metrics(number) {
                 metrics.add_flow(setup.group as u32);

@@ -139,7 +139,6 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
         let (source, destination) = (1 + hash as u32, 1000 + hash as u32);
         let flow = simulation.add_flow(FlowSetup {
             group: 0,
-            back: false,
             forward,
             reverse,
             propagation: Span::ZERO,
@@ -152,6 +151,7 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
                 dscp: 0,
                 protocol: 17,
                 ecn: Ecn::NotEct,
+                back: false,
             },
             endpoints: Endpoints::Datagrams,
             rated: None,

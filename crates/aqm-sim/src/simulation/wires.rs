@@ -14,9 +14,10 @@ const NEWEST: usize = 20;
 impl Simulation {
     /// The newest packets in flight behind every port follow each other no sooner than their serialisation takes.
     pub(super) fn check_wires(&self) -> Result<(), RunError> {
-        // Of every port: the queue that was looked at last, and the time by which the packet before must arrive.
-        let mut latest = vec![(usize::MAX, Time::MAX); self.ports.len()];
-        for (number, queue) in self.in_flight.iter().enumerate() {
+        // Of the ports that share a queue: the time by which the packet before must arrive.
+        let mut latest: Vec<(PortId, Time)> = Vec::with_capacity(NEWEST);
+        for queue in &self.in_flight {
+            latest.clear();
             for packet in queue.iter().rev().take(NEWEST) {
                 let (port, link) = (packet.port as PortId, &self.network.links[packet.port as usize]);
                 if packet.at < self.shared.now {
@@ -25,12 +26,17 @@ impl Simulation {
                 }
                 let Capacity::Rate(rate) = link.capacity else { continue };
                 let length = Bytes::new(self.shared.slab[packet.id].length.into());
-                if latest[port].0 == number && packet.at > latest[port].1 {
+                let behind = latest.iter_mut().find(|(other, _)| *other == port);
+                if behind.as_ref().is_some_and(|(_, by)| packet.at > *by) {
                     let what = format!("a packet follows another sooner than {rate} allows");
                     return Err(self.failed(&self.network.link_name(port), &what));
                 }
                 let distance = rate.time_for(length).as_nanos();
-                latest[port] = (number, Time::from_nanos(packet.at.as_nanos().saturating_sub(distance)));
+                let by = Time::from_nanos(packet.at.as_nanos().saturating_sub(distance));
+                match behind {
+                    Some((_, latest)) => *latest = by,
+                    None => latest.push((port, by)),
+                }
             }
         }
         Ok(())

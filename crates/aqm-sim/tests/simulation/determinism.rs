@@ -45,7 +45,7 @@ fn a_run_in_steps_of_any_length_gives_the_report_of_the_whole_run() {
     let (mut seen, mut columns) = (0, Vec::new());
     for micros in [1, 700_003, 0, 49_999, 2_500_000, 20_000_000] {
         stepped.advance(Span::from_micros(micros)).unwrap();
-        let new = stepped.series().after(seen);
+        let new = stepped.series_after(seen);
         seen += new.time_s.len();
         columns.extend(new.columns.get("queue_packets").cloned().unwrap_or_default());
     }

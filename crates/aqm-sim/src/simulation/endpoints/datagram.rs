@@ -23,9 +23,9 @@ impl Simulation {
         if session.rated.is_some() {
             return self.on_rated_delivery(number, packet);
         }
-        self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+        self.shared.metrics.shares[number].total += u64::from(packet.payload);
         if self.shared.faults.strike(Fault::CountedTwice) {
-            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+            self.shared.metrics.shares[number].total += u64::from(packet.payload);
         }
     }
 

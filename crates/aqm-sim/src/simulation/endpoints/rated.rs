@@ -183,7 +183,7 @@ impl Simulation {
         let piece = Piece { offset: packet.number, payload: packet.payload, last };
         let answer = ends.arrived.as_mut().and_then(|arrived| arrived.on_packet(piece, now));
         let in_order = ends.arrived.as_ref().map(go_back_n::Receiver::delivered);
-        let delivered = &mut self.shared.metrics.flows[number].payload_total;
+        let delivered = &mut self.shared.metrics.shares[number].total;
         *delivered = in_order.unwrap_or(*delivered + u64::from(packet.payload));
         let complete = *delivered >= self.flows[number].notify_at;
         if notifies {

@@ -22,7 +22,11 @@ impl Simulation {
             (Role::Ack, _) if packet.flags & flags::RST != 0 => flow.session.ledger.received.control += 1,
             (Role::Ack, true) => {
                 flow.session.ledger.received.control += 1;
+                let before = connection.sender.rtt().total();
                 connection.sender.on_syn_answered(packet.stamp, now);
+                if !flow.identity.back {
+                    self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
+                }
                 self.pump(number);
             }
             (Role::Ack, false) => {
@@ -35,7 +39,11 @@ impl Simulation {
                     ece: packet.flags & flags::ECE != 0,
                     report: packet.payload,
                 };
+                let before = connection.sender.rtt().total();
                 connection.sender.on_ack(&ack, now);
+                if !flow.identity.back {
+                    self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
+                }
                 self.pump(number);
             }
             (_, true) => self.answer_syn(number, packet),
@@ -65,9 +73,9 @@ impl Simulation {
         };
         let answer = receiver.on_segment(&segment, now);
         let delivered = receiver.delivered();
-        self.shared.metrics.flows[number].payload_total = delivered;
+        self.shared.metrics.shares[number].total = delivered;
         if self.shared.faults.strike(Fault::CountedTwiceByTcp) {
-            self.shared.metrics.flows[number].payload_total += u64::from(packet.payload);
+            self.shared.metrics.shares[number].total += u64::from(packet.payload);
         }
         let complete = delivered >= flow.notify_at;
         match answer {

@@ -322,19 +322,19 @@ impl Metrics {
         self.since
     }
 
-    /// One-way delays of the flows that `chosen` accepts, merged, and their packet delay variation (RFC 5481 section
-    /// 4.2: delay above the flow's minimum).
-    pub(crate) fn one_way(&self, chosen: impl Fn(usize) -> bool) -> (Histogram, Histogram) {
-        let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
-        let all = self.flows.iter().zip(&self.shares);
-        for (flow, _) in all.filter(|(_, share)| !share.back && chosen(share.group as usize)) {
+    /// One-way delays of each group's flows, merged, and their packet delay variation (RFC 5481 section 4.2: delay above
+    /// the flow's minimum).
+    pub(crate) fn one_way(&self) -> Vec<(Histogram, Histogram)> {
+        let mut groups = vec![(Histogram::default(), Histogram::default()); self.groups.len()];
+        for (flow, share) in self.flows.iter().zip(&self.shares).filter(|(_, share)| !share.back) {
+            let (owd, pdv) = &mut groups[share.group as usize];
             let (base, min) = (flow.propagation.as_nanos(), flow.min_excess.as_nanos());
             for (excess, count) in flow.excess.iter().flat_map(Histogram::iter) {
                 owd.record_many(base + excess, count);
                 pdv.record_many(excess.saturating_sub(min), count);
             }
         }
-        (owd, pdv)
+        groups
     }
 }
 

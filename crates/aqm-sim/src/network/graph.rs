@@ -78,7 +78,9 @@ pub(crate) struct Network {
     names: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
     /// Of each link, how many links before it join the same nodes in the same direction.
-    parallel: Vec<usize>,
+    parallel: Vec<u32>,
+    /// How many join two nodes.
+    joining: BTreeMap<(NodeId, NodeId), u32>,
     /// The links that leave each node, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
@@ -98,8 +100,9 @@ impl Network {
     /// Adds a link.
     pub(crate) fn link(&mut self, spec: LinkSpec) -> LinkId {
         let id = self.links.len();
-        let joins_the_same = |link: &&LinkId| self.links[**link].to == spec.to;
-        self.parallel.push(self.out[spec.from].iter().filter(joins_the_same).count());
+        let joining = self.joining.entry((spec.from, spec.to)).or_default();
+        self.parallel.push(*joining);
+        *joining += 1;
         self.out[spec.from].push(id);
         self.into[spec.to].push(id);
         self.links.push(spec);

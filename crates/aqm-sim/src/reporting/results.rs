@@ -7,7 +7,7 @@ use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
 use crate::measure::metrics::{FlowMetrics, Metrics, Share};
 use crate::measure::port::{FlowAtPort, PortMetrics};
 use crate::metrics::registry::*;
-use crate::network::graph::Capacity;
+use crate::network::graph::{Capacity, Queue};
 use crate::network::port::PortId;
 use crate::network::switches::Told;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
@@ -22,7 +22,7 @@ use aqm_io::histogram::Histogram;
 
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
-    let Setup { mut simulation, labels, links, warnings } = setup;
+    let Setup { mut simulation, labels, warnings } = setup;
     // They have seen the run: what is emptied below is no part of it.
     let observers = std::mem::take(&mut simulation.shared.metrics.observers);
     let metrics = &simulation.shared.metrics;
@@ -36,6 +36,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         end,
         ports: devices.filter_map(|device| device.observed.metrics.as_deref()).collect(),
         metrics,
+        one_way: metrics.one_way(),
         on_the_way: &on_the_way,
         flows: &simulation.flows,
         users: &simulation.users,
@@ -67,7 +68,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     shares::check(&report, rates)?;
     report.metrics.keep_finite();
     if let Some(switches) = &simulation.shared.switches {
-        let name = |port: PortId| links[port].0.as_str();
+        let name = |port: PortId| simulation.network.link_name(port);
         switch_metrics(&mut report, &switches.told(end), name);
         report.warnings.extend(switches.misclassified().map(|port| {
             format!(
@@ -76,21 +77,23 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
             )
         }));
         report.warnings.extend(switches.deadlock().map(|(at, circle)| {
-            let ports: Vec<&str> = circle.iter().map(|port| name(*port)).collect();
+            let ports: Vec<String> = circle.iter().map(|port| name(*port)).collect();
             let (at, ports) = (at.as_secs_f64(), ports.join(", "));
             format!("deadlock of flow control, seen at {at}s: {ports} wait for each other permanently")
         }));
     }
-    for (number, (port, (name, discipline))) in simulation.ports.iter().zip(links).enumerate() {
-        if let Some(device) = port.device() {
+    for &number in &simulation.devices {
+        if let (Some(device), Queue::Discipline { spec, .. }) =
+            (simulation.ports[number].device(), &simulation.network.links[number].queue)
+        {
             let counters = device.qdisc.counters();
             // What the switch refused arrived at the port, but not at the discipline.
             let switches = simulation.shared.switches.as_ref();
             let refused = switches.map(|switches| switches.refused(number)).unwrap_or_default();
             let filtered = switches.map(|switches| switches.filtered(number)).unwrap_or_default();
             report.queues.push(QueueRow {
-                link: name,
-                discipline: discipline.unwrap_or_default(),
+                link: simulation.network.link_name(number),
+                discipline: spec.to_string(),
                 arrived: counters.arrived + refused.packets + filtered.packets,
                 arrived_bytes: counters.arrived_bytes + refused.bytes + filtered.bytes,
                 departed: counters.departed,
@@ -166,7 +169,7 @@ fn put_histogram(report: &mut Report, part: &Part, of: &'static Distribution, hi
 }
 
 /// What switches have done, if they have such options; `name` says what a port is called.
-fn switch_metrics<'a>(report: &mut Report, told: &Told, name: impl Fn(PortId) -> &'a str) {
+fn switch_metrics(report: &mut Report, told: &Told, name: impl Fn(PortId) -> String) {
     let (mut frames, mut time_s, mut lost, mut headroom) = (0, 0.0, told.dropped, 0);
     for one in &told.accounts {
         frames += one.xoff_frames;
@@ -210,6 +213,8 @@ struct Run<'a> {
     /// The measured ports.
     ports: Vec<&'a PortMetrics>,
     metrics: &'a Metrics,
+    /// One-way delays and their variation, by group.
+    one_way: Vec<(Histogram, Histogram)>,
     /// Packets neither arrived nor lost, by group: they count in neither `lost` nor `delivered`.
     on_the_way: &'a [u64],
     flows: &'a [Flow],
@@ -315,7 +320,11 @@ impl Run<'_> {
         let received = |value: fn(&FlowMetrics) -> u64| forward().map(|one| value(one.metrics)).sum::<u64>();
         let (delivered, lost) =
             (received(|flow| u64::from(flow.delivered)), received(|flow| u64::from(flow.lost)));
-        let (owd, pdv) = self.metrics.one_way(chosen);
+        let (mut owd, mut pdv) = (Histogram::default(), Histogram::default());
+        for (_, group) in self.one_way.iter().enumerate().filter(|(group, _)| chosen(*group)) {
+            owd.merge(&group.0);
+            pdv.merge(&group.1);
+        }
 
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
         put(&GOODPUT_MBIT, mbit(forward().map(|one| one.share.payload()).sum()));

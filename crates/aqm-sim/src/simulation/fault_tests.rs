@@ -199,6 +199,8 @@ fn a_link_half_a_percent_too_fast_is_reported_wherever_it_is() {
         &Monitor::default(),
     )
     .unwrap()
+    .simulation
+    .network
     .links;
     for number in 1..links.len() {
         let (rate, result) = too_fast(tcp(), number);

@@ -7,7 +7,7 @@ use crate::measure::flow_monitor::FlowMonitor;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::measure::tracer::Tracer;
-use crate::network::graph::{Capacity as LinkCapacity, Queue};
+use crate::network::graph::Capacity as LinkCapacity;
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
 use crate::report::{Monitor, RunError};
@@ -28,8 +28,6 @@ const OVERSHOOT: usize = 1 << 19;
 pub(crate) struct Setup {
     pub(crate) simulation: Simulation,
     pub(crate) labels: Vec<Label>,
-    /// Of each link its name, and the discipline in front of it if there is one.
-    pub(crate) links: Vec<(String, Option<String>)>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -99,16 +97,7 @@ impl Setup {
             let group = scenario.flows.len();
             crate::simulation::captures::add(&mut simulation, &mut labels, group, &recorded, capture);
         }
-        let network = &simulation.network;
-        let links = (0..network.links.len()).map(|link| {
-            let discipline = match &network.links[link].queue {
-                Queue::Plain => None,
-                Queue::Discipline { spec, .. } => Some(spec.to_string()),
-            };
-            (network.link_name(link), discipline)
-        });
-        let links: Vec<_> = links.collect();
-        Ok(Setup { simulation, labels, links, warnings })
+        Ok(Setup { simulation, labels, warnings })
     }
 }
 

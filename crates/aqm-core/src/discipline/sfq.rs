@@ -24,7 +24,7 @@ use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
-use crate::queue::{Chain, Pool};
+use crate::queue::{Chain, Longest, Pool, Rank};
 use crate::signal::DropReason;
 use crate::sketch::mix;
 use crate::units::{Bytes, Size, Span, Time};
@@ -124,8 +124,19 @@ pub static INFO: Info = Info {
 struct Queue {
     chain: Chain,
     packets: u32,
+    /// When it went to the end of the round.
+    turn: u64,
     /// Bytes that it may still send in this round; Linux's allot.
     allotment: i64,
+}
+
+impl Queue {
+    /// Its length in the unit of `limit`; of equally long queues the first in the round is the first.
+    #[inline]
+    fn rank(&self, limit: Size) -> Rank {
+        let backlog = Backlog { packets: u64::from(self.packets), bytes: self.chain.bytes() };
+        Rank::new(backlog.in_unit_of(limit), self.turn)
+    }
 }
 
 struct Settings {
@@ -149,6 +160,9 @@ struct Sfq {
     pool: Pool,
     /// Queues with packets in the order of their turns.
     round: VecDeque<u32>,
+    /// How often a queue went to the end of the round.
+    turns: u64,
+    longest: Longest,
     /// Drawn when the first packet arrives.
     hash: Option<Hash>,
 }
@@ -168,7 +182,15 @@ fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params);
     let queues = vec![Queue::default(); params.count("divisor") as usize];
     let round = VecDeque::with_capacity(settings.flows.min(queues.len()));
-    Ok(Box::new(Sfq { settings, queues, pool: Pool::default(), round, hash: None }))
+    Ok(Box::new(Sfq {
+        settings,
+        queues,
+        pool: Pool::default(),
+        round,
+        turns: 0,
+        longest: Longest::default(),
+        hash: None,
+    }))
 }
 
 impl Sfq {
@@ -187,21 +209,31 @@ impl Sfq {
         queue.packets += 1;
         if queue.packets == 1 {
             queue.allotment = self.settings.quantum;
+            self.turns += 1;
+            queue.turn = self.turns;
             self.round.push_back(number as u32);
         }
+        self.longest.lengthen(number, || queue.rank(self.settings.limit));
     }
 
-    /// Takes a packet from the queue at `turn` in the round. The queue leaves the round with its last packet.
+    /// Takes a packet from a queue of the round.
     #[inline]
-    fn take(&mut self, turn: usize, newest: bool) -> Packet {
-        let queue = &mut self.queues[self.round[turn] as usize];
+    fn take(&mut self, number: usize, newest: bool) -> Packet {
+        let queue = &mut self.queues[number];
         let packet =
             if newest { self.pool.pop_newest(&mut queue.chain) } else { self.pool.pop(&mut queue.chain) };
         queue.packets -= 1;
-        if queue.packets == 0 {
-            self.round.remove(turn);
-        }
         packet.expect("queues in the round have packets")
+    }
+
+    /// Takes the oldest packet of the first queue in the round, which leaves the round with its last packet.
+    #[inline]
+    fn take_first(&mut self, number: usize) -> Packet {
+        let packet = self.take(number, false);
+        if self.queues[number].packets == 0 {
+            self.round.pop_front();
+        }
+        packet
     }
 
     /// Draws a hash with the first packet, and another one when its period has ended.
@@ -231,6 +263,7 @@ impl Sfq {
             queue.packets = 0;
         }
         self.round.clear();
+        self.longest.clear();
         while let Some(packet) = self.pool.pop(&mut all) {
             let number = self.classify(packet.flow);
             if self.has_room(number) {
@@ -254,13 +287,12 @@ impl Sfq {
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.pool.backlog().exceeds(self.settings.limit) {
-            let length = |turn: &usize| {
-                let queue = &self.queues[self.round[*turn] as usize];
-                let backlog = Backlog { packets: u64::from(queue.packets), bytes: queue.chain.bytes() };
-                backlog.in_unit_of(self.settings.limit)
-            };
-            let longest = (0..self.round.len()).rev().max_by_key(length).expect("something is too much");
+            let rank = |queue: usize| self.queues[queue].rank(self.settings.limit);
+            let longest = self.longest.find(self.queues.len(), rank).expect("something is too much");
             let victim = self.take(longest, !self.settings.headdrop);
+            if self.queues[longest].packets == 0 {
+                self.round.retain(|queue| *queue as usize != longest);
+            }
             cx.drop(victim, reason);
         }
     }
@@ -282,6 +314,7 @@ impl Discipline for Sfq {
             // The queue keeps its turn, even if this was its only packet.
             self.pool.push(&mut queue.chain, packet);
             queue.packets += 1;
+            self.longest.lengthen(number, || queue.rank(self.settings.limit));
         } else {
             self.push(number, packet);
         }
@@ -295,10 +328,12 @@ impl Discipline for Sfq {
         loop {
             let first = *self.round.front()? as usize;
             if self.queues[first].allotment > 0 {
-                let packet = self.take(0, false);
+                let packet = self.take_first(first);
                 self.queues[first].allotment -= i64::from(packet.length);
                 return Some(packet);
             }
+            self.turns += 1;
+            self.queues[first].turn = self.turns;
             self.queues[first].allotment += self.settings.quantum;
             self.round.rotate_left(1);
         }
@@ -316,13 +351,15 @@ impl Discipline for Sfq {
             }
         }
         self.settings = settings(params);
+        // The limit may count in the other unit.
+        self.longest.clear();
         self.shrink(DropReason::Reconfigured, cx);
         Ok(())
     }
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
-        while !self.round.is_empty() {
-            let packet = self.take(0, false);
+        while let Some(&first) = self.round.front() {
+            let packet = self.take_first(first as usize);
             cx.drop(packet, DropReason::Reconfigured);
         }
     }
@@ -334,7 +371,8 @@ impl Discipline for Sfq {
     }
 
     fn state_bytes(&self) -> usize {
-        size_of::<Sfq>() + self.queues.len() * size_of::<Queue>() + self.round.capacity() * size_of::<u32>()
+        let round = self.round.capacity() * size_of::<u32>() + self.longest.bytes();
+        size_of::<Sfq>() + self.queues.len() * size_of::<Queue>() + round
     }
 }
 

@@ -54,43 +54,46 @@ impl Bins {
         (self.levels, self.width) == (other.levels, other.width)
     }
 
-    /// The bins of `flow`, one for each level, by eight bits of its hash each.
+    /// Calls `each` with the bins of `flow`, one for each level, by eight bits of its hash each.
     #[inline]
-    fn of(&mut self, flow: u64) -> impl Iterator<Item = &mut Bin> {
-        let hash = mix(flow ^ self.salt);
-        let width = self.width;
-        self.bins.chunks_exact_mut(width).take(self.levels).enumerate().map(move |(level, bins)| {
-            let byte = (hash >> (8 * level)) as usize & 0xff;
-            &mut bins[(byte * width) >> 8]
-        })
+    fn for_each(&mut self, flow: u64, mut each: impl FnMut(&mut Bin)) {
+        let mut hash = mix(flow ^ self.salt);
+        let mut first = 0;
+        while let Some(bin) = self.bins.get_mut(first + (((hash as usize & 0xff) * self.width) >> 8)) {
+            each(bin);
+            hash >>= 8;
+            first += self.width;
+        }
     }
 
     /// A packet of `flow` has arrived: BLUE's events in each of its bins, and what it finds there.
     #[inline]
     pub fn arrive(&mut self, flow: u64, target: u32, blue: &blue::Params) -> Found {
         let mut found = Found { probability: 1.0, packets: u32::MAX };
-        for bin in self.of(flow) {
+        self.for_each(flow, |bin| {
             if bin.packets == 0 {
                 bin.probability = blue.lowered(bin.probability);
             } else if bin.packets >= target {
                 bin.probability = blue.raised(bin.probability);
             }
-            found.probability = found.probability.min(bin.probability);
+            if bin.probability < found.probability {
+                found.probability = bin.probability;
+            }
             found.packets = found.packets.min(bin.packets);
-        }
+        });
         found
     }
 
     /// One more packet of `flow` is queued.
     #[inline]
     pub fn add(&mut self, flow: u64) {
-        self.of(flow).for_each(|bin| bin.packets += 1);
+        self.for_each(flow, |bin| bin.packets += 1);
     }
 
     /// One packet of `flow` less is queued.
     #[inline]
     pub fn remove(&mut self, flow: u64) {
-        self.of(flow).for_each(|bin| bin.packets -= 1);
+        self.for_each(flow, |bin| bin.packets -= 1);
     }
 
     /// The highest probability of any bin.

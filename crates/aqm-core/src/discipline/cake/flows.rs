@@ -76,7 +76,7 @@ struct Host {
     bulk: u16,
 }
 
-/// First and last queue of a list.
+/// First and last queue of a list: a circle, in which the first follows the last.
 #[derive(Clone, Copy, Debug)]
 struct List {
     head: u16,
@@ -258,7 +258,7 @@ impl Flows {
                 record.place = Place::Sparse;
                 self.sparse += 1;
                 self.queues[queue].deficit = self.grant(queue, quantum, isolation);
-                append(&mut self.queues, &mut self.new, queue);
+                self.new.append(&mut self.queues, queue);
             }
             Place::Waiting => {
                 self.sparse -= 1;
@@ -289,21 +289,28 @@ impl Flows {
             if record.deficit > 0 {
                 return Some(queue);
             }
-            let list = if record.place == Place::Sparse { &mut self.new } else { &mut self.old };
-            detach(&self.queues, list, queue);
-            let record = &mut self.queues[queue];
             if record.place == Place::Sparse {
-                if record.chain.is_empty() {
-                    record.place = Place::Waiting;
-                } else {
-                    self.sparse -= 1;
-                    self.enter_bulk(queue);
-                }
+                self.age(queue);
+            } else {
+                self.old.rotate(record);
             }
+            // Queues of busy hosts come by many times before they may send a packet.
             let grant = self.grant(queue, quantum, isolation);
             self.queues[queue].deficit += grant;
-            append(&mut self.queues, &mut self.old, queue);
         }
+    }
+
+    /// The first new queue moves to the end of the old list.
+    fn age(&mut self, queue: usize) {
+        self.new.detach(&mut self.queues, queue);
+        let record = &mut self.queues[queue];
+        if record.chain.is_empty() {
+            record.place = Place::Waiting;
+        } else {
+            self.sparse -= 1;
+            self.enter_bulk(queue);
+        }
+        self.old.append(&mut self.queues, queue);
     }
 
     /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it is empty, and has
@@ -349,13 +356,11 @@ impl Flows {
     pub(super) fn fattest(&self) -> Option<(usize, u64)> {
         let mut fattest: Option<(usize, u64)> = None;
         for list in [self.new, self.old] {
-            let mut queue = list.head;
-            while queue != NONE {
-                let record = &self.queues[usize::from(queue)];
-                if fattest.is_none_or(|(_, bytes)| record.chain.bytes() > bytes) {
-                    fattest = Some((usize::from(queue), record.chain.bytes()));
+            for queue in list.iter(&self.queues) {
+                let bytes = self.queues[queue].chain.bytes();
+                if fattest.is_none_or(|(_, most)| bytes > most) {
+                    fattest = Some((queue, bytes));
                 }
-                queue = record.next;
             }
         }
         fattest
@@ -423,28 +428,46 @@ impl Flows {
             record.place = Place::Decaying;
             self.decaying.insert(queue);
         }
-        detach(&self.queues, list, queue);
+        list.detach(&mut self.queues, queue);
     }
 }
 
-/// Puts a queue at the end of a list.
-#[inline]
-fn append(queues: &mut [Queue], list: &mut List, queue: usize) {
-    queues[queue].next = NONE;
-    let tail = core::mem::replace(&mut list.tail, queue as u16);
-    if tail == NONE {
-        list.head = queue as u16;
-    } else {
-        queues[usize::from(tail)].next = queue as u16;
+impl List {
+    /// Puts a queue at the end.
+    #[inline]
+    fn append(&mut self, queues: &mut [Queue], queue: usize) {
+        let number = queue as u16;
+        if self.tail == NONE {
+            self.head = number;
+        } else {
+            queues[usize::from(self.tail)].next = number;
+        }
+        self.tail = number;
+        queues[queue].next = self.head;
     }
-}
 
-/// Takes a queue off the front of its list.
-#[inline]
-fn detach(queues: &[Queue], list: &mut List, queue: usize) {
-    list.head = queues[queue].next;
-    if list.head == NONE {
-        list.tail = NONE;
+    /// Takes the first queue off.
+    #[inline]
+    fn detach(&mut self, queues: &mut [Queue], first: usize) {
+        if self.head == self.tail {
+            *self = List::default();
+        } else {
+            self.head = queues[first].next;
+            queues[usize::from(self.tail)].next = self.head;
+        }
+    }
+
+    /// The first queue becomes the last.
+    #[inline]
+    fn rotate(&mut self, first: &Queue) {
+        (self.tail, self.head) = (self.head, first.next);
+    }
+
+    /// Its queues, the first one first.
+    fn iter(self, queues: &[Queue]) -> impl Iterator<Item = usize> {
+        let first = (self.head != NONE).then_some(self.head);
+        let next = move |queue: &u16| (*queue != self.tail).then(|| queues[usize::from(*queue)].next);
+        core::iter::successors(first, next).map(usize::from)
     }
 }
 

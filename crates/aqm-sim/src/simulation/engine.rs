@@ -1,4 +1,4 @@
-//! The event queue: 4-ary heaps over (time, insertion number).
+//! The event queue: a tournament and 4-ary heaps over (time, insertion number).
 //!
 //! Events at the same time leave in the order of insertion, so runs repeat. Four children share a cache line, which
 //! makes four faster than two.
@@ -85,14 +85,22 @@ const NEVER: Entry = Entry::MAX;
 
 /// Pending events.
 ///
-/// Most timers are set far ahead and never needed, while packets arrive by the million. So timers have a heap of
-/// their own, and the other heap has about one entry per queue of packets in flight.
+/// Most timers are set far ahead and never needed, while packets arrive by the million. So timers have a heap of their
+/// own, and the few events that follow each other all the time, those of busy wires, need no heap: they meet its first
+/// in a tournament.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    packets: Heap,
+    next: Tournament,
     timers: Heap,
+    others: Heap,
+    /// The places of the tournament that are free, one bit each.
+    free: Free,
     inserted: u64,
 }
+
+/// The places of the heaps in the tournament; the others are for one event each.
+const TIMERS: usize = 0;
+const OTHERS: usize = 1;
 
 impl EventQueue {
     /// Puts an event in.
@@ -100,8 +108,19 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
         match target.kind() {
-            EventKind::SenderTimer | EventKind::ReceiverTimer => self.timers.push(entry),
-            _ => self.packets.push(entry),
+            EventKind::SenderTimer | EventKind::ReceiverTimer => {
+                if self.timers.push(entry) {
+                    self.next.set(TIMERS, entry);
+                }
+            }
+            EventKind::Arrival | EventKind::PortReady if self.free.any() => {
+                self.next.set(self.free.take(), entry);
+            }
+            _ => {
+                if self.others.push(entry) {
+                    self.next.set(OTHERS, entry);
+                }
+            }
         }
     }
 
@@ -109,7 +128,7 @@ impl EventQueue {
     /// meanwhile are not earlier.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, Target)> {
-        let entry = self.packets.first().min(self.timers.first());
+        let entry = self.next.first();
         let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
         (entry != NEVER).then(|| (Time::from_nanos((entry >> 64) as u64), target))
     }
@@ -117,25 +136,116 @@ impl EventQueue {
     /// Removes the next event.
     #[inline]
     pub(crate) fn pop(&mut self) {
-        self.next_heap().pop();
+        let place = self.next.winner();
+        let then = match place {
+            TIMERS => self.timers.pop(),
+            OTHERS => self.others.pop(),
+            _ => {
+                self.free.give(place);
+                NEVER
+            }
+        };
+        self.next.set(place, then);
     }
 
-    /// Removes the next event and adds another of the same kind: cheaper than doing both.
+    /// Removes the next event and adds another of the same target: cheaper than doing both.
     #[inline]
     pub(crate) fn replace(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
-        self.next_heap().replace(entry);
-    }
-
-    #[inline]
-    fn next_heap(&mut self) -> &mut Heap {
-        if self.timers.first() < self.packets.first() { &mut self.timers } else { &mut self.packets }
+        let place = self.next.winner();
+        let then = match place {
+            TIMERS => self.timers.replace(entry),
+            // What goes on and on leaves the heap as soon as it can.
+            OTHERS if self.free.any() && target.kind() == EventKind::Arrival => {
+                self.next.set(self.free.take(), entry);
+                self.others.pop()
+            }
+            OTHERS => self.others.replace(entry),
+            _ => entry,
+        };
+        self.next.set(place, then);
     }
 
     #[inline]
     fn entry(&mut self, time: Time, target: Target) -> Entry {
         self.inserted += 1;
         u128::from(time.as_nanos()) << 64 | u128::from(self.inserted << TARGET_BITS | u64::from(target.0))
+    }
+}
+
+/// Players of the tournament.
+const PLACES: usize = 8;
+
+/// Free places of the tournament.
+#[derive(Debug)]
+struct Free(u8);
+
+impl Default for Free {
+    fn default() -> Free {
+        Free(!(1 << TIMERS | 1 << OTHERS))
+    }
+}
+
+impl Free {
+    #[inline]
+    fn any(&self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline]
+    fn take(&mut self) -> usize {
+        let place = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        place as usize
+    }
+
+    #[inline]
+    fn give(&mut self, place: usize) {
+        self.0 |= 1 << place;
+    }
+}
+
+/// The smallest of a few entries, each at its place: whoever changes plays against three others.
+#[derive(Debug)]
+struct Tournament {
+    entries: [Entry; PLACES],
+    /// Who won at each node; node 1 is the final, and nodes 2 n and 2 n + 1 lead to node n.
+    winners: [u8; 2 * PLACES],
+}
+
+impl Default for Tournament {
+    fn default() -> Tournament {
+        // Nobody has an event: of those below a node, any may be its winner.
+        let below = |node: usize| std::iter::successors(Some(node.max(1)), |node| Some(2 * node));
+        let place = |node| below(node).find(|node| *node >= PLACES).unwrap_or(PLACES) - PLACES;
+        Tournament { entries: [NEVER; PLACES], winners: std::array::from_fn(|node| place(node) as u8) }
+    }
+}
+
+impl Tournament {
+    #[inline]
+    fn winner(&self) -> usize {
+        usize::from(self.winners[1]) % PLACES
+    }
+
+    #[inline]
+    fn first(&self) -> Entry {
+        self.entries[self.winner()]
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, entry: Entry) {
+        self.entries[place % PLACES] = entry;
+        let (mut node, mut winner, mut least) = (PLACES + place % PLACES, place as u8, entry);
+        while node > 1 {
+            let rival = self.winners[node ^ 1];
+            let other = self.entries[usize::from(rival) % PLACES];
+            if other < least {
+                (winner, least) = (rival, other);
+            }
+            node /= 2;
+            self.winners[node] = winner;
+        }
     }
 }
 
@@ -156,14 +266,9 @@ impl Default for Heap {
 }
 
 impl Heap {
-    /// The smallest entry, or [`NEVER`].
+    /// Adds an entry; answers whether it is the first.
     #[inline]
-    fn first(&self) -> Entry {
-        self.entries[0]
-    }
-
-    #[inline]
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: Entry) -> bool {
         let mut hole = self.len;
         self.len += 1;
         if self.entries.len() < self.len + CHILDREN {
@@ -178,20 +283,20 @@ impl Heap {
             hole = parent;
         }
         self.entries[hole] = entry;
+        hole == 0
     }
 
+    /// Removes the first entry; answers with the next.
     #[inline]
-    fn pop(&mut self) {
+    fn pop(&mut self) -> Entry {
         self.len -= 1;
         let last = std::mem::replace(&mut self.entries[self.len], NEVER);
-        if self.len > 0 {
-            self.replace(last);
-        }
+        if self.len > 0 { self.replace(last) } else { NEVER }
     }
 
-    /// Replaces the first entry with `entry` and sifts it down.
+    /// Replaces the first entry with `entry` and sifts it down; answers with the first.
     #[inline]
-    fn replace(&mut self, entry: Entry) {
+    fn replace(&mut self, entry: Entry) -> Entry {
         let (len, entries) = (self.len, self.entries.as_mut_slice());
         let mut hole = 0;
         let mut first = 1;
@@ -209,6 +314,7 @@ impl Heap {
             first = CHILDREN * hole + 1;
         }
         entries[hole] = entry;
+        entries[0]
     }
 }
 

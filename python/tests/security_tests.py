@@ -20,12 +20,15 @@ from aqmlab.scenario import cost, files, options, sweeps
 SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"
 
 
-def unsafe_code_is_in_one_file_of_the_border() -> None:
+def unsafe_code_is_in_one_file_of_the_border_and_one_of_the_simulator() -> None:
     sources = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if re.search(r"\bunsafe\b", path.read_text())]
-    assert [str(path.relative_to(ROOT)) for path in sources if re.search(r"\bunsafe [\w{]", path.read_text())] == [
-        "crates/aqm-python/src/memory.rs"
+    assert sorted(
+        str(path.relative_to(ROOT)) for path in sources if re.search(r"\bunsafe [\w{]", path.read_text())
+    ) == [
+        "crates/aqm-python/src/memory.rs",
+        "crates/aqm-sim/src/prefetch.rs",
     ]
-    for crate in ("aqm-core", "aqm-io", "aqm-sim"):
+    for crate in ("aqm-core", "aqm-io"):
         assert "#![forbid(unsafe_code)]" in (ROOT / "crates" / crate / "src/lib.rs").read_text()
     assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
 

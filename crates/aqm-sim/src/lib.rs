@@ -10,13 +10,14 @@
 //! - [`traffic`]: how much applications send, and when.
 //! - [`scenario`]: what is simulated, and the captures and link traces that it needs.
 //! - [`metrics`]: every metric, declared once.
+//! - `prefetch`: the only `unsafe` line, for speed.
 //! - `network`: nodes, links, routes and topologies, ports and packets.
 //! - [`estimate`]: the events and the memory of a run, from its sources and its network, before it is made.
 //! - `measure`: measurements, accumulated in place, and observers that only some scenarios ask for.
 //! - `endpoint`: both ends of flows.
 //! - `simulation`: the event loop, which moves all of these, and the checks of every run.
 //! - `reporting`: what reads a whole finished simulation, and makes the metrics of a [`report`] of it.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod estimate;
 pub mod metrics;
@@ -31,6 +32,7 @@ pub mod transport;
 mod endpoint;
 mod measure;
 mod network;
+mod prefetch;
 mod reporting;
 mod simulation;
 

@@ -9,6 +9,7 @@ use super::recording::Recording;
 use crate::metrics::registry::{CLASS, Part};
 use crate::metrics::sampled::*;
 use crate::network::packet::{Packet, Role};
+use crate::prefetch::prefetch;
 use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::Ecn;
@@ -214,6 +215,13 @@ impl Metrics {
         } else if packet.role == Role::Feedback {
             self.feedback.lost += 1;
         }
+    }
+
+    /// A packet of a flow will reach its end soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, flow: u32) {
+        prefetch(&self.flows[flow as usize]);
+        prefetch(&self.shares[flow as usize]);
     }
 
     /// A data packet or datagram reaches its receiver.

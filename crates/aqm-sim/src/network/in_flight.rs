@@ -45,6 +45,12 @@ impl InFlightQueue {
         Some((packet, self.packets.front().map(|next| next.at)))
     }
 
+    /// A packet by its place, the first at 0.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&InFlight> {
+        self.packets.get(place)
+    }
+
     /// The packets in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
         self.packets.iter()

@@ -134,6 +134,11 @@ impl Slab {
         self.packets.len() > self.most
     }
 
+    /// How many packets were there at once.
+    pub(crate) fn slots(&self) -> usize {
+        self.packets.len()
+    }
+
     /// How many packets are alive.
     pub(crate) fn alive(&self) -> usize {
         self.packets.len() - self.free.len()

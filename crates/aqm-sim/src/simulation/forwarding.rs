@@ -11,6 +11,7 @@ use crate::measure::port::Departure;
 use crate::network::in_flight::InFlight;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
+use crate::prefetch::prefetch;
 use crate::simulation::engine::{EventKind, Target};
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
@@ -24,10 +25,39 @@ impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
         let (packet, again) = self.in_flight[queue].pop()?;
+        if self.looks_ahead {
+            self.look_ahead(queue);
+        }
         let (next, length) = self.next_hop(packet.id);
         self.ports[packet.port as usize].leave(length);
         self.hand_over(packet.id, next, length);
         again
+    }
+
+    /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
+    /// both ends of its flow or its next port.
+    #[inline]
+    fn look_ahead(&self, queue: usize) {
+        let (queue, shared) = (&self.in_flight[queue], &self.shared);
+        // In a short queue there would be no time.
+        let Some(packet) = queue.get(5) else { return };
+        prefetch(&shared.slab[packet.id]);
+        prefetch(&self.ports[packet.port as usize]);
+        if let Some(packet) = queue.get(3) {
+            let packet = &shared.slab[packet.id];
+            prefetch(&self.flows[packet.flow as usize]);
+            prefetch(&shared.routes[packet.next as usize]);
+        }
+        if let Some(packet) = queue.get(1) {
+            let Packet { flow, next, .. } = shared.slab[packet.id];
+            if let Some(port) = self.ports.get(shared.routes[next as usize] as usize) {
+                return prefetch(port);
+            }
+            shared.metrics.prefetch(flow);
+            if let Endpoints::Tcp(connection) = &self.flows[flow as usize].endpoints {
+                prefetch(&**connection);
+            }
+        }
     }
 
     /// A packet has arrived over a wire that may reorder.
@@ -187,6 +217,7 @@ impl Simulation {
     }
 
     /// A packet arrives at a port with a discipline.
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));

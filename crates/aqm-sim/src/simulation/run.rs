@@ -16,6 +16,10 @@ use std::collections::BTreeMap;
 /// Events between two looks at the monitor.
 const MONITOR_PERIOD: u64 = 1 << 16;
 
+/// From so many flows or packets on, asking for memory ahead pays.
+const MANY_FLOWS: usize = 256;
+const MANY_PACKETS: usize = 1 << 14;
+
 /// Clock events, by index.
 const SAMPLE: u32 = 0;
 const WARMUP: u32 = 1;
@@ -186,6 +190,7 @@ impl Simulation {
             }
             return Ok(None);
         }
+        self.looks_ahead = self.flows.len() >= MANY_FLOWS || self.shared.slab.slots() >= MANY_PACKETS;
         if let Some(switches) = &mut self.shared.switches {
             switches.look_for_deadlock(self.shared.now);
         }

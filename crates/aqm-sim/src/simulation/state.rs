@@ -58,6 +58,8 @@ pub(crate) struct Simulation {
     /// One queue for each port, then those that ports share.
     pub(crate) in_flight: Vec<InFlightQueue>,
     pub(crate) flows: Vec<Flow>,
+    /// Whether flows or packets are so many that most are in no cache.
+    pub(crate) looks_ahead: bool,
     pub(crate) replays: Vec<Replay>,
     pub(crate) media: Vec<Medium>,
     pub(crate) users: Vec<User>,
@@ -127,6 +129,7 @@ impl Simulation {
             network,
             in_flight: Vec::new(),
             flows: Vec::new(),
+            looks_ahead: false,
             replays: Vec::new(),
             media,
             users: Vec::new(),

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WRITTEN = ROOT / "benches" / "instructions.json"
 # Other C libraries copy memory in other ways: a difference above this share is ours.
-TOLERANCE = 0.05
+TOLERANCE = 0.02
 LOADS = ("1_flow", "1000_flows")
 FEW, MANY = 1_000, 4_000
 FIFO = "fifo limit 1667p"

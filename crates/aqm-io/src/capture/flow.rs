@@ -69,12 +69,13 @@ impl FlowTable {
             Entry::Vacant(new) => {
                 // There is at most one flow per packet, and fewer packets than u32::MAX.
                 let number = *new.insert(self.flows.len() as u32);
+                let (hash, source_hash, destination_hash) = hashes(five_tuple);
                 self.flows.push(CapturedFlow {
                     five_tuple: *five_tuple,
                     reply_to,
-                    hash: five_tuple.hash(),
-                    source_hash: Hash::new().add_address(five_tuple.source).finish() as u32,
-                    destination_hash: Hash::new().add_address(five_tuple.destination).finish() as u32,
+                    hash,
+                    source_hash,
+                    destination_hash,
                     packets: 0,
                     bytes: 0,
                 });
@@ -94,6 +95,12 @@ impl FlowTable {
     pub(super) fn into_flows(self) -> Vec<CapturedFlow> {
         self.flows
     }
+}
+
+/// The hashes of a 5-tuple: of the whole, of the sender's address and of the receiver's.
+pub(super) fn hashes(five_tuple: &FiveTuple) -> (u64, u32, u32) {
+    let host = |address| Hash::new().add_address(address).finish() as u32;
+    (five_tuple.hash(), host(five_tuple.source), host(five_tuple.destination))
 }
 
 /// FNV-1a with 64 bits, then MurmurHash3's finaliser, so that every bit of the result depends on every byte.

@@ -7,12 +7,14 @@
 //! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
 //! packet in a frame, `decode` reads its headers, `clock` makes times for replay, `flow` numbers flows, `reader`
 //! combines them; `packets` is the result, `summary` describes it to the user. `path` follows TCP's
-//! connections. `writer` writes captures, and `headers` the packets of a simulation.
+//! connections. `writer` writes captures, and `headers` the packets of a simulation. `frame` is what a live link
+//! needs of one frame.
 
 mod clock;
 mod container;
 mod decode;
 mod flow;
+mod frame;
 mod headers;
 mod link;
 mod oddities;
@@ -26,6 +28,7 @@ mod summary;
 mod writer;
 
 pub use flow::{CapturedFlow, FiveTuple};
+pub use frame::{ETHERNET_HEADER_BYTES, metadata, set_ce};
 pub use headers::{Headers, Transport};
 pub use link::LinkType;
 pub use oddities::Oddities;

@@ -11,6 +11,8 @@ mod flows;
 mod foreign;
 mod guest;
 mod inputs;
+#[cfg(target_os = "linux")]
+mod live;
 mod measure;
 mod memory;
 mod metrics;
@@ -45,6 +47,9 @@ mod _native {
     use crate::foreign::{Handle, Signals, declare_discipline};
     #[pymodule_export]
     use crate::inputs::{Capture, Inputs, LinkTrace, PathTrace};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::{link, replay_link, timer_lateness};
     #[pymodule_export]
     use crate::measure::{classify, cost, sketch_stream};
     #[pymodule_export]

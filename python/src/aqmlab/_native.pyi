@@ -3,6 +3,8 @@
 Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 """
 
+import os
+from collections.abc import Sequence
 from typing import Any, Final, Self, final
 
 from typing_extensions import disjoint_base
@@ -35,6 +37,7 @@ __all__ = [
     "format_bytes",
     "format_rate",
     "format_span",
+    "link",
     "metrics",
     "options",
     "overflow_victim",
@@ -50,8 +53,10 @@ __all__ = [
     "programs",
     "rate_steps",
     "read_option",
+    "replay_link",
     "run",
     "sketch",
+    "timer_lateness",
     "version",
     "watch_signals",
     "workload",
@@ -205,6 +210,15 @@ def overflow_victim(text: str) -> str:
 
 def bucket_width_ns(nanos: int) -> int:
     """Return the width in nanoseconds of the histogram's bucket that holds a delay."""
+
+def link(config: str, command: Sequence[str], servers: Sequence[Sequence[str]], parent: int) -> str:
+    """Run a command behind a live link (JSON), in a process of its own with one thread; return the report (JSON)."""
+
+def timer_lateness(seconds: float) -> tuple[float, float, float, float] | None:
+    """Measure how late a thread wakes up: the 50th, 99th and 99.9th percentile and the largest, in milliseconds."""
+
+def replay_link(config: str, direction: str, path: os.PathLike[str]) -> tuple[int, int | None]:
+    """Make the calls in the log of a direction again; return how many, and the first row that was not repeated."""
 
 def parse_rate(text: str) -> int:
     """Read a rate such as ``10mbit``; return bit/s."""

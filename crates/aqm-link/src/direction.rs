@@ -1,0 +1,371 @@
+//! One direction of the link as a machine that is told the time: discipline, device and wire.
+//!
+//! It lives in *link time*. Packets are given to it with the time at which the kernel received them, and whatever was due
+//! before is done first, at the time at which it was due. So rate, sojourn times and every decision of the discipline are
+//! those of a machine that is never late; how late packets really leave is measured at the end of the wire.
+
+use crate::config::{Line, LinkError};
+use crate::log::Log;
+use crate::meter::Meter;
+use crate::slab::{LARGEST_FRAME, Slab};
+use aqm_core::counters::Counters;
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::qdisc::Qdisc;
+use aqm_core::random::Random;
+use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use aqm_core::units::{Bytes, Rate, Span, Time};
+use aqm_io::capture::{ETHERNET_HEADER_BYTES, metadata, set_ce};
+use aqm_io::link_trace::{Cursor, LinkTrace, OPPORTUNITY_BYTES};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufWriter;
+
+/// A discipline that is due now is woken again no sooner: far below the time of a packet.
+const SHORTEST_WAIT: Span = Span::from_micros(1);
+
+/// One direction.
+pub(crate) struct Direction {
+    qdisc: Qdisc,
+    wakes: bool,
+    device: Device,
+    /// When the device is free again, or has its next opportunity; `None` while it has nothing to send.
+    ready: Option<Time>,
+    /// When the discipline wants to be woken.
+    wake: Option<Time>,
+    wire: Wire,
+    host: Host,
+    overhead: u32,
+    arrived: u32,
+    /// When measuring began, and what the discipline had counted by then.
+    since: Time,
+    before: Counters,
+    /// The time of the last event.
+    now: Time,
+}
+
+/// What serialises.
+enum Device {
+    Rate(Rate),
+    /// Opportunities, the unused bytes of those that were used, and what is left of a packet that is being sent.
+    Trace {
+        trace: LinkTrace,
+        cursor: Cursor,
+        budget: u64,
+        sending: Option<(Packet, u64)>,
+    },
+}
+
+/// What is behind the device.
+struct Wire {
+    delay: Span,
+    jitter: Span,
+    loss: f64,
+    random: Random,
+    /// By the time at which they are due.
+    in_flight: VecDeque<InFlight>,
+}
+
+#[derive(Clone, Copy)]
+struct InFlight {
+    due: Time,
+    arrival: Time,
+    slot: u32,
+}
+
+/// What the discipline's decisions are told to.
+struct Host {
+    slab: Slab,
+    meter: Meter,
+    log: Option<Log<BufWriter<File>>>,
+    now: Time,
+}
+
+impl Observer for Host {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
+        if let Some(log) = &mut self.log {
+            log.dropped(&packet, reason, self.now);
+        }
+        self.slab.free(slot(&packet));
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        if let Some(log) = &mut self.log {
+            log.marked(packet, reason, self.now);
+        }
+    }
+
+    // A discipline that does is refused.
+    fn on_emit(&mut self, _emission: Emission) {}
+}
+
+/// The slot of a packet: the lower half of its cookie.
+fn slot(packet: &Packet) -> u32 {
+    packet.cookie as u32
+}
+
+impl Direction {
+    /// The direction `name` of a link.
+    pub(crate) fn new(line: &Line, name: &str, seed: u64) -> Result<Direction, LinkError> {
+        let qdisc = line.discipline(name, seed)?;
+        let log = match &line.log {
+            None => None,
+            Some(path) => Some(
+                Log::create(path).map_err(|error| LinkError::machine(&path.display().to_string(), &error))?,
+            ),
+        };
+        let device = match line.link_trace()? {
+            None => Device::Rate(line.rate()),
+            Some(trace) => Device::Trace { cursor: trace.cursor(), trace, budget: 0, sending: None },
+        };
+        let wire = Wire {
+            delay: line.delay(),
+            jitter: Span::from_nanos(line.jitter_ns),
+            loss: line.loss,
+            random: Random::stream(seed, &format!("{name} impairment")),
+            in_flight: VecDeque::new(),
+        };
+        Ok(Direction {
+            wakes: qdisc.wakes(),
+            qdisc,
+            device,
+            ready: None,
+            wake: None,
+            wire,
+            host: Host { slab: Slab::default(), meter: Meter::default(), log, now: Time::ZERO },
+            overhead: line.overhead,
+            arrived: 0,
+            since: Time::ZERO,
+            before: Counters::default(),
+            now: Time::ZERO,
+        })
+    }
+
+    /// A frame arrives.
+    pub(crate) fn arrive(&mut self, frame: &[u8], at: Time) {
+        if frame.len() > LARGEST_FRAME || frame.len() < ETHERNET_HEADER_BYTES {
+            self.host.meter.oversized += 1;
+            return;
+        }
+        // Stamps of the kernel are not in order when two cores send.
+        let at = at.max(self.now);
+        self.advance(at);
+        self.settle(at);
+        let slot = self.host.slab.store(frame);
+        let length = (frame.len() - ETHERNET_HEADER_BYTES) as u32 + self.overhead;
+        let packet = metadata(frame, u64::from(self.arrived) << 32 | u64::from(slot), length);
+        self.arrived = self.arrived.wrapping_add(1);
+        if let Some(log) = &mut self.host.log {
+            log.arrive(&packet, at);
+        }
+        self.qdisc.enqueue(packet, at, &mut self.host);
+        self.host.meter.queue_max = self.host.meter.queue_max.max(self.qdisc.backlog().packets);
+        if self.ready.is_none() {
+            self.serve(at);
+        }
+        self.arm();
+    }
+
+    /// Does what is due by `to`, in the order of time.
+    pub(crate) fn advance(&mut self, to: Time) {
+        loop {
+            let (ready, wake) = (self.ready.unwrap_or(Time::MAX), self.wake.unwrap_or(Time::MAX));
+            let at = ready.min(wake);
+            if at > to || at == Time::MAX {
+                return;
+            }
+            self.settle(at);
+            if wake < ready {
+                self.wake = None;
+                self.qdisc.wake(at, &mut self.host);
+                if let Some(log) = &mut self.host.log {
+                    log.woken(at);
+                }
+                if self.ready.is_none() && self.qdisc.backlog().packets > 0 {
+                    self.serve(at);
+                }
+            } else {
+                self.serve(at);
+            }
+            self.arm();
+        }
+    }
+
+    /// When it has to be looked at next.
+    pub(crate) fn next(&self) -> Time {
+        let due = self.wire.in_flight.front().map_or(Time::MAX, |first| first.due);
+        due.min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
+    }
+
+    /// Puts the slots of up to `most` packets that are due by `now` into `slots`; they have left the wire.
+    pub(crate) fn leave(&mut self, now: Time, most: usize, slots: &mut Vec<u32>) {
+        while slots.len() < most
+            && let Some(first) = self.wire.in_flight.front().copied().filter(|first| first.due <= now)
+        {
+            self.wire.in_flight.pop_front();
+            self.host.meter.deliver(first.arrival, first.due, now);
+            slots.push(first.slot);
+        }
+    }
+
+    /// The bytes of a packet that has left.
+    pub(crate) fn frame(&self, slot: u32) -> &[u8] {
+        self.host.slab.frame(slot)
+    }
+
+    /// A packet that has left was sent, or could not be.
+    pub(crate) fn sent(&mut self, slot: u32, is_sent: bool) {
+        self.host.meter.refused += u64::from(!is_sent);
+        self.host.slab.free(slot);
+    }
+
+    /// The warm-up is over: everything is counted from zero again.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.advance(now);
+        self.settle(now);
+        self.host.meter = Meter::since(now);
+        (self.since, self.before) = (now, self.qdisc.counters().clone());
+    }
+
+    /// The end of the run.
+    pub(crate) fn finish(&mut self, now: Time) {
+        self.advance(now);
+        self.settle(now);
+        if let Some(log) = &mut self.host.log {
+            log.finish();
+        }
+    }
+
+    /// What the discipline has counted when measuring began, and when that was.
+    pub(crate) fn before(&self) -> (&Counters, Time) {
+        (&self.before, self.since)
+    }
+
+    /// The discipline.
+    pub(crate) fn qdisc(&self) -> &Qdisc {
+        &self.qdisc
+    }
+
+    /// What was counted.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.host.meter
+    }
+
+    /// Rows in the log, and why it ends early.
+    pub(crate) fn log(&self) -> Option<(u64, Option<String>)> {
+        let log = self.host.log.as_ref()?;
+        Some((log.rows, log.failed.as_ref().map(ToString::to_string)))
+    }
+
+    /// Bytes that could have been sent by `now`, since measuring began; IP bytes where opportunities decide, as [`Meter::sent_ip_bytes`].
+    pub(crate) fn offered(&self, now: Time) -> f64 {
+        match &self.device {
+            Device::Rate(rate) => rate.as_bytes_per_sec_f64() * now.since(self.since).as_secs_f64(),
+            Device::Trace { trace, .. } => {
+                (trace.count_between(self.since, now) * OPPORTUNITY_BYTES.as_u64()) as f64
+            }
+        }
+    }
+
+    /// Bytes that were sent, of those that [`offered`](Direction::offered) counts.
+    pub(crate) fn used(&self) -> f64 {
+        match &self.device {
+            Device::Rate(_) => self.host.meter.sent_bytes as f64,
+            Device::Trace { .. } => self.host.meter.sent_ip_bytes as f64,
+        }
+    }
+
+    /// Something happens at `at`: the queue was as it is until then.
+    fn settle(&mut self, at: Time) {
+        (self.now, self.host.now) = (at, at);
+        self.host.meter.advance(self.qdisc.backlog(), at);
+    }
+
+    /// Asks the discipline when it wants to be woken.
+    fn arm(&mut self) {
+        if self.wakes {
+            self.wake = self.qdisc.next_wakeup().map(|at| at.max(self.now + SHORTEST_WAIT));
+        }
+    }
+
+    /// The device can send a packet.
+    fn serve(&mut self, at: Time) {
+        match &mut self.device {
+            Device::Rate(rate) => {
+                let rate = *rate;
+                self.ready = self.dequeue(at).map(|packet| {
+                    let out = at + rate.time_for(Bytes::new(u64::from(packet.length)));
+                    self.depart(&packet, out);
+                    out
+                });
+            }
+            Device::Trace { cursor, .. } if self.ready.is_none() => {
+                // Opportunities that found nobody waiting are gone.
+                cursor.skip_to(at);
+                self.ready = Some(cursor.peek());
+            }
+            Device::Trace { .. } => self.ready = self.serve_opportunity(at),
+        }
+    }
+
+    /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
+    fn serve_opportunity(&mut self, at: Time) -> Option<Time> {
+        let Device::Trace { cursor, budget, sending, .. } = &mut self.device else { return None };
+        cursor.next_opportunity();
+        let (next, mut left) = (cursor.peek(), *budget + OPPORTUNITY_BYTES.as_u64());
+        let mut sending = sending.take();
+        let (ready, unused) = loop {
+            let waiting = sending.take().or_else(|| {
+                let packet = self.dequeue(at)?;
+                let bytes = u64::from(packet.length - self.overhead);
+                Some((packet, bytes))
+            });
+            let Some((packet, bytes)) = waiting else { break (None, 0) };
+            if bytes > left {
+                sending = Some((packet, bytes - left));
+                break (Some(next), 0);
+            }
+            left -= bytes;
+            self.depart(&packet, at);
+        };
+        if let Device::Trace { budget, sending: kept, .. } = &mut self.device {
+            (*budget, *kept) = (unused, sending);
+        }
+        ready
+    }
+
+    fn dequeue(&mut self, at: Time) -> Option<Packet> {
+        let packet = self.qdisc.dequeue(at, &mut self.host);
+        if let Some(log) = &mut self.host.log {
+            log.dequeued(packet.as_ref(), at);
+        }
+        if let Some(packet) = &packet {
+            self.host.meter.sojourn.record(at.since(packet.arrival).as_nanos());
+        }
+        packet
+    }
+
+    /// The last bit of a packet leaves the device at `out`.
+    fn depart(&mut self, packet: &Packet, out: Time) {
+        let (slot, meter) = (slot(packet), &mut self.host.meter);
+        meter.sent_bytes += u64::from(packet.length);
+        meter.sent_ip_bytes += u64::from(packet.length - self.overhead);
+        if self.wire.loss > 0.0 && self.wire.random.uniform() < self.wire.loss {
+            meter.lost += 1;
+            return self.host.slab.free(slot);
+        }
+        if packet.ecn == Ecn::Ce {
+            set_ce(self.host.slab.frame_mut(slot));
+        }
+        let mut due = out + self.wire.delay;
+        if self.wire.jitter > Span::ZERO {
+            due += Span::from_nanos(self.wire.random.below(self.wire.jitter.as_nanos() + 1));
+        }
+        let flying = InFlight { due, arrival: packet.arrival, slot };
+        // Behind all that are due at the same time; only jitter lets a packet overtake.
+        let place = self.wire.in_flight.partition_point(|other| other.due <= due);
+        self.wire.in_flight.insert(place, flying);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! The live link: real packets between network namespaces through the disciplines of `aqm-core`.
+//!
+//! A link lies between two network namespaces and carries whatever Ethernet carries. Each direction is a bottleneck as
+//! the simulator has it: a discipline, a device with a rate or recorded capacity, and a wire with delay, jitter and
+//! loss. Only here do sockets and the wall clock live.
+//!
+//! - [`config`]: what a link is asked to be.
+//! - `slab`: where packets lie; `meter`: what is counted; [`log`]: the record of every call into a discipline.
+//! - `direction`: one direction as a machine that is told the time. It knows neither sockets nor clocks.
+//! - [`report`]: what a run of the link has shown.
+//! - `os`: the calls into Linux, and all `unsafe` of this crate.
+//! - `namespaces`: the two ends and what runs in them.
+//! - [`timers`]: what no link can be more punctual than.
+//! - [`run`]: packets from one end to the other until the command ends.
+#![cfg(target_os = "linux")]
+
+pub mod config;
+mod direction;
+pub mod log;
+mod meter;
+mod namespaces;
+mod os;
+pub mod report;
+pub mod run;
+mod slab;
+pub mod timers;

@@ -1,0 +1,61 @@
+//! What is counted in one direction. Names and definitions are those of the simulator's metrics.
+
+use aqm_core::backlog::Backlog;
+use aqm_core::units::{Span, Time};
+use aqm_io::histogram::Histogram;
+
+/// Counts and sums since the start.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Sojourn times of packets that left the discipline.
+    pub(crate) sojourn: Histogram,
+    /// From the arrival at the discipline to the end of the wire.
+    pub(crate) one_way: Histogram,
+    pub(crate) one_way_sum: u128,
+    /// By how much packets left the wire too late.
+    pub(crate) lateness: Histogram,
+    pub(crate) delivered: u64,
+    /// Bytes that the device has sent, and those of them that are IP packets.
+    pub(crate) sent_bytes: u64,
+    pub(crate) sent_ip_bytes: u64,
+    /// Lost at random behind the queue.
+    pub(crate) lost: u64,
+    /// Frames that are larger than the link carries.
+    pub(crate) oversized: u64,
+    /// Packets that the kernel would not take at the far end.
+    pub(crate) refused: u64,
+    pub(crate) queue_max: u64,
+    packet_nanos: u128,
+    byte_nanos: u128,
+    last: Time,
+}
+
+impl Meter {
+    /// Measures from `now` on.
+    pub(crate) fn since(now: Time) -> Meter {
+        Meter { last: now, ..Meter::default() }
+    }
+
+    /// `queued` has waited since the last call.
+    pub(crate) fn advance(&mut self, queued: Backlog, now: Time) {
+        let passed = u128::from(now.since(self.last).as_nanos());
+        self.packet_nanos += passed * u128::from(queued.packets);
+        self.byte_nanos += passed * u128::from(queued.bytes);
+        self.last = now;
+    }
+
+    /// A packet that arrived at `arrival` and was due at `due` has left the wire.
+    pub(crate) fn deliver(&mut self, arrival: Time, due: Time, now: Time) {
+        self.delivered += 1;
+        self.lateness.record(now.since(due).as_nanos());
+        let one_way = now.since(arrival).as_nanos();
+        self.one_way.record(one_way);
+        self.one_way_sum += u128::from(one_way);
+    }
+
+    /// Time-weighted means over `time`: packets and bytes.
+    pub(crate) fn queue_means(&self, time: Span) -> (f64, f64) {
+        let mean = |sum: u128| sum as f64 / time.as_nanos().max(1) as f64;
+        (mean(self.packet_nanos), mean(self.byte_nanos))
+    }
+}

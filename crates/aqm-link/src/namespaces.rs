@@ -1,0 +1,266 @@
+//! The two ends of a link and what runs in them.
+//!
+//! Three network namespaces: `near`, in which the command runs; `far`, in which servers run; and that of this process
+//! between them, which has an interface to each and no address. A pair of veth interfaces joins each end with it. All of
+//! them, and every process in them, end with this process, however it ends.
+
+use crate::config::{LinkError, MTU};
+use crate::os::device::without_offloads;
+use crate::os::process::{self, First};
+use crate::report::Ended;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The interface at each end, and those between them.
+const INTERFACE: &str = "eth0";
+pub(crate) const TO_NEAR: &str = "near";
+pub(crate) const TO_FAR: &str = "far";
+
+/// Addresses of the ends, for IPv4 and IPv6, and the lengths of their networks.
+const NEAR: [&str; 2] = ["10.77.0.2", "fd77::2"];
+const FAR: [&str; 2] = ["10.77.0.1", "fd77::1"];
+const NETWORKS: [u8; 2] = [24, 64];
+
+/// What both kernels' TCP is set to: Linux's defaults, whatever those of this machine are. How long a receiver sends quick
+/// acknowledgments follows from the second value of `tcp_rmem`.
+pub(crate) const TCP_RMEM: &str = "4096 131072 6291456";
+/// The same for what is sent.
+pub(crate) const TCP_WMEM: &str = "4096 16384 4194304";
+
+const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// So long servers may take until they listen.
+const PATIENCE: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(2);
+
+/// Both ends.
+pub(crate) struct Ends {
+    near: File,
+    far: File,
+    first: First,
+    servers: Vec<Child>,
+    /// The congestion control of TCP at both.
+    congestion_control: String,
+}
+
+impl Ends {
+    /// Makes the namespaces with their interfaces. This process must have one thread; it is between them from then on.
+    pub(crate) fn new(congestion_control: Option<&str>) -> Result<Ends, LinkError> {
+        let refused = |error: io::Error| {
+            LinkError::Machine(format!(
+                "the system permits no network namespaces ({error}): run it as root, or allow user namespaces (sysctl \
+                 user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+            ))
+        };
+        process::become_able().map_err(refused)?;
+        let made = || -> io::Result<[File; 3]> {
+            let between = process::network_namespace()?;
+            process::unshare(process::NETWORK)?;
+            let near = process::network_namespace()?;
+            process::unshare(process::NETWORK)?;
+            Ok([between, near, process::network_namespace()?])
+        };
+        let [between, near, far] = made().map_err(refused)?;
+        enter(&between)?;
+        join(&between, &near, &far)?;
+        for (end, own, other) in [(&near, NEAR, FAR), (&far, FAR, NEAR)] {
+            enter(end)?;
+            set_up(own, other, end.as_raw_fd(), congestion_control)?;
+        }
+        let congestion_control =
+            fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string();
+        enter(&between)?;
+        let first = process::unshare(process::PROCESSES).and_then(|()| First::start());
+        Ok(Ends { near, far, first: first.map_err(refused)?, servers: Vec::new(), congestion_control })
+    }
+
+    /// Starts a server at the far end and waits until it listens.
+    pub(crate) fn serve(&mut self, server: &[OsString]) -> Result<(), LinkError> {
+        let shown = shown(server);
+        enter(&self.far)?;
+        let before = listening();
+        self.servers.push(start(server, self.far.as_raw_fd(), Stdio::null())?);
+        let mut waited = Duration::ZERO;
+        while listening() <= before {
+            let child = self.servers.last_mut().map(Child::try_wait).transpose();
+            if let Some(status) = child.map_err(|error| LinkError::machine(&shown, &error))?.flatten() {
+                return Err(LinkError::Machine(format!(
+                    "the server '{shown}' ended before it listened: {status}"
+                )));
+            }
+            if waited >= PATIENCE {
+                let seconds = PATIENCE.as_secs();
+                return Err(LinkError::Machine(format!(
+                    "the server '{shown}' listens nowhere after {seconds} s"
+                )));
+            }
+            sleep(STEP);
+            waited += STEP;
+        }
+        Ok(())
+    }
+
+    /// Starts the command at the near end.
+    pub(crate) fn command(&self, command: &[OsString]) -> Result<Child, LinkError> {
+        start(command, self.near.as_raw_fd(), Stdio::inherit())
+    }
+
+    /// Ends everything that still runs in them, and says TCP's congestion control.
+    pub(crate) fn end(mut self) -> String {
+        self.first.end(&mut self.servers);
+        self.congestion_control
+    }
+}
+
+/// How a process has ended, as a shell says it.
+pub(crate) fn ended(status: ExitStatus) -> Ended {
+    Ended {
+        status: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+        signal: status.signal(),
+    }
+}
+
+fn enter(namespace: &File) -> Result<(), LinkError> {
+    process::enter(namespace.as_fd()).map_err(|error| LinkError::machine("a network namespace", &error))
+}
+
+/// Lays an interface from the middle to each end.
+fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
+    let mut batch = String::new();
+    for (number, (ours, end)) in [(TO_NEAR, near), (TO_FAR, far)].into_iter().enumerate() {
+        // Fixed addresses: a run is like another.
+        batch += &format!(
+            "link add {ours} address 02:00:00:00:01:0{number} mtu {MTU} type veth peer name {INTERFACE} \
+             address 02:00:00:00:00:0{number} mtu {MTU}\n\
+             link set {INTERFACE} netns /proc/self/fd/{}\n\
+             link set {ours} addrgenmode none\n\
+             link set {ours} up\n",
+            end.as_raw_fd()
+        );
+    }
+    ip(&batch, between.as_raw_fd(), vec![near.as_raw_fd(), far.as_raw_fd()])?;
+    for ours in [TO_NEAR, TO_FAR] {
+        without_offloads(ours).map_err(|error| LinkError::machine("ethtool", &error))?;
+    }
+    Ok(())
+}
+
+/// Sets up an end, in whose namespace this process is.
+fn set_up(
+    own: [&str; 2],
+    other: [&str; 2],
+    namespace: RawFd,
+    congestion_control: Option<&str>,
+) -> Result<(), LinkError> {
+    without_offloads(INTERFACE).map_err(|error| LinkError::machine("ethtool", &error))?;
+    let mut batch = format!("link set lo up\nlink set {INTERFACE} up\n");
+    for ((own, other), length) in own.into_iter().zip(other).zip(NETWORKS) {
+        if own.contains(':') && !has_ipv6() {
+            continue;
+        }
+        let at_once = if own.contains(':') { "nodad" } else { "" };
+        batch +=
+            &format!("addr add {own}/{length} dev {INTERFACE} {at_once}\nroute add default via {other}\n");
+    }
+    ip(&batch, namespace, Vec::new())?;
+    choose(congestion_control)?;
+    for (name, value) in [
+        ("net/ipv4/tcp_rmem", TCP_RMEM),
+        ("net/ipv4/tcp_wmem", TCP_WMEM),
+        // What was learnt in an earlier connection stays there.
+        ("net/ipv4/tcp_no_metrics_save", "1"),
+        // ICMP has a limit of its own, which pings through a link would meet.
+        ("net/ipv4/icmp_ratelimit", "0"),
+    ] {
+        sysctl(name, value).map_err(|error| LinkError::machine(name, &error))?;
+    }
+    Ok(())
+}
+
+/// Sets TCP's congestion control: the one that is asked for; else CUBIC, and the machine's own where a namespace may not have
+/// that.
+fn choose(wanted: Option<&str>) -> Result<(), LinkError> {
+    let Some(wanted) = wanted else {
+        let _ = fs::write(CONGESTION_CONTROL, "cubic");
+        return Ok(());
+    };
+    fs::write(CONGESTION_CONTROL, wanted).map_err(|_| {
+        let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
+        let allowed = allowed.split_whitespace().collect::<Vec<_>>().join(", ");
+        LinkError::Input(format!(
+            "this system's TCP has no congestion control '{wanted}' for namespaces; it has {allowed} (more by sysctl \
+             net.ipv4.tcp_allowed_congestion_control)"
+        ))
+    })
+}
+
+fn has_ipv6() -> bool {
+    fs::exists("/proc/sys/net/ipv6").unwrap_or(false)
+}
+
+fn sysctl(name: &str, value: &str) -> io::Result<()> {
+    fs::write(format!("/proc/sys/{name}"), value)
+}
+
+/// Runs lines of `ip` (iproute2) in a namespace.
+fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> {
+    let fails = |why: String| LinkError::Machine(format!("ip (iproute2): {why}"));
+    // Users' paths may lack the folders of the administrator.
+    let program = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
+        .into_iter()
+        .find(|path| fs::exists(path).unwrap_or(false));
+    let mut command = Command::new(program.unwrap_or("ip"));
+    command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    process::starts_in(&mut command, namespace, kept);
+    let mut child = command.spawn().map_err(|error| fails(format!("cannot be run: {error}")))?;
+    let told = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
+    let output = child.wait_with_output().and_then(|output| told.map(|()| output));
+    let output = output.map_err(|error| fails(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(fails(said.lines().next().unwrap_or("failed").to_string()))
+}
+
+/// Starts a program in a namespace.
+fn start(words: &[OsString], namespace: RawFd, input: Stdio) -> Result<Child, LinkError> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(LinkError::Input("there is no command to run".to_string()));
+    };
+    let mut command = Command::new(program);
+    let [far, far6] = FAR;
+    let [near, near6] = NEAR;
+    command.args(arguments).stdin(input).envs([
+        ("AQMLAB_FAR", far),
+        ("AQMLAB_FAR6", far6),
+        ("AQMLAB_NEAR", near),
+        ("AQMLAB_NEAR6", near6),
+    ]);
+    process::starts_in(&mut command, namespace, Vec::new());
+    command.spawn().map_err(|error| LinkError::Input(format!("'{}' cannot be run: {error}", shown(words))))
+}
+
+/// Sockets of this network namespace that wait for somebody: those of TCP that listen, and those of UDP.
+fn listening() -> usize {
+    let lines = |name: &str, is_wanted: fn(&str) -> bool| {
+        let table = fs::read_to_string(format!("/proc/self/net/{name}")).unwrap_or_default();
+        table
+            .lines()
+            .skip(1)
+            .filter(|line| is_wanted(line.split_whitespace().nth(3).unwrap_or_default()))
+            .count()
+    };
+    let listens = |state: &str| state == "0A";
+    lines("tcp", listens) + lines("tcp6", listens) + lines("udp", |_| true) + lines("udp6", |_| true)
+}
+
+fn shown(words: &[OsString]) -> String {
+    words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,18 @@
+//! The calls into Linux. All `unsafe` of this crate is in this room, and none of its public functions is unsafe.
+//!
+//! - [`clock`]: time, and how exactly this thread sleeps.
+//! - [`port`]: whole Ethernet frames from and to an interface.
+//! - [`process`]: namespaces, signals and the ends of processes.
+//! - [`device`]: offloads of an interface.
+
+pub(crate) mod clock;
+pub(crate) mod device;
+pub(crate) mod port;
+pub(crate) mod process;
+
+use std::io;
+
+/// The result of a call that says -1 and `errno` where it fails.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,255 @@
+//! Packets from one end to the other until the command ends. One thread: it sleeps until a packet comes or one is due.
+
+use crate::config::{Config, LinkError};
+use crate::direction::Direction;
+use crate::namespaces::{Ends, TCP_RMEM, TCP_WMEM, TO_FAR, TO_NEAR, ended};
+use crate::os::clock::{self, Clock};
+use crate::os::port::{BATCH, Port, Sent};
+use crate::os::process;
+use crate::report::{self, Ended, Report};
+use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::process::Child;
+
+/// The longest sleep: a clock that is looked at seldom is still looked at.
+const LONGEST_SLEEP: Span = Span::from_secs(1);
+
+/// Runs `command` behind a link, with `servers` at its far end, and says what the link has shown. The process that calls it
+/// must have one thread, be started by process `parent`, and end afterwards: its namespaces are others from then on.
+///
+/// # Errors
+/// What is asked for cannot be built, or the machine does not permit it. Nothing is left behind.
+pub fn run(
+    config: &Config,
+    command: &[OsString],
+    servers: &[Vec<OsString>],
+    parent: u32,
+) -> Result<Report, LinkError> {
+    let down = Direction::new(&config.down, "down", config.seed)?;
+    let up = Direction::new(&config.up, "up", config.seed)?;
+    process::ignore_terminal();
+    let mut ends = Ends::new(config.congestion_control.as_deref())?;
+    process::end_with(parent).map_err(|error| LinkError::machine("prctl", &error))?;
+    let open = |name: &str| {
+        Port::open(name).map_err(|error| LinkError::machine(&format!("AF_PACKET, {name}"), &error))
+    };
+    let mut link = Link {
+        ports: [open(TO_FAR)?, open(TO_NEAR)?],
+        directions: [down, up],
+        missed: [0; 2],
+        faults: Vec::new(),
+        gone: [false; 2],
+        slots: Vec::with_capacity(BATCH),
+    };
+    for server in servers {
+        ends.serve(server)?;
+    }
+    let mut child = ends.command(command)?;
+    let real_time = clock::be_punctual();
+    let cpu = clock::cpu();
+    let warmup = Time::from_nanos(config.warmup_ns);
+    let (status, end) = link.carry(&mut child, warmup)?;
+    let cpu_s = (clock::cpu().saturating_sub(cpu)) as f64 / 1e9;
+    let tcp = ends.end();
+    Ok(link.report(tcp, status, end, real_time, cpu_s))
+}
+
+/// Both directions with their interfaces: `down` receives from the first and sends to the second, `up` the other way round.
+struct Link {
+    ports: [Port; 2],
+    directions: [Direction; 2],
+    missed: [u64; 2],
+    faults: Vec<String>,
+    gone: [bool; 2],
+    slots: Vec<u32>,
+}
+
+impl Link {
+    /// Carries packets until the command has ended; says how and when.
+    fn carry(&mut self, child: &mut Child, warmup: Time) -> Result<(Ended, Time), LinkError> {
+        let failed = |error: io::Error| LinkError::machine("the link", &error);
+        let watch = process::watch(child.id()).map_err(failed)?;
+        let clock = Clock::start();
+        let mut is_measured = warmup == Time::ZERO;
+        loop {
+            let now = self.turn(&clock);
+            if !is_measured && now >= warmup {
+                is_measured = true;
+                self.directions.iter_mut().for_each(|direction| direction.restart(now));
+            }
+            let next = self.directions[0].next().min(self.directions[1].next());
+            let sleep = if next > now { next.since(now) } else { Span::ZERO };
+            let sources = [
+                (!self.gone[0]).then(|| self.ports[0].as_fd()),
+                (!self.gone[1]).then(|| self.ports[1].as_fd()),
+                Some(watch.as_fd()),
+            ];
+            let ready = clock::wait(sources, sleep.min(LONGEST_SLEEP)).map_err(failed)?;
+            let [far, near, command] = ready;
+            for (side, ready) in [far, near].into_iter().enumerate() {
+                if ready.failed {
+                    self.lose(side, clock.now());
+                }
+            }
+            if command.readable {
+                let status = child.wait().map_err(failed)?;
+                let end = self.turn(&clock);
+                self.directions.iter_mut().for_each(|direction| direction.finish(end));
+                return Ok((ended(status), end));
+            }
+        }
+    }
+
+    /// Takes what has come, does what is due, and sends what has left.
+    fn turn(&mut self, clock: &Clock) -> Time {
+        let (now, stamp_now) = clock.now_and_stamp();
+        for side in 0..2 {
+            let direction = &mut self.directions[side];
+            self.ports[side].receive(|frame, stamp| {
+                // A stamp may be of before a jump of its clock.
+                let age = Span::from_nanos(stamp_now.saturating_sub(stamp));
+                direction.arrive(frame, now - age);
+            });
+            direction.advance(now);
+        }
+        for side in 0..2 {
+            self.send(side, clock);
+        }
+        now
+    }
+
+    /// Sends what has left the wire of a direction.
+    fn send(&mut self, side: usize, clock: &Clock) {
+        loop {
+            let now = clock.now();
+            self.slots.clear();
+            self.directions[side].leave(now, BATCH, &mut self.slots);
+            if self.slots.is_empty() {
+                return;
+            }
+            let mut first = 0;
+            while first < self.slots.len() {
+                let (direction, waiting) = (&self.directions[side], &self.slots[first..]);
+                let sent = match self.gone[1 - side] {
+                    true => Sent::Gone,
+                    false => self.ports[1 - side].send(waiting.iter().map(|slot| direction.frame(*slot))),
+                };
+                let count = match sent {
+                    Sent::Frames(count) => count,
+                    Sent::Refused => 1,
+                    Sent::Gone => waiting.len(),
+                };
+                for slot in &self.slots[first..first + count] {
+                    self.directions[side].sent(*slot, matches!(sent, Sent::Frames(_)));
+                }
+                first += count;
+                if sent == Sent::Gone {
+                    self.lose(1 - side, now);
+                }
+            }
+        }
+    }
+
+    /// An interface is gone, or down: nothing passes it any more.
+    #[cold]
+    fn lose(&mut self, side: usize, now: Time) {
+        if !self.gone[side] {
+            self.gone[side] = true;
+            let end = ["far", "near"][side];
+            self.faults.push(format!(
+                "the interface at the {end} end disappeared after {:.3} s: nothing was carried from then on",
+                now.as_secs_f64()
+            ));
+        }
+    }
+
+    fn report(
+        mut self,
+        congestion_control: String,
+        command: Ended,
+        end: Time,
+        real_time: bool,
+        cpu_s: f64,
+    ) -> Report {
+        for side in 0..2 {
+            self.missed[side] = self.ports[side].missed();
+        }
+        let [down, up] = [0, 1].map(|side| {
+            let direction = &self.directions[side];
+            if let Some((rows, Some(why))) = direction.log() {
+                self.faults.push(format!("the log ends after {rows} rows: {why}"));
+            }
+            if let Err(violation) = direction.qdisc().check() {
+                self.faults.push(violation.to_string());
+            }
+            port(direction, end, self.missed[side])
+        });
+        let tcp = [
+            ("congestion_control", congestion_control),
+            ("tcp_rmem", TCP_RMEM.to_string()),
+            ("tcp_wmem", TCP_WMEM.to_string()),
+        ];
+        Report {
+            command,
+            duration_s: end.since(self.directions[0].before().1).as_secs_f64(),
+            down,
+            up,
+            real_time,
+            cpu_s,
+            tcp: tcp.into_iter().collect(),
+            faults: self.faults,
+        }
+    }
+}
+
+/// What one direction has shown.
+fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
+    let (meter, counters) = (direction.meter(), direction.qdisc().counters());
+    let (before, since) = direction.before();
+    let time = end.since(since);
+    let seconds = time.as_secs_f64();
+    let departed = (counters.departed - before.departed) as f64;
+    let sojourn = counters.sojourn_sum.saturating_sub(before.sojourn_sum);
+    let arrived = counters.arrived - before.arrived;
+    let dropped = counters.dropped_total() - before.dropped_total();
+    let early = counters.dropped_early() - before.dropped_early();
+    let (packets, bytes) = meter.queue_means(time);
+    let mut metrics = BTreeMap::new();
+    let mut put = |name, value: f64| {
+        if value.is_finite() {
+            metrics.insert(name, value);
+        }
+    };
+    put("throughput_mbit", meter.sent_bytes as f64 * 8e-6 / seconds);
+    put("utilization", direction.used() / direction.offered(end));
+    put("queue_mean_packets", packets);
+    put("queue_mean_bytes", bytes);
+    put("queue_max_packets", meter.queue_max as f64);
+    put("qdelay_mean_ms", sojourn.as_millis_f64() / departed);
+    for (name, quantile) in
+        [("qdelay_p50_ms", 0.5), ("qdelay_p95_ms", 0.95), ("qdelay_p99_ms", 0.99), ("qdelay_p999_ms", 0.999)]
+    {
+        put(name, meter.sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
+    }
+    put("owd_mean_ms", meter.one_way_sum as f64 / 1e6 / meter.delivered as f64);
+    put("owd_p99_ms", meter.one_way.quantile_ms(0.99).unwrap_or(f64::NAN));
+    put("loss_ratio", dropped as f64 / arrived as f64);
+    put("drops_early", early as f64);
+    put("drops_overflow", (dropped - early) as f64);
+    put("marks", (counters.marked - before.marked) as f64);
+    put("packets_arrived", arrived as f64);
+    put("packets_delivered", meter.delivered as f64);
+    report::Port {
+        metrics,
+        sojourn: meter.sojourn.iter().collect(),
+        lateness_ms: report::lateness(&meter.lateness),
+        missed,
+        refused: meter.refused,
+        malformed: meter.oversized,
+        lost: meter.lost,
+        log_rows: direction.log().map(|(rows, _)| rows),
+    }
+}

@@ -31,6 +31,7 @@ OPTIONS = {
 COMMANDS = {
     "Your own line": ("advise", "diagnose"),
     "Experiments": ("compare", "sweep", "run", "suite", "tune"),
+    "Live": ("link", "live-compare", "doctor"),
     "Papers": ("reproduce",),
     "Results": ("report", "plot", "export", "merge"),
     "What there is": ("aqm", "flows", "engine", "schema", "teach"),

@@ -21,9 +21,12 @@ from aqmlab.cli import (
     compare,
     diagnose,
     diff_trace,
+    doctor,
     engine,
     flows,
     folders,
+    link,
+    live_compare,
     new,
     reproduce,
     schema,
@@ -67,6 +70,9 @@ app.command(cls=Command)(suite.suite)
 app.command(cls=Command)(advise.advise)
 app.command(cls=Command)(diagnose.diagnose)
 app.command(cls=Command)(teach.teach)
+app.command(cls=Command)(link.link)
+app.command(cls=Command)(doctor.doctor)
+app.command("live-compare", cls=Command)(live_compare.live_compare)
 
 FAILED = 1
 BAD_INPUT = 2

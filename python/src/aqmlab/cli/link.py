@@ -1,0 +1,178 @@
+"""``aqmlab link``: a real program behind a real bottleneck."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, write_json
+from aqmlab.cli.terminal import Terminal, Text
+from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.json_text import json_text
+
+if TYPE_CHECKING:
+    from aqmlab.live.carrying import Carried
+
+STANDARD_ERROR = 2
+# The status of a command that ended well behind a link that did not.
+FAULTY = 1
+COLUMNS = (
+    ("throughput_mbit", "Throughput", "Mbit/s", 1.0, 2),
+    ("utilization", "Utilization", "%", 100.0, 1),
+    ("qdelay_mean_ms", "Queue delay", "mean, ms", 1.0, 1),
+    ("qdelay_p50_ms", "Queue delay", "median, ms", 1.0, 1),
+    ("qdelay_p99_ms", "Queue delay", "99 %, ms", 1.0, 1),
+    ("loss_ratio", "Drops", "%", 100.0, 2),
+    ("marks", "CE marks", "packets", 1.0, 0),
+    ("packets_arrived", "Arrived", "packets", 1.0, 0),
+)
+
+
+Down = Annotated[One, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]
+Up = Annotated[One, typer.Option("--up", metavar="R", help="Rate from the near end, as 5mbit.")]
+Rtt = Annotated[One, typer.Option("--rtt", metavar="T", help="Base round trip; half of it is each way's.")]
+Buffer = Annotated[
+    One, typer.Option("--buffer", metavar="B", help="Limit of both queues: 1000p, 64kb, 200ms or 1bdp (default 1bdp).")
+]
+Overhead = Annotated[
+    One, typer.Option("--overhead", metavar="B", help="Link-layer bytes on top of each IP packet (default 14b).")
+]
+Loss = Annotated[One, typer.Option("--loss", metavar="P", help="Random loss behind each queue, as 0.1%.")]
+Jitter = Annotated[
+    One, typer.Option("--jitter", metavar="T", help="Largest random extra delay each way; packets may overtake.")
+]
+Cc = Annotated[
+    One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
+]
+
+
+def link(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="What runs behind the link.")],
+    down: Down = None,
+    up: Up = None,
+    down_trace: Annotated[
+        One, typer.Option("--down-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --down.")
+    ] = None,
+    up_trace: Annotated[
+        One, typer.Option("--up-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --up.")
+    ] = None,
+    rtt: Rtt = None,
+    aqm: Annotated[One, typer.Option("--aqm", metavar="SPEC", help="Discipline of both directions, as codel.")] = None,
+    aqm_down: Annotated[
+        One, typer.Option("--aqm-down", metavar="SPEC", help="Discipline towards the command, in place of --aqm.")
+    ] = None,
+    aqm_up: Annotated[
+        One, typer.Option("--aqm-up", metavar="SPEC", help="Discipline from the command, in place of --aqm.")
+    ] = None,
+    buffer: Buffer = None,
+    overhead: Overhead = None,
+    loss: Loss = None,
+    jitter: Jitter = None,
+    seed: Annotated[One, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")] = None,
+    server: Annotated[
+        Many,
+        typer.Option("--server", metavar="CMD", help="Started at the far end before the command; may be repeated."),
+    ] = None,
+    cc: Cc = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="FILE", help="Every call into the disciplines, as .parquet or .csv; replayed."),
+    ] = None,
+    as_json: Json = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    r"""Run a program behind a real bottleneck: its packets pass a rate, a delay and any discipline, in both directions.
+
+    The far end of the link is a network of its own, in which the servers run, and nothing else can be reached. Its
+    address is in AQMLAB_FAR and AQMLAB_FAR6. Needs Linux and iproute2, and either root or user namespaces. The status
+    is that of the command.
+
+    For example:
+
+    aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm cake --server "iperf3 -s" -- sh -c 'iperf3 -c $AQMLAB_FAR'
+
+    aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm-down fq_codel --aqm-up "pie target 15ms" -- bash
+    """
+    from aqmlab.files import disk
+    from aqmlab.live import carrying, document
+    from aqmlab.live import log as logs
+    from aqmlab.live.line import lines
+
+    check_target(as_json, force=force)
+    if log is not None:
+        logs.check(log)
+        disk.check_free([log], force=force)
+    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "loss": loss, "jitter": jitter, "first_seed": seed}
+    own = {
+        "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
+        "up": {"rate": up, "link_trace": up_trace, "aqm": aqm_up},
+    }
+    both = lines({**{name: value for name, value in shared.items() if value is not None}, "aqm": aqm}, own)
+    carried = carrying.carry(
+        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or ""),
+        command,
+        [_words(one) for one in server or ()],
+        log,
+        # Standard output is the document's.
+        stdout=STANDARD_ERROR if as_json == "-" else None,
+    )
+    write_json(json_text(document.document(carried)), as_json)
+    if not quiet:
+        _show(carried)
+    is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
+    raise typer.Exit(carried.status or (FAULTY if is_faulty else 0))
+
+
+def _words(server: str) -> list[str]:
+    try:
+        words = shlex.split(server)
+    except ValueError as error:
+        raise InputError(f"--server: '{server}': {error}") from None
+    if not words:
+        raise InputError("--server: it is empty: give a program with its arguments")
+    return words
+
+
+def _show(carried: Carried) -> None:
+    from rich.table import Table
+
+    from aqmlab.live import document
+
+    # Standard output is the command's.
+    console = Terminal(to_stderr=True)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("")
+    table.add_column("Discipline")
+    for _, title, unit, _, _ in COLUMNS:
+        table.add_column(f"{title}\n{unit}", justify="right", no_wrap=True)
+    for line in (carried.link.down, carried.link.up):
+        metrics: dict[str, Any] = carried.report[line.name]["metrics"]
+        values = (
+            f"{metrics[name] * scale:.{digits}f}" if name in metrics else "-" for name, _, _, scale, digits in COLUMNS
+        )
+        table.add_row(Text(line.name), Text(line.label), *values)
+    tcp, late = carried.report["tcp"], _lateness(carried)
+    console.print("", table, "")
+    console.print(Text(f"{carried.report['duration_s']:.1f} s; {late}"))
+    console.print(Text(f"TCP of both ends: {tcp['congestion_control']}, tcp_rmem {tcp['tcp_rmem']}"))
+    if carried.replayed and not carried.replayed["parts_at"]:
+        console.print(Text(f"the log's {carried.replayed['calls']} calls were replayed, with the same decisions"))
+    for warning in document.warnings(carried):
+        console.print(Text(f"warning: {warning}", style="yellow"))
+
+
+def _lateness(carried: Carried) -> str:
+    """How punctual the link was."""
+    late = [carried.report[line.name]["lateness_ms"] for line in (carried.link.down, carried.link.up)]
+    known = [one for one in late if one]
+    if not known:
+        return "no packet passed"
+    median, worst = (max(one[place] for one in known) for place in (0, 1))
+    return f"packets left {median:.2f} ms late in the median, 99 % within {worst:.2f} ms"
+
+
+__all__ = ["link"]

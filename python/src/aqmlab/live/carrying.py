@@ -1,0 +1,132 @@
+"""A link with a command behind it: the process that carries packets is started, waited for and asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab import _native
+from aqmlab.files import disk
+from aqmlab.live import log as logs
+from aqmlab.live.line import Line
+from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
+
+
+@dataclass(frozen=True)
+class Link:
+    """Both directions, the seed of all random numbers, and TCP's congestion control (empty: CUBIC, where permitted)."""
+
+    down: Line
+    up: Line
+    seed: int = 1
+    congestion_control: str = ""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a run of a link has shown: the report of the data path, and that of a replay of its log."""
+
+    link: Link
+    command: tuple[str, ...]
+    servers: tuple[tuple[str, ...], ...]
+    report: dict[str, Any]
+    replayed: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> int:
+        """How the command has ended."""
+        return int(self.report["command"]["status"])
+
+
+def carry(
+    link: Link,
+    command: Sequence[str],
+    servers: Sequence[Sequence[str]] = (),
+    log: Path | None = None,
+    *,
+    warmup_s: float = 0.0,
+    stdout: int | None = None,
+) -> Carried:
+    """Run a command behind a link until it ends.
+
+    Args:
+        link: the link.
+        command: the program and its arguments; it runs at the near end.
+        servers: programs that are started at the far end, and listen before the command begins.
+        log: file for every call into the disciplines.
+        warmup_s: time at the start that is not measured.
+        stdout: descriptor for the standard output of the command and the servers, instead of one's own.
+
+    Raises:
+        InputError: the command, a server or the congestion control does not exist.
+        MachineError: the system does not permit it, or lacks something.
+
+    """
+    if not hasattr(_native, "link"):
+        raise MachineError("a live link needs Linux")
+    with tempfile.TemporaryDirectory(prefix="aqmlab-link-") as made:
+        folder = Path(made)
+        config = {
+            **{one.name: one.data(folder / f"{one.name}.log" if log else None, folder) for one in (link.down, link.up)},
+            "seed": link.seed,
+            "warmup_ns": round(warmup_s * 1e9),
+            "congestion_control": link.congestion_control or None,
+        }
+        report = _run({"config": config, "command": list(command), "servers": [list(one) for one in servers]}, stdout)
+        replayed = None
+        if log:
+            replayed = logs.replay(config, folder)
+            disk.fill(log, lambda path: logs.write(folder, path))
+    return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed)
+
+
+def _run(request: dict[str, Any], stdout: int | None) -> dict[str, Any]:
+    answers, descriptor = os.pipe()
+    # -P: nothing is imported from the folder that the user is in.
+    words = [sys.executable, "-P", "-m", "aqmlab.live.worker", json.dumps(request), str(descriptor), str(os.getpid())]
+    with _terminal_left_alone():
+        worker = subprocess.Popen(words, pass_fds=[descriptor], stdout=stdout)
+        os.close(descriptor)
+        try:
+            with open(answers) as answer:
+                text = answer.read()
+            worker.wait()
+        except BaseException as error:
+            worker.kill()
+            worker.wait()
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted("interrupted: the link is gone, and what ran behind it") from None
+            raise
+    if not text:
+        raise MachineError(f"the process that carries packets has ended: {worker.returncode}")
+    answer = json.loads(text)
+    if "input" in answer:
+        raise InputError(answer["input"])
+    if "machine" in answer:
+        raise MachineError(answer["machine"])
+    return dict(answer["report"])
+
+
+@contextmanager
+def _terminal_left_alone() -> Iterator[None]:
+    """Leave Ctrl-C to the command, as a shell does: the link ends when the command does."""
+    held = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        for one in held:
+            signal.signal(one, signal.SIG_IGN)
+        yield
+    finally:
+        for one, handler in held.items():
+            signal.signal(one, handler)
+
+
+__all__ = ["Carried", "Link", "carry"]

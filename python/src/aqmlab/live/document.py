@@ -1,0 +1,101 @@
+"""What a run of a live link has shown, as plain data (JSON) in the form of `compare`, and what has to be said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aqmlab import _native
+from aqmlab.live.carrying import Carried
+from aqmlab.live.line import DIRECTIONS
+
+FORMAT_VERSION = 1
+# Packets that leave later than this are late for an emulated network: a grain of mahimahi.
+MOST_LATE_MS = 1.0
+LATENESS = ("p50", "p99", "p999", "max")
+
+
+def document(carried: Carried) -> dict[str, Any]:
+    """Return a run as plain data: its metrics are those of `compare` with two measured ports, ``down`` and ``up``."""
+    link, report = carried.link, carried.report
+    both = {name: report[name] for name in DIRECTIONS}
+    metrics = {**both["down"]["metrics"]}
+    metrics |= {
+        f"port.{name}.{metric}": value for name in DIRECTIONS for metric, value in both[name]["metrics"].items()
+    }
+    metrics["rtt_base_ms"] = (link.down.delay_ns + link.up.delay_ns) / 1e6
+    return {
+        "format_version": FORMAT_VERSION,
+        "command": "link",
+        "aqmlab": _native.version(),
+        "scenario": {
+            "down": dict(link.down.told),
+            "up": dict(link.up.told),
+            "seed": link.seed,
+            "command": list(carried.command),
+            "servers": [list(server) for server in carried.servers],
+            "tcp": report["tcp"],
+        },
+        "warnings": warnings(carried),
+        "runs": [
+            {
+                "aqm": label(carried),
+                "seed": link.seed,
+                "metrics": metrics,
+                "flows": [],
+                "engine": "live",
+                "cpu_s": report["cpu_s"],
+            }
+        ],
+        "summary": [],
+        "link": {
+            "status": carried.status,
+            "duration_s": report["duration_s"],
+            "real_time": report["real_time"],
+            **{name: _port(both[name]) for name in DIRECTIONS},
+            **({"replay": carried.replayed} if carried.replayed is not None else {}),
+        },
+    }
+
+
+def label(carried: Carried) -> str:
+    """The name of what was tried: one discipline, or both."""
+    down, up = carried.link.down.label, carried.link.up.label
+    return down if down == up else f"{down} down, {up} up"
+
+
+def _port(port: dict[str, Any]) -> dict[str, Any]:
+    late = port["lateness_ms"]
+    counts = {name: port[name] for name in ("missed", "refused", "malformed", "lost")}
+    return {**counts, "lateness_ms": dict(zip(LATENESS, late, strict=True)) if late else None}
+
+
+def warnings(carried: Carried) -> list[str]:
+    """Return what a reader of the result has to know."""
+    link, report = carried.link, carried.report
+    found = [*dict.fromkeys([*link.down.warnings, *link.up.warnings]), *report["faults"]]
+    for name in DIRECTIONS:
+        port = report[name]
+        late = port["lateness_ms"]
+        if late and late[1] > MOST_LATE_MS:
+            found.append(
+                f"{name}: the machine could not keep time: 1 % of the packets left more than {late[1]:.1f} ms too "
+                f"late, one {late[3]:.1f} ms"
+            )
+        if port["missed"]:
+            found.append(
+                f"{name}: the machine did not keep up: {port['missed']} packets came while 4096 others waited to "
+                f"be taken, and no discipline saw them"
+            )
+        if port["refused"]:
+            found.append(f"{name}: the kernel had no room for {port['refused']} packets that had passed the link")
+        if port["malformed"]:
+            found.append(
+                f"{name}: {port['malformed']} frames were no Ethernet frames of up to 1500 bytes, and were left out"
+            )
+    if carried.replayed and carried.replayed["parts_at"]:
+        rows = ", ".join(f"{name} at row {row}" for name, row in carried.replayed["parts_at"].items())
+        found.append(f"replaying the log gave other decisions: {rows}")
+    return found
+
+
+__all__ = ["document", "label", "warnings"]

@@ -1,0 +1,117 @@
+"""The directions of a link: options as the user gives them, resolved as `compare` resolves its bottleneck."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aqmlab import scenario
+from aqmlab.scenario import inputs
+from aqmlab.scenario.model import Rate
+from aqmlab.vocabulary.errors import InputError
+
+DIRECTIONS = ("down", "up")
+# What a direction is told under a name of its own, by the name of the option of `compare`.
+OWN = {"rate": "--{}", "link_trace": "--{}-trace", "aqm": "--aqm-{}", "first_seed": "--seed"}
+# It stands for whatever will be sent; what is said of flows is not meant.
+FLOW = "1*cubic:ecn=classic"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One direction: its discipline with its limit, its capacity and its wire; ``told`` is what a result says of it."""
+
+    name: str
+    label: str
+    aqm: str
+    rate_bps: int
+    trace: str
+    overhead: int
+    delay_ns: int
+    jitter_ns: int
+    loss: float
+    told: Mapping[str, Any]
+    warnings: tuple[str, ...] = field(default=())
+
+    def data(self, log: Path | None, folder: Path) -> dict[str, Any]:
+        """Return what the data path is told; a trace that is no file is written into a folder."""
+        trace = None
+        if self.trace.startswith(inputs.STEPS):
+            trace = folder / f"{self.name}.trace"
+            trace.write_bytes(inputs.steps(self.trace))
+        elif self.trace:
+            trace = Path(self.trace).absolute()
+        return {
+            "aqm": self.aqm,
+            "rate_bps": self.rate_bps,
+            "trace": str(trace) if trace else None,
+            "overhead": self.overhead,
+            "delay_ns": self.delay_ns,
+            "jitter_ns": self.jitter_ns,
+            "loss": self.loss,
+            "log": str(log) if log else None,
+        }
+
+
+def lines(shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> tuple[Line, Line]:
+    """Return both directions.
+
+    Args:
+        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ``loss``, ...
+        own: by direction, options of `compare` that one has: ``rate`` or ``link_trace``, ``aqm``.
+
+    Raises:
+        InputError: naming the option that is wrong, as the command line spells it.
+
+    """
+    down, up = (_line(name, shared, {key: value for key, value in own[name].items() if value}) for name in DIRECTIONS)
+    return down, up
+
+
+def _line(name: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> Line:
+    if "aqm" not in own and not shared.get("aqm"):
+        raise InputError(f"--aqm: is missing: name a discipline for both directions, or --aqm-{name} for this one")
+    if "rate" not in own and "link_trace" not in own:
+        raise InputError(f"--{name}: is missing: give its rate, as 20mbit, or a recorded link (--{name}-trace)")
+    try:
+        plan = scenario.resolve(scenario.from_values({**shared, **own, "seeds": "1", "flows": [FLOW]}, "--"))
+    except InputError as error:
+        raise InputError(_as_typed(str(error), name, own)) from None
+    if len(plan.contestants) != 1:
+        raise InputError(f"--aqm: a link has one discipline in a direction, not {len(plan.contestants)}")
+    contestant, base = plan.contestants[0], plan.base
+    if contestant.spec.source or contestant.engine:
+        raise InputError(f"--aqm: '{contestant.label}' is not of the registry, and only its disciplines run live")
+    rtt_ns = int(base.settings["rtt_ns"])
+    # An odd nanosecond is the way up.
+    delay_ns = rtt_ns // 2 if name == "down" else rtt_ns - rtt_ns // 2
+    echo = plan.echo
+    told = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "loss", "jitter")
+    return Line(
+        name=name,
+        label=contestant.label,
+        aqm=contestant.spec.canonical,
+        rate_bps=plan.rate_bps,
+        trace="" if isinstance(base.capacity, Rate) else os.fspath(base.capacity.trace),
+        overhead=int(base.settings["overhead_bytes"]),
+        delay_ns=delay_ns,
+        jitter_ns=int(base.settings["jitter_ns"]),
+        loss=float(base.settings["loss"]),
+        told={**{key: echo[key] for key in told}, "aqm": echo["aqm"][0], "rules": {"buffer": echo["rules"]["buffer"]}},
+        warnings=tuple(one for one in plan.warnings if not one.startswith("flows ")),
+    )
+
+
+def _as_typed(refusal: str, name: str, own: Mapping[str, Any]) -> str:
+    """Return a refusal with the names that the options have here."""
+    for option, here in OWN.items():
+        if option in own or option == "first_seed":
+            there = f"--{option.replace('_', '-')}"
+            refusal = refusal.replace(f"{there}:", f"{here.format(name)}:")
+    return refusal
+
+
+__all__ = ["DIRECTIONS", "Line", "lines"]

@@ -1,0 +1,143 @@
+"""Traffic for a link: ``python -m aqmlab.live.workload``, with ``server`` at the far end and a plan (JSON) at the near.
+
+Bulk transfers by the kernel's TCP in both directions, and pings (UDP) beside them. The near end prints what they have
+got as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from typing import Any
+
+PORT = 5077
+CHUNK = 1 << 18
+# Offsets in the kernel's `struct tcp_info` (linux/tcp.h), which only grows at its end.
+BYTES_ACKED, BYTES_RECEIVED = 120, 128
+TCP_INFO_BYTES = 136
+# With the first byte a client says what it wants: to be sent data, or to send.
+DOWN, UP = b"d", b"u"
+
+
+def serve() -> None:
+    """Serve transfers and answer pings without end."""
+    listener = socket.create_server(("::", PORT), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1024)
+    echo = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    echo.bind(("::", PORT))
+    threading.Thread(target=_echo, args=(echo,), daemon=True).start()
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=_serve, args=(connection,), daemon=True).start()
+
+
+def _echo(echo: socket.socket) -> None:
+    while True:
+        data, sender = echo.recvfrom(2000)
+        echo.sendto(data, sender)
+
+
+def _serve(connection: socket.socket) -> None:
+    try:
+        _transfer(connection, sends=connection.recv(1) == DOWN)
+    except OSError:
+        # The client has ended.
+        connection.close()
+
+
+def _transfer(connection: socket.socket, *, sends: bool) -> None:
+    data = bytes(CHUNK)
+    if sends:
+        while True:
+            connection.sendall(data)
+    # TCP throws away what is read with MSG_TRUNC: nothing is copied.
+    while connection.recv(CHUNK, socket.MSG_TRUNC):
+        pass
+
+
+class Flow:
+    """A bulk transfer; ``wanted`` says in which direction."""
+
+    def __init__(self, far: str, wanted: bytes) -> None:
+        self.wanted = wanted
+        self.connection = socket.create_connection((far, PORT))
+        self.connection.sendall(wanted)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            _transfer(self.connection, sends=self.wanted == UP)
+        except OSError:
+            return
+
+    def delivered(self) -> int:
+        """Return the bytes that have arrived at their receiver."""
+        told = self.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
+        (count,) = struct.unpack_from("=Q", told, BYTES_ACKED if self.wanted == UP else BYTES_RECEIVED)
+        return int(count)
+
+
+class Pings:
+    """Pings at regular times, each answered or not."""
+
+    def __init__(self, far: str, interval_s: float) -> None:
+        self.sent: dict[int, float] = {}
+        self.round_trips_ms: dict[int, float] = {}
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.connect((far, PORT))
+        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._send, args=(interval_s,), daemon=True).start()
+
+    def _send(self, interval_s: float) -> None:
+        number, due = 0, time.monotonic()
+        while True:
+            self.sent[number] = time.monotonic()
+            # One is lost while nobody listens yet.
+            try:
+                self._socket.send(number.to_bytes(8, "big"))
+            except ConnectionRefusedError:
+                del self.sent[number]
+            number, due = number + 1, due + interval_s
+            time.sleep(max(due - time.monotonic(), 0.0))
+
+    def _listen(self) -> None:
+        while True:
+            number = int.from_bytes(self._socket.recv(100), "big")
+            self.round_trips_ms[number] = 1e3 * (time.monotonic() - self.sent[number])
+
+
+def run(plan: dict[str, Any]) -> dict[str, Any]:
+    """Make the plan's transfers and pings, and return what was measured after its warm-up."""
+    far = os.environ["AQMLAB_FAR"]
+    flows = [Flow(far, wanted) for wanted, count in ((DOWN, plan["down"]), (UP, plan["up"])) for _ in range(count)]
+    pings = Pings(far, plan["ping_s"])
+    time.sleep(plan["warmup_s"])
+    first, before, since = len(pings.sent), [flow.delivered() for flow in flows], time.monotonic()
+    time.sleep(plan["duration_s"])
+    passed, after = time.monotonic() - since, [flow.delivered() for flow in flows]
+    rates = [8e-6 * (late - early) / passed for early, late in zip(before, after, strict=True)]
+    return {
+        "flows": [
+            {"direction": "down" if flow.wanted == DOWN else "up", "goodput_mbit": rate}
+            for flow, rate in zip(flows, rates, strict=True)
+        ],
+        "round_trips_ms": [ms for number, ms in sorted(pings.round_trips_ms.items()) if number >= first],
+        "seconds": passed,
+    }
+
+
+def main() -> None:
+    """Be the server, or run a plan and print what it got."""
+    if sys.argv[1] == "server":
+        serve()
+    print(json.dumps(run(json.loads(sys.argv[1]))), flush=True)
+    # Threads that wait for packets are left as they are.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

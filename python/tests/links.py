@@ -1,0 +1,15 @@
+"""Links for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aqmlab.live.carrying import Link
+from aqmlab.live.line import lines
+
+RATES = {"down": {"rate": "10mbit"}, "up": {"rate": "10mbit"}}
+
+
+def link_of(aqm: str, own: dict[str, Any] | None = None, **shared: Any) -> Link:
+    """Return a link of 10 Mbit/s with a round trip of 20 ms, unless it is told otherwise."""
+    return Link(*lines({"rtt": "20ms", "aqm": aqm, **shared}, own or RATES))

@@ -1,0 +1,105 @@
+"""The live link without a link: its options, its statistics, and what is said where none can be made."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+
+import pytest
+from conftest import Command
+from links import link_of
+
+from aqmlab.live import checkup, comparing
+from aqmlab.live.carrying import Carried, Link
+from aqmlab.vocabulary.errors import MachineError
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--up 1mbit --aqm fifo", "--down: is missing: give its rate, as 20mbit, or a recorded link (--down-trace)"),
+        (
+            "--down 1mbit --up 1mbit",
+            "--aqm: is missing: name a discipline for both directions, or --aqm-down for this one",
+        ),
+        ("--down 1mbit --up 1mbat --aqm fifo", "--up: '1mbat'"),
+        (
+            "--down 1mbit --up 1mbit --aqm-up fiffo --aqm-down fifo",
+            "--aqm-up: unknown discipline 'fiffo', did you mean",
+        ),
+        ("--down 1mbit --up 1mbit --aqm fifo,codel", "--aqm: a link has one discipline in a direction, not 2"),
+        ("--down 1mbit --up 1mbit --aqm fifo --seed x", "--seed: "),
+        ("--down 1mbit --up 1mbit --aqm fifo --log x.txt", "--log: 'x.txt': the name must end in .parquet or .csv"),
+        ("--down 1mbit --up 1mbit --aqm fifo --server ''", "--server: it is empty"),
+        ("--down 1mbit --up 1mbit --aqm fifo --down-trace nowhere", "--down: contradicts --down-trace"),
+    ],
+)
+def wrong_options_are_refused_by_the_name_that_they_have_here(aqmlab: Command, words: str, says: str) -> None:
+    ended = aqmlab("link", "--rtt", "20ms", *shlex.split(words), "--", "true")
+    assert ended.status == 2, ended.err
+    assert says in ended.line
+
+
+def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made-up runs: goodput 8, 9 and 10 Mbit/s, and a queue that is longer from run to run."""
+
+    def made_up(link: Link, *_: object, stdout: int, **__: object) -> Carried:
+        flows = [{"direction": "down", "goodput_mbit": (7 + link.seed) / 2}] * 2
+        os.write(stdout, json.dumps({"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed]}).encode())
+        port = {
+            "metrics": {"qdelay_mean_ms": float(link.seed), "loss_ratio": 0.01},
+            "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],
+            "lateness_ms": None, "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
+        }  # fmt: skip
+        report = {"command": {"status": 0}, "down": port, "up": port, "faults": [], "cpu_s": 0.1, "tcp": {}}
+        return Carried(link, (), (), report)
+
+    monkeypatch.setattr(comparing, "carry", made_up)
+    links = {name: (link_of(name).down, link_of(name).up) for name in ("fifo", "codel")}
+    compared = comparing.compare(links, comparing.Traffic(down=2), [1, 2, 3])
+    assert [(one.aqm, one.seed) for one in compared.runs[:3]] == [("fifo", 1), ("codel", 1), ("fifo", 2)]
+    rate = compared.estimates["fifo"]["goodput_mbit"]
+    # 9 +- 4.303 / sqrt(3)
+    assert (rate.value, rate.n) == (9, 3)
+    assert rate.half_width == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+    assert compared.estimates["codel"]["qdelay_p50_ms"].value == pytest.approx(2, rel=0.01)
+    assert compared.estimates["codel"]["ping_p99_ms"].value == 23
+    document = comparing.document(compared)
+    assert [run["aqm"] for run in document["runs"]] == ["fifo", "codel"] * 3
+    assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--aqm fifo,fifo", "--aqm: 'fifo' is given twice"),
+        ("--aqm fifo --downloads 0", "--downloads: nothing is sent"),
+        ("--aqm fifo --seeds 0", "--seeds: 0 is not from 1 to 1000"),
+        ("--aqm fifo --duration 0s", "--duration: 0s is no time to run"),
+        ("--aqm fifo --downloads x", "--downloads: "),
+        ("", "--aqm: is missing"),
+    ],
+)
+def wrong_comparisons_are_refused(aqmlab: Command, words: str, says: str) -> None:
+    ended = aqmlab("live-compare", "--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", *words.split())
+    assert ended.status == 2, ended.err
+    assert says in ended.line
+
+
+def the_doctor_says_what_to_do_where_no_link_can_be_made(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Carried:
+        raise MachineError("the system permits no network namespaces (made up)")
+
+    monkeypatch.setattr(checkup, "carry", refused)
+    monkeypatch.setattr(checkup.shutil, "which", lambda *_, **__: None)
+    ended = aqmlab("doctor", "--selftest")
+    assert ended.status == 1
+    assert "not found: install the package iproute2" in ended.out
+    assert "the system permits no network namespaces (made up)" in ended.out
+
+
+def a_self_test_that_cannot_be_judged_says_so() -> None:
+    late = checkup.SelfTest({"p99": 0.7}, {"p99": 0.9}, 0)
+    assert late.said.startswith("not measurable here")
+    assert checkup.SelfTest({"p99": 0.05}, {"p99": 0.15}, 0).said.endswith("is +0.10 ms from that of an idle timer")

@@ -1,0 +1,278 @@
+"""The live link: real packets, in network namespaces of the tests' own; nothing is sent elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Command
+from links import link_of
+
+from aqmlab.live import checkup, comparing
+from aqmlab.live.carrying import Carried, Link, carry
+from aqmlab.live.document import warnings
+from aqmlab.vocabulary.errors import InputError, MachineError
+
+# Sends what it is told to on request: so many datagrams of so many bytes, with this traffic class.
+SERVER = """
+import socket
+family = socket.AF_INET6
+server = socket.socket(family, socket.SOCK_DGRAM)
+server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+server.bind(("::", 7000))
+while True:
+    asked, sender = server.recvfrom(100)
+    count, size, traffic_class = map(int, asked.split())
+    server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, traffic_class)
+    server.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, traffic_class)
+    for number in range(count):
+        server.sendto(number.to_bytes(4, "big") + bytes(size - 4), sender)
+"""
+# Asks, and tells the time between the question and each answer in ms, and the ECN field of each.
+CLIENT = """
+import json, os, socket, sys, time
+far, family, level, option = {
+    "4": (os.environ["AQMLAB_FAR"], socket.AF_INET, socket.IPPROTO_IP, socket.IP_RECVTOS),
+    "6": (os.environ["AQMLAB_FAR6"], socket.AF_INET6, socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS),
+}[sys.argv[1]]
+client = socket.socket(family, socket.SOCK_DGRAM)
+client.setsockopt(level, option, 1)
+client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+client.settimeout(0.4)
+found = []
+while not found:
+    # A question can be lost.
+    start = time.monotonic()
+    client.sendto(" ".join(sys.argv[2:]).encode(), (far, 7000))
+    try:
+        while len(found) < int(sys.argv[2]):
+            data, told, _, _ = client.recvmsg(2000, 100)
+            found.append([1e3 * (time.monotonic() - start), told[0][2][0] & 3])
+    except TimeoutError:
+        pass
+print(json.dumps(found))
+"""
+
+
+def _permitted() -> str:
+    """Why no link can be made here; empty if one can."""
+    try:
+        carry(link_of("fifo"), ["true"])
+    except MachineError as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def permitted() -> None:
+    if why := _permitted():
+        pytest.skip(why)
+
+
+def _asked(link: Link, *question: object, log: Path | None = None) -> tuple[list[list[float]], Carried]:
+    """Ask the server through a link; return its answers, and the run."""
+    read, write = os.pipe()
+    command = [sys.executable, "-c", CLIENT, *map(str, question)]
+    carried = carry(link, command, [[sys.executable, "-c", SERVER]], log, stdout=write)
+    os.close(write)
+    with open(read) as answers:
+        return json.load(answers), carried
+
+
+def _metrics(carried: Carried, name: str) -> dict[str, float]:
+    return dict(carried.report[name]["metrics"])
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def packets_take_the_delay_and_their_time_on_thelink_of(version: int) -> None:
+    answers, carried = _asked(link_of("fifo limit 1000p"), version, 200, 972, 0)
+    times = [time for time, _ in answers]
+    assert len(times) == 200
+    assert times[0] > 20
+    # A packet has 972 bytes, 8 of UDP, the header of IP and 14 more; the machine may be late, and never early.
+    packet_ms = (972 + 8 + (20 if version == 4 else 40) + 14) * 8 / 10e6 * 1e3
+    assert times[-1] > 20 + 200 * packet_ms
+    down = _metrics(carried, "down")
+    assert down["packets_delivered"] >= 200
+    # How fast they are sent is the machine's.
+    assert packet_ms < down["qdelay_p99_ms"] < 200 * packet_ms
+    assert down["owd_mean_ms"] > 10 + down["qdelay_mean_ms"]
+
+
+def ecn_is_honoured_and_a_mark_arrives_with_a_right_checksum() -> None:
+    answers, carried = _asked(link_of("dctcp_step limit 500p"), 4, 120, 1200, 2)
+    marks = sum(field == 3 for _, field in answers)
+    assert len(answers) == 120
+    assert 0 < marks < 120
+    assert marks == _metrics(carried, "down")["marks"]
+    unable, carried = _asked(link_of("dctcp_step limit 500p"), 6, 120, 1200, 0)
+    assert {field for _, field in unable} == {0}
+    assert _metrics(carried, "down")["marks"] == 0
+
+
+def a_log_of_kernel_packets_is_replayed_with_the_same_decisions(tmp_path: Path) -> None:
+    log = tmp_path / "packets.parquet"
+    answers, carried = _asked(link_of("fq_codel target 1ms interval 5ms limit 100p noecn"), 4, 300, 1000, 0, log=log)
+    assert carried.replayed is not None
+    assert carried.replayed["parts_at"] == {}
+    rows = pl.read_parquet(log).filter(pl.col("direction") == "down")
+    counts = dict(rows["kind"].value_counts().iter_rows())
+    down = _metrics(carried, "down")
+    assert counts["arrive"] == down["packets_arrived"]
+    assert counts["drop"] == down["drops_early"] + down["drops_overflow"] > 100
+    assert counts["depart"] == down["packets_delivered"] >= len(answers)
+    assert set(rows.filter(kind="drop")["reason"]) <= {"overlimit", "congestion"}
+    assert rows.filter(kind="arrive", protocol=17)["length_bytes"].max() == 1042
+    assert rows.filter(kind="depart")["flow"].null_count() == counts["depart"]
+
+
+def random_loss_and_jitter_are_those_of_the_seed() -> None:
+    answers, carried = _asked(link_of("fifo limit 1000p", loss="20%", jitter="10ms"), 4, 300, 200, 0)
+    assert 180 < len(answers) < 280
+    assert carried.report["down"]["lost"] > 20
+
+
+def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:
+    trace = tmp_path / "slow.down"
+    trace.write_text("\n".join(str(ms) for ms in range(4, 101, 4)))
+    rates = {"down": {"link_trace": str(trace)}, "up": {"rate": "10mbit"}}
+    answers, _ = _asked(link_of("fifo limit 1000p", rates), 4, 50, 1472, 0)
+    times = [time for time, _ in answers]
+    assert times[-1] - times[0] > 48 * 4
+    rates["down"] = {"link_trace": "steps:3mbit*1s,4mbit*1s"}
+    _, carried = _asked(link_of("fifo limit 1000p", rates), 4, 50, 1472, 0)
+    assert 0.1 < _metrics(carried, "down")["utilization"] <= 1
+
+
+@pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -SEGV $$", 139), ("true", 0)])
+def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int) -> None:
+    line = ["link", "--down", "20mbit", "--up", "5mbit", "--rtt", "40ms", "--aqm", "fq_codel", "--"]
+    ended = aqmlab(*line, "sh", "-c", command)
+    assert ended.status == status, ended.err
+    assert "down  fq_codel" in ended.err
+    assert "no packet passed" in ended.err
+
+
+def an_interface_that_disappears_is_told_and_ends_nothing() -> None:
+    carried = carry(link_of("fifo"), ["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ip link del eth0; sleep 0.1; exit 3"])
+    assert carried.status == 3
+    assert any("the near end disappeared" in fault for fault in carried.report["faults"])
+    assert any("disappeared" in warning for warning in warnings(carried))
+
+
+def a_flood_of_tiny_packets_is_survived_and_counted() -> None:
+    flood = """
+import os, socket
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(20000):
+    out.sendto(b"", (os.environ["AQMLAB_FAR"], 9))
+"""
+    rates = {"down": {"rate": "10mbit"}, "up": {"rate": "1mbit"}}
+    carried = carry(link_of("codel", rates), [sys.executable, "-c", flood])
+    up, report = _metrics(carried, "up"), carried.report["up"]
+    assert up["packets_arrived"] + report["missed"] >= 20000
+    assert up["drops_early"] + up["drops_overflow"] > 10000
+    assert carried.report["faults"] == []
+
+
+def frames_that_are_no_packets_pass_as_they_are() -> None:
+    malformed = """
+import os, socket
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+out.bind(("eth0", 0))
+for number in range(300):
+    kind = (b"\\x08\\x00", b"\\x86\\xdd", b"\\x88\\x47", b"\\x81\\x00")[number % 4]
+    out.send(bytes(12) + kind + os.urandom(number))
+"""
+    carried = carry(link_of("cake"), [sys.executable, "-c", malformed])
+    assert carried.status == 0
+    assert carried.report["faults"] == []
+    assert _metrics(carried, "up")["packets_arrived"] >= 299
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path) -> None:
+    def ours() -> list[str]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            # It may end meanwhile.
+            with suppress(OSError):
+                found += [path.parent.name] if b"9876.5" in path.read_bytes() else []
+        return found
+
+    interfaces = sorted(os.listdir("/sys/class/net"))
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--", "sh", "-c"]
+    command = [sys.executable, "-m", "aqmlab", "link", *line, f"sleep 9876.5 & touch {tmp_path}/begun; sleep 9876.5"]
+    started = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(ours()) > 3
+    started.send_signal(end)
+    started.wait()
+    while ours() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ours() == []
+    assert sorted(os.listdir("/sys/class/net")) == interfaces
+
+
+def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
+    line = ["--down", "1mbit", "--up", "2mbit", "--rtt", "30ms", "--aqm-down", "pie", "--aqm-up", "codel"]
+    ended = aqmlab("link", *line, "--json", "-", "--", "echo", "hello")
+    document = json.loads(ended.out)
+    assert document["command"] == "link"
+    assert document["runs"][0]["aqm"] == "pie down, codel up"
+    assert document["runs"][0]["metrics"]["rtt_base_ms"] == 30
+    assert document["scenario"]["down"]["buffer"] == "20p"
+    assert document["scenario"]["tcp"]["tcp_rmem"] == "4096 131072 6291456"
+    assert document["link"]["status"] == 0
+
+
+def a_command_or_server_that_cannot_run_is_told_in_one_line() -> None:
+    with pytest.raises(InputError, match="'no-such-command --x' cannot be run: No such file"):
+        carry(link_of("fifo"), ["no-such-command", "--x"])
+    with pytest.raises(MachineError, match="the server 'false' ended before it listened: exit status: 1"):
+        carry(link_of("fifo"), ["true"], [["false"]])
+
+
+def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
+    traffic = comparing.Traffic(down=2, up=1, duration_s=0.5, warmup_s=0.4)
+    link = link_of("fq_codel", rtt="10ms")
+    compared = comparing.compare({"fq_codel": (link.down, link.up)}, traffic, [1])
+    found = compared.estimates["fq_codel"]
+    # Goodput is 1448 of 1514 bytes; what the machine's load takes is not ours to test.
+    assert 2 < found["goodput_mbit"].value < 9.6
+    assert 0 < found["port.up.goodput_mbit"].value < 9.6
+    assert 10 < found["ping_mean_ms"].value < 200
+    assert 0.5 < found["jain_index"].value <= 1
+    assert found["qdelay_p50_ms"].value <= found["qdelay_p99_ms"].value
+    assert found["goodput_mbit"].low is None
+
+
+def the_self_test_measures_a_link_beside_an_idle_timer() -> None:
+    tested = checkup.self_test(0.3)
+    assert 0 < tested.timers["p50"] <= tested.timers["p99"] <= tested.timers["max"]
+    assert 0 < tested.link["p50"] <= tested.link["p99"] <= tested.link["max"]
+
+
+def the_doctor_tries_a_link(aqmlab: Command) -> None:
+    ended = aqmlab("doctor", "--json", "-")
+    assert ended.status == 0
+    findings = {one["name"]: one for one in json.loads(ended.out)["findings"]}
+    assert list(findings)[-1] == "link"
+    assert findings["link"]["said"].startswith("one was made, with")
+
+
+def a_congestion_control_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    link = replace(link_of("fifo"), congestion_control="nono")
+    with pytest.raises(InputError, match=r"no congestion control 'nono' for namespaces; it has .*reno"):
+        carry(link, ["true"])

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -153,12 +154,13 @@ def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:
     assert 0.1 < _metrics(carried, "down")["utilization"] <= 1
 
 
-@pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -SEGV $$", 139), ("true", 0)])
+@pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -SEGV $$", 139), ("exit 130", 130), ("true", 0)])
 def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int) -> None:
     line = ["link", "--down", "20mbit", "--up", "5mbit", "--rtt", "40ms", "--aqm", "fq_codel", "--"]
     ended = aqmlab(*line, "sh", "-c", command)
     assert ended.status == status, ended.err
-    assert "down  fq_codel" in ended.err
+    assert "fq_codel  fq_codel" in ended.err
+    assert "interrupted" not in ended.err
     assert "no packet passed" in ended.err
 
 
@@ -167,6 +169,48 @@ def an_interface_that_disappears_is_told_and_ends_nothing() -> None:
     assert carried.status == 3
     assert any("the near end disappeared" in fault for fault in carried.report["faults"])
     assert any("disappeared" in warning for warning in warnings(carried))
+
+
+def a_link_that_could_not_keep_time_says_so() -> None:
+    # The command stops the process that carries packets, its own parent outside, for a while.
+    send = """
+import os, socket, sys, time
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(100):
+    out.sendto(bytes(1000), (os.environ["AQMLAB_FAR"], 9))
+print("sent", flush=True)
+time.sleep(0.7)
+"""
+    read, write = os.pipe()
+    with open(read) as said, ThreadPoolExecutor(1) as beside:
+
+        def stop() -> None:
+            said.readline()
+            workers = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if _is_worker(path)]
+            for number in workers:
+                os.kill(int(number.name), signal.SIGSTOP)
+            time.sleep(0.15)
+            for number in workers:
+                os.kill(int(number.name), signal.SIGCONT)
+
+        stopped = beside.submit(stop)
+        carried = carry(link_of("fifo"), [sys.executable, "-c", send], stdout=write)
+        os.close(write)
+        stopped.result()
+    late = carried.report["up"]["lateness_ms"]
+    assert late[3] > 50
+    assert any("up: the machine could not keep time" in one for one in warnings(carried))
+    # Decisions and sojourn times are those of a link that is never late.
+    assert _metrics(carried, "up")["qdelay_p99_ms"] < 20 * 1.1
+
+
+def _is_worker(path: Path) -> bool:
+    """Whether it is a process that carries packets for this one."""
+    try:
+        words = path.read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"aqmlab.live.worker" in words and str(os.getpid()).encode() in words
 
 
 def a_flood_of_tiny_packets_is_survived_and_counted() -> None:

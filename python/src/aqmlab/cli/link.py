@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,18 +20,17 @@ if TYPE_CHECKING:
 STANDARD_ERROR = 2
 # The status of a command that ended well behind a link that did not.
 FAULTY = 1
-COLUMNS = (
+ROWS = (
     ("throughput_mbit", "Throughput", "Mbit/s", 1.0, 2),
     ("utilization", "Utilization", "%", 100.0, 1),
-    ("qdelay_mean_ms", "Queue delay", "mean, ms", 1.0, 1),
-    ("qdelay_p50_ms", "Queue delay", "median, ms", 1.0, 1),
-    ("qdelay_p99_ms", "Queue delay", "99 %, ms", 1.0, 1),
-    ("loss_ratio", "Drops", "%", 100.0, 2),
-    ("marks", "CE marks", "packets", 1.0, 0),
+    ("qdelay_mean_ms", "Queue delay, mean", "ms", 1.0, 2),
+    ("qdelay_p50_ms", "Queue delay, median", "ms", 1.0, 2),
+    ("qdelay_p99_ms", "Queue delay, 99 %", "ms", 1.0, 2),
     ("packets_arrived", "Arrived", "packets", 1.0, 0),
+    ("drops_early", "Dropped by the AQM", "packets", 1.0, 0),
+    ("drops_overflow", "Dropped by a full queue", "packets", 1.0, 0),
+    ("marks", "CE marks", "packets", 1.0, 0),
 )
-
-
 Down = Annotated[One, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]
 Up = Annotated[One, typer.Option("--up", metavar="R", help="Rate from the near end, as 5mbit.")]
 Rtt = Annotated[One, typer.Option("--rtt", metavar="T", help="Base round trip; half of it is each way's.")]
@@ -124,7 +124,8 @@ def link(
     if not quiet:
         _show(carried)
     is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
-    raise typer.Exit(carried.status or (FAULTY if is_faulty else 0))
+    # Not typer's exit, which takes 130 for an interrupt of aqmlab.
+    sys.exit(carried.status or (FAULTY if is_faulty else 0))
 
 
 def _words(server: str) -> list[str]:
@@ -145,16 +146,13 @@ def _show(carried: Carried) -> None:
     # Standard output is the command's.
     console = Terminal(to_stderr=True)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("")
-    table.add_column("Discipline")
-    for _, title, unit, _, _ in COLUMNS:
-        table.add_column(f"{title}\n{unit}", justify="right", no_wrap=True)
-    for line in (carried.link.down, carried.link.up):
-        metrics: dict[str, Any] = carried.report[line.name]["metrics"]
-        values = (
-            f"{metrics[name] * scale:.{digits}f}" if name in metrics else "-" for name, _, _, scale, digits in COLUMNS
-        )
-        table.add_row(Text(line.name), Text(line.label), *values)
+    both = (carried.link.down, carried.link.up)
+    for title in ("", "", *(one.name for one in both)):
+        table.add_column(title, justify="right" if title else "left")
+    table.add_row("Discipline", "", *(Text(one.label) for one in both))
+    for name, title, unit, scale, digits in ROWS:
+        metrics = [carried.report[one.name]["metrics"] for one in both]
+        table.add_row(title, unit, *(f"{one[name] * scale:.{digits}f}" if name in one else "-" for one in metrics))
     tcp, late = carried.report["tcp"], _lateness(carried)
     console.print("", table, "")
     console.print(Text(f"{carried.report['duration_s']:.1f} s; {late}"))

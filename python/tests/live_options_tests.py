@@ -31,6 +31,10 @@ from aqmlab.vocabulary.errors import MachineError
         ("--down 1mbit --up 1mbit --aqm fifo,codel", "--aqm: a link has one discipline in a direction, not 2"),
         ("--down 1mbit --up 1mbit --aqm fifo --seed x", "--seed: "),
         ("--down 1mbit --up 1mbit --aqm fifo --log x.txt", "--log: 'x.txt': the name must end in .parquet or .csv"),
+        (
+            "--down 1mbit --up 1mbit --aqm fifo --pcap no/x.pcapng",
+            "--pcap: 'no/x.pcapng' cannot be written: there is no",
+        ),
         ("--down 1mbit --up 1mbit --aqm fifo --server ''", "--server: it is empty"),
         ("--down 1mbit --up 1mbit --aqm fifo --down-trace nowhere", "--down: contradicts --down-trace"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ import pytest
 from conftest import Command
 from links import link_of
 
+from aqmlab._native import Capture
 from aqmlab.live import checkup, comparing
 from aqmlab.live.carrying import Carried, Link, carry
 from aqmlab.live.document import warnings
@@ -154,6 +156,24 @@ def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:
     assert 0.1 < _metrics(carried, "down")["utilization"] <= 1
 
 
+def a_capture_of_the_near_end_has_what_passed_it(tmp_path: Path) -> None:
+    path = tmp_path / "near.pcapng"
+    began = time.time()
+    command = [sys.executable, "-c", CLIENT, "4", "50", "1000", "0"]
+    carried = carry(link_of("fifo"), command, [[sys.executable, "-c", SERVER]], capture=path, stdout=2)
+    capture = json.loads(Capture(str(path), path.read_bytes()).summary())
+    # What the full queue dropped is not in it; that is IP alone.
+    passed = _metrics(carried, "down")["packets_delivered"] + _metrics(carried, "up")["packets_arrived"]
+    assert 20 < capture["packets"] <= passed
+    assert capture["flows"]["UDP"] == 2
+    # The first packet's block is the third; its time is in two halves, in nanoseconds since 1970.
+    data, at = path.read_bytes(), 0
+    for _ in range(2):
+        at += int.from_bytes(data[at + 4 : at + 8], "little")
+    high, low = struct.unpack_from("<II", data, at + 12)
+    assert began < (high << 32 | low) / 1e9 < time.time()
+
+
 @pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -SEGV $$", 139), ("exit 130", 130), ("true", 0)])
 def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int) -> None:
     line = ["link", "--down", "20mbit", "--up", "5mbit", "--rtt", "40ms", "--aqm", "fq_codel", "--"]
@@ -176,10 +196,14 @@ def a_link_that_could_not_keep_time_says_so() -> None:
     send = """
 import os, socket, sys, time
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for number in range(100):
-    out.sendto(bytes(1000), (os.environ["AQMLAB_FAR"], 9))
-print("sent", flush=True)
-time.sleep(0.7)
+# Until the address of the far end is known (ARP), packets wait in the kernel.
+out.sendto(b"", (os.environ["AQMLAB_FAR"], 9))
+time.sleep(0.1)
+print("sending", flush=True)
+for number in range(60):
+    for _ in range(5):
+        out.sendto(bytes(1000), (os.environ["AQMLAB_FAR"], 9))
+    time.sleep(0.01)
 """
     read, write = os.pipe()
     with open(read) as said, ThreadPoolExecutor(1) as beside:
@@ -245,17 +269,20 @@ for number in range(300):
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path) -> None:
+    # A time to sleep that no other test has.
+    long = f"9876.{os.getpid()}"
+
     def ours() -> list[str]:
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             # It may end meanwhile.
             with suppress(OSError):
-                found += [path.parent.name] if b"9876.5" in path.read_bytes() else []
+                found += [path.parent.name] if long.encode() in path.read_bytes() else []
         return found
 
     interfaces = sorted(os.listdir("/sys/class/net"))
     line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--", "sh", "-c"]
-    command = [sys.executable, "-m", "aqmlab", "link", *line, f"sleep 9876.5 & touch {tmp_path}/begun; sleep 9876.5"]
+    command = [sys.executable, "-m", "aqmlab", "link", *line, f"sleep {long} & touch {tmp_path}/begun; sleep {long}"]
     started = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:

@@ -25,6 +25,8 @@ pub struct Config {
     pub seed: u64,
     /// Time at the start that is not measured, in nanoseconds.
     pub warmup_ns: u64,
+    /// File for a capture (pcapng) of the near end.
+    pub capture: Option<PathBuf>,
     /// Congestion control of the kernel's TCP at both ends; CUBIC unless given, where the system permits it.
     pub congestion_control: Option<String>,
 }

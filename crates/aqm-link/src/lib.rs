@@ -6,6 +6,7 @@
 //!
 //! - [`config`]: what a link is asked to be.
 //! - `slab`: where packets lie; `meter`: what is counted; [`log`]: the record of every call into a discipline.
+//! - `capture`: what passes the near end, written as a capture.
 //! - `direction`: one direction as a machine that is told the time. It knows neither sockets nor clocks.
 //! - [`report`]: what a run of the link has shown.
 //! - `os`: the calls into Linux, and all `unsafe` of this crate.
@@ -14,6 +15,7 @@
 //! - [`run`]: packets from one end to the other until the command ends.
 #![cfg(target_os = "linux")]
 
+mod capture;
 pub mod config;
 mod direction;
 pub mod log;

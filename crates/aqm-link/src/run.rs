@@ -1,5 +1,6 @@
 //! Packets from one end to the other until the command ends. One thread: it sleeps until a packet comes or one is due.
 
+use crate::capture::Capture;
 use crate::config::{Config, LinkError};
 use crate::direction::Direction;
 use crate::namespaces::{Ends, TCP_RMEM, TCP_WMEM, TO_FAR, TO_NEAR, ended};
@@ -12,7 +13,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::Child;
+
+/// Numbers of the directions; that of a side is the number of the direction that it receives for.
+const DOWN: usize = 0;
+const UP: usize = 1;
 
 /// The longest sleep: a clock that is looked at seldom is still looked at.
 const LONGEST_SLEEP: Span = Span::from_secs(1);
@@ -39,6 +45,7 @@ pub fn run(
     let mut link = Link {
         ports: [open(TO_FAR)?, open(TO_NEAR)?],
         directions: [down, up],
+        capture: None,
         missed: [0; 2],
         faults: Vec::new(),
         gone: [false; 2],
@@ -51,7 +58,7 @@ pub fn run(
     let real_time = clock::be_punctual();
     let cpu = clock::cpu();
     let warmup = Time::from_nanos(config.warmup_ns);
-    let (status, end) = link.carry(&mut child, warmup)?;
+    let (status, end) = link.carry(&mut child, warmup, config.capture.as_deref())?;
     let cpu_s = (clock::cpu().saturating_sub(cpu)) as f64 / 1e9;
     let tcp = ends.end();
     Ok(link.report(tcp, status, end, real_time, cpu_s))
@@ -61,6 +68,7 @@ pub fn run(
 struct Link {
     ports: [Port; 2],
     directions: [Direction; 2],
+    capture: Option<Capture>,
     missed: [u64; 2],
     faults: Vec<String>,
     gone: [bool; 2],
@@ -69,10 +77,18 @@ struct Link {
 
 impl Link {
     /// Carries packets until the command has ended; says how and when.
-    fn carry(&mut self, child: &mut Child, warmup: Time) -> Result<(Ended, Time), LinkError> {
+    fn carry(
+        &mut self,
+        child: &mut Child,
+        warmup: Time,
+        capture: Option<&Path>,
+    ) -> Result<(Ended, Time), LinkError> {
         let failed = |error: io::Error| LinkError::machine("the link", &error);
         let watch = process::watch(child.id()).map_err(failed)?;
         let clock = Clock::start();
+        if let Some(path) = capture {
+            self.capture = Some(Capture::create(path, clock.start_since_1970()).map_err(failed)?);
+        }
         let mut is_measured = warmup == Time::ZERO;
         loop {
             let now = self.turn(&clock);
@@ -108,9 +124,13 @@ impl Link {
         let (now, stamp_now) = clock.now_and_stamp();
         for side in 0..2 {
             let direction = &mut self.directions[side];
+            let mut capture = if side == UP { self.capture.as_mut() } else { None };
             self.ports[side].receive(|frame, stamp| {
                 // A stamp may be of before a jump of its clock.
                 let age = Span::from_nanos(stamp_now.saturating_sub(stamp));
+                if let Some(capture) = &mut capture {
+                    capture.add(frame, now - age);
+                }
                 direction.arrive(frame, now - age);
             });
             direction.advance(now);
@@ -143,6 +163,11 @@ impl Link {
                     Sent::Gone => waiting.len(),
                 };
                 for slot in &self.slots[first..first + count] {
+                    if side == DOWN
+                        && let (Some(capture), Sent::Frames(_)) = (&mut self.capture, sent)
+                    {
+                        capture.add(self.directions[side].frame(*slot), now);
+                    }
                     self.directions[side].sent(*slot, matches!(sent, Sent::Frames(_)));
                 }
                 first += count;
@@ -176,6 +201,9 @@ impl Link {
     ) -> Report {
         for side in 0..2 {
             self.missed[side] = self.ports[side].missed();
+        }
+        if let Some(why) = self.capture.as_mut().and_then(Capture::finish) {
+            self.faults.push(format!("the capture is not complete: {why}"));
         }
         let [down, up] = [0, 1].map(|side| {
             let direction = &self.directions[side];

@@ -94,6 +94,19 @@ fn decisions_and_times_are_the_same_however_late_it_is_looked_at() {
 }
 
 #[test]
+fn what_was_before_measuring_began_is_not_counted() {
+    let mut direction = direction(&line("fifo limit 100p"));
+    (0..3).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));
+    direction.restart(micros(10_000));
+    let (before, since) = direction.before();
+    assert_eq!((before.arrived, before.departed, since), (3, 3, micros(10_000)));
+    (0..2).for_each(|n| direction.arrive(&frame(1, 1514), micros(20_000 + n)));
+    direction.finish(micros(110_000));
+    assert_eq!(direction.meter().sojourn.iter().map(|(_, count)| count).sum::<u32>(), 2);
+    assert_eq!(direction.used() / direction.offered(micros(110_000)), 2.0 * 1514.0 * 8.0 / 1e6);
+}
+
+#[test]
 fn a_mark_is_in_the_packet_that_leaves() {
     let mut direction = direction(&line("dctcp_step limit 100p"));
     for _ in 0..60 {

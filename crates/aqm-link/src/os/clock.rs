@@ -17,6 +17,12 @@ impl Clock {
         Clock { start: nanos(libc::CLOCK_MONOTONIC) }
     }
 
+    /// When it started, in nanoseconds since 1970.
+    pub(crate) fn start_since_1970(&self) -> u64 {
+        let (now, stamp) = self.now_and_stamp();
+        stamp.saturating_sub(now.as_nanos())
+    }
+
     /// The time.
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(nanos(libc::CLOCK_MONOTONIC) - self.start)

@@ -81,6 +81,9 @@ def link(
         Path | None,
         typer.Option("--log", metavar="FILE", help="Every call into the disciplines, as .parquet or .csv; replayed."),
     ] = None,
+    pcap: Annotated[
+        Path | None, typer.Option("--pcap", metavar="FILE", help="Capture (pcapng) of what passes the near end.")
+    ] = None,
     as_json: Json = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -105,7 +108,10 @@ def link(
     check_target(as_json, force=force)
     if log is not None:
         logs.check(log)
-        disk.check_free([log], force=force)
+    for name, path in (("log", log), ("pcap", pcap)):
+        if path and not path.parent.is_dir():
+            raise InputError(f"--{name}: '{path}' cannot be written: there is no folder '{path.parent}'")
+    disk.check_free([path for path in (log, pcap) if path], force=force)
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "loss": loss, "jitter": jitter, "first_seed": seed}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
@@ -117,6 +123,7 @@ def link(
         command,
         [_words(one) for one in server or ()],
         log,
+        pcap,
         # Standard output is the document's.
         stdout=STANDARD_ERROR if as_json == "-" else None,
     )

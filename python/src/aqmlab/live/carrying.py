@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from aqmlab.files import disk
 from aqmlab.live import log as logs
 from aqmlab.live.line import Line
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
+
+CAPTURE = "near.pcapng"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def carry(
     command: Sequence[str],
     servers: Sequence[Sequence[str]] = (),
     log: Path | None = None,
+    capture: Path | None = None,
     *,
     warmup_s: float = 0.0,
     stdout: int | None = None,
@@ -63,6 +67,7 @@ def carry(
         command: the program and its arguments; it runs at the near end.
         servers: programs that are started at the far end, and listen before the command begins.
         log: file for every call into the disciplines.
+        capture: file for a capture (pcapng) of what passes the near end.
         warmup_s: time at the start that is not measured.
         stdout: descriptor for the standard output of the command and the servers, instead of one's own.
 
@@ -79,6 +84,7 @@ def carry(
             **{one.name: one.data(folder / f"{one.name}.log" if log else None, folder) for one in (link.down, link.up)},
             "seed": link.seed,
             "warmup_ns": round(warmup_s * 1e9),
+            "capture": str(folder / CAPTURE) if capture else None,
             "congestion_control": link.congestion_control or None,
         }
         report = _run({"config": config, "command": list(command), "servers": [list(one) for one in servers]}, stdout)
@@ -86,6 +92,8 @@ def carry(
         if log:
             replayed = logs.replay(config, folder)
             disk.fill(log, lambda path: logs.write(folder, path))
+        if capture:
+            disk.fill(capture, lambda path: shutil.copyfile(folder / CAPTURE, path))
     return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed)
 
 

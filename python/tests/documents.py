@@ -111,6 +111,7 @@ class Reader:
         with self._monkeypatch.context() as patch:
             patch.setattr("aqmlab.cli.show.watching", stop)
             patch.setattr("aqmlab.live.carrying.carry", stop)
+            patch.setattr("aqmlab.live.comparing.carry", stop)
             # Neither is a kernel compiled, nor does it matter whether this machine has one.
             patch.setattr("aqmlab.engine.linux.build.build", stop)
             patch.setattr("aqmlab.engine.linux.place.found", lambda: Place(self._folder, "0", "0"))

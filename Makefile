@@ -23,11 +23,11 @@ demo: .venv/native ## compare six disciplines on recorded traffic over a recorde
 
 test: ## all tests, Rust and Python
 	@$(MAKE) --no-print-directory --jobs=3 lint rust-tests .venv/docs
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-python
+	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
 
-# Beside each other: either waits for one core at times.
+# Beside each other: either waits for one core at times. Make would lend its jobs to cargo, whose children it does not reach.
 test-rust:
-	cargo test --locked --workspace -q
+	MAKEFLAGS= cargo test --locked --workspace -q
 	$(BIN)/pytest $(PARALLEL) tests/oracles -o python_files='test_*.py' -o python_functions='test_*'
 
 test-python:

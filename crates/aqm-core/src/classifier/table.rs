@@ -94,6 +94,7 @@ impl<T: Copy + Default> Table<T> {
             self.buckets[bucket] = next;
         } else {
             let mut before = self.buckets[bucket];
+            self.count_read();
             while self.records[before as usize].next != slot {
                 self.count_read();
                 before = self.records[before as usize].next;

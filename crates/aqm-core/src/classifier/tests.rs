@@ -208,6 +208,24 @@ fn who_shares_a_bucket_depends_on_the_seed_and_what_is_said_does_not() {
 }
 
 #[test]
+fn a_flow_is_forgotten_with_as_many_reads_as_it_is_found() {
+    let mut table = table::Table::<()>::new(0, 64);
+    for flow in 0..64 {
+        table.insert(flow, ());
+    }
+    let mut most = 0;
+    for flow in 0..64 {
+        let before = table.records_read();
+        let slot = table.find(flow).expect("it was entered");
+        let found = table.records_read() - before;
+        table.remove(slot);
+        assert_eq!(table.records_read() - before, 2 * found, "flow {flow}");
+        most = most.max(found);
+    }
+    assert!(most > 1, "no two flows share a bucket");
+}
+
+#[test]
 fn records_read_for_a_packet_depend_neither_on_the_number_of_flows_nor_on_the_tables() {
     let reads = |flows: u64, size: u32| {
         let (sq, ltf_unit, responsive_unit) = (4 * size, size / 2, size / 2);

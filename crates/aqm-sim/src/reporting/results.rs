@@ -362,7 +362,8 @@ impl Run<'_> {
             let watched: Vec<Watched> = finite()
                 .filter(|one| one.flow.session.start <= self.end)
                 .map(|one| Watched {
-                    seconds: self.end.since(one.flow.session.start).as_secs_f64(),
+                    // After its stop a flow sends nothing more, and cannot complete.
+                    seconds: self.end.min(one.flow.session.stop).since(one.flow.session.start).as_secs_f64(),
                     completed: one.flow.completion().map(Span::as_secs_f64),
                 })
                 .collect();

@@ -126,6 +126,8 @@ def pooled_noise_has_the_interval_of_its_degrees_of_freedom() -> None:
         assert statistics.mean(values).half_width == pytest.approx(4.302653 * (0.02 / runs) ** 0.5)
         assert sum(values) == pytest.approx(4.0)
     assert pooled([{"delay": {}}]).of_means({}, 1) == []
+    # Nothing is known of what no repeated reading had.
+    assert all(set(one) == {"delay"} for one in noise.of_means({"delay": 1.0, "loss": 0.5}, 1))
 
 
 def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> None:

@@ -81,11 +81,15 @@ def explore(
 
 
 def grade(claim: Claim, means: Mapping[str, float], deviations: Sequence[Mapping[str, float]]) -> Grade:
-    """Judge means as the claim is judged, by runs that deviate from them by these shares."""
+    """Judge means as the claim is judged, by runs that deviate from them by these shares.
+
+    A quantity without a mean, or without a deviation of it, has no runs.
+    """
 
     def deviating(side: Operand, point: int) -> Mapping[int, float]:
         del point
-        if side.text not in means:
+        mean = means.get(side.text)
+        if mean is None or (mean and not any(side.text in one for one in deviations)):
             return {}
         return {run: means[side.text] * (1.0 + one.get(side.text, 0.0)) for run, one in enumerate(deviations)}
 

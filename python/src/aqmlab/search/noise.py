@@ -45,7 +45,7 @@ class Noise:
     def of_means(self, means: Mapping[str, float], runs: int) -> list[Mapping[str, float]]:
         """Return deviations, as shares of these means, whose t-test has the interval of a mean of so many runs.
 
-        There are none if nothing is known of it. The pooled deviation has a degree of freedom less for each reading,
+        There are none if nothing is known of it, and none of a quantity of which nothing is known. The pooled deviation has a degree of freedom less for each reading,
         and one less where the power was told from it, too.
         """
         count, freedom = len(self.deviations), len(self.deviations) - self.readings
@@ -59,7 +59,8 @@ class Noise:
             factor = math.sqrt((count - 1) / left) * math.sqrt(count / runs) * of_pooled / of_runs
             return factor * math.pow(abs(mean), power) / mean
 
-        shares = {name: share(name, mean) for name, mean in means.items() if mean}
+        # No repeated reading may have had a value of it.
+        shares = {name: share(name, mean) for name, mean in means.items() if mean and name in self.powers}
         return [{name: own * one[name] for name, own in shares.items() if name in one} for one in self.deviations]
 
 

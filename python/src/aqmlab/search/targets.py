@@ -52,7 +52,7 @@ class Target:
         name: its name, as ``spie-1``.
         quantities: measured quantities.
         numbers: expected values of some quantities, by name: above zero, so that a ratio exists.
-        grade: grades the means of the quantities, given by what shares of them runs deviate (`Noise.of_mean`).
+        grade: grades the means of the quantities, given by what shares of them runs deviate (`Noise.of_means`).
 
     """
 

@@ -1,8 +1,8 @@
 //! Memory that will be needed soon. With thousands of flows most of it is in no cache, and a packet that waits for each
-//! line in turn takes several times as long.
+//! line in turn waits most of the time.
 #![allow(unsafe_code, reason = "there is no safe prefetch")]
 
-/// Asks for all cache lines of `value`, and waits for none. On machines without the instruction nothing happens.
+/// Asks for the cache line at each 64 bytes of `value`, and waits for none. On machines without the instruction nothing happens.
 #[inline]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

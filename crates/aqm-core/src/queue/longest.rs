@@ -22,8 +22,7 @@ impl Rank {
     }
 }
 
-/// Queues by rank. It is empty, and costs nothing, until a full buffer [asks](Longest::find) for the first time, and
-/// again when the buffer was empty.
+/// Queues by rank. It is empty, and costs nothing, until a full buffer [asks](Longest::find) for the first time.
 ///
 /// It is told of queues that have become longer. A queue that has become shorter, or whose turn has passed, ranks too
 /// high until it is the first; so nothing is done for packets that leave.

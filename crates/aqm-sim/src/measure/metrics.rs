@@ -34,7 +34,7 @@ pub(crate) struct Metrics {
     /// What the scenario asks for beside them.
     pub(crate) observers: Vec<Box<dyn PacketObserver>>,
     each_flow: bool,
-    /// The flows that have a series of their own.
+    /// What the first flows' series are called; they are written where that is all of them.
     parts: Vec<Part>,
     /// Sum and number of the senders' RTT samples since the last sample of the series.
     rtt: (Span, u64),

@@ -1,7 +1,7 @@
 //! The event queue: a tournament and 4-ary heaps over (time, insertion number).
 //!
-//! Events at the same time leave in the order of insertion, so runs repeat. Four children share a cache line, which
-//! makes four faster than two.
+//! Events at the same time leave in the order of insertion, so runs repeat. Four children lie side by side, and
+//! a heap of four is half as deep as one of two.
 
 use aqm_core::units::Time;
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,20 +101,18 @@ def compare(
 def _run(aqm: str, link: Link, traffic: Traffic) -> Run:
     plan = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s}
-    read, write = os.pipe()
-    with open(read) as said:
-        try:
-            carried = carry(
-                link,
-                [*WORKLOAD, json.dumps(plan)],
-                [[*WORKLOAD, "server"]],
-                warmup_s=traffic.warmup_s + BEGINNING_S,
-                stdout=write,
-            )
-        finally:
-            os.close(write)
+    # No pipe: all pings of a long run do not fit into one.
+    with tempfile.TemporaryFile("w+") as said:
+        carried = carry(
+            link,
+            [*WORKLOAD, json.dumps(plan)],
+            [[*WORKLOAD, "server"]],
+            warmup_s=traffic.warmup_s + BEGINNING_S,
+            stdout=said.fileno(),
+        )
         if carried.status:
             raise MachineError(f"{aqm}: the traffic ended with status {carried.status}")
+        said.seek(0)
         measured = json.load(said)
     return Run(aqm, link.seed, carried, measured, _metrics(carried, traffic, measured))
 

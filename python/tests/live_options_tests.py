@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
 from links import link_of
 
-from aqmlab.live import checkup, comparing
+from aqmlab.live import carrying, checkup, comparing
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.vocabulary.errors import MachineError
 
@@ -35,6 +37,7 @@ from aqmlab.vocabulary.errors import MachineError
             "--down 1mbit --up 1mbit --aqm fifo --pcap no/x.pcapng",
             "--pcap: 'no/x.pcapng' cannot be written: there is no",
         ),
+        ("--down 1mbit --up 1mbit --aqm fifo --pcap .", "--pcap: '.' is a folder"),
         ("--down 1mbit --up 1mbit --aqm fifo --server ''", "--server: it is empty"),
         ("--down 1mbit --up 1mbit --aqm fifo --down-trace nowhere", "--down: contradicts --down-trace"),
     ],
@@ -43,6 +46,39 @@ def wrong_options_are_refused_by_the_name_that_they_have_here(aqmlab: Command, w
     ended = aqmlab("link", "--rtt", "20ms", *shlex.split(words), "--", "true")
     assert ended.status == 2, ended.err
     assert says in ended.line
+
+
+def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A made-up run: a capture of three bytes, and logs without a row."""
+
+    def made_up(request: dict[str, Any], _: int | None) -> dict[str, Any]:
+        config = request["config"]
+        if config["capture"]:
+            Path(config["capture"]).write_bytes(b"cap")
+        for name in ("down", "up"):
+            if config[name]["log"]:
+                Path(config[name]["log"]).touch()
+        return {"faults": []}
+
+    monkeypatch.setattr(carrying, "_run", made_up)
+    (tmp_path / "link.pcapng").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "pipe.csv").symlink_to("pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    carried = carrying.carry(link_of("fifo"), ["true"], (), tmp_path / "pipe.csv", tmp_path / "link.pcapng")
+    assert carried.report["faults"] == []
+    assert os.read(reader, 100).startswith(b"direction,time_ns,kind,packet,reason,")
+    os.close(reader)
+    assert (tmp_path / "file").read_bytes() == b"cap"
+    assert (tmp_path / "link.pcapng").is_symlink()
+    assert (tmp_path / "pipe").is_fifo()
+    for name in ("log.parquet", "log.csv"):
+        carrying.carry(link_of("fifo"), ["true"], (), tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(b"PAR1" if name.endswith("parquet") else b"direction,")
+    lost = carrying.carry(link_of("fifo"), ["true"], (), None, tmp_path / "no" / "x.pcapng")
+    assert lost.report["faults"] == [f"{tmp_path}/no/x.pcapng: cannot be written: No such file or directory"]
 
 
 def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,6 +184,18 @@ def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int
     assert "no packet passed" in ended.err
 
 
+def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tmp_path: Path) -> None:
+    line = ["link", "--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--pcap", "/dev/full"]
+    said = "/dev/full: cannot be written: No space left on device"
+    ended = aqmlab(*line, "--quiet", "--json", tmp_path / "run.json", "--", "true")
+    assert (ended.status, ended.line) == (1, said)
+    assert json.loads((tmp_path / "run.json").read_text())["warnings"] == [said]
+    ended = aqmlab(*line, "--", "sh", "-c", "exit 7")
+    assert ended.status == 7
+    assert "Throughput" in ended.err
+    assert Path("/dev/full").is_char_device()
+
+
 def an_interface_that_disappears_is_told_and_ends_nothing() -> None:
     carried = carry(link_of("fifo"), ["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ip link del eth0; sleep 0.1; exit 3"])
     assert carried.status == 3

@@ -303,12 +303,7 @@ def check_target(as_json: str | None, *, force: bool) -> None:
         return
     from aqmlab.files import disk
 
-    path = Path(str(as_json))
-    if path.is_dir():
-        raise InputError(f"--json: '{path}' is a folder")
-    if not path.parent.is_dir():
-        raise InputError(f"--json: '{path}' cannot be written: there is no folder '{path.parent}'")
-    disk.check_free([path], force=force)
+    disk.check_place("--json", Path(str(as_json)), force=force)
 
 
 def write_json(text: str, as_json: str | None) -> None:

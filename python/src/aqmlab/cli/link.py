@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, write_json
-from aqmlab.cli.terminal import Terminal, Text
+from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
 
@@ -109,9 +109,8 @@ def link(
     if log is not None:
         logs.check(log)
     for name, path in (("log", log), ("pcap", pcap)):
-        if path and not path.parent.is_dir():
-            raise InputError(f"--{name}: '{path}' cannot be written: there is no folder '{path.parent}'")
-    disk.check_free([path for path in (log, pcap) if path], force=force)
+        if path:
+            disk.check_place(f"--{name}", path, force=force)
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "loss": loss, "jitter": jitter, "first_seed": seed}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
@@ -128,7 +127,11 @@ def link(
         stdout=STANDARD_ERROR if as_json == "-" else None,
     )
     write_json(json_text(document.document(carried)), as_json)
-    if not quiet:
+    if quiet:
+        # What makes the status 1 is said all the same.
+        for fault in carried.report["faults"]:
+            tell(fault)
+    else:
         _show(carried)
     is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
     # Not typer's exit, which takes 130 for an interrupt of aqmlab.

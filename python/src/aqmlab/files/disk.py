@@ -39,12 +39,17 @@ def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) 
 
 def put(path: Path, content: bytes) -> None:
     """Write to a path given by the user: through symbolic links, and into devices and pipes without replacing them."""
+    place(path, lambda target: target.write_bytes(content))
+
+
+def place(path: Path, writer: Callable[[Path], object]) -> None:
+    """Let ``writer`` write what `put` would, without holding all of it."""
     target = path.resolve()
     if target.exists() and not target.is_file():
-        target.write_bytes(content)
+        writer(target)
         return
     mode = target.stat().st_mode & 0o777 if target.exists() else None
-    write(target, content, durable=False)
+    fill(target, writer, durable=False)
     if mode is not None:
         target.chmod(mode)
 
@@ -147,6 +152,26 @@ def check_free(paths: Iterable[Path], *, force: bool) -> None:
     for path in paths:
         if not force and path.is_file():
             raise InputError(f"{path}: is there already: name another place, or replace it with --force")
+
+
+def check_place(option: str, path: Path, *, force: bool) -> None:
+    """Make sure that a file, a device or a pipe given by the user can be written, leaving no trace.
+
+    Raises:
+        InputError: naming the option, and saying why it cannot.
+        MachineError: if the disk is full.
+
+    """
+    if path.is_dir():
+        raise InputError(f"{option}: '{path}' is a folder")
+    if not path.parent.is_dir():
+        raise InputError(f"{option}: '{path}' cannot be written: there is no folder '{path.parent}'")
+    check_free([path], force=force)
+    target = path.resolve()
+    if not target.exists() or target.is_file():
+        check_writable(target.parent)
+    elif not os.access(target, os.W_OK):
+        raise InputError(f"{option}: '{path}' cannot be written: Permission denied")
 
 
 def check_writable(folder: Path) -> None:

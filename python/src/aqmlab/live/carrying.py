@@ -9,14 +9,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aqmlab import _native
-from aqmlab.files import disk
+from aqmlab.files import disk, system
 from aqmlab.live import log as logs
 from aqmlab.live.line import Line
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
@@ -91,10 +91,26 @@ def carry(
         replayed = None
         if log:
             replayed = logs.replay(config, folder)
-            disk.fill(log, lambda path: logs.write(folder, path))
+            as_csv = log.suffix == ".csv"
+            _place(log, lambda path: logs.write(folder, path, as_csv=as_csv), report["faults"])
         if capture:
-            disk.fill(capture, lambda path: shutil.copyfile(folder / CAPTURE, path))
+            _place(capture, lambda path: _copy(folder / CAPTURE, path), report["faults"])
     return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed)
+
+
+def _place(path: Path, writer: Callable[[Path], object], faults: list[str]) -> None:
+    """Write a file of the user's; if that fails, the run is still told, and what failed with it."""
+    try:
+        with system.writing(path):
+            disk.place(path, writer)
+    except (InputError, MachineError) as error:
+        faults.append(str(error))
+
+
+def _copy(source: Path, to: Path) -> None:
+    # `shutil.copyfile` refuses pipes.
+    with source.open("rb") as whole, to.open("wb") as written:
+        shutil.copyfileobj(whole, written)
 
 
 def _run(request: dict[str, Any], stdout: int | None) -> dict[str, Any]:

@@ -110,13 +110,15 @@ def replay(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {"calls": calls, "parts_at": parts}
 
 
-def write(folder: Path, path: Path) -> None:
-    """Write the table where the user wants it."""
+def write(folder: Path, path: Path, *, as_csv: bool) -> None:
+    """Write the table where the user wants it, else as Parquet."""
     frame = table(folder)
-    if path.suffix == ".csv":
-        frame.write_csv(path)
-    else:
-        frame.write_parquet(path)
+    # Opened here: polars writes to a pipe only if it is handed over.
+    with path.open("wb") as to:
+        if as_csv:
+            frame.write_csv(to)
+        else:
+            frame.write_parquet(to)
 
 
 __all__ = ["check", "replay", "table", "write"]

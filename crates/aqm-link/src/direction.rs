@@ -65,8 +65,9 @@ struct Wire {
     in_flight: VecDeque<InFlight>,
 }
 
+/// A packet on the wire, or at its end.
 #[derive(Clone, Copy)]
-struct InFlight {
+pub(crate) struct InFlight {
     due: Time,
     arrival: Time,
     slot: u32,
@@ -196,26 +197,29 @@ impl Direction {
         due.min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
     }
 
-    /// Puts the slots of up to `most` packets that are due by `now` into `slots`; they have left the wire.
-    pub(crate) fn leave(&mut self, now: Time, most: usize, slots: &mut Vec<u32>) {
-        while slots.len() < most
+    /// Moves up to `most` packets that are due by `now` from the wire into `left`.
+    pub(crate) fn leave(&mut self, now: Time, most: usize, left: &mut Vec<InFlight>) {
+        while left.len() < most
             && let Some(first) = self.wire.in_flight.front().copied().filter(|first| first.due <= now)
         {
             self.wire.in_flight.pop_front();
-            self.host.meter.deliver(first.arrival, first.due, now);
-            slots.push(first.slot);
+            left.push(first);
         }
     }
 
     /// The bytes of a packet that has left.
-    pub(crate) fn frame(&self, slot: u32) -> &[u8] {
-        self.host.slab.frame(slot)
+    pub(crate) fn frame(&self, left: InFlight) -> &[u8] {
+        self.host.slab.frame(left.slot)
     }
 
-    /// A packet that has left was sent, or could not be.
-    pub(crate) fn sent(&mut self, slot: u32, is_sent: bool) {
-        self.host.meter.refused += u64::from(!is_sent);
-        self.host.slab.free(slot);
+    /// A packet that has left was sent at `now`, or could not be.
+    pub(crate) fn sent(&mut self, left: InFlight, now: Time, is_sent: bool) {
+        if is_sent {
+            self.host.meter.deliver(left.arrival, left.due, now);
+        } else {
+            self.host.meter.refused += 1;
+        }
+        self.host.slab.free(left.slot);
     }
 
     /// The warm-up is over: everything is counted from zero again.

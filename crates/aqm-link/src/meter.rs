@@ -44,7 +44,7 @@ impl Meter {
         self.last = now;
     }
 
-    /// A packet that arrived at `arrival` and was due at `due` has left the wire.
+    /// A packet that arrived at `arrival` and was due at `due` was sent to the end.
     pub(crate) fn deliver(&mut self, arrival: Time, due: Time, now: Time) {
         self.delivered += 1;
         self.lateness.record(now.since(due).as_nanos());

@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 use crate::config::{Config, LinkError};
-use crate::direction::Direction;
+use crate::direction::{Direction, InFlight};
 use crate::namespaces::{Ends, TCP_RMEM, TCP_WMEM, TO_FAR, TO_NEAR, ended};
 use crate::os::clock::{self, Clock};
 use crate::os::port::{BATCH, Port, Sent};
@@ -49,7 +49,7 @@ pub fn run(
         missed: [0; 2],
         faults: Vec::new(),
         gone: [false; 2],
-        slots: Vec::with_capacity(BATCH),
+        left: Vec::with_capacity(BATCH),
     };
     for server in servers {
         ends.serve(server)?;
@@ -72,7 +72,7 @@ struct Link {
     missed: [u64; 2],
     faults: Vec<String>,
     gone: [bool; 2],
-    slots: Vec<u32>,
+    left: Vec<InFlight>,
 }
 
 impl Link {
@@ -145,30 +145,30 @@ impl Link {
     fn send(&mut self, side: usize, clock: &Clock) {
         loop {
             let now = clock.now();
-            self.slots.clear();
-            self.directions[side].leave(now, BATCH, &mut self.slots);
-            if self.slots.is_empty() {
+            self.left.clear();
+            self.directions[side].leave(now, BATCH, &mut self.left);
+            if self.left.is_empty() {
                 return;
             }
             let mut first = 0;
-            while first < self.slots.len() {
-                let (direction, waiting) = (&self.directions[side], &self.slots[first..]);
+            while first < self.left.len() {
+                let (direction, waiting) = (&self.directions[side], &self.left[first..]);
                 let sent = match self.gone[1 - side] {
                     true => Sent::Gone,
-                    false => self.ports[1 - side].send(waiting.iter().map(|slot| direction.frame(*slot))),
+                    false => self.ports[1 - side].send(waiting.iter().map(|packet| direction.frame(*packet))),
                 };
                 let count = match sent {
                     Sent::Frames(count) => count,
                     Sent::Refused => 1,
                     Sent::Gone => waiting.len(),
                 };
-                for slot in &self.slots[first..first + count] {
+                for packet in &self.left[first..first + count] {
                     if side == DOWN
                         && let (Some(capture), Sent::Frames(_)) = (&mut self.capture, sent)
                     {
-                        capture.add(self.directions[side].frame(*slot), now);
+                        capture.add(self.directions[side].frame(*packet), now);
                     }
-                    self.directions[side].sent(*slot, matches!(sent, Sent::Frames(_)));
+                    self.directions[side].sent(*packet, now, matches!(sent, Sent::Frames(_)));
                 }
                 first += count;
                 if sent == Sent::Gone {

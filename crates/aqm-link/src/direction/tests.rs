@@ -38,14 +38,14 @@ fn micros(micros: u64) -> Time {
 
 /// When and with which bytes packets leave, looked at whenever something is due.
 fn left(direction: &mut Direction, until: Time) -> Vec<(Time, Vec<u8>)> {
-    let (mut found, mut slots) = (Vec::new(), Vec::new());
+    let (mut found, mut packets) = (Vec::new(), Vec::new());
     while direction.next() <= until {
         let now = direction.next();
         direction.advance(now);
-        direction.leave(now, 32, &mut slots);
-        for slot in slots.drain(..) {
-            found.push((now, direction.frame(slot).to_vec()));
-            direction.sent(slot, true);
+        direction.leave(now, 32, &mut packets);
+        for packet in packets.drain(..) {
+            found.push((now, direction.frame(packet).to_vec()));
+            direction.sent(packet, now, true);
         }
     }
     found
@@ -73,7 +73,7 @@ fn decisions_and_times_are_the_same_however_late_it_is_looked_at() {
         let mut direction = direction(&line("codel target 2ms interval 20ms limit 1000p ecn"));
         let mut random = Random::seeded(1);
         let mut at = Time::ZERO;
-        let mut slots = Vec::new();
+        let mut packets = Vec::new();
         let mut due = Vec::new();
         for n in 0..2000 {
             at += Span::from_nanos(random.below(1_800_000));
@@ -81,8 +81,8 @@ fn decisions_and_times_are_the_same_however_late_it_is_looked_at() {
             if n % step as u16 == 0 {
                 direction.advance(at);
                 due.extend(direction.wire.in_flight.iter().map(|it| (it.due, it.arrival)));
-                direction.leave(Time::MAX, usize::MAX, &mut slots);
-                slots.drain(..).for_each(|slot| direction.sent(slot, true));
+                direction.leave(Time::MAX, usize::MAX, &mut packets);
+                packets.drain(..).for_each(|packet| direction.sent(packet, Time::MAX, true));
             }
         }
         direction.finish(at + Span::from_secs(5));
@@ -104,6 +104,19 @@ fn what_was_before_measuring_began_is_not_counted() {
     direction.finish(micros(110_000));
     assert_eq!(direction.meter().sojourn.iter().map(|(_, count)| count).sum::<u32>(), 2);
     assert_eq!(direction.used() / direction.offered(micros(110_000)), 2.0 * 1514.0 * 8.0 / 1e6);
+}
+
+#[test]
+fn a_packet_that_the_end_refuses_is_not_delivered() {
+    let mut direction = direction(&line("fifo limit 100p"));
+    (0..2).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));
+    let mut packets = Vec::new();
+    direction.advance(micros(50_000));
+    direction.leave(micros(50_000), 32, &mut packets);
+    direction.sent(packets[0], micros(50_000), true);
+    direction.sent(packets[1], micros(50_000), false);
+    let meter = direction.meter();
+    assert_eq!((meter.delivered, meter.refused, meter.one_way_sum), (1, 1, 50_000_000));
 }
 
 #[test]

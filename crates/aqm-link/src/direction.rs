@@ -36,8 +36,7 @@ pub(crate) struct Direction {
     host: Host,
     overhead: u32,
     arrived: u32,
-    /// When measuring began, and what the discipline had counted by then.
-    since: Time,
+    /// What the discipline had counted when measuring began.
     before: Counters,
     /// The time of the last event.
     now: Time,
@@ -86,6 +85,7 @@ impl Observer for Host {
         if let Some(log) = &mut self.log {
             log.dropped(&packet, reason, self.now);
         }
+        self.meter.drop(&packet, reason);
         self.slab.free(slot(&packet));
     }
 
@@ -93,6 +93,7 @@ impl Observer for Host {
         if let Some(log) = &mut self.log {
             log.marked(packet, reason, self.now);
         }
+        self.meter.mark(packet);
     }
 
     // A discipline that does is refused.
@@ -135,7 +136,6 @@ impl Direction {
             host: Host { slab: Slab::default(), meter: Meter::default(), log, now: Time::ZERO },
             overhead: line.overhead,
             arrived: 0,
-            since: Time::ZERO,
             before: Counters::default(),
             now: Time::ZERO,
         })
@@ -226,8 +226,8 @@ impl Direction {
     pub(crate) fn restart(&mut self, now: Time) {
         self.advance(now);
         self.settle(now);
-        self.host.meter = Meter::since(now);
-        (self.since, self.before) = (now, self.qdisc.counters().clone());
+        self.host.meter = Meter::since(now, self.qdisc.backlog());
+        self.before = self.qdisc.counters().clone();
     }
 
     /// The end of the run.
@@ -241,7 +241,7 @@ impl Direction {
 
     /// What the discipline has counted when measuring began, and when that was.
     pub(crate) fn before(&self) -> (&Counters, Time) {
-        (&self.before, self.since)
+        (&self.before, self.host.meter.since)
     }
 
     /// The discipline.
@@ -262,10 +262,11 @@ impl Direction {
 
     /// Bytes that could have been sent by `now`, since measuring began; IP bytes where opportunities decide, as [`Meter::sent_ip_bytes`].
     pub(crate) fn offered(&self, now: Time) -> f64 {
+        let since = self.host.meter.since;
         match &self.device {
-            Device::Rate(rate) => rate.as_bytes_per_sec_f64() * now.since(self.since).as_secs_f64(),
+            Device::Rate(rate) => rate.as_bytes_per_sec_f64() * now.since(since).as_secs_f64(),
             Device::Trace { trace, .. } => {
-                (trace.count_between(self.since, now) * OPPORTUNITY_BYTES.as_u64()) as f64
+                (trace.count_between(since, now) * OPPORTUNITY_BYTES.as_u64()) as f64
             }
         }
     }

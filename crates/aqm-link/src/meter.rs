@@ -1,12 +1,16 @@
 //! What is counted in one direction. Names and definitions are those of the simulator's metrics.
 
 use aqm_core::backlog::Backlog;
+use aqm_core::packet::Packet;
+use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 
-/// Counts and sums since the start.
+/// Counts and sums since measuring began.
 #[derive(Default)]
 pub(crate) struct Meter {
+    /// When measuring began.
+    pub(crate) since: Time,
     /// Sojourn times of packets that left the discipline.
     pub(crate) sojourn: Histogram,
     /// From the arrival at the discipline to the end of the wire.
@@ -24,6 +28,11 @@ pub(crate) struct Meter {
     pub(crate) oversized: u64,
     /// Packets that the kernel would not take at the far end.
     pub(crate) refused: u64,
+    /// Of the packets that arrived since: dropped by the AQM, dropped by a full queue, and marked.
+    pub(crate) drops_early: u64,
+    pub(crate) drops_overflow: u64,
+    pub(crate) marks: u64,
+    /// The largest backlog, in packets.
     pub(crate) queue_max: u64,
     packet_nanos: u128,
     byte_nanos: u128,
@@ -31,9 +40,26 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Measures from `now` on.
-    pub(crate) fn since(now: Time) -> Meter {
-        Meter { last: now, ..Meter::default() }
+    /// Measures from `now` on, when `queued` waits.
+    pub(crate) fn since(now: Time, queued: Backlog) -> Meter {
+        Meter { since: now, last: now, queue_max: queued.packets, ..Meter::default() }
+    }
+
+    /// The discipline drops a packet.
+    pub(crate) fn drop(&mut self, packet: &Packet, reason: DropReason) {
+        if packet.arrival < self.since {
+            return;
+        }
+        if reason.is_early() {
+            self.drops_early += 1;
+        } else {
+            self.drops_overflow += 1;
+        }
+    }
+
+    /// The discipline marks a packet.
+    pub(crate) fn mark(&mut self, packet: &Packet) {
+        self.marks += u64::from(packet.arrival >= self.since);
     }
 
     /// `queued` has waited since the last call.

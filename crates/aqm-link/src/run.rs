@@ -242,8 +242,7 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
     let departed = (counters.departed - before.departed) as f64;
     let sojourn = counters.sojourn_sum.saturating_sub(before.sojourn_sum);
     let arrived = counters.arrived - before.arrived;
-    let dropped = counters.dropped_total() - before.dropped_total();
-    let early = counters.dropped_early() - before.dropped_early();
+    let dropped = meter.drops_early + meter.drops_overflow;
     let (packets, bytes) = meter.queue_means(time);
     let mut metrics = BTreeMap::new();
     let mut put = |name, value: f64| {
@@ -265,9 +264,9 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
     put("owd_mean_ms", meter.one_way_sum as f64 / 1e6 / meter.delivered as f64);
     put("owd_p99_ms", meter.one_way.quantile_ms(0.99).unwrap_or(f64::NAN));
     put("loss_ratio", dropped as f64 / arrived as f64);
-    put("drops_early", early as f64);
-    put("drops_overflow", (dropped - early) as f64);
-    put("marks", (counters.marked - before.marked) as f64);
+    put("drops_early", meter.drops_early as f64);
+    put("drops_overflow", meter.drops_overflow as f64);
+    put("marks", meter.marks as f64);
     put("packets_arrived", arrived as f64);
     put("packets_delivered", meter.delivered as f64);
     report::Port {

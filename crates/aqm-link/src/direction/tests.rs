@@ -107,6 +107,25 @@ fn what_was_before_measuring_began_is_not_counted() {
 }
 
 #[test]
+fn drops_and_marks_are_of_what_arrived_since_measuring_began_and_the_longest_queue_of_all() {
+    for ecn in ["ecn", "noecn"] {
+        let mut direction = direction(&line(&format!("codel target 1ms interval 5ms limit 1000p {ecn}")));
+        (0..300).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));
+        direction.restart(micros(10_000));
+        let (waiting, before) = (direction.qdisc().backlog().packets, direction.before().0.clone());
+        direction.finish(micros(1_000_000));
+        let counters = direction.qdisc().counters();
+        assert!(counters.dropped_total() + counters.marked > before.dropped_total() + before.marked + 3);
+        let meter = direction.meter();
+        assert_eq!((meter.drops_early, meter.drops_overflow, meter.marks), (0, 0, 0), "{ecn}");
+        assert_eq!(meter.queue_max, waiting);
+        (0..300).for_each(|n| direction.arrive(&frame(1, 1514), micros(1_000_000 + n)));
+        direction.finish(micros(2_000_000));
+        assert!(direction.meter().drops_early + direction.meter().marks > 3, "{ecn}");
+    }
+}
+
+#[test]
 fn a_packet_that_the_end_refuses_is_not_delivered() {
     let mut direction = direction(&line("fifo limit 100p"));
     (0..2).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));

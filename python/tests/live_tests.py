@@ -317,6 +317,7 @@ def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
     assert document["runs"][0]["metrics"]["rtt_base_ms"] == 30
     assert document["scenario"]["down"]["buffer"] == "20p"
     assert document["scenario"]["tcp"]["tcp_rmem"] == "4096 131072 6291456"
+    assert document["scenario"]["tcp"]["tcp_ecn"] == "0"
     assert document["link"]["status"] == 0
 
 
@@ -340,6 +341,15 @@ def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
     assert 0.5 < found["jain_index"].value <= 1
     assert found["qdelay_p50_ms"].value <= found["qdelay_p99_ms"].value
     assert found["goodput_mbit"].low is None
+
+
+@pytest.mark.parametrize("ecn", [False, True])
+def tcp_has_ecn_where_it_is_asked_for(ecn: bool) -> None:
+    link = link_of("codel target 2ms interval 20ms limit 100p ecn", rtt="10ms")
+    traffic = comparing.Traffic(down=1, duration_s=0.5, warmup_s=0.5)
+    compared = comparing.compare({"codel": (link.down, link.up)}, traffic, [1], ecn=ecn)
+    assert compared.runs[0].carried.report["tcp"]["tcp_ecn"] == str(int(ecn))
+    assert (compared.estimates["codel"]["marks"].value > 0) == ecn
 
 
 def the_self_test_measures_a_link_beside_an_idle_timer() -> None:

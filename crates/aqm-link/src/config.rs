@@ -29,6 +29,15 @@ pub struct Config {
     pub capture: Option<PathBuf>,
     /// Congestion control of the kernel's TCP at both ends; CUBIC unless given, where the system permits it.
     pub congestion_control: Option<String>,
+    /// Whether the kernel's TCP asks for ECN at both ends (RFC 3168); else it neither asks nor agrees.
+    pub ecn: bool,
+}
+
+impl Config {
+    /// `net.ipv4.tcp_ecn` of both ends.
+    pub(crate) fn tcp_ecn(&self) -> &'static str {
+        if self.ecn { "1" } else { "0" }
+    }
 }
 
 /// One direction.

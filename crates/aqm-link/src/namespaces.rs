@@ -4,7 +4,7 @@
 //! between them, which has an interface to each and no address. A pair of veth interfaces joins each end with it. All of
 //! them, and every process in them, end with this process, however it ends.
 
-use crate::config::{LinkError, MTU};
+use crate::config::{Config, LinkError, MTU};
 use crate::os::device::without_offloads;
 use crate::os::process::{self, First};
 use crate::report::Ended;
@@ -51,7 +51,7 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// Makes the namespaces with their interfaces. This process must have one thread; it is between them from then on.
-    pub(crate) fn new(congestion_control: Option<&str>) -> Result<Ends, LinkError> {
+    pub(crate) fn new(config: &Config) -> Result<Ends, LinkError> {
         let refused = |error: io::Error| {
             LinkError::Machine(format!(
                 "the system permits no network namespaces ({error}): run it as root, or allow user namespaces (sysctl \
@@ -71,7 +71,7 @@ impl Ends {
         join(&between, &near, &far)?;
         for (end, own, other) in [(&near, NEAR, FAR), (&far, FAR, NEAR)] {
             enter(end)?;
-            set_up(own, other, end.as_raw_fd(), congestion_control)?;
+            set_up(own, other, end.as_raw_fd(), config)?;
         }
         let congestion_control =
             fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string();
@@ -152,12 +152,7 @@ fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
 }
 
 /// Sets up an end, in whose namespace this process is.
-fn set_up(
-    own: [&str; 2],
-    other: [&str; 2],
-    namespace: RawFd,
-    congestion_control: Option<&str>,
-) -> Result<(), LinkError> {
+fn set_up(own: [&str; 2], other: [&str; 2], namespace: RawFd, config: &Config) -> Result<(), LinkError> {
     without_offloads(INTERFACE).map_err(|error| LinkError::machine("ethtool", &error))?;
     let mut batch = format!("link set lo up\nlink set {INTERFACE} up\n");
     for ((own, other), length) in own.into_iter().zip(other).zip(NETWORKS) {
@@ -169,10 +164,12 @@ fn set_up(
             &format!("addr add {own}/{length} dev {INTERFACE} {at_once}\nroute add default via {other}\n");
     }
     ip(&batch, namespace, Vec::new())?;
-    choose(congestion_control)?;
+    choose(config.congestion_control.as_deref())?;
     for (name, value) in [
         ("net/ipv4/tcp_rmem", TCP_RMEM),
         ("net/ipv4/tcp_wmem", TCP_WMEM),
+        // A new namespace has 2: both ends would wait for the other to ask.
+        ("net/ipv4/tcp_ecn", config.tcp_ecn()),
         // What was learnt in an earlier connection stays there.
         ("net/ipv4/tcp_no_metrics_save", "1"),
         // ICMP has a limit of its own, which pings through a link would meet.

@@ -37,7 +37,7 @@ pub fn run(
     let down = Direction::new(&config.down, "down", config.seed)?;
     let up = Direction::new(&config.up, "up", config.seed)?;
     process::ignore_terminal();
-    let mut ends = Ends::new(config.congestion_control.as_deref())?;
+    let mut ends = Ends::new(config)?;
     process::end_with(parent).map_err(|error| LinkError::machine("prctl", &error))?;
     let open = |name: &str| {
         Port::open(name).map_err(|error| LinkError::machine(&format!("AF_PACKET, {name}"), &error))
@@ -60,8 +60,13 @@ pub fn run(
     let warmup = Time::from_nanos(config.warmup_ns);
     let (status, end) = link.carry(&mut child, warmup, config.capture.as_deref())?;
     let cpu_s = (clock::cpu().saturating_sub(cpu)) as f64 / 1e9;
-    let tcp = ends.end();
-    Ok(link.report(tcp, status, end, real_time, cpu_s))
+    let tcp = [
+        ("congestion_control", ends.end()),
+        ("tcp_rmem", TCP_RMEM.to_string()),
+        ("tcp_wmem", TCP_WMEM.to_string()),
+        ("tcp_ecn", config.tcp_ecn().to_string()),
+    ];
+    Ok(link.report(tcp.into_iter().collect(), status, end, real_time, cpu_s))
 }
 
 /// Both directions with their interfaces: `down` receives from the first and sends to the second, `up` the other way round.
@@ -193,7 +198,7 @@ impl Link {
 
     fn report(
         mut self,
-        congestion_control: String,
+        tcp: BTreeMap<&'static str, String>,
         command: Ended,
         end: Time,
         real_time: bool,
@@ -215,11 +220,6 @@ impl Link {
             }
             port(direction, end, self.missed[side])
         });
-        let tcp = [
-            ("congestion_control", congestion_control),
-            ("tcp_rmem", TCP_RMEM.to_string()),
-            ("tcp_wmem", TCP_WMEM.to_string()),
-        ];
         Report {
             command,
             duration_s: end.since(self.directions[0].before().1).as_secs_f64(),
@@ -227,7 +227,7 @@ impl Link {
             up,
             real_time,
             cpu_s,
-            tcp: tcp.into_iter().collect(),
+            tcp,
             faults: self.faults,
         }
     }

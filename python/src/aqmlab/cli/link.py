@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,6 +48,7 @@ Jitter = Annotated[
 Cc = Annotated[
     One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
 ]
+Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both ends (default: neither has it).")]
 
 
 def link(
@@ -77,6 +79,7 @@ def link(
         typer.Option("--server", metavar="CMD", help="Started at the far end before the command; may be repeated."),
     ] = None,
     cc: Cc = None,
+    ecn: Ecn = False,
     log: Annotated[
         Path | None,
         typer.Option("--log", metavar="FILE", help="Every call into the disciplines, as .parquet or .csv; replayed."),
@@ -118,7 +121,7 @@ def link(
     }
     both = lines({**{name: value for name, value in shared.items() if value is not None}, "aqm": aqm}, own)
     carried = carrying.carry(
-        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or ""),
+        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn),
         command,
         [_words(one) for one in server or ()],
         log,
@@ -166,11 +169,17 @@ def _show(carried: Carried) -> None:
     tcp, late = carried.report["tcp"], _lateness(carried)
     console.print("", table, "")
     console.print(Text(f"{carried.report['duration_s']:.1f} s; {late}"))
-    console.print(Text(f"TCP of both ends: {tcp['congestion_control']}, tcp_rmem {tcp['tcp_rmem']}"))
+    console.print(Text(f"TCP of both ends: {tcp_of(tcp)}"))
     if carried.replayed and not carried.replayed["parts_at"]:
         console.print(Text(f"the log's {carried.replayed['calls']} calls were replayed, with the same decisions"))
     for warning in document.warnings(carried):
         console.print(Text(f"warning: {warning}", style="yellow"))
+
+
+def tcp_of(tcp: Mapping[str, str]) -> str:
+    """Say what TCP of both ends was set to."""
+    ecn = "with" if tcp["tcp_ecn"] == "1" else "without"
+    return f"{tcp['congestion_control']}, {ecn} ECN, tcp_rmem {tcp['tcp_rmem']}"
 
 
 def _lateness(carried: Carried) -> str:
@@ -183,4 +192,4 @@ def _lateness(carried: Carried) -> str:
     return f"packets left {median:.2f} ms late in the median, 99 % within {worst:.2f} ms"
 
 
-__all__ = ["link"]
+__all__ = ["link", "tcp_of"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.compare import Force, Json, Many, Quiet, check_target, write_json
-from aqmlab.cli.link import Buffer, Cc, Down, Jitter, Loss, Overhead, Rtt, Up
+from aqmlab.cli.link import Buffer, Cc, Down, Ecn, Jitter, Loss, Overhead, Rtt, Up, tcp_of
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -48,6 +48,7 @@ def live_compare(
     ] = "2",
     uploads: Annotated[str, typer.Option("--uploads", metavar="N", help="Bulk transfers from the near end.")] = "0",
     cc: Cc = None,
+    ecn: Ecn = False,
     duration: Annotated[str, typer.Option("--duration", metavar="T", help="Measured time of a run.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="T", help="Time before it, of traffic alike.")] = "3s",
     seeds: Annotated[str, typer.Option("--seeds", metavar="N", help="Runs of each discipline.")] = "3",
@@ -89,9 +90,8 @@ def live_compare(
             raise InputError(f"--aqm: '{both[0].label}' is given twice")
         links[both[0].label] = both
     numbers = range(1, _count("seeds", seeds, 1, MOST_SEEDS) + 1)
-    compared = comparing.compare(
-        links, traffic, numbers, cc or "", (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
-    )
+    told = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
+    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn)
     write_json(json_text(comparing.document(compared)), as_json)
     if not quiet:
         _show(compared, to_stderr=as_json == "-")
@@ -133,10 +133,7 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     runs = len(compared.runs) // len(compared.estimates)
     console.print("", table, "")
     console.print(
-        Text(
-            f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals; "
-            f"TCP {tcp['congestion_control']}, tcp_rmem {tcp['tcp_rmem']}"
-        )
+        Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals; TCP {tcp_of(tcp)}")
     )
     for warning in compared.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))

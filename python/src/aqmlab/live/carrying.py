@@ -26,12 +26,16 @@ CAPTURE = "near.pcapng"
 
 @dataclass(frozen=True)
 class Link:
-    """Both directions, the seed of all random numbers, and TCP's congestion control (empty: CUBIC, where permitted)."""
+    """Both directions, the seed of all random numbers, and the kernel's TCP at both ends.
+
+    An empty congestion control is CUBIC, where permitted; with ``ecn`` TCP asks for ECN, else neither end has it.
+    """
 
     down: Line
     up: Line
     seed: int = 1
     congestion_control: str = ""
+    ecn: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def carry(
             "warmup_ns": round(warmup_s * 1e9),
             "capture": str(folder / CAPTURE) if capture else None,
             "congestion_control": link.congestion_control or None,
+            "ecn": link.ecn,
         }
         report = _run({"config": config, "command": list(command), "servers": [list(one) for one in servers]}, stdout)
         replayed = None

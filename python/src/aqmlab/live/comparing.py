@@ -75,6 +75,8 @@ def compare(
     seeds: Sequence[int],
     congestion_control: str = "",
     progress: Callable[[str], None] = lambda text: None,
+    *,
+    ecn: bool = False,
 ) -> Compared:
     """Run the traffic through each link with each seed, the links in turn: what drifts in the machine meets all.
 
@@ -84,6 +86,7 @@ def compare(
         seeds: one for each repetition.
         congestion_control: TCP's (empty: CUBIC, where permitted).
         progress: is told what runs.
+        ecn: whether TCP asks for ECN.
 
     Raises:
         MachineError: the system does not permit it, or the traffic has ended with an error.
@@ -93,7 +96,7 @@ def compare(
     for seed in seeds:
         for aqm, (down, up) in links.items():
             progress(f"{aqm}, seed {seed}")
-            runs.append(_run(aqm, Link(down, up, seed, congestion_control), traffic))
+            runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn), traffic))
     estimates = {aqm: _estimates([one for one in runs if one.aqm == aqm], traffic) for aqm in links}
     return Compared(traffic, tuple(runs), estimates)
 

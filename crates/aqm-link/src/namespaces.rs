@@ -133,14 +133,15 @@ fn enter(namespace: &File) -> Result<(), LinkError> {
 /// Lays an interface from the middle to each end.
 fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
     let mut batch = String::new();
+    // No packet of its own; without IPv6 there is none, and `ip` would not know the word.
+    let own_addresses = if has_ipv6() { "addrgenmode none " } else { "" };
     for (number, (ours, end)) in [(TO_NEAR, near), (TO_FAR, far)].into_iter().enumerate() {
         // Fixed addresses: a run is like another.
         batch += &format!(
             "link add {ours} address 02:00:00:00:01:0{number} mtu {MTU} type veth peer name {INTERFACE} \
              address 02:00:00:00:00:0{number} mtu {MTU}\n\
              link set {INTERFACE} netns /proc/self/fd/{}\n\
-             link set {ours} addrgenmode none\n\
-             link set {ours} up\n",
+             link set {ours} {own_addresses}up\n",
             end.as_raw_fd()
         );
     }
@@ -197,8 +198,9 @@ fn choose(wanted: Option<&str>) -> Result<(), LinkError> {
     })
 }
 
+/// Whether interfaces of this network namespace have IPv6: the kernel may lack it, or have it switched off.
 fn has_ipv6() -> bool {
-    fs::exists("/proc/sys/net/ipv6").unwrap_or(false)
+    fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 
 fn sysctl(name: &str, value: &str) -> io::Result<()> {

@@ -26,9 +26,10 @@ DOWN, UP = b"d", b"u"
 
 def serve() -> None:
     """Serve transfers and answer pings without end."""
-    listener = socket.create_server(("::", PORT), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1024)
-    echo = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-    echo.bind(("::", PORT))
+    # IPv6 may be switched off.
+    listener = socket.create_server(("", PORT), backlog=1024)
+    echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    echo.bind(("", PORT))
     threading.Thread(target=_echo, args=(echo,), daemon=True).start()
     while True:
         connection, _ = listener.accept()

@@ -95,7 +95,14 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
             "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],
             "lateness_ms": None, "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
         }  # fmt: skip
-        report = {"command": {"status": 0}, "down": port, "up": port, "faults": [], "cpu_s": 0.1, "tcp": {}}
+        report = {
+            "command": {"status": 0, "signal": None},
+            "down": port,
+            "up": port,
+            "faults": [],
+            "cpu_s": 0.1,
+            "tcp": {},
+        }
         return Carried(link, (), (), report)
 
     monkeypatch.setattr(comparing, "carry", made_up)

@@ -352,6 +352,21 @@ def tcp_has_ecn_where_it_is_asked_for(ecn: bool) -> None:
     assert (compared.estimates["codel"]["marks"].value > 0) == ecn
 
 
+def an_interrupt_of_a_comparison_is_told_in_one_line() -> None:
+    line = ["--down", "5mbit", "--up", "5mbit", "--rtt", "5ms", "--aqm", "fifo", "--duration", "30s"]
+    command = [sys.executable, "-m", "aqmlab", "live-compare", *line]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
+        assert started.stderr is not None
+        begun = started.stderr.readline()
+        # As a terminal does: all processes of its group are told. The traffic has begun by then, or does not begin.
+        time.sleep(3)
+        os.killpg(started.pid, signal.SIGINT)
+        said = started.communicate(timeout=60)[1]
+    assert begun == "aqmlab: running fifo, seed 1\n"
+    assert said == "aqmlab: interrupted; nothing was kept\n"
+    assert started.returncode == 130
+
+
 def the_self_test_measures_a_link_beside_an_idle_timer() -> None:
     tested = checkup.self_test(0.3)
     assert 0 < tested.timers["p50"] <= tested.timers["p99"] <= tested.timers["max"]

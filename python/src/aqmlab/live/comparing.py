@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from aqmlab.live.document import FORMAT_VERSION, warnings
 from aqmlab.live.line import Line
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
-from aqmlab.vocabulary.errors import MachineError
+from aqmlab.vocabulary.errors import Interrupted, MachineError
 
 # What a program needs to begin, and its connections: the link's own warm-up is longer by that.
 BEGINNING_S = 0.5
@@ -89,6 +90,7 @@ def compare(
         ecn: whether TCP asks for ECN.
 
     Raises:
+        Interrupted: by the user, who meant the traffic with it.
         MachineError: the system does not permit it, or the traffic has ended with an error.
 
     """
@@ -113,6 +115,8 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Run:
             warmup_s=traffic.warmup_s + BEGINNING_S,
             stdout=said.fileno(),
         )
+        if carried.report["command"]["signal"] == signal.SIGINT:
+            raise Interrupted("interrupted; nothing was kept")
         if carried.status:
             raise MachineError(f"{aqm}: the traffic ended with status {carried.status}")
         said.seek(0)

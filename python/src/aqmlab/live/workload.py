@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import struct
 import sys
@@ -133,6 +134,8 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Be the server, or run a plan and print what it got."""
+    # An interrupt ends it without a word: aqmlab says it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.argv[1] == "server":
         serve()
     print(json.dumps(run(json.loads(sys.argv[1]))), flush=True)

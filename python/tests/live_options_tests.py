@@ -137,6 +137,12 @@ def wrong_comparisons_are_refused(aqmlab: Command, words: str, says: str) -> Non
     assert says in ended.line
 
 
+def a_comparison_without_a_rate_is_told_only_options_that_it_has(aqmlab: Command) -> None:
+    ended = aqmlab("live-compare", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo")
+    assert ended.status == 2, ended.err
+    assert ended.line.endswith("--down: is missing: give its rate, as 20mbit")
+
+
 def the_doctor_says_what_to_do_where_no_link_can_be_made(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> Carried:
         raise MachineError("the system permits no network namespaces (made up)")

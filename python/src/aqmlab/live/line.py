@@ -61,21 +61,23 @@ def lines(shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> tu
 
     Args:
         shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ``loss``, ...
-        own: by direction, options of `compare` that one has: ``rate`` or ``link_trace``, ``aqm``.
+        own: by direction, options of `compare` that one can have, or empty: ``rate``, ``link_trace``, ``aqm``.
 
     Raises:
         InputError: naming the option that is wrong, as the command line spells it.
 
     """
-    down, up = (_line(name, shared, {key: value for key, value in own[name].items() if value}) for name in DIRECTIONS)
+    down, up = (_line(name, shared, own[name]) for name in DIRECTIONS)
     return down, up
 
 
-def _line(name: str, shared: Mapping[str, Any], own: Mapping[str, Any]) -> Line:
+def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> Line:
+    own = {key: value for key, value in offered.items() if value}
     if "aqm" not in own and not shared.get("aqm"):
         raise InputError(f"--aqm: is missing: name a discipline for both directions, or --aqm-{name} for this one")
     if "rate" not in own and "link_trace" not in own:
-        raise InputError(f"--{name}: is missing: give its rate, as 20mbit, or a recorded link (--{name}-trace)")
+        recorded = f", or a recorded link (--{name}-trace)" if "link_trace" in offered else ""
+        raise InputError(f"--{name}: is missing: give its rate, as 20mbit{recorded}")
     try:
         plan = scenario.resolve(scenario.from_values({**shared, **own, "seeds": "1", "flows": [FLOW]}, "--"))
     except InputError as error:

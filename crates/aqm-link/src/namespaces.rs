@@ -182,20 +182,19 @@ fn set_up(own: [&str; 2], other: [&str; 2], namespace: RawFd, config: &Config) -
 }
 
 /// Sets TCP's congestion control: the one that is asked for; else CUBIC, and the machine's own where a namespace may not have
-/// that.
+/// that. A name that is not allowed is not written: for root the kernel would load its module, and refuse it then.
 fn choose(wanted: Option<&str>) -> Result<(), LinkError> {
-    let Some(wanted) = wanted else {
-        let _ = fs::write(CONGESTION_CONTROL, "cubic");
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
+    let allowed: Vec<&str> = allowed.split_whitespace().collect();
+    let name = wanted.unwrap_or("cubic");
+    if allowed.contains(&name) && fs::write(CONGESTION_CONTROL, name).is_ok() || wanted.is_none() {
         return Ok(());
-    };
-    fs::write(CONGESTION_CONTROL, wanted).map_err(|_| {
-        let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
-        let allowed = allowed.split_whitespace().collect::<Vec<_>>().join(", ");
-        LinkError::Input(format!(
-            "this system's TCP has no congestion control '{wanted}' for namespaces; it has {allowed} (more by sysctl \
-             net.ipv4.tcp_allowed_congestion_control)"
-        ))
-    })
+    }
+    Err(LinkError::Input(format!(
+        "this system's TCP has no congestion control '{name}' for namespaces; it has {} (more by modprobe tcp_{name}, and \
+         sysctl net.ipv4.tcp_allowed_congestion_control)",
+        allowed.join(", ")
+    )))
 }
 
 /// Whether interfaces of this network namespace have IPv6: the kernel may lack it, or have it switched off.

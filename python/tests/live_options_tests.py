@@ -93,7 +93,7 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
         port = {
             "metrics": {"qdelay_mean_ms": float(link.seed), "loss_ratio": 0.01},
             "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],
-            "lateness_ms": None, "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
+            "lateness_ms": [0.1, 0.2, 0.3, 0.4], "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
         }  # fmt: skip
         report = {
             "command": {"status": 0, "signal": None},
@@ -117,6 +117,8 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared.estimates["codel"]["ping_p99_ms"].value == 23
     document = comparing.document(compared)
     assert [run["aqm"] for run in document["runs"]] == ["fifo", "codel"] * 3
+    late = {"p50": 0.1, "p99": 0.2, "p999": 0.3, "max": 0.4}
+    assert document["runs"][0]["lateness_ms"] == {"down": late, "up": late}
     assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
 
 

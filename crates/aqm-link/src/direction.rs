@@ -45,11 +45,10 @@ pub(crate) struct Direction {
 /// What serialises.
 enum Device {
     Rate(Rate),
-    /// Opportunities, the unused bytes of those that were used, and what is left of a packet that is being sent.
+    /// Opportunities, and what is left of a packet that is being sent.
     Trace {
         trace: LinkTrace,
         cursor: Cursor,
-        budget: u64,
         sending: Option<(Packet, u64)>,
     },
 }
@@ -117,7 +116,7 @@ impl Direction {
         };
         let device = match line.link_trace()? {
             None => Device::Rate(line.rate()),
-            Some(trace) => Device::Trace { cursor: trace.cursor(), trace, budget: 0, sending: None },
+            Some(trace) => Device::Trace { cursor: trace.cursor(), trace, sending: None },
         };
         let wire = Wire {
             delay: line.delay(),
@@ -312,30 +311,28 @@ impl Direction {
         }
     }
 
-    /// One delivery opportunity: what it carries leaves now, and what it has left stays while packets wait.
+    /// One delivery opportunity: what it carries leaves now; what it cannot carry whole, it has begun.
     fn serve_opportunity(&mut self, at: Time) -> Option<Time> {
-        let Device::Trace { cursor, budget, sending, .. } = &mut self.device else { return None };
+        let Device::Trace { cursor, sending, .. } = &mut self.device else { return None };
         cursor.next_opportunity();
-        let (next, mut left) = (cursor.peek(), *budget + OPPORTUNITY_BYTES.as_u64());
-        let mut sending = sending.take();
-        let (ready, unused) = loop {
-            let waiting = sending.take().or_else(|| {
+        let (next, mut left) = (cursor.peek(), OPPORTUNITY_BYTES.as_u64());
+        let mut begun = sending.take();
+        loop {
+            let waiting = begun.take().or_else(|| {
                 let packet = self.dequeue(at)?;
                 let bytes = u64::from(packet.length - self.overhead);
                 Some((packet, bytes))
             });
-            let Some((packet, bytes)) = waiting else { break (None, 0) };
+            let (packet, bytes) = waiting?;
             if bytes > left {
-                sending = Some((packet, bytes - left));
-                break (Some(next), 0);
+                if let Device::Trace { sending, .. } = &mut self.device {
+                    *sending = Some((packet, bytes - left));
+                }
+                return Some(next);
             }
             left -= bytes;
             self.depart(&packet, at);
-        };
-        if let Device::Trace { budget, sending: kept, .. } = &mut self.device {
-            (*budget, *kept) = (unused, sending);
         }
-        ready
     }
 
     fn dequeue(&mut self, at: Time) -> Option<Packet> {

@@ -14,7 +14,7 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.live.carrying import Carried, Link, carry
-from aqmlab.live.document import FORMAT_VERSION, warnings
+from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import Line
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
@@ -199,7 +199,7 @@ def document(compared: Compared) -> dict[str, Any]:
                 "flows": [{"id": number, **flow} for number, flow in enumerate(one.measured["flows"])],
                 "engine": "live",
                 "cpu_s": one.carried.report["cpu_s"],
-                "lateness_ms": {name: one.carried.report[name]["lateness_ms"] for name in ("down", "up")},
+                "lateness_ms": {name: lateness_ms(one.carried.report[name]) for name in ("down", "up")},
             }
             for one in compared.runs
         ],

@@ -64,9 +64,14 @@ def label(carried: Carried) -> str:
 
 
 def _port(port: dict[str, Any]) -> dict[str, Any]:
-    late = port["lateness_ms"]
     counts = {name: port[name] for name in ("missed", "refused", "malformed", "lost")}
-    return {**counts, "lateness_ms": dict(zip(LATENESS, late, strict=True)) if late else None}
+    return {**counts, "lateness_ms": lateness_ms(port)}
+
+
+def lateness_ms(port: dict[str, Any]) -> dict[str, float] | None:
+    """Return how late packets of a direction left, by percentile; nothing if none did."""
+    late = port["lateness_ms"]
+    return dict(zip(LATENESS, late, strict=True)) if late else None
 
 
 def warnings(carried: Carried) -> list[str]:
@@ -98,4 +103,4 @@ def warnings(carried: Carried) -> list[str]:
     return found
 
 
-__all__ = ["document", "label", "warnings"]
+__all__ = ["document", "label", "lateness_ms", "warnings"]

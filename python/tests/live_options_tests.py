@@ -60,7 +60,7 @@ def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
         for name in ("down", "up"):
             if config[name]["log"]:
                 Path(config[name]["log"]).touch()
-        return {"faults": []}
+        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": False}}
 
     monkeypatch.setattr(carrying, "_run", made_up)
     (tmp_path / "link.pcapng").symlink_to("file")
@@ -79,6 +79,20 @@ def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
         assert (tmp_path / name).read_bytes().startswith(b"PAR1" if name.endswith("parquet") else b"direction,")
     lost = carrying.carry(link_of("fifo"), ["true"], (), None, tmp_path / "no" / "x.pcapng")
     assert lost.report["faults"] == [f"{tmp_path}/no/x.pcapng: cannot be written: No such file or directory"]
+
+
+def a_log_that_is_cut_off_is_kept_and_not_replayed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Made-up logs: half a row, as a full disk leaves it, behind an arrival that has no end."""
+
+    def made_up(request: dict[str, Any], _: int | None) -> dict[str, Any]:
+        for name in ("down", "up"):
+            Path(request["config"][name]["log"]).write_bytes(bytes(56) + bytes(44) + b"\3" + bytes(11 + 20))
+        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": True}}
+
+    monkeypatch.setattr(carrying, "_run", made_up)
+    carried = carrying.carry(link_of("fifo"), ["true"], (), tmp_path / "log.csv")
+    assert carried.replayed is None
+    assert len((tmp_path / "log.csv").read_text().splitlines()) == 1 + 2 * 2
 
 
 def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:

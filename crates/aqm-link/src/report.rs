@@ -53,6 +53,8 @@ pub struct Port {
     pub lost: u64,
     /// Rows of the log.
     pub log_rows: Option<u64>,
+    /// Whether the log lacks rows: it could not be written to its end.
+    pub is_log_cut: bool,
 }
 
 /// The 50th, 99th and 99.9th percentile and the largest of some delays, in milliseconds.

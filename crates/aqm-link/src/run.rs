@@ -213,7 +213,7 @@ impl Link {
         let [down, up] = [0, 1].map(|side| {
             let direction = &self.directions[side];
             if let Some((rows, Some(why))) = direction.log() {
-                self.faults.push(format!("the log ends after {rows} rows: {why}"));
+                self.faults.push(format!("the log ends after {rows} rows, and is not replayed: {why}"));
             }
             if let Err(violation) = direction.qdisc().check() {
                 self.faults.push(violation.to_string());
@@ -269,6 +269,7 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
     put("marks", meter.marks as f64);
     put("packets_arrived", arrived as f64);
     put("packets_delivered", meter.delivered as f64);
+    let log = direction.log();
     report::Port {
         metrics,
         sojourn: meter.sojourn.iter().collect(),
@@ -277,6 +278,7 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
         refused: meter.refused,
         malformed: meter.oversized,
         lost: meter.lost,
-        log_rows: direction.log().map(|(rows, _)| rows),
+        log_rows: log.as_ref().map(|(rows, _)| *rows),
+        is_log_cut: log.is_some_and(|(_, failed)| failed.is_some()),
     }
 }

@@ -18,7 +18,7 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.files import disk, system
 from aqmlab.live import log as logs
-from aqmlab.live.line import Line
+from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
 
 CAPTURE = "near.pcapng"
@@ -40,7 +40,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Carried:
-    """What a run of a link has shown: the report of the data path, and that of a replay of its log."""
+    """What a run of a link has shown: the report of the data path, and that of a replay of its log, if it is whole."""
 
     link: Link
     command: tuple[str, ...]
@@ -95,7 +95,9 @@ def carry(
         report = _run({"config": config, "command": list(command), "servers": [list(one) for one in servers]}, stdout)
         replayed = None
         if log:
-            replayed = logs.replay(config, folder)
+            # Where rows are lacking, decisions after the last call would part.
+            if not any(report[name]["is_log_cut"] for name in DIRECTIONS):
+                replayed = logs.replay(config, folder)
             as_csv = log.suffix == ".csv"
             _place(log, lambda path: logs.write(folder, path, as_csv=as_csv), report["faults"])
         if capture:

@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 from links import link_of
 
-from aqmlab.live import carrying, checkup, comparing
+from aqmlab.live import carrying, checkup, comparing, workload
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.vocabulary.errors import MachineError
 
@@ -102,7 +102,7 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
         flows = [{"direction": "down", "goodput_mbit": (7 + link.seed) / 2}] * 2
         # So many pings are no pipe's; one that is full would make the test wait.
         os.set_blocking(stdout, False)
-        told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000}
+        told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
         os.write(stdout, json.dumps(told).encode())
         port = {
             "metrics": {"qdelay_mean_ms": float(link.seed), "loss_ratio": 0.01},
@@ -129,11 +129,24 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rate.half_width == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
     assert compared.estimates["codel"]["qdelay_p50_ms"].value == pytest.approx(2, rel=0.01)
     assert compared.estimates["codel"]["ping_p99_ms"].value == 23
+    assert compared.estimates["codel"]["pings_unanswered"].value == 2
     document = comparing.document(compared)
     assert [run["aqm"] for run in document["runs"]] == ["fifo", "codel"] * 3
     late = {"p50": 0.1, "p99": 0.2, "p999": 0.3, "max": 0.4}
     assert document["runs"][0]["lateness_ms"] == {"down": late, "up": late}
     assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
+
+
+def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    pings = object.__new__(workload.Pings)
+    # One each 20 ms; the answers took 50 ms, but for the third, and the last three are on their way.
+    pings.count, pings.sent = 10, {number: number * 0.02 for number in range(10)}
+    pings.round_trips_ms = {number: 50.0 for number in range(7) if number != 3}
+    monkeypatch.setattr(workload.time, "monotonic", lambda: 0.185)
+    assert pings.since(2) == ([50.0] * 4, 1)
+    assert pings.since(4) == ([50.0] * 3, 0)
+    pings.round_trips_ms = {}
+    assert pings.since(2) == ([], 8)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ COLUMNS = (
     ("qdelay_p99_ms", "Queue delay", "99 %, ms", 1.0, 1),
     ("ping_mean_ms", "Ping", "mean, ms", 1.0, 1),
     ("ping_p99_ms", "Ping", "99 %, ms", 1.0, 1),
+    ("pings_unanswered", "Pings lost", "mean", 1.0, 1),
     ("loss_ratio", "Drops", "%", 100.0, 2),
     ("marks", "CE marks", "packets", 1.0, 0),
     ("jain_index", "Jain index", "0 to 1", 1.0, 3),

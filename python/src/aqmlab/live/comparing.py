@@ -139,6 +139,7 @@ def _metrics(carried: Carried, traffic: Traffic, measured: dict[str, Any]) -> di
         found["goodput_mbit"] = float(own.sum())
     if (own > 0).any():
         found["jain_index"] = float(own.sum() ** 2 / (len(own) * (own**2).sum()))
+    found["pings_unanswered"] = float(measured["pings_unanswered"])
     if measured["round_trips_ms"]:
         found["ping_mean_ms"] = float(np.mean(measured["round_trips_ms"]))
     return found

@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 PORT = 5077
@@ -87,6 +88,7 @@ class Pings:
     """Pings at regular times, each answered or not."""
 
     def __init__(self, far: str, interval_s: float) -> None:
+        self.count = 0
         self.sent: dict[int, float] = {}
         self.round_trips_ms: dict[int, float] = {}
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -95,21 +97,32 @@ class Pings:
         threading.Thread(target=self._send, args=(interval_s,), daemon=True).start()
 
     def _send(self, interval_s: float) -> None:
-        number, due = 0, time.monotonic()
+        due = time.monotonic()
         while True:
-            self.sent[number] = time.monotonic()
+            self.sent[self.count] = time.monotonic()
             # One is lost while nobody listens yet.
-            try:
-                self._socket.send(number.to_bytes(8, "big"))
-            except ConnectionRefusedError:
-                del self.sent[number]
-            number, due = number + 1, due + interval_s
+            with suppress(ConnectionRefusedError):
+                self._socket.send(self.count.to_bytes(8, "big"))
+            self.count += 1
+            due += interval_s
             time.sleep(max(due - time.monotonic(), 0.0))
 
     def _listen(self) -> None:
         while True:
             number = int.from_bytes(self._socket.recv(100), "big")
             self.round_trips_ms[number] = 1e3 * (time.monotonic() - self.sent[number])
+
+    def since(self, first: int) -> tuple[list[float], int]:
+        """Return the round trips of the pings from a number on, and how many were given up.
+
+        Those that wait for an answer no longer than the longest took may still be answered.
+        """
+        now, numbers = time.monotonic(), range(first, self.count)
+        answered = dict(self.round_trips_ms)
+        found = [answered[number] for number in numbers if number in answered]
+        longest_ms = max(found, default=0.0)
+        waiting = [1e3 * (now - self.sent[number]) for number in numbers if number not in answered]
+        return found, sum(ms > longest_ms for ms in waiting)
 
 
 def run(plan: dict[str, Any]) -> dict[str, Any]:
@@ -118,16 +131,18 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     flows = [Flow(far, wanted) for wanted, count in ((DOWN, plan["down"]), (UP, plan["up"])) for _ in range(count)]
     pings = Pings(far, plan["ping_s"])
     time.sleep(plan["warmup_s"])
-    first, before, since = len(pings.sent), [flow.delivered() for flow in flows], time.monotonic()
+    first, before, since = pings.count, [flow.delivered() for flow in flows], time.monotonic()
     time.sleep(plan["duration_s"])
     passed, after = time.monotonic() - since, [flow.delivered() for flow in flows]
+    round_trips_ms, unanswered = pings.since(first)
     rates = [8e-6 * (late - early) / passed for early, late in zip(before, after, strict=True)]
     return {
         "flows": [
             {"direction": "down" if flow.wanted == DOWN else "up", "goodput_mbit": rate}
             for flow, rate in zip(flows, rates, strict=True)
         ],
-        "round_trips_ms": [ms for number, ms in sorted(pings.round_trips_ms.items()) if number >= first],
+        "round_trips_ms": round_trips_ms,
+        "pings_unanswered": unanswered,
         "seconds": passed,
     }
 

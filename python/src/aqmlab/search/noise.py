@@ -45,8 +45,8 @@ class Noise:
     def of_means(self, means: Mapping[str, float], runs: int) -> list[Mapping[str, float]]:
         """Return deviations, as shares of these means, whose t-test has the interval of a mean of so many runs.
 
-        There are none if nothing is known of it, and none of a quantity of which nothing is known. The pooled deviation has a degree of freedom less for each reading,
-        and one less where the power was told from it, too.
+        There are none if nothing is known of it, and none of a quantity of which nothing is known. The pooled deviation
+        has a degree of freedom less for each reading, and one less where the power was told from it, too.
         """
         count, freedom = len(self.deviations), len(self.deviations) - self.readings
         if freedom == 0:

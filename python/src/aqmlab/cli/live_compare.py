@@ -124,12 +124,13 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     console = Terminal(to_stderr=to_stderr)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("")
-    shown = [column for column in COLUMNS if any(column[0] in one for one in compared.estimates.values())]
-    for _, title, unit, _, _ in shown:
-        table.add_column(f"{title}\n{unit}", justify="right", no_wrap=True)
-    for aqm, estimates in compared.estimates.items():
-        cells = [_cell(estimates.get(name), scale, digits) for name, _, _, scale, digits in shown]
-        table.add_row(Text(aqm), *cells)
+    table.add_column("")
+    for aqm in compared.estimates:
+        table.add_column(Text(aqm), justify="right", overflow="fold")
+    for name, title, unit, scale, digits in COLUMNS:
+        found = [estimates.get(name) for estimates in compared.estimates.values()]
+        if any(found):
+            table.add_row(title, unit, *(_cell(one, scale, digits) for one in found))
     tcp: dict[str, Any] = compared.runs[0].carried.report["tcp"]
     runs = len(compared.runs) // len(compared.estimates)
     console.print("", table, "")

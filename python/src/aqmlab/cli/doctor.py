@@ -8,6 +8,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Json, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text
+from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
     from aqmlab.live.checkup import SelfTest
@@ -34,7 +35,7 @@ def doctor(
     found = checkup.findings()
     is_able = checkup.is_able(found)
     tested = checkup.self_test() if selftest and is_able else None
-    write_json(checkup.document(found, tested), as_json)
+    write_json(json_text(checkup.document(found, tested)), as_json)
     if as_json != "-":
         console = Terminal()
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

@@ -184,11 +184,13 @@ def tcp_of(tcp: Mapping[str, str]) -> str:
 
 def _lateness(carried: Carried) -> str:
     """How punctual the link was."""
-    late = [carried.report[line.name]["lateness_ms"] for line in (carried.link.down, carried.link.up)]
+    from aqmlab.live.document import lateness_ms
+
+    late = [lateness_ms(carried.report[line.name]["lateness_ms"]) for line in (carried.link.down, carried.link.up)]
     known = [one for one in late if one]
     if not known:
         return "no packet passed"
-    median, worst = (max(one[place] for one in known) for place in (0, 1))
+    median, worst = (max(one[place] for one in known) for place in ("p50", "p99"))
     return f"packets left {median:.2f} ms late in the median, 99 % within {worst:.2f} ms"
 
 

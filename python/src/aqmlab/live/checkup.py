@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.live.carrying import Carried, Link, carry
-from aqmlab.live.document import LATENESS
+from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
 from aqmlab.vocabulary.errors import MachineError
 
@@ -147,7 +146,7 @@ class SelfTest:
         if self.timers["p99"] > MEASURABLE_MS:
             return (
                 f"not measurable here: 1 % of an idle timer's calls are more than {self.timers['p99']:.2f} ms late, "
-                f"as much as {MEASURABLE_MS} ms or more"
+                f"where {MEASURABLE_MS} ms is the most"
             )
         return f"the link's 99th percentile is {added:+.2f} ms from that of an idle timer"
 
@@ -169,17 +168,17 @@ def self_test(seconds: float = SECONDS) -> SelfTest:
         carried: Carried = carry(_made(RATE), command, [[sys.executable, "-c", SERVER]])
         idle = measuring.result()
     down = carried.report["down"]
-    if idle is None or down["lateness_ms"] is None:
+    timers, link = map(lateness_ms, (idle, down["lateness_ms"]))
+    if timers is None or link is None:
         raise MachineError("the self-test has ended before it began")
-    timers, link = (dict(zip(LATENESS, one, strict=True)) for one in (idle, down["lateness_ms"]))
     return SelfTest(timers, link, down["missed"])
 
 
-def document(found: list[Finding], tested: SelfTest | None) -> str:
-    """Return both as JSON."""
+def document(found: list[Finding], tested: SelfTest | None) -> dict[str, Any]:
+    """Return both as plain data (JSON)."""
     findings = [{"name": one.name, "ok": one.is_well, "said": one.said} for one in found]
     data: dict[str, Any] = {"format_version": 1, "command": "doctor", "findings": findings}
-    return json.dumps(data | ({"selftest": tested.data()} if tested else {}), indent=1) + "\n"
+    return data | ({"selftest": tested.data()} if tested else {})
 
 
 __all__ = ["Finding", "SelfTest", "document", "findings", "is_able", "self_test"]

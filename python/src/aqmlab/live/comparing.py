@@ -200,7 +200,7 @@ def document(compared: Compared) -> dict[str, Any]:
                 "flows": [{"id": number, **flow} for number, flow in enumerate(one.measured["flows"])],
                 "engine": "live",
                 "cpu_s": one.carried.report["cpu_s"],
-                "lateness_ms": {name: lateness_ms(one.carried.report[name]) for name in ("down", "up")},
+                "lateness_ms": {name: lateness_ms(one.carried.report[name]["lateness_ms"]) for name in ("down", "up")},
             }
             for one in compared.runs
         ],

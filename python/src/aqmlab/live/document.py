@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aqmlab import _native
@@ -65,12 +66,16 @@ def label(carried: Carried) -> str:
 
 def _port(port: dict[str, Any]) -> dict[str, Any]:
     counts = {name: port[name] for name in ("missed", "refused", "malformed", "lost")}
-    return {**counts, "lateness_ms": lateness_ms(port)}
+    return {**counts, "lateness_ms": lateness_ms(port["lateness_ms"])}
 
 
-def lateness_ms(port: dict[str, Any]) -> dict[str, float] | None:
-    """Return how late packets of a direction left, by percentile; nothing if none did."""
-    late = port["lateness_ms"]
+def lateness_ms(late: Sequence[float] | None) -> dict[str, float] | None:
+    """Return how late packets left, or timers were, by percentile; nothing if there were none.
+
+    >>> lateness_ms([0.05, 0.06, 0.2, 1.1])
+    {'p50': 0.05, 'p99': 0.06, 'p999': 0.2, 'max': 1.1}
+
+    """
     return dict(zip(LATENESS, late, strict=True)) if late else None
 
 
@@ -80,11 +85,11 @@ def warnings(carried: Carried) -> list[str]:
     found = [*dict.fromkeys([*link.down.warnings, *link.up.warnings]), *report["faults"]]
     for name in DIRECTIONS:
         port = report[name]
-        late = port["lateness_ms"]
-        if late and late[1] > MOST_LATE_MS:
+        late = lateness_ms(port["lateness_ms"])
+        if late and late["p99"] > MOST_LATE_MS:
             found.append(
-                f"{name}: the machine could not keep time: 1 % of the packets left more than {late[1]:.1f} ms too "
-                f"late, one {late[3]:.1f} ms"
+                f"{name}: the machine could not keep time: 1 % of the packets left more than {late['p99']:.1f} ms too "
+                f"late, one {late['max']:.1f} ms"
             )
         if port["missed"]:
             found.append(

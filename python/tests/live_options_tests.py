@@ -154,7 +154,7 @@ def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch:
     [
         ("--aqm fifo,fifo", "--aqm: 'fifo' is given twice"),
         ("--aqm fifo --downloads 0", "--downloads: nothing is sent"),
-        ("--aqm fifo --seeds 0", "--seeds: 0 is not from 1 to 1000"),
+        ("--aqm fifo --seeds 0", "--seeds: '0' is not a whole number from 1 to 1000"),
         ("--aqm fifo --duration 0s", "--duration: 0s is no time to run"),
         ("--aqm fifo --downloads x", "--downloads: "),
         ("", "--aqm: is missing"),

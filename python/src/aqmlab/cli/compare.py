@@ -25,19 +25,20 @@ if TYPE_CHECKING:
     from aqmlab.results.precision import Precision
 
 
-def _option(name: str) -> typer.models.OptionInfo:
-    option = BY_NAME[name]
-    default = f" (default {option.default})" if option.default else ""
+def option(name: str) -> typer.models.OptionInfo:
+    """Return an option of a scenario as the command line has it: as it is declared."""
+    declared = BY_NAME[name]
+    default = f" (default {declared.default})" if declared.default else ""
     info: typer.models.OptionInfo = typer.Option(
-        option.flag, metavar=option.metavar, help=f"{option.help}{default}", show_default=False
+        declared.flag, metavar=declared.metavar, help=f"{declared.help}{default}", show_default=False
     )
     return info
 
 
 Many = list[str] | None
 One = str | None
-Seeds = Annotated[One, _option("seeds")]
-FirstSeed = Annotated[One, _option("first_seed")]
+Seeds = Annotated[One, option("seeds")]
+FirstSeed = Annotated[One, option("first_seed")]
 Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 
 
@@ -107,7 +108,7 @@ class How:
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command of a function: ``values`` stands for the options of a scenario, ``how`` for those of `How`."""
-    options = {one.name: (Many if one.many else One, _option(one.name)) for one in OPTIONS}
+    options = {one.name: (Many if one.many else One, option(one.name)) for one in OPTIONS}
     ways = get_type_hints(How, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -284,17 +285,17 @@ def _until(text: str) -> Precision:
         raise InputError(f"--until-ci: {error}") from None
 
 
-def check_count(option: str, text: str | None, least: int = 1) -> int | None:
+def check_count(name: str, text: str | None, least: int = 1, most: int | None = None) -> int | None:
     """Return the whole number of an option, if it is given.
 
     Raises:
-        InputError: if the text is not a whole number from ``least``.
+        InputError: if the text is not a whole number from ``least`` to ``most``.
 
     """
     try:
-        return None if text is None else parse_whole(text, least)
+        return None if text is None else parse_whole(text, least, most)
     except ValueError as error:
-        raise InputError(f"{option}: {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
 def check_target(as_json: str | None, *, force: bool) -> None:
@@ -320,4 +321,4 @@ def write_json(text: str, as_json: str | None) -> None:
         disk.put(Path(as_json), text.encode())
 
 
-__all__ = ["check_count", "check_target", "compare", "conduct", "run", "sweep", "write_json"]
+__all__ = ["check_count", "check_target", "compare", "conduct", "option", "run", "sweep", "write_json"]

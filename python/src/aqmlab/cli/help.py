@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 OWN = "Options"
 OPTIONS = {
     "Link": (
-        "rate", "rtt", "buffer", "link_trace", "topology", "measure", "overhead", "device_ring", "access_rate", "loss",
-        "jitter",
+        "rate", "down", "up", "down_trace", "up_trace", "rtt", "buffer", "link_trace", "topology", "measure",
+        "overhead", "device_ring", "access_rate", "loss", "jitter",
     ),
-    "Traffic": ("flows", "capture"),
-    "Disciplines": ("aqm", "allow_unequal_buffers"),
-    "Statistics": ("duration", "warmup", "seeds", "first_seed", "until_ci", "series", "flow_monitor"),
+    "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),
+    "Disciplines": ("aqm", "aqm_down", "aqm_up", "allow_unequal_buffers"),
+    "Statistics": ("duration", "warmup", "seeds", "seed", "first_seed", "until_ci", "series", "flow_monitor"),
     "Running": ("jobs", "engine", "on", "shard", "yes"),
-    "Output": ("out", "report", "as_json", "force", "quiet", "help"),
+    "Output": ("out", "report", "log", "pcap", "as_json", "force", "quiet", "help"),
 }  # fmt: skip
 COMMANDS = {
     "Your own line": ("advise", "diagnose"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, write_json
+from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, option, write_json
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -34,17 +34,11 @@ ROWS = (
 )
 Down = Annotated[One, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]
 Up = Annotated[One, typer.Option("--up", metavar="R", help="Rate from the near end, as 5mbit.")]
-Rtt = Annotated[One, typer.Option("--rtt", metavar="T", help="Base round trip; half of it is each way's.")]
-Buffer = Annotated[
-    One, typer.Option("--buffer", metavar="B", help="Limit of both queues: 1000p, 64kb, 200ms or 1bdp (default 1bdp).")
-]
-Overhead = Annotated[
-    One, typer.Option("--overhead", metavar="B", help="Link-layer bytes on top of each IP packet (default 14b).")
-]
-Loss = Annotated[One, typer.Option("--loss", metavar="P", help="Random loss behind each queue, as 0.1%.")]
-Jitter = Annotated[
-    One, typer.Option("--jitter", metavar="T", help="Largest random extra delay each way; packets may overtake.")
-]
+Rtt = Annotated[One, option("rtt")]
+Buffer = Annotated[One, option("buffer")]
+Overhead = Annotated[One, option("overhead")]
+Loss = Annotated[One, option("loss")]
+Jitter = Annotated[One, option("jitter")]
 Cc = Annotated[
     One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
 ]
@@ -52,7 +46,9 @@ Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both en
 
 
 def link(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="What runs behind the link.")],
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND", help="What runs behind the link, with its arguments, after --.")
+    ],
     down: Down = None,
     up: Up = None,
     down_trace: Annotated[

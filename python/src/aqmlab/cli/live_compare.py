@@ -6,31 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, Quiet, check_target, write_json
+from aqmlab.cli.compare import Force, Json, Many, Quiet, check_count, check_target, write_json
 from aqmlab.cli.link import Buffer, Cc, Down, Ecn, Jitter, Loss, Overhead, Rtt, Up, tcp_of
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
-from aqmlab.vocabulary.units import NANOS_PER_SECOND, parse_span, parse_whole
+from aqmlab.vocabulary.units import NANOS_PER_SECOND, parse_span
 
 if TYPE_CHECKING:
     from aqmlab.live.comparing import Compared
-    from aqmlab.stats.statistics import Estimate
+    from aqmlab.results.tables import Cell
 
 MOST_FLOWS = 200
 MOST_SEEDS = 1000
-COLUMNS = (
-    ("goodput_mbit", "Goodput", "Mbit/s", 1.0, 2),
-    ("qdelay_mean_ms", "Queue delay", "mean, ms", 1.0, 1),
-    ("qdelay_p50_ms", "Queue delay", "median, ms", 1.0, 1),
-    ("qdelay_p99_ms", "Queue delay", "99 %, ms", 1.0, 1),
-    ("ping_mean_ms", "Ping", "mean, ms", 1.0, 1),
-    ("ping_p99_ms", "Ping", "99 %, ms", 1.0, 1),
-    ("pings_unanswered", "Pings lost", "mean", 1.0, 1),
-    ("loss_ratio", "Drops", "%", 100.0, 2),
-    ("marks", "CE marks", "packets", 1.0, 0),
-    ("jain_index", "Jain index", "0 to 1", 1.0, 3),
-)
 
 
 def live_compare(
@@ -72,8 +60,8 @@ def live_compare(
 
     check_target(as_json, force=force)
     traffic = comparing.Traffic(
-        _count("downloads", downloads, 0, MOST_FLOWS),
-        _count("uploads", uploads, 0, MOST_FLOWS),
+        check_count("--downloads", downloads, 0, MOST_FLOWS) or 0,
+        check_count("--uploads", uploads, 0, MOST_FLOWS) or 0,
         _seconds("duration", duration),
         _seconds("warmup", warmup),
     )
@@ -90,22 +78,12 @@ def live_compare(
         if both[0].label in links:
             raise InputError(f"--aqm: '{both[0].label}' is given twice")
         links[both[0].label] = both
-    numbers = range(1, _count("seeds", seeds, 1, MOST_SEEDS) + 1)
+    numbers = range(1, (check_count("--seeds", seeds, 1, MOST_SEEDS) or 0) + 1)
     told = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
     compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn)
     write_json(json_text(comparing.document(compared)), as_json)
     if not quiet:
         _show(compared, to_stderr=as_json == "-")
-
-
-def _count(name: str, text: str, least: int, most: int) -> int:
-    try:
-        count = parse_whole(text)
-    except ValueError as error:
-        raise InputError(f"--{name}: {error}") from None
-    if not least <= count <= most:
-        raise InputError(f"--{name}: {count} is not from {least} to {most}")
-    return count
 
 
 def _seconds(name: str, text: str) -> float:
@@ -121,18 +99,29 @@ def _seconds(name: str, text: str) -> float:
 def _show(compared: Compared, *, to_stderr: bool) -> None:
     from rich.table import Table
 
+    from aqmlab.results.summary import Row
+    from aqmlab.results.tables import COLUMNS, Column, Lines, filled, line
+
+    pings = (
+        Column("ping_mean_ms", "Ping", "mean, ms", 1.0, 1),
+        Column("ping_p99_ms", "Ping", "99 %, ms", 1.0, 1),
+        Column("pings_unanswered", "Pings lost", "mean", 1.0, 1),
+    )
+    runs = len(compared.runs) // len(compared.estimates)
+    columns = (*COLUMNS, *pings)
+    lines: Lines = {
+        (aqm,): line([Row(0, aqm, name, "", one, runs) for name, one in estimates.items()], "", columns)
+        for aqm, estimates in compared.estimates.items()
+    }
     console = Terminal(to_stderr=to_stderr)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("")
     table.add_column("")
     for aqm in compared.estimates:
         table.add_column(Text(aqm), justify="right", overflow="fold")
-    for name, title, unit, scale, digits in COLUMNS:
-        found = [estimates.get(name) for estimates in compared.estimates.values()]
-        if any(found):
-            table.add_row(title, unit, *(_cell(one, scale, digits) for one in found))
+    for column in filled(columns, lines):
+        table.add_row(column.title, column.unit, *(_said(one[column.metric]) for one in lines.values()))
     tcp: dict[str, Any] = compared.runs[0].carried.report["tcp"]
-    runs = len(compared.runs) // len(compared.estimates)
     console.print("", table, "")
     console.print(
         Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals; TCP {tcp_of(tcp)}")
@@ -141,11 +130,8 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
         console.print(Text(f"warning: {warning}", style="yellow"))
 
 
-def _cell(one: Estimate | None, scale: float, digits: int) -> str:
-    if one is None:
-        return "-"
-    half = "" if one.half_width is None else f" ± {one.half_width * scale:.{digits}f}"
-    return f"{one.value * scale:.{digits}f}{half}"
+def _said(cell: Cell) -> str:
+    return " ".join(filter(None, (cell.value, cell.half and f"± {cell.half}", cell.runs)))
 
 
 __all__ = ["live_compare"]

@@ -3,7 +3,8 @@
 Readings of `discipline/dualpi2.rs`: likelihoods above one count as one; with `signals lot` (Linux) the trace's random
 numbers decide, and none is drawn where the outcome is certain; weights by self-clocked tags given on arrival, in
 1/65536 bytes; p' is not used while at most two full packets are queued, nor the ramp for a packet that leaves the L4S
-queue empty; once k p' is 1, classic packets are dropped and L4S packets with the same probability.
+queue empty (Linux: with it, `step_alone`); once k p' is 1, classic packets are dropped and L4S packets with the same
+probability.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Options:
     tshift: int | None = None
     lots: bool = False
     any_ect: bool = False
+    step_alone: bool = False
 
 
 class DualPi2(Oracle):
@@ -116,7 +118,7 @@ class DualPi2(Oracle):
                 if p_cl >= 1 and self.recur("lq", p_c):
                     self.log("dropped", packet.number, "congestion")
                     continue
-                native = self.laqm(now - packet.arrival) if self.lq else 0.0
+                native = self.laqm(now - packet.arrival) if self.lq or self.o.step_alone else 0.0
                 if self.recur("lq", max(native, p_cl)):
                     self.log.mark(packet)
             elif self.recur("cq", p_c) and (p_c >= p_cmax or not self.log.mark(packet)):
@@ -139,7 +141,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2": DualPi2,
     "dualpi2 limit 120p classic_protection 0.5": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
     "dualpi2:linux": lambda: DualPi2(
-        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, lots=True)
+        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, step_alone=True, lots=True)
     ),
     "dualpi2 any_ect": lambda: DualPi2(Options(any_ect=True)),
     "dualpi2 signals lot limit 90p": lambda: DualPi2(Options(limit=90, lots=True)),

@@ -15,14 +15,13 @@
 //! p' gives no signal while at most two full packets are queued (Linux: fewer than two; RFC: no such rule). Weights
 //! in bytes are implemented by self-clocked fair queueing, where the RFC recommends weighted round robin, which Linux
 //! has. The L4S ramp uses the delay of the departing packet; a step (no range) starts above its threshold, as in
-//! Linux (RFC: at it). `Th_len` is one packet including the departing one, also in `linux` (which would mark a packet
-//! that is alone). Likelihoods above one count as one. The limit has no byte form by default and does not add another
+//! Linux (RFC: at it). `Th_len` is one packet including the departing one. Likelihoods above one count as one. The limit has no byte form by default and does not add another
 //! MTU.
 //!
 //! # Promises
 //! Order kept within each queue; a flow that keeps its ECN identifier stays in order; updates once per period through
 //! wake-ups, at most 16 of them late; no signal by p' while at most two full packets are queued, none by the ramp for
-//! a packet that leaves the L4S queue empty; random numbers only with `signals lot`.
+//! a packet that leaves the L4S queue empty, but with `step_alone`; random numbers only with `signals lot`.
 
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -100,6 +99,12 @@ pub static INFO: Info = Info {
             "Further delay over which these marks rise to all packets; none is a step",
             "RFC 9332 appendix A.1: 400 us",
         ),
+        ParamSpec::flag(
+            "step_alone",
+            false,
+            "Its own marks fall on a packet that leaves the L4S queue empty too",
+            "RFC 9332 appendix A.1: Th_len, one packet; Linux: min_qlen_step 0, at any length",
+        ),
         ParamSpec::choice(
             "scheduler",
             &["wrr", "tsfifo"],
@@ -150,6 +155,7 @@ pub static INFO: Info = Info {
                 ("beta", Value::Number(3.2)),
                 ("step_thresh", Value::Span(Span::from_millis(1))),
                 ("step_range", Value::Span(Span::ZERO)),
+                ("step_alone", Value::Flag(true)),
                 ("signals", Value::Choice("lot")),
             ],
         },
@@ -169,7 +175,7 @@ pub static INFO: Info = Info {
         quiet_packets: 1,
         flow_state_bytes: 0,
     },
-    deviations: "quiet up to two full packets, as Linux; weighted fair queueing where the RFC has WRR; a lone L4S packet is never marked by the step, also in linux",
+    deviations: "quiet up to two full packets, as Linux; weighted fair queueing where the RFC has WRR",
     build,
 };
 
@@ -195,6 +201,8 @@ struct Settings {
     weights: [u32; 2],
     /// Whether ECT(0) goes to the L4S queue too.
     any_ect: bool,
+    /// Whether the ramp also marks a packet that leaves its queue empty.
+    step_alone: bool,
     /// Accumulate likelihoods instead of drawing random numbers.
     count: bool,
 }
@@ -226,6 +234,7 @@ fn settings(params: &Params) -> Settings {
         tshift: (params.choice("scheduler") == "tsfifo").then(|| params.span("tshift")),
         weights: [100 - classic, classic],
         any_ect: params.flag("any_ect"),
+        step_alone: params.flag("step_alone"),
         count: params.choice("signals") == "count",
     }
 }
@@ -297,8 +306,8 @@ impl DualPi2 {
             cx.drop(packet, DropReason::Congestion);
             return None;
         }
-        let alone = self.queues[L4S].is_empty();
-        let native = if alone { 0.0 } else { self.settings.native(cx.now.since(packet.arrival)) };
+        let spared = self.queues[L4S].is_empty() && !self.settings.step_alone;
+        let native = if spared { 0.0 } else { self.settings.native(cx.now.since(packet.arrival)) };
         if self.falls(L4S, native.max(coupled), cx) {
             let reason = if native > coupled { MarkReason::Threshold } else { MarkReason::Congestion };
             cx.mark(&mut packet, reason);
@@ -534,9 +543,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_packet_of_the_l4s_queue_is_not_marked_by_the_step() {
-        let mut host = Host::new("dualpi2:linux");
-        put(&mut host, ms(0), 0, Ecn::Ect1);
-        assert_eq!((host.get(ms(9)), host.marked().len()), (Some(0), 0));
+    fn the_step_spares_the_last_packet_of_the_l4s_queue_but_in_linux() {
+        let marked = |spec| {
+            let mut host = Host::new(spec);
+            put(&mut host, ms(0), 0, Ecn::Ect1);
+            assert_eq!(host.get(ms(9)), Some(0));
+            host.marked().len()
+        };
+        assert_eq!(["dualpi2", "dualpi2:linux", "dualpi2:linux step_alone off"].map(marked), [0, 1, 0]);
     }
 }

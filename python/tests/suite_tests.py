@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from aqmlab.engine.native import Native
 from aqmlab.results import Result
 from aqmlab.results.frames import from_runs
 from aqmlab.scenario.inputs import steps
-from aqmlab.suites import engines, overview, page
+from aqmlab.suites import cards, engines, overview, page
 
 TINY = """
 title = "Tiny"
@@ -132,6 +133,94 @@ def at_a_glance_what_is_not_told_from_the_best_is_best_too() -> None:
     assert overview._best(result, lower, ["a", "b", "c"]) == ["a", "b"]
     assert overview._best(result, higher, ["a", "b", "c"]) == ["c"]
     assert overview._best(result, neither, ["a", "b", "c"]) == overview._best(result, lower, ["a", "b"]) == []
+
+
+OF_CONTROLS = """
+title = "Controls"
+reference = "none"
+controls = ["newreno", "cubic"]
+
+[[scenario]]
+file = "one"
+section = "1.1"
+title = "Alone"
+asks = "Two flows."
+phases = { first = [1, 2] }
+columns = ["goodput_mbit", "qdelay_mean_ms", "class.new.goodput_mbit / goodput_mbit"]
+figures = ["cdf"]
+"""
+
+
+@pytest.fixture
+def of_controls(tmp_path: Path) -> Path:
+    """A suite of controls in a folder: two disciplines, two buffers."""
+    folder = tmp_path / "controls"
+    folder.mkdir()
+    (folder / "suite.toml").write_text(OF_CONTROLS)
+    flows = FILE.replace("2*newreno", "2*$control:name=new").replace('["fifo"]', '["fifo", "codel"]')
+    sweep = '[sweep]\ncontrol = ["newreno"]\nbuffer = ["20p", "80p"]\n'
+    (folder / "one.toml").write_text(flows.replace("seeds = 2", "seeds = 3") + sweep)
+    return folder
+
+
+def a_suite_of_controls_compares_them_over_disciplines_and_settings(of_controls: Path, tmp_path: Path) -> None:
+    asked = ["1*fixed:window=2p", "cubic"]
+    outcome = suites.conduct(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=asked)
+    [part] = outcome.parts
+    assert list(outcome.contestants) == part.shown.aqms == ["fixed:window=2p", "cubic"]
+    assert part.shown.points == [
+        {"aqm": aqm, "buffer": buffer} for buffer in ("20p", "80p") for aqm in ("fifo", "codel")
+    ]
+    # The same runs under other names.
+    both = {
+        (row["point"]["control"], row["point"]["buffer"], row["aqm"]): row["mean"]
+        for row in suites.document(outcome)["scenarios"][0]["summary"]
+        if row["metric"] == "qdelay_mean_ms"
+    }
+    for row in part.shown.rows:
+        if row.metric == "qdelay_mean_ms":
+            point = part.shown.points[row.point]
+            assert row.estimate.value == both[row.aqm, point["buffer"], point["aqm"]]
+    ratios = suites.document(outcome)["scenarios"][0]["ratios"]
+    assert {(row["point"]["control"], row["aqm"], row["mean"]) for row in ratios} == {
+        (control, aqm, 1.0) for control in part.shown.aqms for aqm in ("fifo", "codel")
+    }
+    # Four packets in flight do not fill the path, and leave no queue.
+    [card] = cards.cards(outcome)
+    assert (card.control, card.known) == ("fixed:window=2p", "cubic")
+    assert any(one.measure == "mean queue delay" and "buffer 80p" in one.setting for one in card.better)
+    shown = page.write(outcome, tmp_path / "out").read_text()
+    for text in ('id="card-1"', ">Control</th>", "first, aqm fifo, buffer 20p", "A card for each control"):
+        assert text in shown
+    assert "What is to be stated" not in shown
+
+
+@pytest.mark.parametrize(
+    ("flows", "problem"),
+    [
+        ("2*cubic", "the scenarios say how many; as 1*cubic or cubic"),
+        ("cubic:name=mine", "name=mine is the scenarios' to say"),
+        ("1*", "names no kind of flow"),
+        ("cubics", "did you mean 'cubic'"),
+    ],
+)
+def a_control_that_is_none_is_refused_before_any_run(
+    of_controls: Path, tmp_path: Path, flows: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)):
+        suites.conduct(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=[flows])
+    assert not (tmp_path / "out").exists()
+
+
+def a_suite_of_disciplines_takes_no_controls(aqmlab: Command, tiny: Path, of_controls: Path) -> None:
+    assert "tiny compares disciplines" in aqmlab("suite", str(tiny), "--flows", "cubic").line
+    plan = of_controls / "suite.toml"
+    plan.write_text(OF_CONTROLS.replace("figures", "ecn = true\nfigures"))
+    with pytest.raises(InputError, match="one: ecn and tail_drop are of suites of disciplines"):
+        suites.find(str(of_controls))
+    plan.write_text(OF_CONTROLS.replace("controls =", 'disciplines = ["pie"]\ncontrols ='))
+    with pytest.raises(InputError, match="either disciplines or controls"):
+        suites.find(str(of_controls))
 
 
 class _Turned(Native):

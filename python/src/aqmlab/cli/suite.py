@@ -1,4 +1,4 @@
-"""``aqmlab suite``: scenarios that belong together, for any discipline, on one page."""
+"""``aqmlab suite``: scenarios that belong together, for any discipline or congestion control, on one page."""
 
 from __future__ import annotations
 
@@ -31,9 +31,20 @@ if TYPE_CHECKING:
 
 
 def suite(
-    name: Annotated[str, typer.Argument(metavar="SUITE", help="rfc7928, or a folder with a suite.toml.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUITE", help="rfc7928 (of AQMs), rfc9743 (of congestion controls), or a folder with a suite.toml."
+        ),
+    ],
     aqm: Annotated[
         Many, typer.Option("--aqm", metavar="SPEC", help="Queue disciplines; those of the suite unless given.")
+    ] = None,
+    flows: Annotated[
+        Many,
+        typer.Option(
+            "--flows", metavar="SPEC", help="Congestion controls of a suite that compares them, as 1*bbr3:pacing=on."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer points and seeds.")] = False,
     only: Annotated[
@@ -48,13 +59,15 @@ def suite(
     quiet: Quiet = False,
     force: Force = False,
 ) -> None:
-    """Run every scenario of a suite, as RFC 7928's, for some disciplines, and write one page.
+    """Run every scenario of a suite, as RFC 7928's, for some disciplines or congestion controls, and write one page.
 
     For example:
 
     aqmlab suite rfc7928 --quick --aqm fifo,codel,pie
 
     aqmlab suite rfc7928 --only 8.2 --aqm "pie target 5ms" --aqm "pie target 20ms"
+
+    aqmlab suite rfc9743 --quick --flows 1*bbr3 --flows 1*cubic
     """
     from aqmlab import scenario, store, suites
     from aqmlab.cli import show
@@ -70,6 +83,7 @@ def suite(
             chosen,
             [spec for text in aqm or [] for spec in scenario.split_specs(text)],
             folder=folder,
+            controls=flows or [],
             quick=quick,
             only=[one.strip() for text in only or [] for one in text.split(",")],
             seeds=count,
@@ -97,19 +111,23 @@ def _shown(outcome: Outcome) -> RenderableType:
 
     parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), *map(Text, headline(outcome)), ""]
     for part in outcome.parts:
-        parts += [Text.assemble((part.entry.section, "bold"), f"  {part.entry.title}"), _table(part), ""]
+        parts += [
+            Text.assemble((part.entry.section, "bold"), f"  {part.entry.title}"),
+            _table(part, outcome.suite.subject),
+            "",
+        ]
     parts += [Text(f"not run: {one}", style="yellow") for one in outcome.skipped]
     return Group(*parts)
 
 
-def _table(part: Part) -> RenderableType:
+def _table(part: Part, subject: str) -> RenderableType:
     from rich.table import Table
 
     from aqmlab.suites.table import table
 
-    grid, swept = table(part), len(part.result.points) > 1
+    grid, swept = table(part), len(part.shown.points) > 1
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for head in ["", "AQM"] if swept else ["AQM"]:
+    for head in ["", subject] if swept else [subject]:
         shown.add_column(head, no_wrap=True)
     for title, unit in grid.heads:
         shown.add_column(f"{title}\n{unit}", justify="right")

@@ -42,6 +42,7 @@ def load(
     overrides: Mapping[str, str | Sequence[str]] | None = None,
     *,
     values: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[str]] | None = None,
     quick: bool = False,
 ) -> Experiment:
     """Read an experiment file. Paths in it are relative to the file; `shared:` starts those of `shipped.shared`.
@@ -52,6 +53,7 @@ def load(
         path: the file.
         overrides: options that replace those of the file.
         values: values that replace those of its ``$names``.
+        sweep: values that replace those of what it sweeps.
         quick: apply its ``[quick]`` table: the same experiment in less time.
 
     Raises:
@@ -70,7 +72,7 @@ def load(
     title = table.pop("title", Path(path).stem.encode(errors="replace").decode())
     unequal = table.pop("allow_unequal_buffers", False)
     named = {key: _text(key, value, f"{place}values: ") for key, value in _table(table, "values", place).items()}
-    sweep = _table(table, "sweep", place)
+    tried = _table(table, "sweep", place)
     design = _text("design", table.pop("design", "grid"), place)
     if not isinstance(title, str):
         raise InputError(f"{place}title: '{title}' is not text")
@@ -80,6 +82,10 @@ def load(
         if key not in named:
             raise InputError(f"{place}values: {unknown('value', key, named)}")
     named.update(values or {})
+    for key in sweep or {}:
+        if key not in tried:
+            raise InputError(f"{place}sweep: {unknown('name', key, tried)}")
+    tried.update(sweep or {})
     table.update(overrides or {})
     folder = Path(path).parent
 
@@ -89,7 +95,7 @@ def load(
     named_here = (overrides or {}).get("aqm", ())
     asked = (named_here,) if isinstance(named_here, str) else tuple(named_here)
     rest: dict[str, Any] = {"folder": folder, "allow_unequal_buffers": unequal, "asked": asked}
-    return Experiment(title, _points(table, named, sweep, design, place, check, rest))
+    return Experiment(title, _points(table, named, tried, design, place, check, rest))
 
 
 def swept(

@@ -1,4 +1,4 @@
-"""Suites: scenarios that belong together, for any discipline, on one page. A suite is a folder of files."""
+"""Suites: scenarios that belong together, for any discipline or congestion control, on one page; a folder of files."""
 
 from __future__ import annotations
 

@@ -8,10 +8,11 @@ from typing import Any
 from aqmlab import __version__
 from aqmlab.results.document import document as of_result
 from aqmlab.stats.statistics import Estimate
+from aqmlab.suites.controls import SWEPT
 from aqmlab.suites.engines import headline
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
-from aqmlab.suites.table import OF_PHASES, phases, table
+from aqmlab.suites.table import OF_PHASES, by_phase, table
 
 FORMAT_VERSION = 1
 OF_RESULT = ("scenario", "partial", "warnings", "summary", "differences", "rankings")
@@ -41,22 +42,29 @@ def _scenario(part: Part) -> dict[str, Any]:
 def _ratios(part: Part) -> Iterator[dict[str, Any]]:
     """Yield the columns that are ratios, which no metric has."""
     lines = iter(table(part).lines)
-    for point in part.result.points:
-        for _ in part.result.aqms:
+    for point in part.shown.points:
+        for _ in part.shown.aqms:
             line = next(lines)
             for column, cell in zip(part.entry.columns, line.cells, strict=True):
                 if OVER in column and cell is not None:
-                    yield {**({"point": point} if point else {}), "aqm": line.aqm, "ratio": column, **_estimate(cell)}
+                    yield {**_place(part, point, line.aqm), "ratio": column, **_estimate(cell)}
 
 
 def _phases(part: Part) -> Iterator[dict[str, Any]]:
-    grid = phases(part)
-    for line in grid.lines if grid else ():
-        since_s, until_s = part.entry.phases[line.point]
-        for name, cell in zip(OF_PHASES, line.cells, strict=True):
+    for phase, number, aqm, cells in by_phase(part):
+        since_s, until_s = part.entry.phases[phase]
+        for name, cell in zip(OF_PHASES, cells, strict=True):
             if cell is not None:
-                times = {"phase": line.point, "since_s": since_s, "until_s": until_s}
-                yield {**times, "aqm": line.aqm, "series": name, **_estimate(cell)}
+                times = {"phase": phase, "since_s": since_s, "until_s": until_s}
+                yield {**times, **_place(part, part.shown.points[number], aqm), "series": name, **_estimate(cell)}
+
+
+def _place(part: Part, point: dict[str, str], compared: str) -> dict[str, Any]:
+    """Return point and discipline as those of the runs, where a control is one of the swept values."""
+    if part.shown is not part.result:
+        rest = {key: value for key, value in point.items() if key != "aqm"}
+        return {"point": {SWEPT: compared, **rest}, "aqm": point.get("aqm", part.result.aqms[0])}
+    return {**({"point": point} if point else {}), "aqm": compared}
 
 
 def _estimate(one: Estimate) -> dict[str, Any]:

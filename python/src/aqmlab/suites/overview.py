@@ -47,10 +47,10 @@ def overview(outcome: Outcome) -> list[Row]:
 def _cells(part: Part, grid: Grid, column: str, aqms: Sequence[str]) -> tuple[Cell, ...]:
     at = part.entry.columns.index(column)
     found = {aqm: [line.cells[at] for line in grid.lines if line.aqm == aqm] for aqm in aqms}
-    if len(part.result.points) > 1:
+    if len(part.shown.points) > 1:
         return tuple(Cell(_range(grid, at, found[aqm])) for aqm in aqms)
     values = {aqm: cells[0] for aqm, cells in found.items() if cells and cells[0] is not None}
-    best = _best(part.result, column, aqms)
+    best = _best(part.shown, column, aqms)
     return tuple(Cell(_short(grid, at, values.get(aqm)), aqm in best) for aqm in aqms)
 
 

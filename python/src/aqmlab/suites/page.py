@@ -12,6 +12,7 @@ from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import environment, inline
 from aqmlab.scenario import registry
 from aqmlab.suites import table
+from aqmlab.suites.cards import cards
 from aqmlab.suites.engines import headline
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
@@ -44,19 +45,20 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
             overview=overview(outcome),
             styles=label_styles(list(outcome.contestants)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
-            disciplines=[_facts(text) for text in outcome.aqms],
-            warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.result.warnings)),
+            disciplines=[] if outcome.controls else [_facts(text) for text in outcome.aqms],
+            cards=cards(outcome),
+            warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.shown.warnings)),
         )
     )
 
 
 def figures(part: Part) -> list[Figure]:
     """Return the figures of a scenario; of a sweep those over it, or else those of its first and last point."""
-    swept = len(part.result.points) > 1
+    swept = len(part.shown.points) > 1
     found: list[Figure] = []
     for kind in part.entry.figures:
         try:
-            drawn = plots.figures(kind, [part.result])
+            drawn = plots.figures(kind, [part.shown])
         except InputError:
             continue
         found += [drawn[0], drawn[-1]] if swept and len(drawn) > 1 else drawn
@@ -64,16 +66,17 @@ def figures(part: Part) -> list[Figure]:
 
 
 def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
-    scenario = part.result.scenarios[0]
+    scenario = part.shown.scenarios[0]
     return {
         "entry": part.entry,
         "tables": [one for one in (table.table(part), table.phases(part)) if one],
-        "styles": label_styles(part.result.aqms),
+        "styles": label_styles(part.shown.aqms),
         "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
-        "swept": len(part.result.points) > 1,
-        "seeds": len(part.result.seeds),
+        "swept": len(part.shown.points) > 1,
+        "seeds": len(part.shown.seeds),
         "flows": [_brief(flow) for flow in scenario["flows"]],
         "scenario": scenario,
+        "discipline": scenario.get("discipline", ""),
     }
 
 

@@ -57,13 +57,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite, ready to run; ``aqms`` are compared unless others are asked for."""
+    """A suite, ready to run; ``aqms`` are compared unless others are asked for, or ``controls`` if it has any."""
 
     name: str
     title: str
     reference: str
     aqms: tuple[str, ...]
+    controls: tuple[str, ...]
     entries: tuple[Entry, ...]
+
+    @property
+    def subject(self) -> str:
+        """What it compares."""
+        return "Control" if self.controls else "AQM"
 
 
 def built() -> list[str]:
@@ -92,11 +98,15 @@ def find(name: str) -> Suite:
         title=table.text("title"),
         reference=table.text("reference"),
         aqms=table.texts("disciplines"),
+        controls=table.texts("controls"),
         entries=tuple(_entry(folder, one) for one in table.tables("scenario", "file")),
     )
     table.done()
-    if not suite.aqms or not suite.entries:
-        raise table.error("disciplines and [[scenario]] must name at least one each")
+    if bool(suite.aqms) == bool(suite.controls) or not suite.entries:
+        raise table.error("either disciplines or controls, and [[scenario]], must name at least one each")
+    for entry in suite.entries:
+        if suite.controls and (entry.ecn or entry.tail_drop):
+            raise table.error(f"{entry.name}: ecn and tail_drop are of suites of disciplines")
     return suite
 
 

@@ -12,6 +12,7 @@ from aqmlab import experiment, scenario
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import registry
+from aqmlab.suites import controls as of_controls
 from aqmlab.suites.plan import Entry, Suite
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.names import engine_of, on
@@ -21,17 +22,19 @@ TAIL_DROP = "fifo"
 
 @dataclass(frozen=True)
 class Part:
-    """A scenario of a suite, and its result."""
+    """A scenario of a suite, its result, and what is compared in it: the same, or turned to its controls."""
 
     entry: Entry
     result: Result
+    shown: Result
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The results of a suite, in its order.
 
-    ``skipped`` says why a scenario was not run; ``engines`` names them if there are several.
+    ``aqms`` are empty where each scenario names its own. ``skipped`` says why a scenario was not run; ``engines`` names
+    them if there are several.
     """
 
     suite: Suite
@@ -40,10 +43,13 @@ class Outcome:
     parts: tuple[Part, ...]
     skipped: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
 
     @property
     def contestants(self) -> tuple[str, ...]:
-        """The disciplines, in each of several engines."""
+        """The controls; or the disciplines, in each of several engines."""
+        if self.controls:
+            return self.controls
         return tuple(on(aqm, name) for aqm in self.aqms for name in self.engines) if self.engines else self.aqms
 
     @property
@@ -57,6 +63,7 @@ def conduct(
     aqms: Sequence[str],
     *,
     folder: Path,
+    controls: Sequence[str] = (),
     quick: bool = False,
     only: Sequence[str] = (),
     seeds: int | None = None,
@@ -65,12 +72,13 @@ def conduct(
     engine: str = engines.DEFAULT,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Run a suite for some disciplines, with the same seeds for all.
+    """Run a suite for some disciplines, or for some congestion controls, with the same seeds for all.
 
     Args:
         suite: what to run.
-        aqms: the disciplines; those of the suite if empty.
+        aqms: the disciplines; those of the suite, or of each of its scenarios, if empty.
         folder: where each scenario gets a folder.
+        controls: the flows that a suite of controls compares; its own if empty.
         quick: shorter runs with fewer seeds and points, as ``[quick]`` of each file says.
         only: sections or names of files; everything if empty. ``8`` stands for all of section 8.
         seeds: instead of those of the files.
@@ -83,7 +91,10 @@ def conduct(
         InputError: naming what is wrong, before anything is run.
 
     """
+    if controls and not suite.controls:
+        raise InputError(f"flows: {suite.name} compares disciplines; its scenarios say which flows there are")
     chosen = tuple(aqms) or suite.aqms
+    compared = tuple(dict.fromkeys(map(of_controls.parse, controls))) or suite.controls
     entries = [entry for entry in suite.entries if not only or any(_is_in(entry, one) for one in only)]
     for one in only:
         if not any(_is_in(entry, one) for entry in suite.entries):
@@ -93,11 +104,15 @@ def conduct(
     skipped = []
     for entry in entries:
         mine = _aqms(entry, chosen)
-        if not mine:
+        if not mine and not compared:
             skipped.append(f"section {entry.section}, {entry.title}: no discipline here can mark")
             continue
-        overrides: dict[str, Any] = {"aqm": list(mine), **({} if seeds is None else {"seeds": str(seeds)})}
-        loaded = scenario.load(entry.file, overrides, quick=quick)
+        overrides: dict[str, Any] = {
+            **({"aqm": list(mine)} if mine else {}),
+            **({} if seeds is None else {"seeds": str(seeds)}),
+        }
+        sweep = {of_controls.SWEPT: compared} if compared else None
+        loaded = scenario.load(entry.file, overrides, sweep=sweep, quick=quick)
         if allow_unequal_buffers:
             points = tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points)
             loaded = replace(loaded, points=points)
@@ -113,11 +128,12 @@ def conduct(
             watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
         place = folder / entry.name
         result = experiment.conduct(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
-        parts.append(Part(entry, result))
+        parts.append(Part(entry, result, of_controls.turned(result) if compared else result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
     made = tuple(engines.names(engine))
-    return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped), made if len(made) > 1 else ())
+    several = made if len(made) > 1 and not compared else ()
+    return Outcome(suite, chosen, quick, tuple(parts), tuple(skipped), several, compared)
 
 
 def as_run(entry: Entry, aqm: str) -> str:

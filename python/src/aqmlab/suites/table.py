@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -46,7 +48,7 @@ class Grid:
 
 def table(part: Part) -> Grid:
     """Return the table of a scenario."""
-    result = part.result
+    result = part.shown
     rows = {(row.point, row.aqm, row.metric): row.estimate for row in result.shown_rows}
     lines = []
     for number, point in enumerate(result.points):
@@ -67,19 +69,26 @@ def phases(part: Part) -> Grid | None:
     """Return goodput and queue delay by phase, if the scenario has phases."""
     if not part.entry.phases:
         return None
-    result = part.result
-    lines = [
-        Line(phase, aqm, tuple(_mean(result, name, aqm, since_s, until_s) for name in OF_PHASES))
-        for phase, (since_s, until_s) in part.entry.phases.items()
-        for aqm in result.aqms
-    ]
-    # The quick form may end before the last of them.
-    shown = tuple(line for line in lines if any(cell is not None for cell in line.cells))
+    points = part.shown.points
+    shown = tuple(
+        Line(", ".join(filter(None, (phase, _name(points[number])))), aqm, cells)
+        for phase, number, aqm, cells in by_phase(part)
+    )
     return Grid((("Goodput", "Mbit/s"), ("Queue delay", "mean, ms")), shown, ((1.0, 2), (1.0, 1)))
 
 
-def _mean(result: Result, name: str, aqm: str, since_s: float, until_s: float) -> Estimate | None:
-    found = values(result, Measure(name, "", since_s, until_s), aqm, 0)
+def by_phase(part: Part) -> Iterator[tuple[str, int, str, tuple[Estimate | None, ...]]]:
+    """Yield phase, point, what is compared, and the means of `OF_PHASES`, unless the quick form ends before."""
+    result = part.shown
+    for phase, (since_s, until_s) in part.entry.phases.items():
+        for number, aqm in itertools.product(range(len(result.points)), result.aqms):
+            cells = tuple(_mean(result, Measure(name, "", since_s, until_s), aqm, number) for name in OF_PHASES)
+            if any(cell is not None for cell in cells):
+                yield phase, number, aqm, cells
+
+
+def _mean(result: Result, measure: Measure, aqm: str, point: int) -> Estimate | None:
+    found = values(result, measure, aqm, point)
     return statistics.mean(list(found.values())) if found else None
 
 

@@ -1,0 +1,209 @@
+//! `libaqmlab`: the disciplines for C and C++. `include/aqmlab.h` is made of this crate by cbindgen, comments included.
+//!
+//! Functions here check pointers and hand over.
+//!
+//! - `status`: how a call ends; errors and panics become a status and a message.
+//! - `packet`: the structures that cross the border.
+//! - `queue`: one queue.
+//! - `table`: which queue a handle is of.
+#![allow(unsafe_code, reason = "pointers come from C")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the header says once for all functions which pointers are right"
+)]
+
+mod packet;
+mod queue;
+mod status;
+mod table;
+
+pub use packet::{Counters, Departure, Event, EventKind, Packet, Tcp};
+pub use status::Status;
+
+use queue::Queue;
+use status::{Failure, guarded};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+
+/// A queue. It is no address: there is nothing behind it.
+pub struct Handle {
+    _private: [u8; 0],
+}
+
+/// The version of the library, as "0.2.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// The message of the last error in this thread, "" if there was none. It stays until the next error in this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_message() -> *const c_char {
+    status::message()
+}
+
+/// Makes a queue.
+///
+/// `discipline` is what the command line takes after --aqm, with its limit: "pie target 15ms limit 100p ecn". `rate` is
+/// the link's, as "10mbit", `overhead` the bytes of link-layer framing in every packet's length (14 for Ethernet). All
+/// random numbers follow from `seed`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_new(
+    discipline: *const c_char,
+    rate: *const c_char,
+    overhead: u32,
+    seed: u64,
+    queue: *mut *mut Handle,
+) -> Status {
+    guarded(|| {
+        let queue = Answer::new(queue, "queue")?;
+        queue.give(Some(std::ptr::null_mut()));
+        let (discipline, rate) = unsafe { (text(discipline, "discipline")?, text(rate, "rate")?) };
+        let handle = table::keep(Queue::new(discipline, rate, overhead, seed)?)?;
+        Ok(queue.give(Some(std::ptr::without_provenance_mut(handle))))
+    })
+}
+
+/// Frees a queue; null is none. The packets that wait in it are forgotten: to have their cookies back, call aqmlab_reset
+/// and fetch the events first.
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_free(queue: *mut Handle) -> Status {
+    guarded(|| {
+        if !queue.is_null() {
+            table::free(queue.addr())?;
+        }
+        Ok(Status::AqmlabOk)
+    })
+}
+
+/// A packet arrives. It waits, unless an event says that it was dropped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_enqueue(queue: *mut Handle, packet: *const Packet, now_ns: u64) -> Status {
+    guarded(|| {
+        let packet = unsafe { packet.as_ref() }.ok_or_else(|| Failure::null("packet"))?;
+        let packet = packet.read(unsafe { packet.tcp.as_ref() })?;
+        table::with(queue.addr(), |queue| queue.enqueue(packet, now_ns))
+    })
+}
+
+/// The link is free: takes the packet that leaves next. AQMLAB_NONE though packets wait means: ask again after the next
+/// wake-up.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_dequeue(
+    queue: *mut Handle,
+    now_ns: u64,
+    departure: *mut Departure,
+) -> Status {
+    guarded(|| {
+        let departure = Answer::new(departure, "departure")?;
+        table::with(queue.addr(), |queue| Ok(departure.give(queue.dequeue(now_ns)?)))
+    })
+}
+
+/// Takes the next thing that the last call did to a packet, in order. Call it after every call that has a time, until it
+/// returns AQMLAB_NONE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_next_event(queue: *mut Handle, event: *mut Event) -> Status {
+    guarded(|| {
+        let event = Answer::new(event, "event")?;
+        table::with(queue.addr(), |queue| Ok(event.give(queue.next_event())))
+    })
+}
+
+/// The name of an event's reason, as "overlimit"; null if `event` is null. The event is one of aqmlab_next_event's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_reason(event: *const Event) -> *const c_char {
+    unsafe { event.as_ref() }.map_or(std::ptr::null(), Event::reason_name)
+}
+
+/// When aqmlab_wake is to be called next; ask after every call that has a time. AQMLAB_NONE: it is not wanted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_next_wakeup(queue: *mut Handle, time_ns: *mut u64) -> Status {
+    guarded(|| {
+        let time_ns = Answer::new(time_ns, "time_ns")?;
+        table::with(queue.addr(), |queue| Ok(time_ns.give(queue.next_wakeup())))
+    })
+}
+
+/// Lets the discipline do what is due by now, then ask aqmlab_dequeue if the link is free. Calls that nobody asked for
+/// are harmless.
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_wake(queue: *mut Handle, now_ns: u64) -> Status {
+    guarded(|| table::with(queue.addr(), |queue| queue.wake(now_ns)))
+}
+
+/// Changes a parameter while running: name and value as on the command line, "target", "10ms".
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_change(
+    queue: *mut Handle,
+    name: *const c_char,
+    value: *const c_char,
+    now_ns: u64,
+) -> Status {
+    guarded(|| {
+        let (name, value) = unsafe { (text(name, "name")?, text(value, "value")?) };
+        table::with(queue.addr(), |queue| queue.change(name, value, now_ns))
+    })
+}
+
+/// What was counted, and what waits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_get_counters(queue: *mut Handle, counters: *mut Counters) -> Status {
+    guarded(|| {
+        let counters = Answer::new(counters, "counters")?;
+        table::with(queue.addr(), |queue| Ok(counters.give(Some(queue.counters()))))
+    })
+}
+
+/// Drops what waits, and begins again: parameters stay, counters and random numbers are those of a new queue, and time may
+/// begin again.
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_reset(queue: *mut Handle, now_ns: u64) -> Status {
+    guarded(|| table::with(queue.addr(), |queue| queue.reset(now_ns)))
+}
+
+/// A hash of some bytes, such as those of a 5-tuple, for a packet's flow, source and destination; 0 if `bytes` is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_hash(bytes: *const c_void, length: usize) -> u64 {
+    if bytes.is_null() {
+        return 0;
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) };
+    // FNV-1a, whose high bits differ little for short keys: splitmix64's last step mixes them.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// Reads a text of the caller's, which ends in a zero unless it is null.
+unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failure> {
+    if text.is_null() {
+        return Err(Failure::null(name));
+    }
+    let bytes = unsafe { CStr::from_ptr(text) };
+    bytes.to_str().map_err(|_| Failure::input(format!("{name} is not UTF-8")))
+}
+
+/// Where an answer is written to. The memory may hold anything before.
+struct Answer<T>(NonNull<T>);
+
+impl<T> Answer<T> {
+    fn new(to: *mut T, name: &str) -> Result<Answer<T>, Failure> {
+        NonNull::new(to).map(Answer).ok_or_else(|| Failure::null(name))
+    }
+
+    /// Writes an answer, if there is one. The caller's caller has said that it may.
+    #[inline]
+    fn give(&self, answer: Option<T>) -> Status {
+        match answer {
+            Some(answer) => {
+                unsafe { self.0.write(answer) };
+                Status::AqmlabOk
+            }
+            None => Status::AqmlabNone,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How calls end: a status, and a message for errors.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How a call ended; below zero it is an error, which aqmlab_message() explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Status {
+    /// It was done.
+    AqmlabOk = 0,
+    /// It was done, and there is nothing: no packet may leave now, no event waits, no wake-up is wanted.
+    AqmlabNone = 1,
+    /// A pointer is null.
+    AqmlabNull = -1,
+    /// A text is not understood, or a field is out of its range.
+    AqmlabInput = -2,
+    /// The queue was freed, or never was one.
+    AqmlabFreed = -3,
+    /// Another thread is using the queue.
+    AqmlabBusy = -4,
+    /// The time is before that of an earlier call.
+    AqmlabTime = -5,
+    /// Events of the last call were not fetched.
+    AqmlabUnfetched = -6,
+    /// A defect of aqmlab. The queue can only be freed.
+    AqmlabDefect = -7,
+}
+
+/// Why a call failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: Status,
+    text: Cow<'static, str>,
+}
+
+impl Failure {
+    pub(crate) fn new(status: Status, text: impl Into<Cow<'static, str>>) -> Failure {
+        Failure { status, text: text.into() }
+    }
+
+    /// A pointer is null.
+    pub(crate) fn null(what: &str) -> Failure {
+        Failure::new(Status::AqmlabNull, format!("{what} is null"))
+    }
+
+    /// What was given is not understood.
+    pub(crate) fn input(error: impl ToString) -> Failure {
+        Failure::new(Status::AqmlabInput, error.to_string())
+    }
+}
+
+/// A call, whose failures and panics become a status and a message.
+#[inline]
+pub(crate) fn guarded(call: impl FnOnce() -> Result<Status, Failure>) -> Status {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => failed(failure),
+        Err(panic) => failed(defect(&*panic)),
+    }
+}
+
+#[cold]
+fn failed(failure: Failure) -> Status {
+    let mut text = failure.text.into_owned();
+    text.retain(|letter| letter != '\0');
+    // A thread that is ending keeps no message.
+    let _ = MESSAGE.try_with(|message| message.replace(CString::new(text).ok()));
+    failure.status
+}
+
+fn defect(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    Failure::new(Status::AqmlabDefect, format!("a defect of aqmlab, please report it: {text}"))
+}
+
+thread_local!(static MESSAGE: RefCell<Option<CString>> = const { RefCell::new(None) });
+
+/// The message of the last error in this thread.
+pub(crate) fn message() -> *const c_char {
+    let kept = MESSAGE.try_with(|message| message.borrow().as_ref().map(|text| text.as_ptr()));
+    kept.ok().flatten().unwrap_or(c"".as_ptr())
+}
+
+/// The same as a text, for tests.
+#[cfg(test)]
+pub(crate) fn said() -> String {
+    MESSAGE.with_borrow(|message| message.clone().unwrap_or_default().into_string().unwrap())
+}

@@ -1,0 +1,190 @@
+//! A queue behind the border decides as the discipline itself, for every discipline.
+#![allow(unsafe_code, reason = "pointers, as from C")]
+
+use aqm_core::link::Link;
+use aqm_core::packet::{Ecn, Packet};
+use aqm_core::random::Random;
+use aqm_core::registry::DISCIPLINES;
+use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use aqm_core::spec::Spec;
+use aqm_core::units::{Rate, Time};
+use aqmlab::{
+    Counters, Departure, Event, EventKind, Handle, Packet as CPacket, Status, aqmlab_change, aqmlab_dequeue,
+    aqmlab_enqueue, aqmlab_free, aqmlab_get_counters, aqmlab_new, aqmlab_next_event, aqmlab_next_wakeup,
+    aqmlab_reset, aqmlab_wake,
+};
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::ptr::null;
+
+const PACKETS: u64 = 1000;
+
+/// What became of packets, in words.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Observer for Told {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
+        self.0.push(format!("dropped {} {}", packet.cookie, reason as u8));
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        self.0.push(format!("marked {} {}", packet.cookie, reason as u8));
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        unreachable!("{emission:?}");
+    }
+}
+
+/// Packets of five flows and classes, twice as many as the link carries.
+fn packet(cookie: u64) -> Packet {
+    let mut packet = Packet::new(cookie, Random::stream(cookie % 5, "flow").next_u64(), 1000);
+    (packet.source, packet.destination, packet.class) = (1, 2, (cookie % 5) as u16);
+    (packet.dscp, packet.ecn) =
+        ((cookie % 3 * 10) as u8, [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][cookie as usize % 3]);
+    packet
+}
+
+/// The same for C.
+fn described(packet: Packet) -> CPacket {
+    let Packet { cookie, flow, source, destination, length, class, ingress, dscp, ecn, protocol, .. } =
+        packet;
+    let (traffic_class, ecn, tcp) = (class, ecn as u8, null());
+    CPacket { cookie, flow, source, destination, length, traffic_class, ingress, dscp, ecn, protocol, tcp }
+}
+
+/// A packet arrives each half of a millisecond, one may leave each millisecond.
+fn calls() -> impl Iterator<Item = (u64, Option<u64>)> {
+    (0..PACKETS).flat_map(|cookie| {
+        let now = cookie * 500_000;
+        [Some((now, Some(cookie))), (cookie % 2 == 1).then_some((now + 100, None))].into_iter().flatten()
+    })
+}
+
+fn by_itself(text: &str) -> Vec<String> {
+    let link = Link { rate: Rate::from_bits_per_sec(8_000_000), mtu: 1514, overhead: 14 };
+    let mut qdisc = Spec::parse(text).unwrap().build(link, Random::stream(7, "bottleneck")).unwrap();
+    let mut told = Told::default();
+    for (now, arriving) in calls() {
+        while let Some(due) = qdisc.next_wakeup().filter(|due| due.as_nanos() <= now) {
+            qdisc.wake(due, &mut told);
+        }
+        let now = Time::from_nanos(now);
+        if let Some(cookie) = arriving {
+            qdisc.enqueue(packet(cookie), now, &mut told);
+        } else if let Some(packet) = qdisc.dequeue(now, &mut told) {
+            let waited = now.since(packet.arrival).as_nanos();
+            told.0.push(format!("left {} {waited} {}", packet.cookie, packet.ecn as u8));
+        }
+    }
+    let counters = qdisc.counters();
+    told.0.push(format!("{} {} {}", counters.departed, counters.dropped_total(), counters.marked));
+    told.0
+}
+
+/// The answer of a call that writes one.
+fn answer<T>(call: impl FnOnce(*mut T) -> Status) -> Option<T> {
+    let mut answer = MaybeUninit::uninit();
+    match call(answer.as_mut_ptr()) {
+        Status::AqmlabOk => Some(unsafe { answer.assume_init() }),
+        Status::AqmlabNone => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn fetch(queue: *mut Handle, told: &mut Vec<String>) {
+    while let Some(event) = answer::<Event>(|event| unsafe { aqmlab_next_event(queue, event) }) {
+        let what = if event.kind == EventKind::AqmlabDropped { "dropped" } else { "marked" };
+        told.push(format!("{what} {} {}", event.cookie, event.reason));
+    }
+}
+
+fn behind_the_border(text: &str) -> Vec<String> {
+    let text = CString::new(text).unwrap();
+    let queue =
+        answer(|queue| unsafe { aqmlab_new(text.as_ptr(), c"8mbit".as_ptr(), 14, 7, queue) }).unwrap();
+    let mut told = Vec::new();
+    for (now, arriving) in calls() {
+        while let Some(due) =
+            answer(|due| unsafe { aqmlab_next_wakeup(queue, due) }).filter(|due| *due <= now)
+        {
+            assert_eq!(aqmlab_wake(queue, due), Status::AqmlabOk);
+            fetch(queue, &mut told);
+        }
+        if let Some(cookie) = arriving {
+            let packet = described(packet(cookie));
+            assert_eq!(unsafe { aqmlab_enqueue(queue, &packet, now) }, Status::AqmlabOk);
+            fetch(queue, &mut told);
+        } else {
+            let left = answer::<Departure>(|departure| unsafe { aqmlab_dequeue(queue, now, departure) });
+            fetch(queue, &mut told);
+            if let Some(Departure { cookie, sojourn_ns, ecn }) = left {
+                told.push(format!("left {cookie} {sojourn_ns} {ecn}"));
+            }
+        }
+    }
+    let counters = answer::<Counters>(|counters| unsafe { aqmlab_get_counters(queue, counters) }).unwrap();
+    assert_eq!(counters.arrived, counters.departed + counters.dropped + counters.queued);
+    assert_eq!(aqmlab_free(queue), Status::AqmlabOk);
+    told.push(format!("{} {} {}", counters.departed, counters.dropped, counters.marked));
+    told
+}
+
+#[test]
+fn every_discipline_decides_as_without_the_border() {
+    for info in DISCIPLINES {
+        for preset in info.presets {
+            let text = format!("{}:{}", info.name, preset.name);
+            let told = behind_the_border(&text);
+            assert!(told.len() > PACKETS as usize / 4, "{text}");
+            assert!(told == by_itself(&text), "{text}");
+        }
+    }
+}
+
+/// Whether a queue that is made and called at random ever says that aqmlab is at fault.
+fn is_faulty(text: &str, random: &mut Random) -> bool {
+    let text = CString::new(text).unwrap();
+    let queue =
+        answer(|queue| unsafe { aqmlab_new(text.as_ptr(), c"8mbit".as_ptr(), 14, 7, queue) }).unwrap();
+    let mut now = 0_u64;
+    let mut statuses = Vec::new();
+    for cookie in 0..300 {
+        // Some calls go back in time, and some are made at its end.
+        now = match random.below(200) {
+            0 => now.saturating_sub(1),
+            1 if cookie > 250 => u64::MAX - random.below(2),
+            _ => now.saturating_add(random.below(4_000_000)),
+        };
+        let mut departure = MaybeUninit::uninit();
+        statuses.push(match random.below(16) {
+            0 => aqmlab_wake(queue, now),
+            1 => unsafe { aqmlab_change(queue, c"limit".as_ptr(), c"20p".as_ptr(), now) },
+            2 if random.below(20) == 0 => aqmlab_reset(queue, now),
+            3..6 => unsafe { aqmlab_dequeue(queue, now, departure.as_mut_ptr()) },
+            _ => {
+                let length = random.below(3000) as u32;
+                let (ecn, dscp) = (random.below(5) as u8, random.below(66) as u8);
+                let packet = CPacket { ecn, dscp, length, ..described(packet(cookie)) };
+                unsafe { aqmlab_enqueue(queue, &packet, now) }
+            }
+        });
+        let mut event = MaybeUninit::uninit();
+        while random.below(20) > 0
+            && unsafe { aqmlab_next_event(queue, event.as_mut_ptr()) } == Status::AqmlabOk
+        {}
+    }
+    statuses.push(aqmlab_free(queue));
+    statuses.contains(&Status::AqmlabDefect)
+}
+
+#[test]
+fn calls_at_random_find_no_defect() {
+    let mut random = Random::seeded(1);
+    for info in DISCIPLINES {
+        for _ in 0..20 {
+            assert!(!is_faulty(info.name, &mut random), "{}", info.name);
+        }
+    }
+}

@@ -11,12 +11,17 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
 
 setup: .venv/native ## build everything into .venv; the command is then .venv/bin/aqmlab
+
+PREFIX := $(CURDIR)/.build/capi
+capi: tools ## build libaqmlab for C and C++, with header and pkg-config file: PREFIX=/usr/local (.build/capi)
+	cargo build --release --locked -p aqm-capi
+	sh scripts/install_capi.sh target/release $(PREFIX)
 
 demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
 	@sh scripts/demo.sh

@@ -1,0 +1,167 @@
+/* Everything that a caller can do wrong and the library can tell: each has its status and its message. */
+
+#include "aqmlab.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static aqmlab_queue *queue;
+
+static void expect(aqmlab_status status, aqmlab_status expected, const char *said, int line)
+{
+    if (status != expected || (said != NULL && strstr(aqmlab_message(), said) == NULL)) {
+        fprintf(stderr, "line %d: status %d, message '%s'\n", line, (int)status, aqmlab_message());
+        exit(1);
+    }
+}
+
+#define EXPECT(call, expected, said) expect(call, expected, said, __LINE__)
+
+static aqmlab_packet packet(uint64_t cookie)
+{
+    aqmlab_packet made;
+    memset(&made, 0, sizeof made);
+    made.cookie = cookie;
+    made.length = 1000;
+    return made;
+}
+
+static void wrong_texts(void)
+{
+    aqmlab_queue *none = (aqmlab_queue *)&queue;
+    if (*aqmlab_message() != '\0')
+        exit(1);
+    EXPECT(aqmlab_new(NULL, "1mbit", 0, 1, &none), AQMLAB_NULL, "discipline is null");
+    if (none != NULL)
+        exit(1);
+    EXPECT(aqmlab_new("codel", NULL, 0, 1, &none), AQMLAB_NULL, "rate is null");
+    EXPECT(aqmlab_new("codel", "1mbit", 0, 1, NULL), AQMLAB_NULL, "queue is null");
+    EXPECT(aqmlab_new("codle", "1mbit", 0, 1, &none), AQMLAB_INPUT, "unknown discipline 'codle', did you mean 'codel'");
+    EXPECT(aqmlab_new("codel targte 5ms", "1mbit", 0, 1, &none), AQMLAB_INPUT, "did you mean 'target'");
+    EXPECT(aqmlab_new("\xff", "1mbit", 0, 1, &none), AQMLAB_INPUT, "not UTF-8");
+    EXPECT(aqmlab_new("codel", "fast", 0, 1, &none), AQMLAB_INPUT, "rate: ");
+    EXPECT(aqmlab_new("codel", "0bit", 0, 1, &none), AQMLAB_INPUT, "rate");
+    EXPECT(aqmlab_new("codel", "1mbit", 0xffffffffu, 1, &none), AQMLAB_INPUT, "overhead");
+}
+
+static void wrong_pointers(void)
+{
+    aqmlab_packet one = packet(1);
+    aqmlab_queue *none = NULL;
+    EXPECT(aqmlab_enqueue(none, &one, 0), AQMLAB_NULL, "the queue is null");
+    EXPECT(aqmlab_enqueue(queue, NULL, 0), AQMLAB_NULL, "packet is null");
+    EXPECT(aqmlab_dequeue(queue, 0, NULL), AQMLAB_NULL, "departure is null");
+    EXPECT(aqmlab_next_event(queue, NULL), AQMLAB_NULL, "event is null");
+    EXPECT(aqmlab_next_wakeup(queue, NULL), AQMLAB_NULL, "time_ns is null");
+    EXPECT(aqmlab_get_counters(queue, NULL), AQMLAB_NULL, "counters is null");
+    EXPECT(aqmlab_change(queue, NULL, "1p", 0), AQMLAB_NULL, "name is null");
+    EXPECT(aqmlab_free(none), AQMLAB_OK, NULL);
+    if (aqmlab_reason(NULL) != NULL || aqmlab_hash(NULL, 3) != 0)
+        exit(1);
+}
+
+static void wrong_fields(void)
+{
+    aqmlab_packet one = packet(1);
+    one.ecn = 4;
+    EXPECT(aqmlab_enqueue(queue, &one, 0), AQMLAB_INPUT, "ecn is 4");
+    one = packet(1);
+    one.dscp = 64;
+    EXPECT(aqmlab_enqueue(queue, &one, 0), AQMLAB_INPUT, "dscp is 64");
+    one = packet(1);
+    one.length = 0;
+    EXPECT(aqmlab_enqueue(queue, &one, 0), AQMLAB_INPUT, "length is 0");
+    EXPECT(aqmlab_change(queue, "limt", "1p", 0), AQMLAB_INPUT, "did you mean 'limit'");
+}
+
+static void forgotten_events_and_time(void)
+{
+    aqmlab_packet one = packet(7);
+    aqmlab_departure departure;
+    aqmlab_event event;
+    aqmlab_counters counters;
+    EXPECT(aqmlab_enqueue(queue, &one, 10), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_next_event(queue, &event), AQMLAB_NONE, NULL);
+    EXPECT(aqmlab_dequeue(queue, 9, &departure), AQMLAB_TIME, "9 ns is before 10 ns");
+    one.cookie = 8;
+    EXPECT(aqmlab_enqueue(queue, &one, 11), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_dequeue(queue, 12, &departure), AQMLAB_UNFETCHED, "1 events");
+    EXPECT(aqmlab_next_event(queue, &event), AQMLAB_OK, NULL);
+    if (event.cookie != 8 || event.kind != AQMLAB_DROPPED || strcmp(aqmlab_reason(&event), "overlimit") != 0)
+        exit(1);
+    EXPECT(aqmlab_dequeue(queue, 12, &departure), AQMLAB_OK, NULL);
+    if (departure.cookie != 7 || departure.sojourn_ns != 2 || departure.ecn != 0)
+        exit(1);
+    EXPECT(aqmlab_dequeue(queue, 12, &departure), AQMLAB_NONE, NULL);
+    EXPECT(aqmlab_enqueue(queue, &one, 12), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_reset(queue, 13), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_next_event(queue, &event), AQMLAB_OK, NULL);
+    if (event.cookie != 8 || strcmp(aqmlab_reason(&event), "reconfigured") != 0)
+        exit(1);
+    EXPECT(aqmlab_get_counters(queue, &counters), AQMLAB_OK, NULL);
+    if (counters.arrived != 0)
+        exit(1);
+    EXPECT(aqmlab_dequeue(queue, 0, &departure), AQMLAB_NONE, NULL);
+}
+
+static unsigned long busy[2], done[2];
+
+static void *ask(void *argument)
+{
+    unsigned long me = *(unsigned long *)argument;
+    aqmlab_counters counters;
+    int i;
+    for (i = 0; i < 2000; i++) {
+        aqmlab_status status = aqmlab_get_counters(queue, &counters);
+        if (status == AQMLAB_BUSY && strcmp(aqmlab_message(), "another thread is using the queue") == 0)
+            busy[me]++;
+        else if (status == AQMLAB_OK)
+            done[me]++;
+    }
+    return NULL;
+}
+
+static void two_threads(void)
+{
+    pthread_t threads[2];
+    unsigned long names[2] = {0, 1};
+    unsigned long i;
+    for (i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, ask, &names[i]) != 0)
+            exit(1);
+    for (i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    if (busy[0] + busy[1] + done[0] + done[1] != 4000)
+        exit(1);
+}
+
+static void freed(void)
+{
+    aqmlab_packet one = packet(1);
+    aqmlab_queue *old = queue;
+    EXPECT(aqmlab_free(queue), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_enqueue(old, &one, 0), AQMLAB_FREED, "was freed, or never was one");
+    EXPECT(aqmlab_new("fifo", "1mbit", 0, 1, &queue), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_enqueue(old, &one, 0), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_free(old), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_enqueue((aqmlab_queue *)&one, &one, 0), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_enqueue((aqmlab_queue *)(uintptr_t)1, &one, 0), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_enqueue((aqmlab_queue *)UINTPTR_MAX, &one, 0), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_enqueue(queue, &one, 0), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_free(queue), AQMLAB_OK, NULL);
+}
+
+int main(void)
+{
+    wrong_texts();
+    EXPECT(aqmlab_new("fifo limit 1p", "1mbit", 0, 1, &queue), AQMLAB_OK, NULL);
+    wrong_pointers();
+    wrong_fields();
+    forgotten_events_and_time();
+    two_threads();
+    freed();
+    printf("aqmlab %s\n", aqmlab_version());
+    return 0;
+}

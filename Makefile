@@ -5,13 +5,13 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
-PYTHON_SOURCES := python benches scripts tests validate
+PYTHON_SOURCES := python benches ns3 scripts tests validate
 BIN := .venv/bin
 # A process for each core takes the next test as soon as it is free.
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws validate-ns3 validate-ns3-qdiscs validate-linux rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws ns3 validate-ns3 validate-ns3-qdiscs validate-linux rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -145,6 +145,10 @@ validate-linux: .venv/native ## compare with what a Linux kernel gave (some minu
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
 	$(PYTHON) validate/ns3/qdiscs.py
+
+ns3: .venv/native capi ## every discipline as a queue disc of ns-3: its decisions there are repeated here (installs g++ and libns3-dev; two minutes)
+	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
+	$(BIN)/python ns3/check.py --paper --cost
 
 lock: tools ## write the lock files of the Python packages from pyproject.toml
 	sh scripts/lock.sh $(PYTHON)

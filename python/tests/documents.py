@@ -27,6 +27,8 @@ PAGES = sorted(
 FENCE = re.compile(r"^(?: *<!-- (?P<note>[^\n]+) -->\n\s*)?^ *```(?P<kind>\S*)\n(?P<text>.*?)^ *```$", re.M | re.S)
 # The comment before a block that is not run as it stands: in a small form, or not at all.
 SMALL, NOT_RUN = "run with ", "not run: "
+# The examples that pages show parts of, where `cargo test` compiles and runs them.
+IN_C = ROOT / "crates/aqm-capi/examples"
 # The discipline that CONTRIBUTING.md shows, where `cargo test` compiles and runs it.
 EXAMPLE = ROOT / "crates/aqm-core/tests/example/coin.rs"
 # The part of a topology's file that a page shows is tried in this one.
@@ -148,8 +150,17 @@ class Reader:
     def _rust(self, block: Block) -> None:
         assert block.text == EXAMPLE.read_text()
 
+    def _c(self, block: Block) -> None:
+        examples = [_lines(path.read_text()) for path in IN_C.glob("*.c")]
+        assert any(_lines(block.text) in example for example in examples), block.text
+
     def _text(self, block: Block) -> None:
         """Not code."""
+
+
+def _lines(code: str) -> str:
+    """Code without its indentation."""
+    return "".join(f"{line.strip()}\n" for line in code.splitlines())
 
 
 def agrees(shown: str, printed: str) -> bool:

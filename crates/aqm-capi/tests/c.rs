@@ -64,12 +64,17 @@ fn the_example_has_the_toys_results_with_a_fifo_and_a_shorter_queue_with_codel()
     assert_eq!(with(&ours, "fifo limit 50p"), expected);
     let delay =
         |text: &str| -> f64 { text.split(", ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap() };
-    let (before, after) = (delay(&expected), delay(&with(&ours, "codel ecn limit 50p")));
+    let with_codel = with(&ours, "codel ecn limit 50p");
+    let (before, after) = (delay(&expected), delay(&with_codel));
     assert!(after < before / 2.0, "{before} ms with a tail drop, {after} ms with CoDel");
     let wrong = Command::new(&ours).arg("coddel").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&wrong.stderr);
+    let said = String::from_utf8(wrong.stderr).unwrap();
     assert!(said.starts_with("unknown discipline 'coddel', did you mean 'codel'?"), "{said}");
+    let page = std::fs::read_to_string(Path::new(HERE).join("../../docs/how-to/c.md")).unwrap();
+    for shown in [expected, with_codel, said] {
+        assert!(page.contains(&shown), "docs/how-to/c.md does not show: {shown}");
+    }
 }
 
 #[test]

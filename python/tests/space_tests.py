@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
 
 from aqmlab.files import shipped
-from aqmlab.papers import cards, searching
+from aqmlab.files.documents import Table
+from aqmlab.papers import cards, claims, searching
 from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable
-from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
+from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
-from aqmlab.search.noise import pooled
+from aqmlab.search.noise import AMOUNT, SHARE, Noise
 from aqmlab.search.scores import Score
-from aqmlab.stats import statistics
+from aqmlab.stats import statistics, student
 
 __all__ = ["folder", "paper", "simulator"]
 
@@ -41,7 +42,7 @@ def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
     presets = presets or {"printed": ("a", "x", "0")}
     plan = Search(FACTORS, {}, "own", False, next(iter(presets.values())), presets, len(ALL), 1, 0, 1, 1)
     scores = {one: Score(one, {}, {}, 0.0, 0.0, 0, 0, {"c-1": grade(one)}) for one in ALL}
-    return Space(plan, [Target("c-1", (), {}, lambda means, deviations: HELD)], scores, ALL, range(1, 2), {}, Path())
+    return Space(plan, [Target("c-1", (), {}, lambda means, noise: HELD)], scores, ALL, range(1, 2), {}, Path())
 
 
 def the_factor_that_decides_is_named_with_its_share() -> None:
@@ -117,27 +118,75 @@ def what_the_noise_hides_counts_and_turns_nothing() -> None:
     assert "12 of 24 judgements are undecided by the noise" in cards.opening(_space(lambda one: grades[one[0]]))
 
 
-def pooled_noise_has_the_interval_of_its_degrees_of_freedom() -> None:
-    readings = [{"delay": {1: 9.0, 2: 11.0}}, {"delay": {1: 27.0, 2: 33.0}, "loss": {}}]
-    noise = pooled(readings)
+def _readings(*values: Mapping[str, Sequence[float]]) -> Noise:
+    return Noise([{name: dict(enumerate(own)) for name, own in one.items()} for one in values])
+
+
+def _half_width(noise: Noise, mean: float, runs: int = 1, name: str = "loss") -> float:
+    """Return half the interval of a mean of so many runs."""
+    found = statistics.mean([mean + one[name] for one in noise.deviations((name,), {name: mean}, runs)])
+    assert found.value == pytest.approx(mean)
+    assert found.half_width is not None
+    return found.half_width
+
+
+def pooled_noise_has_the_interval_and_the_chances_of_its_degrees_of_freedom() -> None:
+    noise = _readings({"delay": [9.0, 11.0]}, {"delay": [27.0, 33.0], "loss": []})
     for runs in (1, 4):
-        values = [1.0 + one["delay"] for one in noise.of_means({"delay": 1.0}, runs)]
         # The root of 4 * 0.1^2 / 2, and Student's factor with two degrees of freedom.
-        assert statistics.mean(values).half_width == pytest.approx(4.302653 * (0.02 / runs) ** 0.5)
-        assert sum(values) == pytest.approx(4.0)
-    assert pooled([{"delay": {}}]).of_means({}, 1) == []
-    # Nothing is known of what no repeated reading had.
-    assert all(set(one) == {"delay"} for one in noise.of_means({"delay": 1.0, "loss": 0.5}, 1))
+        assert _half_width(noise, 1.0, runs, "delay") == pytest.approx(4.302653 * (0.02 / runs) ** 0.5)
+    values = [1.0 + one["delay"] for one in noise.deviations(("delay",), {"delay": 1.0}, 1)]
+    # Not at 95 % alone, since a claim of many parts needs other levels.
+    for bound in (0.0, 0.5, 2.0):
+        chance = statistics.exceeds([value - bound for value in values])
+        assert chance == pytest.approx(student.above((1.0 - bound) / 0.02**0.5, 2))
+
+
+def readings_of_three_runs_have_two_degrees_of_freedom() -> None:
+    noise = _readings({"delay": [8.0, 10.0, 12.0]}, {"delay": [3.0, 4.0, 5.0]})
+    assert len(noise.deviations(("delay",), {"delay": 1.0}, 1)) == 5
+    # Shares of +-.2 and +-.25: the root of (2 * .04 + 2 * .0625) / 4, with four degrees of freedom.
+    assert _half_width(noise, 1.0, 1, "delay") == pytest.approx(2.776445 * (0.205 / 4) ** 0.5)
+
+
+def what_seeds_do_to_both_sides_cancels() -> None:
+    noise = _readings(*({"a": [mean - 1.0, mean + 1.0], "b": [2 * mean - 2.0, 2 * mean + 2.0]} for mean in (5.0, 8.0)))
+    found = noise.deviations(("a", "b"), {"a": 3.0, "b": 6.0}, 1)
+    assert [2.0 * one["a"] - one["b"] for one in found] == pytest.approx([0.0] * 3)
+    assert max(one["a"] for one in found) > 0.1
+
+
+@pytest.mark.parametrize("spread", [lambda mean: 0.1 * mean, lambda mean: 0.1 * mean**0.5, lambda mean: 0.01])
+def readings_in_which_there_is_nothing_are_no_evidence_that_nothing_varies(spread: Callable[[float], float]) -> None:
+    there = [{"loss": [mean - spread(mean), mean + spread(mean)]} for mean in (0.01, 0.16, 1.0, 25.0, 400.0)]
+    beside = _readings(*there, *[{"loss": [0.0, 0.0]}] * 20)
+    assert beside.power(("loss",)) == _readings(*there).power(("loss",))
+    assert _half_width(beside, 2.0) == pytest.approx(_half_width(_readings(*there), 2.0))
+
+
+def a_reading_is_undecided_where_nothing_is_known_of_its_noise() -> None:
+    entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": ["a < b"]}
+    (claim,) = claims.read(Table({"claim": [entry]}, ""))
+
+    def word(noise: Noise, **means: float) -> str:
+        return searching.grade(claim, means, lambda names: noise.deviations(names, means, 1)).word
+
+    nothing = _readings(*[{"a": [0.0, 0.0], "b": [0.0, 0.0]}] * 8)
+    assert word(nothing, a=1.0, b=9.0) == Verdict.INCONCLUSIVE
+    assert word(_readings({"b": [8.0, 9.0]}), a=1.0, b=9.0) == Verdict.INCONCLUSIVE
+    assert word(nothing, a=0.0, b=0.0) == Verdict.NOT_TESTABLE
+    assert word(nothing, b=9.0) == Verdict.NOT_CHECKABLE
+    # What is zero here has no noise as a share: that of the other side is known.
+    known = _readings(*[{"a": [0.0, 0.0], "b": [8.0, 9.0]}] * 8)
+    assert word(known, a=0.0, b=9.0) == Verdict.REPRODUCED
+    assert word(known, a=1.0, b=9.0) == Verdict.INCONCLUSIVE
 
 
 def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> None:
     def shares(spread: Callable[[float], float]) -> list[float]:
-        readings = [
-            {"loss": {1: mean - spread(mean), 2: mean + spread(mean)}}
-            for mean in (0.01, 0.04, 0.16, 1.0, 4.0, 25.0, 100.0, 400.0)
-        ]
-        noise = pooled(readings)
-        return [max(one["loss"] for one in noise.of_means({"loss": mean}, 1)) for mean in (1.0, 100.0)]
+        means = (0.01, 0.04, 0.16, 1.0, 4.0, 25.0, 100.0, 400.0)
+        noise = _readings(*({"loss": [mean - spread(mean), mean + spread(mean)]} for mean in means))
+        return [_half_width(noise, mean) / mean for mean in (1.0, 100.0)]
 
     as_shares, as_counts, as_amounts = (
         shares(lambda mean: 0.1 * mean),
@@ -147,6 +196,41 @@ def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> No
     assert as_shares[1] == pytest.approx(as_shares[0])
     assert as_counts[1] == pytest.approx(as_counts[0] / 10.0)
     assert as_amounts[1] == pytest.approx(as_amounts[0] / 100.0)
+
+
+def an_amount_varies_as_much_where_its_mean_is_zero() -> None:
+    noise = _readings(*({"loss": [mean - 0.5, mean + 0.5]} for mean in (0.0, 1.0, 10.0, 100.0, 1000.0)))
+    assert noise.power(("loss",)) == AMOUNT
+    assert _half_width(noise, 0.0) == pytest.approx(_half_width(noise, 50.0))
+    # Five degrees of freedom, of which the power takes one.
+    assert _half_width(noise, 0.0) == pytest.approx(2.776445 * (5 * 0.5 / 4) ** 0.5)
+
+
+@pytest.mark.parametrize("expect", ["a > b", "a > b by 50%", "a >= b within 10%"])
+def a_comparison_with_an_amount_of_zero_is_judged(expect: str) -> None:
+    entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": [expect]}
+    (claim,) = claims.read(Table({"claim": [entry]}, ""))
+    spreads = (0.3, 0.45, 0.35, 0.5, 0.41)
+    values = [[mean - own, mean + own] for mean, own in zip((0.0, 1.0, 10.0, 100.0, 1000.0), spreads, strict=True)]
+    noise = _readings(*({"a": own, "b": own[::-1]} for own in values))
+
+    def word(a: float) -> str:
+        means = {"a": a, "b": 0.0}
+        return searching.grade(claim, means, lambda names: noise.deviations(names, means, 1)).word
+
+    assert word(0.5) == Verdict.INCONCLUSIVE
+    assert word(50.0) in HOLDS
+
+
+def both_sides_of_a_comparison_have_one_power() -> None:
+    means = (1.0, 10.0, 100.0, 1000.0)
+    noise = _readings(*({"a": [mean - 0.5, mean + 0.5], "b": [0.9 * mean, 1.1 * mean]} for mean in means))
+    assert (noise.power(("a",)), noise.power(("b",))) == (AMOUNT, SHARE)
+    found = noise.deviations(("a", "b"), {"a": 4.0, "b": 400.0}, 1)
+    power = noise.power(("a", "b"))
+    again = noise.deviations(("a", "b"), {"a": 400.0, "b": 40000.0}, 1)
+    for name in "ab":
+        assert [one[name] for one in again] == pytest.approx([one[name] * 100.0**power for one in found])
 
 
 class Noisy(Simulator):

@@ -36,11 +36,10 @@ def papers_of_which_nothing_is_so_are_rarely_refuted_and_never_by_two_runs(draw:
 @pytest.mark.parametrize("case", SCRIPT.CASES[:3], ids=lambda case: case.about)
 def a_reading_of_a_space_is_rarely_wrong_and_undecided_where_nothing_is_so(case: object, draw: str) -> None:
     found = SCRIPT.reading_rates(case, SCRIPT.READING_DRAWS[draw], 1, EXPERIMENTS)
-    # 2.5 % of 300 are 7.5, and its standard deviation 2.7.
-    assert sum(found[verdict] for verdict in case.wrong) <= 18  # type: ignore[attr-defined]
+    # 5 % at most, as the script says, and a standard deviation more for so few experiments.
+    assert SCRIPT.tested_share(found, case.wrong) <= 0.06  # type: ignore[attr-defined]
     if case.mean == 1.0:  # type: ignore[attr-defined]
-        judged = EXPERIMENTS - found[Verdict.NOT_TESTABLE]
-        assert found[Verdict.INCONCLUSIVE] >= 0.9 * judged
+        assert SCRIPT.tested_share(found, [Verdict.INCONCLUSIVE]) >= 0.9
 
 
 def the_page_has_the_cases_of_the_script() -> None:

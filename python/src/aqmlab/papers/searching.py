@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.verdicts import HOLDS, UNDECIDED, UNJUDGED, Verdict, judge
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import Grade, Quantity, Search, Space, Target
+from aqmlab.search import Deviations, Grade, Quantity, Search, Space, Target
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
@@ -80,20 +80,14 @@ def explore(
     )
 
 
-def grade(claim: Claim, means: Mapping[str, float], deviations: Sequence[Mapping[str, float]]) -> Grade:
-    """Judge means as the claim is judged, by runs that deviate from them by these shares.
+def grade(claim: Claim, means: Mapping[str, float], noise: Deviations) -> Grade:
+    """Judge means as the claim is judged, with the noise of the seeds in what is compared."""
 
-    A quantity without a mean, or without a deviation of it, has no runs.
-    """
-
-    def deviating(side: Operand, point: int) -> Mapping[int, float]:
+    def measured(side: Operand, point: int) -> Mapping[int, float]:
         del point
-        mean = means.get(side.text)
-        if mean is None or (mean and not any(side.text in one for one in deviations)):
-            return {}
-        return {run: means[side.text] * (1.0 + one.get(side.text, 0.0)) for run, one in enumerate(deviations)}
+        return {0: means[side.text]} if side.text in means else {}
 
-    one = judge(claim, deviating, [0]).verdict
+    one = judge(claim, measured, [0], noise).verdict
     is_judged, is_decided = one not in UNJUDGED, one not in UNDECIDED
     return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, is_judged, is_decided)
 
@@ -115,7 +109,7 @@ def _target(claim: Claim, *, sizes: bool) -> Target:
             over = _quantity(claim, one.right)
             quantities.append(replace(_quantity(claim, one.left), name=name, over=over))
             numbers[name] = 1.0 - one.by if one.relation == "<" else 1.0 + one.by
-    return Target(claim.id, tuple(quantities), numbers, lambda means, deviations: grade(claim, means, deviations))
+    return Target(claim.id, tuple(quantities), numbers, lambda means, noise: grade(claim, means, noise))
 
 
 def _quantity(claim: Claim, side: Operand) -> Quantity:

@@ -33,6 +33,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from aqmlab.papers.claims import Claim, Expectation, Operand
+from aqmlab.search import Deviations
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
 
@@ -64,6 +65,8 @@ UNDECIDED = (Verdict.HOLDS_ALONE, Verdict.FAILS_ALONE, Verdict.INCONCLUSIVE)
 UNJUDGED = (Verdict.NOT_TESTABLE, Verdict.NOT_CHECKABLE)
 # From the best to the worst: a claim has the worst verdict of its expectations.
 ORDER = (*HOLDS, Verdict.INCONCLUSIVE, *UNJUDGED, Verdict.NOT_REPRODUCED)
+# A mean below this share of the largest value is none.
+ROUNDING = 1e-12
 # Runs with which something can be refuted.
 ENOUGH_TO_REFUTE = 3
 
@@ -133,14 +136,17 @@ class Judgement:
         return min(1.0, len(self.checks) * min(check.p_fails for check in self.checks))
 
 
-def judge(claim: Claim, measured: Measured, points: Sequence[int]) -> Judgement:
-    """Judge a claim by itself; ``points`` are those of the sweep that it applies to."""
+def judge(claim: Claim, measured: Measured, points: Sequence[int], noise: Deviations | None = None) -> Judgement:
+    """Judge a claim by itself; ``points`` are those of the sweep that it applies to.
+
+    With ``noise`` every measurement is one mean, and a sample with these deviations takes its place.
+    """
 
     def finite(side: Operand, point: int) -> Mapping[int, float]:
         return {seed: value for seed, value in measured(side, point).items() if math.isfinite(value)}
 
     def checks(parts: Sequence[Expectation]) -> tuple[Check, ...]:
-        return tuple(_check(claim, one, finite, point) for point in points for one in parts)
+        return tuple(_check(claim, one, finite, point, noise) for point in points for one in parts)
 
     means = {side.text: [_mean(finite(side, point)) for point in points] for side in claim.operands}
     if claim.unjudged:
@@ -188,7 +194,7 @@ def by_chance(judgements: Sequence[Judgement]) -> str:
     )
 
 
-def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Check:
+def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise: Deviations | None) -> Check:
     left, right = (_values(side, measured, point) for side in (one.left, one.right))
     both = one.left.number is None and one.right.number is None
     seeds = sorted({*left} & {*right} if both else {*left, *right})
@@ -203,17 +209,26 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int) -> Ch
         return unchecked(f"there is no measurement of {missing}")
     if both and set(left) != set(right):
         return unchecked(f"{one.text}: its two sides have different seeds")
-    if len(seeds) < 2:
+    if len(seeds) < 2 and noise is None:
         return unchecked("one run says nothing about chance")
     if both and not any(a) and not any(b):
         words = f"{one.text}: both are zero in every run"
         return Check(one.text, point, Verdict.NOT_TESTABLE, words, is_tie=one.relation in ("<", "<="))
-    base = sum(b) / len(b)
+    if noise is not None:
+        sides = (one.left, one.right)
+        deviations = noise(tuple(side.text for side in sides if side.number is None))
+        if not deviations:
+            words = f"{one.text}: nothing is known of the noise of its seeds"
+            return Check(one.text, point, Verdict.INCONCLUSIVE, words)
+        a, b = (
+            [mean + run.get(side.text, 0.0) for run in deviations] for side, (mean,) in zip(sides, (a, b), strict=True)
+        )
+    base = _base(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     spread = _spread(differences)
     ratio = _ratio(claim, one, a, b)
     p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
-    if len(seeds) < ENOUGH_TO_REFUTE:
+    if len(a) < ENOUGH_TO_REFUTE:
         p_fails = 1.0
     if p_holds <= CHANCE:
         return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails, ratio=ratio)
@@ -300,7 +315,7 @@ def _refuted(one: Expectation, spread: Spread) -> str:
 
 def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> tuple[Verdict, str]:
     """Judge the size of a difference that holds."""
-    base = sum(right) / len(right)
+    base = _base(right)
     spread = _spread([a - b for a, b in zip(left, right, strict=True)])
     if one.relation == "=":
         return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
@@ -365,6 +380,12 @@ def _sizes(
     return math.expm1(math.log1p(expected) / factor), math.expm1(math.log1p(expected) * factor)
 
 
+def _base(right: Sequence[float]) -> float:
+    """Return the mean of the right side; what is left of values that cancel is rounding."""
+    mean = math.fsum(right) / len(right)
+    return mean if abs(mean) > ROUNDING * max(map(abs, right)) else 0.0
+
+
 def _of(right: Sequence[float]) -> float:
     """Return the sign of the right side: a share of what is below zero is one of its amount."""
     return math.copysign(1.0, sum(right))
@@ -380,7 +401,7 @@ def _share_ends(left: Sequence[float], right: Sequence[float]) -> str:
 
 
 def _ratio(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> Ratio | None:
-    base = sum(right) / len(right)
+    base = _base(right)
     if base <= 0.0:
         return None
     bound = (one.bound or 0.0) / (1.0 if one.bound_share else base)

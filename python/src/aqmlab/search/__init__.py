@@ -3,9 +3,10 @@
 from aqmlab.search.outcome import Outcome, conduct
 from aqmlab.search.plan import Factor, Search, Setting, read
 from aqmlab.search.space import Reach, Space, explore
-from aqmlab.search.targets import Grade, Quantity, Target
+from aqmlab.search.targets import Deviations, Grade, Quantity, Target
 
 __all__ = [
+    "Deviations",
     "Factor",
     "Grade",
     "Outcome",

@@ -1,22 +1,34 @@
 """The noise of the seeds in a space of readings, from readings that are run more than once.
 
-A reading has one run or two, whose spread says next to nothing. So the spread is taken from several readings together:
-by how much each of their runs deviates from its reading's mean. As a share of the mean, as delays and rates vary; but
-what is counted, as packets lost, varies by the root of the mean, and what has a scale of its own by the same amount
-everywhere. As shares these would be large where the mean is nearly zero, and hide what is elsewhere. So the deviations
-are taken over the power of the mean (1, 1/2 or 0) under which they are likeliest, as normal ones; over another than 1
-only where that is e times as likely, for eight readings tell little.
+A reading has one run or two, whose spread says next to nothing. So the spread is taken from several readings together,
+for each comparison by itself: that of its two sides, or that of one side with a number.
 
-The quantities of a run stay together, so that what its seed does to both sides of a comparison cancels here as it does
-there. Every reading is judged as if its runs deviated from its mean in this way, by the same tests as a claim; where
+- **Unit.** Deviations of runs from their reading's mean are taken as shares of it, as delays and rates vary; but what
+  is counted, as packets lost, varies by the root of its mean, and what has a scale of its own by the same amount
+  everywhere. As shares these would be large where the mean is nearly zero, and hide what is elsewhere. So they are
+  taken over the power of the mean (1, 1/2 or 0) under which they are likeliest, as normal ones; over another than 1
+  only where that is e times as likely, on average of the sides, for eight readings tell little. Both sides of a
+  comparison have one power: they are of one kind, and two powers would be told from half of the runs each.
+- **Zeros.** A reading in which a side is zero in every run has nothing that could vary: it is no evidence that there
+  is no noise elsewhere. Only readings count in which every side is there that varies in the one that is judged. If
+  there is none, nothing is known, and the reading is undecided, not certain.
+- **A mean of zero** in the reading that is judged has no noise as a share or a count, but that of all others as an
+  amount. Two sides that are both zero are not compared, so they need none.
+- **Freedom.** A reading with n runs has n - 1 contrasts (Helmert's: orthonormal, and free of its mean), each with the
+  variance of one run. All of them, as so many contrasts of one sample of as many runs and one more, make that sample:
+  its t-test has their variance and their degrees of freedom, at every level. Where a power was told from them one
+  degree is lost; the sample is spread by what this does to its 95 % interval.
+
+Contrasts of both sides are of the same runs, so that what a seed does to both cancels here as it does in a claim. A
+reading is judged by the tests of a claim, as if it had been run as often as that sample, with these deviations; where
 they then tell neither it nor its opposite, it is undecided.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab.stats import statistics, student
 
@@ -25,88 +37,138 @@ REPEATED = 8
 # Runs of these, at least.
 RUNS = 2
 # Deviations grow with this power of the mean.
-SHARE = 1.0
-POWERS = (SHARE, 0.5, 0.0)
+SHARE, ROOT, AMOUNT = 1.0, 0.5, 0.0
 # By how much the logarithm of the likelihood of another power must be larger than that of a share.
 LIKELIER = 1.0
 
 
-@dataclass(frozen=True)
 class Noise:
-    """Deviations of runs from their reading's mean, over a power of it: by quantity, one mapping per run.
+    """The noise in repeated readings, each of which holds the values of quantities by seed.
 
-    ``powers`` has the power of each quantity; ``readings`` is how many readings the runs are of.
+    >>> noise = Noise([{"delay": {1: 5.0, 2: 15.0}}, {"delay": {1: 20.0, 2: 60.0}}])
+    >>> noise.power(("delay",))
+    1.0
+
+    Runs have a deviation of 1 / sqrt(2) of their mean, with two degrees of freedom:
+
+    >>> found = noise.deviations(("delay",), {"delay": 8.0}, runs=1)
+    >>> half = statistics.mean([one["delay"] for one in found]).half_width
+    >>> len(found), round(half / (8.0 * 0.5**0.5), 3)
+    (3, 4.303)
+
     """
 
-    deviations: Sequence[Mapping[str, float]]
-    powers: Mapping[str, float]
-    readings: int
+    def __init__(self, readings: Sequence[Mapping[str, Mapping[int, float]]]) -> None:
+        self._readings = [
+            {name: {seed: value for seed, value in own.items() if math.isfinite(value)} for name, own in one.items()}
+            for one in readings
+        ]
+        self.power = functools.cache(self._power)
+        self._pooled = functools.cache(self._contrasts)
 
-    def of_means(self, means: Mapping[str, float], runs: int) -> list[Mapping[str, float]]:
-        """Return deviations, as shares of these means, whose t-test has the interval of a mean of so many runs.
+    def deviations(self, names: tuple[str, ...], means: Mapping[str, float], runs: int) -> list[Mapping[str, float]]:
+        """Return deviations of the quantities that are compared from their means of so many runs.
 
-        There are none if nothing is known of it, and none of a quantity of which nothing is known. The pooled deviation
-        has a degree of freedom less for each reading, and one less where the power was told from it, too.
+        They are runs of a sample whose t-test has the interval of the comparison, one mapping each; there are none if
+        nothing is known of the noise.
         """
-        count, freedom = len(self.deviations), len(self.deviations) - self.readings
-        if freedom == 0:
+        power = self.power(names)
+        varying = tuple(name for name in names if means[name] or (power == AMOUNT and self._is_seen(name)))
+        contrasts = self._pooled(varying, power) if varying else [{} for _ in self._degrees(names)]
+        freedom = len(contrasts)
+        if not freedom:
             return []
+        left = freedom if power == SHARE else max(freedom - 1, 1)
+        wanted, given = (student.quantile(statistics.CONFIDENCE, degrees) for degrees in (left, freedom))
+        factor = math.sqrt((freedom + 1) / runs * freedom / left) * wanted / given
+        units = {name: factor * math.pow(abs(means[name]), power) for name in varying}
+        weights = _helmert(freedom + 1)
+        return [
+            {
+                name: unit * _dot([own[run] for own in weights], [one[name] for one in contrasts])
+                for name, unit in units.items()
+            }
+            for run in range(freedom + 1)
+        ]
 
-        def share(name: str, mean: float) -> float:
-            power = self.powers[name]
-            left = freedom - (power != SHARE)
-            of_runs, of_pooled = (student.quantile(statistics.CONFIDENCE, degrees) for degrees in (count - 1, left))
-            factor = math.sqrt((count - 1) / left) * math.sqrt(count / runs) * of_pooled / of_runs
-            return factor * math.pow(abs(mean), power) / mean
+    def _power(self, names: tuple[str, ...]) -> float:
+        """Return the power of the mean over which the deviations of the sides are likeliest, on average of them."""
+        spreads = [spread for spread in map(self._spread, names) if any(squares for _, _, squares in spread)]
+        if not spreads:
+            return SHARE
 
-        # No repeated reading may have had a value of it.
-        shares = {name: share(name, mean) for name, mean in means.items() if mean and name in self.powers}
-        return [{name: own * one[name] for name, own in shares.items() if name in one} for one in self.deviations]
+        def likelihood(power: float) -> float:
+            return math.fsum(_likelihood(spread, power) for spread in spreads) / len(spreads)
+
+        best = max((SHARE, ROOT, AMOUNT), key=likelihood)
+        return best if likelihood(best) > likelihood(SHARE) + LIKELIER else SHARE
+
+    def _spread(self, name: str) -> list[tuple[float, int, float]]:
+        """Return the mean of each reading, its degrees of freedom, and the sum of the squares of its deviations."""
+        found = [list(one[name].values()) for one in self._readings if len(one.get(name, ())) > 1]
+        centres = [(_mean(values), values) for values in found]
+        return [
+            (abs(mean), len(values) - 1, math.fsum((value - mean) ** 2 for value in values))
+            for mean, values in centres
+            if mean
+        ]
+
+    def _contrasts(self, names: tuple[str, ...], power: float) -> list[dict[str, float]]:
+        """Return the contrasts of all readings in which each of these is there, over the power of their means."""
+        found: list[dict[str, float]] = []
+        for reading in self._runs(names):
+            means = {name: _mean(values) for name, values in reading.items()}
+            if all(any(values) and (means[name] or power == AMOUNT) for name, values in reading.items()):
+                units = {name: math.pow(abs(mean), power) for name, mean in means.items()}
+                found.extend(
+                    {name: _dot(weights, values) / units[name] for name, values in reading.items()}
+                    for weights in _helmert(len(reading[names[0]]))
+                )
+        return found
+
+    def _degrees(self, names: tuple[str, ...]) -> Iterator[None]:
+        """Yield for each degree of freedom in readings that have these."""
+        for reading in self._runs(names):
+            yield from (None for _ in reading[names[0]][1:])
+
+    def _runs(self, names: tuple[str, ...]) -> Iterator[dict[str, list[float]]]:
+        """Yield the values of each reading in the runs that have all of these."""
+        for reading in self._readings:
+            own = [reading.get(name, {}) for name in names]
+            seeds = sorted(set.intersection(*map(set, own)))
+            if len(seeds) > 1:
+                yield {name: [values[seed] for seed in seeds] for name, values in zip(names, own, strict=True)}
+
+    def _is_seen(self, name: str) -> bool:
+        return any(value for one in self._readings for value in one.get(name, {}).values())
 
 
-def pooled(readings: Sequence[Mapping[str, Mapping[int, float]]]) -> Noise:
-    """Return the noise in readings, each of which holds the values of quantities by seed.
+@functools.cache
+def _helmert(count: int) -> tuple[tuple[float, ...], ...]:
+    """Return orthonormal contrasts of so many values: all that they say beside their mean.
 
-    >>> pooled([{"delay": {1: 5.0, 2: 15.0}}, {"delay": {1: 20.0, 2: 60.0}}]).deviations
-    [{'delay': -0.5}, {'delay': 0.5}, {'delay': -0.5}, {'delay': 0.5}]
+    >>> [[round(one, 3) for one in weights] for weights in _helmert(3)]
+    [[0.707, -0.707, 0.0], [0.408, 0.408, -0.816]]
 
     """
-    means = [{name: math.fsum(own.values()) / len(own) for name, own in one.items() if own} for one in readings]
-    powers = {name: _power(name, readings, means) for name in dict.fromkeys(name for one in means for name in one)}
-    found = []
-    for quantities, centre in zip(readings, means, strict=True):
-        for seed in sorted({seed for own in quantities.values() for seed in own}):
-            scaled = {
-                name: (quantities[name][seed] - mean) / abs(mean) ** powers[name]
-                if mean and seed in quantities[name]
-                else 0.0
-                for name, mean in centre.items()
-            }
-            found.append(scaled)
-    return Noise(found, powers, sum(any(quantities.values()) for quantities in readings))
+    return tuple(
+        tuple(1.0 / math.sqrt(k * (k + 1)) * (1.0 if i < k else -float(k) if i == k else 0.0) for i in range(count))
+        for k in range(1, count)
+    )
 
 
-def _power(
-    name: str, readings: Sequence[Mapping[str, Mapping[int, float]]], means: Sequence[Mapping[str, float]]
-) -> float:
-    """Return the power of the mean over which a quantity's deviations are likeliest."""
-    spread = [
-        (abs(mean), len(own) - 1, math.fsum((value - mean) ** 2 for value in own.values()))
-        for own, mean in (
-            (one[name], centre[name]) for one, centre in zip(readings, means, strict=True) if name in centre
-        )
-        if mean and len(own) > 1
-    ]
-    if not any(squares for _, _, squares in spread):
-        return SHARE
+def _likelihood(spread: Sequence[tuple[float, int, float]], power: float) -> float:
+    """Return the logarithm of a power's likelihood, with the variance that makes it largest, up to a constant."""
+    freedom = sum(degrees for _, degrees, _ in spread)
+    variance = math.fsum(squares / mean ** (2.0 * power) for mean, _, squares in spread) / freedom
+    return -math.fsum(degrees * power * math.log(mean) for mean, degrees, _ in spread) - freedom / 2.0 * math.log(
+        variance
+    )
 
-    def likelihood(power: float) -> float:
-        """The logarithm, with the variance that makes it largest, up to a constant."""
-        freedom = sum(degrees for _, degrees, _ in spread)
-        variance = math.fsum(squares / mean ** (2.0 * power) for mean, _, squares in spread) / freedom
-        return -math.fsum(degrees * power * math.log(mean) for mean, degrees, _ in spread) - freedom / 2.0 * math.log(
-            variance
-        )
 
-    best = max(POWERS, key=likelihood)
-    return best if likelihood(best) > likelihood(SHARE) + LIKELIER else SHARE
+def _dot(weights: Sequence[float], values: Sequence[float]) -> float:
+    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -19,7 +19,7 @@ from aqmlab.runs.runner import Done
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
-from aqmlab.search.noise import Noise, pooled
+from aqmlab.search.noise import Noise
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.scores import Score, by_seed, score
 from aqmlab.search.targets import Target
@@ -77,7 +77,7 @@ class Runs:
             return self.values(setting, seeds, aqm, measure)
 
         return {
-            target.name: pooled(
+            target.name: Noise(
                 [{one.name: by_seed(setting, one, values) for one in target.quantities} for setting in settings]
             )
             for target in self._targets

@@ -62,12 +62,12 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str,
     """Return the score of a setting; ``noise`` is that of each target."""
     measured: dict[tuple[str, str], float] = {}
     error: dict[tuple[str, str], float] = {}
-    runs: dict[str, int] = {}
+    runs: dict[tuple[str, str], int] = {}
     for target in targets:
         for one in target.quantities:
             found = list(by_seed(setting, one, values).values())
             if found:
-                runs[target.name] = len(found)
+                runs[target.name, one.name] = len(found)
                 centre = math.fsum(found) / len(found)
                 squares = math.fsum((value - centre) ** 2 for value in found)
                 measured[target.name, one.name] = centre
@@ -87,10 +87,7 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str,
         own=_distance({place: ratio for place, ratio in ratios.items() if place in mine}),
         near=sum(ratio <= math.log1p(NEAR) for ratio in ratios.values()),
         numbers=len(ratios),
-        grades={
-            target.name: target.grade(means, noise[target.name].of_means(means, runs.get(target.name, 1)))
-            for target, means in ((target, _of(target, measured)) for target in targets)
-        },
+        grades={target.name: _grade(target, measured, runs, noise[target.name]) for target in targets},
     )
 
 
@@ -115,5 +112,12 @@ def _distance(ratios: Mapping[tuple[str, str], float]) -> float:
     return math.fsum(means) / len(means) if means else float("nan")
 
 
-def _of(target: Target, measured: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    return {name: value for (owner, name), value in measured.items() if owner == target.name}
+def _grade(
+    target: Target, measured: Mapping[tuple[str, str], float], runs: Mapping[tuple[str, str], int], noise: Noise
+) -> Grade:
+    means = {name: value for (owner, name), value in measured.items() if owner == target.name}
+
+    def deviations(names: tuple[str, ...]) -> Sequence[Mapping[str, float]]:
+        return noise.deviations(names, means, min(runs[target.name, name] for name in names))
+
+    return target.grade(means, deviations)

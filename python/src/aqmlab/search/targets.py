@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from aqmlab.results.measures import Measure
+
+# By how much the runs of a sample deviate from the means of the quantities that are compared, by their names; none if
+# nothing is known of it.
+Deviations: TypeAlias = Callable[[tuple[str, ...]], Sequence[Mapping[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,11 @@ class Target:
         name: its name, as ``spie-1``.
         quantities: measured quantities.
         numbers: expected values of some quantities, by name: above zero, so that a ratio exists.
-        grade: grades the means of the quantities, given by what shares of them runs deviate (`Noise.of_means`).
+        grade: grades the means of the quantities, with the deviations of those compared (`Noise.deviations`).
 
     """
 
     name: str
     quantities: tuple[Quantity, ...]
     numbers: Mapping[str, float]
-    grade: Callable[[Mapping[str, float], Sequence[Mapping[str, float]]], Grade]
+    grade: Callable[[Mapping[str, float], Deviations], Grade]

@@ -199,6 +199,19 @@ def table(experiments: int) -> Iterator[str]:
             yield f"| `{case.expect}` | {case.about} | {name} | {cells} |"
 
 
+def readings_table(experiments: int) -> Iterator[str]:
+    """Return the lines of docs/statistics.md on a space of readings."""
+    heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
+    yield f"| Expected | True | Values | {' | '.join(heads)} |"
+    yield f"|{' --- |' * (3 + len(heads))}"
+    for case in CASES[:3]:
+        for name, draw in READING_DRAWS.items():
+            counts = [reading_rates(case, draw, runs, experiments) for runs in READING_RUNS]
+            kinds = (case.wrong, (Verdict.INCONCLUSIVE,))
+            cells = " | ".join(f"{tested_share(one, verdicts):.1%}" for verdicts in kinds for one in counts)
+            yield f"| `{case.expect}` | {case.about} | {name} | {cells} |"
+
+
 def _judged(one: Claim, drawn: tuple[Reals, Reals]) -> Judgement:
     values = {name: dict(enumerate(found.tolist())) for name, found in zip("ab", drawn, strict=True)}
     return judge(one, lambda side, point: values[side.aqm], [0])
@@ -215,14 +228,9 @@ def main() -> None:
     for name, draw in DRAWS.items():
         found = [some_refuted(draw, runs, experiments // 10) for runs in RUNS]
         print(f"| {name} | {' | '.join(f'{one:.1%}' for one in found)} |", flush=True)
-    heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
-    print(f"\n| Expected | True | Values | {' | '.join(heads)} |\n|{' --- |' * (3 + len(heads))}")
-    for case in CASES[:3]:
-        for name, reading in READING_DRAWS.items():
-            counts = [reading_rates(case, reading, runs, experiments) for runs in READING_RUNS]
-            kinds = (case.wrong, (Verdict.INCONCLUSIVE,))
-            cells = " | ".join(f"{tested_share(one, verdicts):.1%}" for verdicts in kinds for one in counts)
-            print(f"| `{case.expect}` | {case.about} | {name} | {cells} |", flush=True)
+    print()
+    for line in readings_table(experiments):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Keep the verdicts of a paper's full form with the project, for the quick form to show beside its own.
+"""Keep the verdicts of a paper's full form with the project: for its README, and for the quick form to show.
 
     aqmlab reproduce large-network --no-readings --json result.json
     scripts/full_verdicts.py result.json
 
-Writes experiments/PAPER/verdicts.csv; verdicts of presets that are not in the results stay.
+Writes experiments/PAPER/verdicts.csv; verdicts of presets that are not in the results stay. In the table between the
+two marks in the README, cells of a claim's row below a preset's name are written from it, so that none is typed in.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from typing import Any
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 COLUMNS = ("preset", "claim", "verdict")
+BEGIN, END = "<!-- verdicts: written by scripts/full_verdicts.py -->", "<!-- end of verdicts -->"
+# What stands out in a table.
+BEST = "reproduced"
+# Where no verdict of the full form is kept.
+NONE = "-"
 
 
 def merged(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -26,6 +32,32 @@ def merged(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dic
     return kept + [{"preset": one["preset"], "claim": one["id"], "verdict": one["verdict"]} for one in claims]
 
 
+def read(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a paper; none if none are kept."""
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def written(readme: str, rows: list[dict[str, Any]]) -> str:
+    """Return a README with the verdicts in its table written anew."""
+    before, _, rest = readme.partition(BEGIN)
+    table, mark, after = rest.partition(END)
+    if not mark:
+        raise SystemExit(f"the README needs a line '{BEGIN}' and a line '{END}'")
+    verdicts = {(row["claim"], row["preset"]): row["verdict"] for row in rows}
+    head, rule, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines())
+    presets = {place: name.strip("`") for place, name in enumerate(head) if name.startswith("`")}
+    for cells in body:
+        claim = cells[0].partition(" ")[0].rstrip(":")
+        for place, preset in presets.items():
+            verdict = verdicts.get((claim, preset), NONE)
+            cells[place] = f"**{verdict}**" if verdict == BEST else verdict
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *body)]
+    return "\n".join([f"{before}{BEGIN}", lines[0], f"|{'|'.join(rule)}|", *lines[1:], f"{END}{after}"])
+
+
 def main() -> None:
     """Write the verdicts of all papers in some results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -33,12 +65,14 @@ def main() -> None:
     for result in parser.parse_args().results:
         claims = json.loads(result.read_text(encoding="utf-8"))["claims"]
         for paper in {claim["from"] for claim in claims}:
-            file = EXPERIMENTS / paper / "verdicts.csv"
-            rows = list(csv.DictReader(file.open(encoding="utf-8", newline=""))) if file.is_file() else []
-            with file.open("w", encoding="utf-8", newline="") as text:
+            folder = EXPERIMENTS / paper
+            rows = merged(read(folder / "verdicts.csv"), [claim for claim in claims if claim["from"] == paper])
+            readme = written((folder / "README.md").read_text(encoding="utf-8"), rows)
+            with (folder / "verdicts.csv").open("w", encoding="utf-8", newline="") as text:
                 table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
                 table.writeheader()
-                table.writerows(merged(rows, [claim for claim in claims if claim["from"] == paper]))
+                table.writerows(rows)
+            (folder / "README.md").write_text(readme, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 from conftest import ROOT, script
+
+from aqmlab import papers
 
 EXPERIMENTS = ROOT / "experiments"
 
@@ -24,3 +27,25 @@ def the_shares_of_readings_are_those_that_were_measured(search: Path) -> None:
     space = json.loads((search.parent / "space.json").read_text(encoding="utf-8"))
     readme = (search.parent / "README.md").read_text(encoding="utf-8")
     assert script("readings").written(readme, space) == readme
+
+
+@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/verdicts.csv")), ids=lambda kept: kept.parent.name)
+def the_verdicts_are_those_that_are_kept(kept: Path) -> None:
+    verdicts, readme = script("full_verdicts"), (kept.parent / "README.md").read_text(encoding="utf-8")
+    assert verdicts.written(readme, verdicts.read(kept)) == readme
+    table = readme.partition(verdicts.BEGIN)[2].partition(verdicts.END)[0]
+    paper = papers.find(kept.parent.name)
+    assert [one.id for one in paper.claims if not re.search(rf"^\| {one.id}[: ]", table, re.M)] == []
+
+
+def verdicts_in_a_readme_follow_what_is_kept() -> None:
+    verdicts = script("full_verdicts")
+    table = "| Claim | then | `b` | `a` |\n|---|---|---|---|\n| c-1 a | not | {} | {} |\n| c-12: b | - | {} | {} |\n"
+    readme = f"# P\n\n{verdicts.BEGIN}\n{table}{verdicts.END}\n\nMore.\n"
+    kept = (("a", "c-1", "reproduced"), ("a", "c-12", "holds by itself"), ("b", "c-1", "direction only"))
+    rows = [dict(zip(verdicts.COLUMNS, one, strict=True)) for one in kept]
+    found = verdicts.written(readme.format(*"????"), rows)
+    assert found == readme.format("direction only", "**reproduced**", "-", "holds by itself")
+    assert verdicts.written(found, rows) == found
+    with pytest.raises(SystemExit, match="the README needs a line"):
+        verdicts.written("# P\n", rows)

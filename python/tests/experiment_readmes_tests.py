@@ -34,8 +34,8 @@ def the_verdicts_are_those_that_are_kept(kept: Path) -> None:
     verdicts, readme = script("full_verdicts"), (kept.parent / "README.md").read_text(encoding="utf-8")
     assert verdicts.written(readme, verdicts.read(kept)) == readme
     table = readme.partition(verdicts.BEGIN)[2].partition(verdicts.END)[0]
-    paper = papers.find(kept.parent.name)
-    assert [one.id for one in paper.claims if not re.search(rf"^\| {one.id}[: ]", table, re.M)] == []
+    stated = {one.id for one in papers.find(kept.parent.name).claims} | {row["claim"] for row in verdicts.read(kept)}
+    assert [one for one in sorted(stated) if not re.search(rf"^\| {one}[: ]", table, re.M)] == []
 
 
 def verdicts_in_a_readme_follow_what_is_kept() -> None:

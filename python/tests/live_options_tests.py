@@ -39,6 +39,15 @@ from aqmlab.vocabulary.errors import MachineError
         ),
         ("--down 1mbit --up 1mbit --aqm fifo --pcap .", "--pcap: '.' is a folder"),
         ("--down 1mbit --up 1mbit --aqm fifo --server ''", "--server: it is empty"),
+        ("--down 1mbit --up 1mbit --aqm fifo --loss 2", "--loss: '2'"),
+        ("--down 1mbit --up 1mbit --aqm fifo --loss 'markov 1%'", "--loss: 'markov 1%': there is no model 'markov'"),
+        ("--down 1mbit --up 1mbit --aqm fifo --loss gemodel", "--loss: 'gemodel': allowed is gemodel P [R [1-H"),
+        ("--down 1mbit --up 1mbit --aqm fifo --loss 'state 90% 0% 0% 0% 20%'", "P13 + P14 is more than 100%"),
+        ("--down 1mbit --up 1mbit --aqm fifo --loss 'gemodel x'", "--loss: 'x'"),
+        ("--down 1mbit --up 1mbit --aqm fifo --reorder '25% 50%'", "--reorder: '25% 50%': allowed is a share, and"),
+        ("--down 1mbit --up 1mbit --aqm fifo --duplicate 101%", "--duplicate: '101%'"),
+        ("--down 1mbit --up 1mbit --aqm fifo --slot '4ms 1ms'", "--slot: '4ms 1ms': the second time is shorter"),
+        ("--down 1mbit --up 1mbit --aqm fifo --slot 'packets 3'", "--slot: 'packets 3': allowed is the shortest and"),
         ("--down 1mbit --up 1mbit --aqm fifo --down-trace nowhere", "--down: contradicts --down-trace"),
     ],
 )
@@ -53,14 +62,14 @@ def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
 ) -> None:
     """A made-up run: a capture of three bytes, and logs without a row."""
 
-    def made_up(request: dict[str, Any], _: int | None) -> dict[str, Any]:
+    def made_up(request: dict[str, Any], *_: object) -> tuple[dict[str, Any], str]:
         config = request["config"]
         if config["capture"]:
             Path(config["capture"]).write_bytes(b"cap")
         for name in ("down", "up"):
             if config[name]["log"]:
                 Path(config[name]["log"]).touch()
-        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": False}}
+        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": False}}, ""
 
     monkeypatch.setattr(carrying, "_run", made_up)
     (tmp_path / "link.pcapng").symlink_to("file")
@@ -84,10 +93,10 @@ def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
 def a_log_that_is_cut_off_is_kept_and_not_replayed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Made-up logs: half a row, as a full disk leaves it, behind an arrival that has no end."""
 
-    def made_up(request: dict[str, Any], _: int | None) -> dict[str, Any]:
+    def made_up(request: dict[str, Any], *_: object) -> tuple[dict[str, Any], str]:
         for name in ("down", "up"):
             Path(request["config"][name]["log"]).write_bytes(bytes(56) + bytes(44) + b"\3" + bytes(11 + 20))
-        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": True}}
+        return {"faults": [], "down": {"is_log_cut": False}, "up": {"is_log_cut": True}}, ""
 
     monkeypatch.setattr(carrying, "_run", made_up)
     carried = carrying.carry(link_of("fifo"), ["true"], (), tmp_path / "log.csv")
@@ -147,6 +156,22 @@ def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch:
     assert pings.since(4) == ([50.0] * 3, 0)
     pings.round_trips_ms = {}
     assert pings.since(2) == ([], 8)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"loss": "gemodel 5%"}, {"loss": "gemodel 5% 95% 100% 0%"}),
+        ({"loss": "gemodel 1% 10% 70% 0.1%"}, {"loss": "gemodel 1% 10% 70% 0.1%"}),
+        ({"loss": "state 1%"}, {"loss": "state 1% 99% 0% 100% 0%"}),
+        ({"reorder": "25% gap 5", "duplicate": "1%"}, {"reorder": "25% gap 5", "duplicate": "1%", "loss": "0%"}),
+        ({"slot": "1ms 4ms bytes 64kb packets 8"}, {"slot": "1ms 4ms packets 8 bytes 64kb"}),
+        ({"slot": "800us"}, {"slot": "800us 800us"}),
+    ],
+)
+def netems_words_are_read_with_its_defaults_and_told(words: dict[str, Any], told: dict[str, str]) -> None:
+    line = link_of("fifo", **words).down
+    assert {name: line.told[name] for name in told} == told
 
 
 @pytest.mark.parametrize(

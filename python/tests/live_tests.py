@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 import os
 import signal
@@ -13,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -144,6 +147,44 @@ def random_loss_and_jitter_are_those_of_the_seed() -> None:
     answers, carried = _asked(link_of("fifo limit 1000p", loss="20%", jitter="10ms"), 4, 300, 200, 0)
     assert 180 < len(answers) < 280
     assert carried.report["down"]["lost"] > 20
+
+
+def netems_words_for_a_wire_do_what_they_say() -> None:
+    words: dict[str, Any] = {"loss": "gemodel 10% 30%", "duplicate": "10%", "slot": "5ms packets 20"}
+    answers, carried = _asked(link_of("fifo limit 1000p", **words), 4, 300, 200, 0)
+    down = carried.report["down"]
+    # A share of 1/4 is lost, in bursts; of what is not, a tenth comes twice.
+    sent = down["lost"] + down["metrics"]["packets_delivered"] - down["duplicated"]
+    assert 0.1 < down["lost"] / sent < 0.45
+    assert down["duplicated"] > 5
+    # Packets leave in fours and more: 5 ms are the time of 26.
+    gaps = [later - sooner for (sooner, _), (later, _) in itertools.pairwise(answers)]
+    assert sum(gap > 2.5 for gap in gaps) < len(gaps) / 4
+
+
+def what_is_beyond_a_link_that_has_no_way_outside_is_unreachable_at_once() -> None:
+    ask = """
+import os, socket, time
+for address in ("198.51.100.7", "2001:db8::7"):
+    start = time.monotonic()
+    try:
+        socket.create_connection((address, 80), 10)
+    except OSError as error:
+        print(error.errno, time.monotonic() - start)
+"""
+    read, write = os.pipe()
+    carry(link_of("fifo"), [sys.executable, "-c", ask], stdout=write)
+    os.close(write)
+    with open(read) as said:
+        found = [line.split() for line in said]
+    assert {int(number) for number, _ in found} <= {errno.EHOSTUNREACH, errno.ENETUNREACH}
+    assert all(float(took) < 5 for _, took in found)
+
+
+def links_nest(aqmlab: Command) -> None:
+    line = ["link", "--down", "5mbit", "--up", "5mbit", "--rtt", "20ms", "--aqm", "fifo", "--self-contained"]
+    inner = [sys.executable, "-m", "aqmlab", *line, "--quiet", "--", "sh", "-c", "exit 9"]
+    assert aqmlab(*line, "--quiet", "--", *inner).status == 9
 
 
 def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:

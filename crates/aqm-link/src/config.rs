@@ -23,14 +23,20 @@ pub struct Config {
     pub up: Line,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Time at the start that is not measured, in nanoseconds.
-    pub warmup_ns: u64,
+    /// Pipe (fifo(7)): whenever something is written into it, measuring begins anew. Commands know it as `AQMLAB_MEASURE`.
+    pub measure: PathBuf,
+    /// File for samples of both directions: rows of JSON.
+    pub samples: PathBuf,
+    /// Time between samples, in nanoseconds.
+    pub sample_ns: u64,
     /// File for a capture (pcapng) of the near end.
     pub capture: Option<PathBuf>,
     /// Congestion control of the kernel's TCP at both ends; CUBIC unless given, where the system permits it.
     pub congestion_control: Option<String>,
     /// Whether the kernel's TCP asks for ECN at both ends (RFC 3168); else it neither asks nor agrees.
     pub ecn: bool,
+    /// File that stands in the place of `/etc/resolv.conf` for the command and the servers.
+    pub resolver: Option<PathBuf>,
 }
 
 impl Config {
@@ -56,10 +62,76 @@ pub struct Line {
     pub delay_ns: u64,
     /// Largest random extra delay in nanoseconds.
     pub jitter_ns: u64,
-    /// Probability of random loss behind the queue.
-    pub loss: f64,
+    /// Loss behind the queue.
+    pub loss: Loss,
+    /// Which packets overtake by the whole delay.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet is sent twice.
+    pub duplicate: f64,
+    /// When packets may leave the wire.
+    pub slots: Option<Slots>,
     /// File that every call into the discipline is written to.
     pub log: Option<PathBuf>,
+}
+
+/// Which packets are lost: probabilities, as tc-netem(8) names them.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(tag = "model", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Loss {
+    /// Each by itself.
+    Random {
+        /// The probability.
+        share: f64,
+    },
+    /// Gilbert-Elliott: a good and a bad state, which may change before each packet.
+    Gemodel {
+        /// From the good to the bad state.
+        p: f64,
+        /// From the bad to the good one.
+        r: f64,
+        /// Loss in the bad state (netem's 1-h).
+        bad: f64,
+        /// Loss in the good one (netem's 1-k).
+        good: f64,
+    },
+    /// Four states: 1 received, 2 received within a burst, 3 lost in a burst, 4 lost alone.
+    State {
+        /// From 1 to 3.
+        p13: f64,
+        /// From 3 to 1.
+        p31: f64,
+        /// From 3 to 2.
+        p32: f64,
+        /// From 2 to 3.
+        p23: f64,
+        /// From 1 to 4, and back with the next packet.
+        p14: f64,
+    },
+}
+
+/// Which packets are sent on without delay and jitter.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// The probability.
+    pub share: f64,
+    /// At most one in so many.
+    pub gap: u32,
+}
+
+/// Times at which packets leave, as a shared medium gives them: who finds none acquires one, which opens after a random
+/// time, and takes others with it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slots {
+    /// The shortest time to acquire one, in nanoseconds.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// The most packets in one, if there is a limit.
+    pub packets: Option<u64>,
+    /// The most bytes; the packet that reaches it is the last.
+    pub bytes: Option<u64>,
 }
 
 impl Line {

@@ -7,7 +7,9 @@
 use crate::config::{Line, LinkError};
 use crate::log::Log;
 use crate::meter::Meter;
+use crate::samples::{Sample, Samples};
 use crate::slab::{LARGEST_FRAME, Slab};
+use crate::wire::{InFlight, Wire};
 use aqm_core::counters::Counters;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::qdisc::Qdisc;
@@ -16,7 +18,6 @@ use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use aqm_io::capture::{ETHERNET_HEADER_BYTES, metadata, set_ce};
 use aqm_io::link_trace::{Cursor, LinkTrace, OPPORTUNITY_BYTES};
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -53,28 +54,11 @@ enum Device {
     },
 }
 
-/// What is behind the device.
-struct Wire {
-    delay: Span,
-    jitter: Span,
-    loss: f64,
-    random: Random,
-    /// By the time at which they are due.
-    in_flight: VecDeque<InFlight>,
-}
-
-/// A packet on the wire, or at its end.
-#[derive(Clone, Copy)]
-pub(crate) struct InFlight {
-    due: Time,
-    arrival: Time,
-    slot: u32,
-}
-
 /// What the discipline's decisions are told to.
 struct Host {
     slab: Slab,
     meter: Meter,
+    samples: Samples,
     log: Option<Log<BufWriter<File>>>,
     now: Time,
 }
@@ -85,6 +69,7 @@ impl Observer for Host {
             log.dropped(&packet, reason, self.now);
         }
         self.meter.drop(&packet, reason);
+        self.samples.drop(reason);
         self.slab.free(slot(&packet));
     }
 
@@ -93,6 +78,7 @@ impl Observer for Host {
             log.marked(packet, reason, self.now);
         }
         self.meter.mark(packet);
+        self.samples.mark();
     }
 
     // A discipline that does is refused.
@@ -105,8 +91,8 @@ fn slot(packet: &Packet) -> u32 {
 }
 
 impl Direction {
-    /// The direction `name` of a link.
-    pub(crate) fn new(line: &Line, name: &str, seed: u64) -> Result<Direction, LinkError> {
+    /// The direction `name` of a link, with a sample each `period`.
+    pub(crate) fn new(line: &Line, name: &str, seed: u64, period: Span) -> Result<Direction, LinkError> {
         let qdisc = line.discipline(name, seed)?;
         let log = match &line.log {
             None => None,
@@ -118,13 +104,8 @@ impl Direction {
             None => Device::Rate(line.rate()),
             Some(trace) => Device::Trace { cursor: trace.cursor(), trace, sending: None },
         };
-        let wire = Wire {
-            delay: line.delay(),
-            jitter: Span::from_nanos(line.jitter_ns),
-            loss: line.loss,
-            random: Random::stream(seed, &format!("{name} impairment")),
-            in_flight: VecDeque::new(),
-        };
+        let wire = Wire::new(line, Random::stream(seed, &format!("{name} impairment")));
+        let samples = Samples::every(period);
         Ok(Direction {
             wakes: qdisc.wakes(),
             qdisc,
@@ -132,7 +113,7 @@ impl Direction {
             ready: None,
             wake: None,
             wire,
-            host: Host { slab: Slab::default(), meter: Meter::default(), log, now: Time::ZERO },
+            host: Host { slab: Slab::default(), meter: Meter::default(), samples, log, now: Time::ZERO },
             overhead: line.overhead,
             arrived: 0,
             before: Counters::default(),
@@ -192,16 +173,14 @@ impl Direction {
 
     /// When it has to be looked at next.
     pub(crate) fn next(&self) -> Time {
-        let due = self.wire.in_flight.front().map_or(Time::MAX, |first| first.due);
-        due.min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
+        self.wire.next().min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
     }
 
     /// Moves up to `most` packets that are due by `now` from the wire into `left`.
     pub(crate) fn leave(&mut self, now: Time, most: usize, left: &mut Vec<InFlight>) {
         while left.len() < most
-            && let Some(first) = self.wire.in_flight.front().copied().filter(|first| first.due <= now)
+            && let Some(first) = self.wire.take(now)
         {
-            self.wire.in_flight.pop_front();
             left.push(first);
         }
     }
@@ -227,6 +206,19 @@ impl Direction {
         self.settle(now);
         self.host.meter = Meter::since(now, self.qdisc.backlog());
         self.before = self.qdisc.counters().clone();
+    }
+
+    /// When the next sample is due.
+    pub(crate) fn next_sample(&self) -> Time {
+        self.host.samples.next()
+    }
+
+    /// The samples since the last call, up to `now`.
+    pub(crate) fn samples(&mut self, now: Time) -> impl Iterator<Item = Sample> + '_ {
+        if self.host.samples.next() <= now {
+            self.settle(now);
+        }
+        self.host.samples.rows()
     }
 
     /// The end of the run.
@@ -281,6 +273,7 @@ impl Direction {
     /// Something happens at `at`: the queue was as it is until then.
     fn settle(&mut self, at: Time) {
         (self.now, self.host.now) = (at, at);
+        self.host.samples.advance(self.qdisc.backlog(), at);
         self.host.meter.advance(self.qdisc.backlog(), at);
     }
 
@@ -341,7 +334,9 @@ impl Direction {
             log.dequeued(packet.as_ref(), at);
         }
         if let Some(packet) = &packet {
-            self.host.meter.sojourn.record(at.since(packet.arrival).as_nanos());
+            let sojourn = at.since(packet.arrival);
+            self.host.meter.sojourn.record(sojourn.as_nanos());
+            self.host.samples.depart(packet.length, sojourn);
         }
         packet
     }
@@ -351,21 +346,19 @@ impl Direction {
         let (slot, meter) = (slot(packet), &mut self.host.meter);
         meter.sent_bytes += u64::from(packet.length);
         meter.sent_ip_bytes += u64::from(packet.length - self.overhead);
-        if self.wire.loss > 0.0 && self.wire.random.uniform() < self.wire.loss {
+        if self.wire.loses() {
             meter.lost += 1;
             return self.host.slab.free(slot);
         }
         if packet.ecn == Ecn::Ce {
             set_ce(self.host.slab.frame_mut(slot));
         }
-        let mut due = out + self.wire.delay;
-        if self.wire.jitter > Span::ZERO {
-            due += Span::from_nanos(self.wire.random.below(self.wire.jitter.as_nanos() + 1));
+        if self.wire.duplicates() {
+            meter.duplicated += 1;
+            let copy = self.host.slab.copy(slot);
+            self.wire.put(out, packet.arrival, copy, packet.length);
         }
-        let flying = InFlight { due, arrival: packet.arrival, slot };
-        // Behind all that are due at the same time; only jitter lets a packet overtake.
-        let place = self.wire.in_flight.partition_point(|other| other.due <= due);
-        self.wire.in_flight.insert(place, flying);
+        self.wire.put(out, packet.arrival, slot, packet.length);
     }
 }
 

@@ -5,9 +5,10 @@
 //! loss. Only here do sockets and the wall clock live.
 //!
 //! - [`config`]: what a link is asked to be.
-//! - `slab`: where packets lie; `meter`: what is counted; [`log`]: the record of every call into a discipline.
+//! - `slab`: where packets lie; `meter`: what is counted, and `samples`: by period; [`log`]: the record of every call into
+//!   a discipline.
 //! - `capture`: what passes the near end, written as a capture.
-//! - `direction`: one direction as a machine that is told the time. It knows neither sockets nor clocks.
+//! - `direction`: one direction as a machine that is told the time, and its `wire`. They know neither sockets nor clocks.
 //! - [`report`]: what a run of the link has shown.
 //! - `os`: the calls into Linux, and all `unsafe` of this crate.
 //! - `namespaces`: the two ends and what runs in them.
@@ -24,5 +25,7 @@ mod namespaces;
 mod os;
 pub mod report;
 pub mod run;
+mod samples;
 mod slab;
 pub mod timers;
+mod wire;

@@ -24,6 +24,8 @@ pub(crate) struct Meter {
     pub(crate) sent_ip_bytes: u64,
     /// Lost at random behind the queue.
     pub(crate) lost: u64,
+    /// Sent twice behind the queue.
+    pub(crate) duplicated: u64,
     /// Frames that are larger than the link carries.
     pub(crate) oversized: u64,
     /// Packets that the kernel would not take at the far end.

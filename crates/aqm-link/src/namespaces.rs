@@ -8,11 +8,13 @@ use crate::config::{Config, LinkError, MTU};
 use crate::os::device::without_offloads;
 use crate::os::process::{self, First};
 use crate::report::Ended;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -26,6 +28,7 @@ pub(crate) const TO_FAR: &str = "far";
 const NEAR: [&str; 2] = ["10.77.0.2", "fd77::2"];
 const FAR: [&str; 2] = ["10.77.0.1", "fd77::1"];
 const NETWORKS: [u8; 2] = [24, 64];
+const UNREACHABLE: [&str; 2] = ["unreachable 0.0.0.0/0", "unreachable ::/0"];
 
 /// What both kernels' TCP is set to: Linux's defaults, whatever those of this machine are. How long a receiver sends quick
 /// acknowledgments follows from the second value of `tcp_rmem`.
@@ -45,6 +48,8 @@ pub(crate) struct Ends {
     far: File,
     first: First,
     servers: Vec<Child>,
+    resolver: Option<CString>,
+    measure: PathBuf,
     /// The congestion control of TCP at both.
     congestion_control: String,
 }
@@ -69,15 +74,29 @@ impl Ends {
         let [between, near, far] = made().map_err(refused)?;
         enter(&between)?;
         join(&between, &near, &far)?;
-        for (end, own, other) in [(&near, NEAR, FAR), (&far, FAR, NEAR)] {
+        // The far end is a router that knows no way beyond: it says so (ICMP).
+        for (end, own, beyond) in [
+            (&near, NEAR, FAR.map(|far| format!("default via {far}"))),
+            (&far, FAR, UNREACHABLE.map(String::from)),
+        ] {
             enter(end)?;
-            set_up(own, other, end.as_raw_fd(), config)?;
+            set_up(own, beyond, end.as_raw_fd(), config)?;
         }
+        forward().map_err(|error| LinkError::machine("forwarding at the far end", &error))?;
         let congestion_control =
             fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string();
         enter(&between)?;
-        let first = process::unshare(process::PROCESSES).and_then(|()| First::start());
-        Ok(Ends { near, far, first: first.map_err(refused)?, servers: Vec::new(), congestion_control })
+        let first = process::unshare(process::PROCESSES).and_then(|()| First::start()).map_err(refused)?;
+        let resolver = config.resolver.as_ref().map(|path| CString::new(path.as_os_str().as_bytes()));
+        let resolver = resolver.transpose().map_err(|error| LinkError::Input(error.to_string()))?;
+        let measure = config.measure.clone();
+        Ok(Ends { near, far, first, servers: Vec::new(), resolver, measure, congestion_control })
+    }
+
+    /// Lets `join` give the far end a way to another network; it is called in the namespace of that end.
+    pub(crate) fn join_outside(&self, join: impl FnOnce() -> io::Result<()>) -> Result<(), LinkError> {
+        enter(&self.far)?;
+        join().map_err(|error| LinkError::machine("the network outside", &error))
     }
 
     /// Starts a server at the far end and waits until it listens.
@@ -85,7 +104,7 @@ impl Ends {
         let shown = shown(server);
         enter(&self.far)?;
         let before = listening();
-        self.servers.push(start(server, self.far.as_raw_fd(), Stdio::null())?);
+        self.servers.push(self.start(server, &self.far, Stdio::null())?);
         let mut waited = Duration::ZERO;
         while listening() <= before {
             let child = self.servers.last_mut().map(Child::try_wait).transpose();
@@ -108,7 +127,28 @@ impl Ends {
 
     /// Starts the command at the near end.
     pub(crate) fn command(&self, command: &[OsString]) -> Result<Child, LinkError> {
-        start(command, self.near.as_raw_fd(), Stdio::inherit())
+        self.start(command, &self.near, Stdio::inherit())
+    }
+
+    /// Starts a program at an end.
+    fn start(&self, words: &[OsString], end: &File, input: Stdio) -> Result<Child, LinkError> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(LinkError::Input("there is no command to run".to_string()));
+        };
+        let mut command = Command::new(program);
+        let [far, far6] = FAR;
+        let [near, near6] = NEAR;
+        command.args(arguments).stdin(input).envs([
+            ("AQMLAB_FAR", far),
+            ("AQMLAB_FAR6", far6),
+            ("AQMLAB_NEAR", near),
+            ("AQMLAB_NEAR6", near6),
+        ]);
+        command.env("AQMLAB_MEASURE", &self.measure);
+        process::starts_in(&mut command, end.as_raw_fd(), Vec::new(), self.resolver.clone());
+        command
+            .spawn()
+            .map_err(|error| LinkError::Input(format!("'{}' cannot be run: {error}", shown(words))))
     }
 
     /// Ends everything that still runs in them, and says TCP's congestion control.
@@ -152,17 +192,16 @@ fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// Sets up an end, in whose namespace this process is.
-fn set_up(own: [&str; 2], other: [&str; 2], namespace: RawFd, config: &Config) -> Result<(), LinkError> {
+/// Sets up an end, in whose namespace this process is; `beyond` are its routes to everything else.
+fn set_up(own: [&str; 2], beyond: [String; 2], namespace: RawFd, config: &Config) -> Result<(), LinkError> {
     without_offloads(INTERFACE).map_err(|error| LinkError::machine("ethtool", &error))?;
     let mut batch = format!("link set lo up\nlink set {INTERFACE} up\n");
-    for ((own, other), length) in own.into_iter().zip(other).zip(NETWORKS) {
+    for ((own, beyond), length) in own.into_iter().zip(beyond).zip(NETWORKS) {
         if own.contains(':') && !has_ipv6() {
             continue;
         }
         let at_once = if own.contains(':') { "nodad" } else { "" };
-        batch +=
-            &format!("addr add {own}/{length} dev {INTERFACE} {at_once}\nroute add default via {other}\n");
+        batch += &format!("addr add {own}/{length} dev {INTERFACE} {at_once}\nroute add {beyond}\n");
     }
     ip(&batch, namespace, Vec::new())?;
     choose(config.congestion_control.as_deref())?;
@@ -202,6 +241,14 @@ fn has_ipv6() -> bool {
     fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 
+/// Makes this network namespace a router.
+fn forward() -> io::Result<()> {
+    if has_ipv6() {
+        sysctl("net/ipv6/conf/all/forwarding", "1")?;
+    }
+    sysctl("net/ipv4/ip_forward", "1")
+}
+
 fn sysctl(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/{name}"), value)
 }
@@ -215,7 +262,7 @@ fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> 
         .find(|path| fs::exists(path).unwrap_or(false));
     let mut command = Command::new(program.unwrap_or("ip"));
     command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    process::starts_in(&mut command, namespace, kept);
+    process::starts_in(&mut command, namespace, kept, None);
     let mut child = command.spawn().map_err(|error| fails(format!("cannot be run: {error}")))?;
     let told = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
     let output = child.wait_with_output().and_then(|output| told.map(|()| output));
@@ -225,24 +272,6 @@ fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> 
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(fails(said.lines().next().unwrap_or("failed").to_string()))
-}
-
-/// Starts a program in a namespace.
-fn start(words: &[OsString], namespace: RawFd, input: Stdio) -> Result<Child, LinkError> {
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(LinkError::Input("there is no command to run".to_string()));
-    };
-    let mut command = Command::new(program);
-    let [far, far6] = FAR;
-    let [near, near6] = NEAR;
-    command.args(arguments).stdin(input).envs([
-        ("AQMLAB_FAR", far),
-        ("AQMLAB_FAR6", far6),
-        ("AQMLAB_NEAR", near),
-        ("AQMLAB_NEAR6", near6),
-    ]);
-    process::starts_in(&mut command, namespace, Vec::new());
-    command.spawn().map_err(|error| LinkError::Input(format!("'{}' cannot be run: {error}", shown(words))))
 }
 
 /// Sockets of this network namespace that wait for somebody: those of TCP that listen, and those of UDP.

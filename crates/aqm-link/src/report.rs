@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// How the command has ended.
     pub command: Ended,
+    /// When measuring began, in seconds since the start.
+    pub warmup_s: f64,
     /// How long was measured, in seconds.
     pub duration_s: f64,
     /// From the far end to the command.
@@ -51,6 +53,8 @@ pub struct Port {
     pub malformed: u64,
     /// Packets lost at random behind the queue.
     pub lost: u64,
+    /// Packets that were sent twice behind the queue.
+    pub duplicated: u64,
     /// Rows of the log.
     pub log_rows: Option<u64>,
     /// Whether the log lacks rows: it could not be written to its end.

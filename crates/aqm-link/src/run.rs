@@ -2,16 +2,18 @@
 
 use crate::capture::Capture;
 use crate::config::{Config, LinkError};
-use crate::direction::{Direction, InFlight};
+use crate::direction::Direction;
 use crate::namespaces::{Ends, TCP_RMEM, TCP_WMEM, TO_FAR, TO_NEAR, ended};
 use crate::os::clock::{self, Clock};
 use crate::os::port::{BATCH, Port, Sent};
 use crate::os::process;
 use crate::report::{self, Ended, Report};
+use crate::wire::InFlight;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Child;
@@ -24,7 +26,8 @@ const UP: usize = 1;
 const LONGEST_SLEEP: Span = Span::from_secs(1);
 
 /// Runs `command` behind a link, with `servers` at its far end, and says what the link has shown. The process that calls it
-/// must have one thread, be started by process `parent`, and end afterwards: its namespaces are others from then on.
+/// must have one thread, be started by process `parent`, and end afterwards: its namespaces are others from then on. `join`
+/// is called in the namespace of the far end once that is set up, before servers start.
 ///
 /// # Errors
 /// What is asked for cannot be built, or the machine does not permit it. Nothing is left behind.
@@ -33,9 +36,14 @@ pub fn run(
     command: &[OsString],
     servers: &[Vec<OsString>],
     parent: u32,
+    join: impl FnOnce() -> io::Result<()>,
 ) -> Result<Report, LinkError> {
-    let down = Direction::new(&config.down, "down", config.seed)?;
-    let up = Direction::new(&config.up, "up", config.seed)?;
+    let period = Span::from_nanos(config.sample_ns);
+    let down = Direction::new(&config.down, "down", config.seed, period)?;
+    let up = Direction::new(&config.up, "up", config.seed, period)?;
+    let samples = Some(create(&config.samples)?);
+    let measure = process::open_pipe(&config.measure)
+        .map_err(|error| LinkError::machine(&config.measure.display().to_string(), &error))?;
     process::ignore_terminal();
     let mut ends = Ends::new(config)?;
     process::end_with(parent).map_err(|error| LinkError::machine("prctl", &error))?;
@@ -46,19 +54,21 @@ pub fn run(
         ports: [open(TO_FAR)?, open(TO_NEAR)?],
         directions: [down, up],
         capture: None,
+        samples,
+        measure,
         missed: [0; 2],
         faults: Vec::new(),
         gone: [false; 2],
         left: Vec::with_capacity(BATCH),
     };
+    ends.join_outside(join)?;
     for server in servers {
         ends.serve(server)?;
     }
     let mut child = ends.command(command)?;
     let real_time = clock::be_punctual();
     let cpu = clock::cpu();
-    let warmup = Time::from_nanos(config.warmup_ns);
-    let (status, end) = link.carry(&mut child, warmup, config.capture.as_deref())?;
+    let (status, end) = link.carry(&mut child, config.capture.as_deref())?;
     let cpu_s = (clock::cpu().saturating_sub(cpu)) as f64 / 1e9;
     let tcp = [
         ("congestion_control", ends.end()),
@@ -74,6 +84,9 @@ struct Link {
     ports: [Port; 2],
     directions: [Direction; 2],
     capture: Option<Capture>,
+    /// `None` once it could not be written.
+    samples: Option<File>,
+    measure: File,
     missed: [u64; 2],
     faults: Vec<String>,
     gone: [bool; 2],
@@ -82,42 +95,43 @@ struct Link {
 
 impl Link {
     /// Carries packets until the command has ended; says how and when.
-    fn carry(
-        &mut self,
-        child: &mut Child,
-        warmup: Time,
-        capture: Option<&Path>,
-    ) -> Result<(Ended, Time), LinkError> {
+    fn carry(&mut self, child: &mut Child, capture: Option<&Path>) -> Result<(Ended, Time), LinkError> {
         let failed = |error: io::Error| LinkError::machine("the link", &error);
         let watch = process::watch(child.id()).map_err(failed)?;
         let clock = Clock::start();
         if let Some(path) = capture {
             self.capture = Some(Capture::create(path, clock.start_since_1970()).map_err(failed)?);
         }
-        let mut is_measured = warmup == Time::ZERO;
+        let mut next_sample = Time::ZERO;
         loop {
             let now = self.turn(&clock);
-            if !is_measured && now >= warmup {
-                is_measured = true;
-                self.directions.iter_mut().for_each(|direction| direction.restart(now));
+            if now >= next_sample {
+                next_sample = self.sample(now);
             }
-            let next = self.directions[0].next().min(self.directions[1].next());
+            let next = self.directions[0].next().min(self.directions[1].next()).min(next_sample);
             let sleep = if next > now { next.since(now) } else { Span::ZERO };
             let sources = [
                 (!self.gone[0]).then(|| self.ports[0].as_fd()),
                 (!self.gone[1]).then(|| self.ports[1].as_fd()),
                 Some(watch.as_fd()),
+                Some(self.measure.as_fd()),
             ];
             let ready = clock::wait(sources, sleep.min(LONGEST_SLEEP)).map_err(failed)?;
-            let [far, near, command] = ready;
+            let [far, near, command, measure] = ready;
             for (side, ready) in [far, near].into_iter().enumerate() {
                 if ready.failed {
                     self.lose(side, clock.now());
                 }
             }
+            if measure.readable {
+                let _ = self.measure.read(&mut [0; 64]).map_err(failed)?;
+                let now = self.turn(&clock);
+                self.directions.iter_mut().for_each(|direction| direction.restart(now));
+            }
             if command.readable {
                 let status = child.wait().map_err(failed)?;
                 let end = self.turn(&clock);
+                self.sample(end);
                 self.directions.iter_mut().for_each(|direction| direction.finish(end));
                 return Ok((ended(status), end));
             }
@@ -144,6 +158,23 @@ impl Link {
             self.send(side, clock);
         }
         now
+    }
+
+    /// Writes the samples up to `now`; says when the next is due.
+    #[cold]
+    fn sample(&mut self, now: Time) -> Time {
+        let mut text = String::new();
+        for (name, direction) in ["down", "up"].into_iter().zip(&mut self.directions) {
+            for row in direction.samples(now) {
+                text += &serde_json::json!({ "direction": name, "sample": row }).to_string();
+                text.push('\n');
+            }
+        }
+        if let Some(Err(error)) = self.samples.as_mut().map(|samples| samples.write_all(text.as_bytes())) {
+            self.samples = None;
+            self.faults.push(format!("samples end after {:.3} s: {error}", now.as_secs_f64()));
+        }
+        self.directions[0].next_sample()
     }
 
     /// Sends what has left the wire of a direction.
@@ -222,6 +253,7 @@ impl Link {
         });
         Report {
             command,
+            warmup_s: self.directions[0].before().1.as_secs_f64(),
             duration_s: end.since(self.directions[0].before().1).as_secs_f64(),
             down,
             up,
@@ -231,6 +263,10 @@ impl Link {
             faults: self.faults,
         }
     }
+}
+
+fn create(path: &Path) -> Result<File, LinkError> {
+    File::create(path).map_err(|error| LinkError::machine(&path.display().to_string(), &error))
 }
 
 /// What one direction has shown.
@@ -278,6 +314,7 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
         refused: meter.refused,
         malformed: meter.oversized,
         lost: meter.lost,
+        duplicated: meter.duplicated,
         log_rows: log.as_ref().map(|(rows, _)| *rows),
         is_log_cut: log.is_some_and(|(_, failed)| failed.is_some()),
     }

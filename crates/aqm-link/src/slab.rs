@@ -37,6 +37,12 @@ impl Slab {
         &mut self.place(slot)[..length]
     }
 
+    /// Stores the frame in a slot once more.
+    pub(crate) fn copy(&mut self, slot: u32) -> u32 {
+        let frame = self.frame(slot).to_vec();
+        self.store(&frame)
+    }
+
     /// The slot is free again.
     pub(crate) fn free(&mut self, slot: u32) {
         self.free.push(slot);

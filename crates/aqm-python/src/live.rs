@@ -8,17 +8,21 @@ use aqm_link::{log, run, timers};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
-/// Runs a command behind a link (JSON) with servers at its far end, and returns the report (JSON).
+/// Runs a command behind a link (JSON) with servers at its far end, and returns the report (JSON). `join` is called in the
+/// network namespace of the far end before they start.
 #[pyfunction]
 pub(crate) fn link(
     config: &str,
     command: Vec<OsString>,
     servers: Vec<Vec<OsString>>,
     parent: u32,
+    join: Bound<'_, PyAny>,
 ) -> PyResult<String> {
-    let report = run::run(&read(config)?, &command, &servers, parent).map_err(error)?;
+    let join = || join.call0().map(drop).map_err(io::Error::other);
+    let report = run::run(&read(config)?, &command, &servers, parent, join).map_err(error)?;
     serde_json::to_string(&report).map_err(input)
 }
 

@@ -4,7 +4,7 @@ Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Self, final
 
 from typing_extensions import disjoint_base
@@ -211,8 +211,13 @@ def overflow_victim(text: str) -> str:
 def bucket_width_ns(nanos: int) -> int:
     """Return the width in nanoseconds of the histogram's bucket that holds a delay."""
 
-def link(config: str, command: Sequence[str], servers: Sequence[Sequence[str]], parent: int) -> str:
-    """Run a command behind a live link (JSON), in a process of its own with one thread; return the report (JSON)."""
+def link(
+    config: str, command: Sequence[str], servers: Sequence[Sequence[str]], parent: int, join: Callable[[], object]
+) -> str:
+    """Run a command behind a live link (JSON), in a process of its own with one thread; return the report (JSON).
+
+    ``join`` is called in the network namespace of the far end before the servers and the command start.
+    """
 
 def timer_lateness(seconds: float) -> tuple[float, float, float, float] | None:
     """Measure how late a thread wakes up: the 50th, 99th and 99.9th percentile and the largest, in milliseconds."""

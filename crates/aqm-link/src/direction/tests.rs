@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::{Loss, Reorder, Slots};
 use crate::log::replay;
 use aqm_core::random::Random;
 use proptest::prelude::*;
@@ -12,13 +13,16 @@ fn line(aqm: &str) -> Line {
         overhead: 14,
         delay_ns: 20_000_000,
         jitter_ns: 0,
-        loss: 0.0,
+        loss: Loss::Random { share: 0.0 },
+        reorder: None,
+        duplicate: 0.0,
+        slots: None,
         log: None,
     }
 }
 
 fn direction(line: &Line) -> Direction {
-    Direction::new(line, "down", 1).unwrap()
+    Direction::new(line, "down", 1, Span::from_millis(100)).unwrap()
 }
 
 /// An Ethernet frame of `length` bytes with UDP from `port`, ECT(0).
@@ -80,13 +84,13 @@ fn decisions_and_times_are_the_same_however_late_it_is_looked_at() {
             direction.arrive(&frame(n % 7, 1514), at);
             if n % step as u16 == 0 {
                 direction.advance(at);
-                due.extend(direction.wire.in_flight.iter().map(|it| (it.due, it.arrival)));
+                due.extend(direction.wire.in_flight().map(|it| (it.due, it.arrival)));
                 direction.leave(Time::MAX, usize::MAX, &mut packets);
                 packets.drain(..).for_each(|packet| direction.sent(packet, Time::MAX, true));
             }
         }
         direction.finish(at + Span::from_secs(5));
-        due.extend(direction.wire.in_flight.iter().map(|it| (it.due, it.arrival)));
+        due.extend(direction.wire.in_flight().map(|it| (it.due, it.arrival)));
         assert!(direction.qdisc().counters().marked > 10);
         (due, direction.qdisc().counters().clone())
     };
@@ -165,7 +169,11 @@ fn a_trace_carries_1500_bytes_of_ip_at_each_opportunity() {
 
 #[test]
 fn jitter_lets_packets_overtake_and_loss_takes_its_share() {
-    let mut direction = direction(&Line { jitter_ns: 50_000_000, loss: 0.25, ..line("fifo limit 5000p") });
+    let mut direction = direction(&Line {
+        jitter_ns: 50_000_000,
+        loss: Loss::Random { share: 0.25 },
+        ..line("fifo limit 5000p")
+    });
     let sent: Vec<Vec<u8>> = (0..2000).map(|port| frame(port, 100)).collect();
     sent.iter().for_each(|frame| direction.arrive(frame, Time::ZERO));
     let found = left(&mut direction, micros(10_000_000));
@@ -174,6 +182,54 @@ fn jitter_lets_packets_overtake_and_loss_takes_its_share() {
     let lost = direction.meter().lost;
     assert_eq!(lost + found.len() as u64, 2000);
     assert!((430..570).contains(&lost), "{lost}");
+}
+
+#[test]
+fn every_fifth_packet_overtakes_by_the_delay() {
+    let reorder = Some(Reorder { share: 1.0, gap: 5 });
+    let mut direction = direction(&Line { reorder, ..line("fifo limit 100p") });
+    (0..10).for_each(|port| direction.arrive(&frame(port, 1514), Time::ZERO));
+    let ports: Vec<u8> = left(&mut direction, micros(1_000_000)).iter().map(|it| it.1[35]).collect();
+    assert_eq!(ports, [4, 9, 0, 1, 2, 3, 5, 6, 7, 8]);
+}
+
+#[test]
+fn packets_are_sent_twice_with_all_their_bytes() {
+    let mut direction = direction(&Line { duplicate: 0.25, ..line("fifo limit 3000p") });
+    (0..2000).for_each(|port| direction.arrive(&frame(port, 100), Time::ZERO));
+    let found = left(&mut direction, micros(10_000_000));
+    let twice = found.windows(2).filter(|pair| pair[0].1 == pair[1].1).count();
+    assert_eq!((twice as u64, found.len()), (direction.meter().duplicated, 2000 + twice));
+    assert!((430..570).contains(&twice), "{twice}");
+}
+
+#[test]
+fn slots_hold_packets_back_and_let_them_go_together() {
+    let slots = Some(Slots { min_ns: 5_000_000, max_ns: 5_000_000, packets: Some(3), bytes: None });
+    let mut direction = direction(&Line { slots, ..line("fifo limit 100p") });
+    (0..7).for_each(|port| direction.arrive(&frame(port, 1514), Time::ZERO));
+    let times: Vec<Time> = left(&mut direction, micros(1_000_000)).iter().map(|it| it.0).collect();
+    // The first is due after 21.2112 ms.
+    let [first, second, third] = [26_211_200, 31_211_200, 36_211_200].map(Time::from_nanos);
+    assert_eq!(times, [first, first, first, second, second, second, third]);
+}
+
+#[test]
+fn samples_are_of_link_time_however_late_it_is_looked_at() {
+    let rows = |step: usize| {
+        let mut direction = direction(&line("fifo limit 100p"));
+        let mut found = Vec::new();
+        for n in 0..400 {
+            direction.arrive(&frame(1, 1514), micros(n as u64 * 1000));
+            if n % step == 0 {
+                found.extend(direction.samples(micros(n as u64 * 1000)));
+            }
+        }
+        found.extend(direction.samples(micros(500_000)));
+        found
+    };
+    assert_eq!(rows(1), rows(150));
+    assert_eq!(rows(1).len(), 5);
 }
 
 #[test]

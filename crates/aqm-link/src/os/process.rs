@@ -2,11 +2,13 @@
 #![allow(unsafe_code)]
 
 use super::checked;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::ptr;
 
@@ -152,8 +154,14 @@ impl First {
     }
 }
 
-/// Lets a command begin in a network namespace, with `/proc` of its own processes. `kept` stay open in it.
-pub(crate) fn starts_in(command: &mut Command, namespace: RawFd, kept: Vec<RawFd>) {
+/// Lets a command begin in a network namespace, with `/proc` of its own processes, and a file in the place of
+/// `/etc/resolv.conf`. `kept` stay open in it.
+pub(crate) fn starts_in(
+    command: &mut Command,
+    namespace: RawFd,
+    kept: Vec<RawFd>,
+    resolver: Option<CString>,
+) {
     let begin = move || {
         // SAFETY: the descriptor belongs to the parent, whose copy this process is.
         enter(unsafe { BorrowedFd::borrow_raw(namespace) })?;
@@ -161,7 +169,7 @@ pub(crate) fn starts_in(command: &mut Command, namespace: RawFd, kept: Vec<RawFd
             // SAFETY: it touches no memory of ours.
             checked(unsafe { libc::fcntl(*one, libc::F_SETFD, 0) })?;
         }
-        own_proc();
+        own_view(resolver.as_deref());
         // SAFETY: they touch no memory of ours.
         unsafe {
             for signal in [libc::SIGINT, libc::SIGQUIT] {
@@ -174,15 +182,25 @@ pub(crate) fn starts_in(command: &mut Command, namespace: RawFd, kept: Vec<RawFd
     unsafe { command.pre_exec(begin) };
 }
 
-/// Mounts `/proc` as this process's namespace sees it, where that is permitted: else the one outside is seen.
-fn own_proc() {
+/// Mounts `/proc` as this process's namespace sees it, and a file over `/etc/resolv.conf`, where that is permitted: else
+/// those outside are seen.
+fn own_view(resolver: Option<&CStr>) {
     let mount = |source: &CStr, target: &CStr, kind: &CStr, flags| {
         // SAFETY: all texts end in a zero.
         unsafe { libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, ptr::null()) == 0 }
     };
-    let _ = unshare(libc::CLONE_NEWNS).is_ok()
-        && mount(c"none", c"/", c"", libc::MS_REC | libc::MS_PRIVATE)
-        && mount(c"proc", c"/proc", c"proc", libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC);
+    if unshare(libc::CLONE_NEWNS).is_err() || !mount(c"none", c"/", c"", libc::MS_REC | libc::MS_PRIVATE) {
+        return;
+    }
+    if let Some(resolver) = resolver {
+        mount(resolver, c"/etc/resolv.conf", c"", libc::MS_BIND);
+    }
+    mount(c"proc", c"/proc", c"proc", libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC);
+}
+
+/// Opens a pipe in the file system for reading: it has a writer for as long as it is open, and nobody waits for it.
+pub(crate) fn open_pipe(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
 /// A descriptor that can be read once a child has ended.

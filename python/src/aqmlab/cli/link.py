@@ -37,7 +37,21 @@ Up = Annotated[One, typer.Option("--up", metavar="R", help="Rate from the near e
 Rtt = Annotated[One, option("rtt")]
 Buffer = Annotated[One, option("buffer")]
 Overhead = Annotated[One, option("overhead")]
-Loss = Annotated[One, option("loss")]
+Loss = Annotated[
+    One,
+    typer.Option(
+        "--loss", metavar="P", help='Loss behind the queue, as 0.1%, "gemodel 1% 10%" or "state ..." (netem).'
+    ),
+]
+Reorder = Annotated[
+    One,
+    typer.Option("--reorder", metavar="P", help='Packets sent on without the delay, as 25% or "25% gap 5" (netem).'),
+]
+Duplicate = Annotated[One, typer.Option("--duplicate", metavar="P", help="Packets that are sent twice, as 1% (netem).")]
+Slot = Annotated[
+    One,
+    typer.Option("--slot", metavar="T", help='Packets leave in bursts, as "1ms 4ms packets 32 bytes 64kb" (netem).'),
+]
 Jitter = Annotated[One, option("jitter")]
 Cc = Annotated[
     One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
@@ -69,6 +83,9 @@ def link(
     overhead: Overhead = None,
     loss: Loss = None,
     jitter: Jitter = None,
+    reorder: Reorder = None,
+    duplicate: Duplicate = None,
+    slot: Slot = None,
     seed: Annotated[One, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")] = None,
     server: Annotated[
         Many,
@@ -76,6 +93,9 @@ def link(
     ] = None,
     cc: Cc = None,
     ecn: Ecn = False,
+    self_contained: Annotated[
+        bool, typer.Option("--self-contained", help="The far end has no way to this machine's network.")
+    ] = False,
     log: Annotated[
         Path | None,
         typer.Option("--log", metavar="FILE", help="Every call into the disciplines, as .parquet or .csv; replayed."),
@@ -89,18 +109,21 @@ def link(
 ) -> None:
     r"""Run a program behind a real bottleneck: its packets pass a rate, a delay and any discipline, in both directions.
 
-    The far end of the link is a network of its own, in which the servers run, and nothing else can be reached. Its
-    address is in AQMLAB_FAR and AQMLAB_FAR6. Needs Linux and iproute2, and either root or user namespaces. The status
-    is that of the command.
+    The far end of the link is a network of its own, in which the servers run; its address is in AQMLAB_FAR and
+    AQMLAB_FAR6. For root, where nft or iptables is installed, the program reaches through it what this machine does
+    (IPv4, NAT); else the far end alone. Needs Linux and iproute2, and either root or user namespaces. The status is
+    that of the command.
 
     For example:
+
+    aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm fq_codel -- curl -O https://www.kernel.org/
 
     aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm cake --server "iperf3 -s" -- sh -c 'iperf3 -c $AQMLAB_FAR'
 
     aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm-down fq_codel --aqm-up "pie target 15ms" -- bash
     """
     from aqmlab.files import disk
-    from aqmlab.live import carrying, document
+    from aqmlab.live import carrying, document, outside
     from aqmlab.live import log as logs
     from aqmlab.live.line import lines
 
@@ -110,16 +133,21 @@ def link(
     for name, path in (("log", log), ("pcap", pcap)):
         if path:
             disk.check_place(f"--{name}", path, force=force)
-    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "loss": loss, "jitter": jitter, "first_seed": seed}
+    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter, "first_seed": seed}
+    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
         "up": {"rate": up, "link_trace": up_trace, "aqm": aqm_up},
     }
     both = lines({**{name: value for name, value in shared.items() if value is not None}, "aqm": aqm}, own)
+    servers = [_words(one) for one in server or ()]
+    closed = "--self-contained" if self_contained else outside.missing()
+    if closed and not (self_contained or servers or quiet):
+        tell(f"nothing beyond the far end can be reached: {closed}")
     carried = carrying.carry(
-        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn),
+        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn, is_open=not closed),
         command,
-        [_words(one) for one in server or ()],
+        servers,
         log,
         pcap,
         # Standard output is the document's.
@@ -166,6 +194,10 @@ def _show(carried: Carried) -> None:
     console.print("", table, "")
     console.print(Text(f"{carried.report['duration_s']:.1f} s; {late}"))
     console.print(Text(f"TCP of both ends: {tcp_of(tcp)}"))
+    if carried.by:
+        console.print(
+            Text(f"beyond the far end (NAT by {carried.by}) paths add their round trip, hosts have their own TCP")
+        )
     if carried.replayed and not carried.replayed["parts_at"]:
         console.print(Text(f"the log's {carried.replayed['calls']} calls were replayed, with the same decisions"))
     for warning in document.warnings(carried):

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.compare import Force, Json, Many, Quiet, check_count, check_target, write_json
-from aqmlab.cli.link import Buffer, Cc, Down, Ecn, Jitter, Loss, Overhead, Rtt, Up, tcp_of
+from aqmlab.cli.link import (
+    Buffer,
+    Cc,
+    Down,
+    Duplicate,
+    Ecn,
+    Jitter,
+    Loss,
+    Overhead,
+    Reorder,
+    Rtt,
+    Slot,
+    Up,
+    tcp_of,
+)
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -32,6 +46,9 @@ def live_compare(
     overhead: Overhead = None,
     loss: Loss = None,
     jitter: Jitter = None,
+    reorder: Reorder = None,
+    duplicate: Duplicate = None,
+    slot: Slot = None,
     downloads: Annotated[
         str, typer.Option("--downloads", metavar="N", help="Bulk transfers towards the near end.")
     ] = "2",
@@ -69,7 +86,8 @@ def live_compare(
         raise InputError("--downloads: nothing is sent: give at least one transfer")
     if not aqm:
         raise InputError("--aqm: is missing: name at least one discipline ('aqmlab aqm list' shows all)")
-    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "loss": loss, "jitter": jitter}
+    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter}
+    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot}
     given = {name: value for name, value in shared.items() if value is not None}
     own = {"down": {"rate": down}, "up": {"rate": up}}
     links = {}

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,22 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.files import disk, system
 from aqmlab.live import log as logs
+from aqmlab.live import outside
 from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
 
-CAPTURE = "near.pcapng"
+CAPTURE, SAMPLES, MEASURE = "near.pcapng", "samples.jsonl", "measure"
+# As often as a figure of a minute has points, and a reader sees a change.
+SAMPLE_NS = 100_000_000
 
 
 @dataclass(frozen=True)
 class Link:
     """Both directions, the seed of all random numbers, and the kernel's TCP at both ends.
 
-    An empty congestion control is CUBIC, where permitted; with ``ecn`` TCP asks for ECN, else neither end has it.
+    An empty congestion control is CUBIC, where permitted; with ``ecn`` TCP asks for ECN, else neither end has it. The
+    far end of one that ``is_open`` has a way to the network of this machine.
     """
 
     down: Line
@@ -36,17 +41,23 @@ class Link:
     seed: int = 1
     congestion_control: str = ""
     ecn: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What a run of a link has shown: the report of the data path, and that of a replay of its log, if it is whole."""
+    """What a run of a link has shown: the report of the data path, and that of a replay of its log, if it is whole.
+
+    ``samples`` has a row for each direction and period; ``by`` says what made the way outside, if there is one.
+    """
 
     link: Link
     command: tuple[str, ...]
     servers: tuple[tuple[str, ...], ...]
     report: dict[str, Any]
     replayed: dict[str, Any] | None = None
+    samples: Sequence[Mapping[str, Any]] = ()
+    by: str = ""
 
     @property
     def status(self) -> int:
@@ -61,8 +72,8 @@ def carry(
     log: Path | None = None,
     capture: Path | None = None,
     *,
-    warmup_s: float = 0.0,
     stdout: int | None = None,
+    watch: Callable[[Path], AbstractContextManager[object]] = lambda samples: nullcontext(),
 ) -> Carried:
     """Run a command behind a link until it ends.
 
@@ -72,8 +83,8 @@ def carry(
         servers: programs that are started at the far end, and listen before the command begins.
         log: file for every call into the disciplines.
         capture: file for a capture (pcapng) of what passes the near end.
-        warmup_s: time at the start that is not measured.
         stdout: descriptor for the standard output of the command and the servers, instead of one's own.
+        watch: is entered while the link runs, with the file that its samples are written to.
 
     Raises:
         InputError: the command, a server or the congestion control does not exist.
@@ -84,15 +95,23 @@ def carry(
         raise MachineError("a live link needs Linux")
     with tempfile.TemporaryDirectory(prefix="aqmlab-link-") as made:
         folder = Path(made)
+        samples, resolver = folder / SAMPLES, folder / "resolv.conf"
+        os.mkfifo(folder / MEASURE)
         config = {
             **{one.name: one.data(folder / f"{one.name}.log" if log else None, folder) for one in (link.down, link.up)},
             "seed": link.seed,
-            "warmup_ns": round(warmup_s * 1e9),
+            "measure": str(folder / MEASURE),
+            "samples": str(samples),
+            "sample_ns": SAMPLE_NS,
             "capture": str(folder / CAPTURE) if capture else None,
             "congestion_control": link.congestion_control or None,
             "ecn": link.ecn,
+            "resolver": str(resolver) if link.is_open else None,
         }
-        report = _run({"config": config, "command": list(command), "servers": [list(one) for one in servers]}, stdout)
+        request = {"config": config, "command": list(command), "servers": [list(one) for one in servers]}
+        samples.touch()
+        with watch(samples):
+            report, by = _run(request, stdout, resolver if link.is_open else None)
         replayed = None
         if log:
             # Where rows are lacking, decisions after the last call would part.
@@ -102,7 +121,8 @@ def carry(
             _place(log, lambda path: logs.write(folder, path, as_csv=as_csv), report["faults"])
         if capture:
             _place(capture, lambda path: _copy(folder / CAPTURE, path), report["faults"])
-    return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed)
+        rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed, rows, by)
 
 
 def _place(path: Path, writer: Callable[[Path], object], faults: list[str]) -> None:
@@ -120,16 +140,26 @@ def _copy(source: Path, to: Path) -> None:
         shutil.copyfileobj(whole, written)
 
 
-def _run(request: dict[str, Any], stdout: int | None) -> dict[str, Any]:
-    answers, descriptor = os.pipe()
+def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> tuple[dict[str, Any], str]:
+    """Return the report, and what made the way outside if a file for its name servers is given."""
+    by = ""
+    answers, its_answers = os.pipe()
+    its_words, words = os.pipe()
     # -P: nothing is imported from the folder that the user is in.
-    words = [sys.executable, "-P", "-m", "aqmlab.live.worker", json.dumps(request), str(descriptor), str(os.getpid())]
-    with _terminal_left_alone():
-        worker = subprocess.Popen(words, pass_fds=[descriptor], stdout=stdout)
-        os.close(descriptor)
+    given = [json.dumps(request), *map(str, (its_answers, its_words, os.getpid()))]
+    program = [sys.executable, "-P", "-m", "aqmlab.live.worker", *given]
+    with _terminal_left_alone(), open(words, "wb", buffering=0) as said, ExitStack() as ways:
+        worker = subprocess.Popen(program, pass_fds=[its_answers, its_words], stdout=stdout)
+        for one in (its_answers, its_words):
+            os.close(one)
         try:
             with open(answers) as answer:
-                text = answer.read()
+                text = answer.readline()
+                if text.encode() == AT_THE_FAR_END:
+                    if resolver:
+                        by = ways.enter_context(outside.joined(worker.pid, resolver))
+                    said.write(b"\n")
+                    text = answer.read()
             worker.wait()
         except BaseException as error:
             worker.kill()
@@ -144,7 +174,7 @@ def _run(request: dict[str, Any], stdout: int | None) -> dict[str, Any]:
         raise InputError(answer["input"])
     if "machine" in answer:
         raise MachineError(answer["machine"])
-    return dict(answer["report"])
+    return dict(answer["report"]), by
 
 
 @contextmanager

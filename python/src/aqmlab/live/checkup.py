@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _native
+from aqmlab.live import outside
 from aqmlab.live.carrying import Carried, Link, carry
 from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
@@ -54,7 +55,7 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Look at what a link needs, and try one."""
-    return [_program(), _namespaces(), *_limits(), *_clock(), _load(), _link()]
+    return [_program(), _namespaces(), *_limits(), _outside(), *_clock(), _load(), _link()]
 
 
 def is_able(found: list[Finding]) -> bool:
@@ -89,6 +90,16 @@ def _limits() -> list[Finding]:
         if value is not None and os.geteuid() != 0:
             found.append(Finding(name, value == wanted, value, f"sysctl {name}={wanted}, or run it as root"))
     return found
+
+
+def _outside() -> Finding:
+    why = outside.missing()
+    return Finding(
+        "outside",
+        not why,
+        why or "links reach what this machine does, by NAT",
+        "links are self-contained: apt install nftables, and run aqmlab as root, to reach what this machine does",
+    )
 
 
 def _clock() -> list[Finding]:

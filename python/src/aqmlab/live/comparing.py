@@ -20,8 +20,6 @@ from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import Interrupted, MachineError
 
-# What a program needs to begin, and its connections: the link's own warm-up is longer by that.
-BEGINNING_S = 0.5
 PING_S = 0.02
 # Both ends are this program, which imports nothing from the folder that the user is in.
 WORKLOAD = (sys.executable, "-P", "-m", "aqmlab.live.workload")
@@ -112,7 +110,6 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Run:
             link,
             [*WORKLOAD, json.dumps(plan)],
             [[*WORKLOAD, "server"]],
-            warmup_s=traffic.warmup_s + BEGINNING_S,
             stdout=said.fileno(),
         )
         if carried.report["command"]["signal"] == signal.SIGINT:

@@ -51,6 +51,7 @@ def document(carried: Carried) -> dict[str, Any]:
         "link": {
             "status": carried.status,
             "duration_s": report["duration_s"],
+            "outside": carried.by or None,
             "real_time": report["real_time"],
             **{name: _port(both[name]) for name in DIRECTIONS},
             **({"replay": carried.replayed} if carried.replayed is not None else {}),
@@ -65,7 +66,7 @@ def label(carried: Carried) -> str:
 
 
 def _port(port: dict[str, Any]) -> dict[str, Any]:
-    counts = {name: port[name] for name in ("missed", "refused", "malformed", "lost")}
+    counts = {name: port[name] for name in ("missed", "refused", "malformed", "lost", "duplicated")}
     return {**counts, "lateness_ms": lateness_ms(port["lateness_ms"])}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import scenario
+from aqmlab.live import impairments
+from aqmlab.live.impairments import Impairments
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Rate
 from aqmlab.vocabulary.errors import InputError
@@ -32,7 +34,7 @@ class Line:
     overhead: int
     delay_ns: int
     jitter_ns: int
-    loss: float
+    wire: Impairments
     told: Mapping[str, Any]
     warnings: tuple[str, ...] = field(default=())
 
@@ -51,7 +53,7 @@ class Line:
             "overhead": self.overhead,
             "delay_ns": self.delay_ns,
             "jitter_ns": self.jitter_ns,
-            "loss": self.loss,
+            **self.wire.data(),
             "log": str(log) if log else None,
         }
 
@@ -60,7 +62,8 @@ def lines(shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> tu
     """Return both directions.
 
     Args:
-        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ``loss``, ...
+        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ..., and those of the wire
+            (`impairments.NAMES`).
         own: by direction, options of `compare` that one can have, or empty: ``rate``, ``link_trace``, ``aqm``.
 
     Raises:
@@ -79,7 +82,9 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         recorded = f", or a recorded link (--{name}-trace)" if "link_trace" in offered else ""
         raise InputError(f"--{name}: is missing: give its rate, as 20mbit{recorded}")
     try:
-        plan = scenario.resolve(scenario.from_values({**shared, **own, "seeds": "1", "flows": [FLOW]}, "--"))
+        wire = impairments.read({name: shared[name] for name in impairments.NAMES if name in shared})
+        known = {name: value for name, value in shared.items() if name not in impairments.NAMES}
+        plan = scenario.resolve(scenario.from_values({**known, **own, "seeds": "1", "flows": [FLOW]}, "--"))
     except InputError as error:
         raise InputError(_as_typed(str(error), name, own)) from None
     if len(plan.contestants) != 1:
@@ -91,7 +96,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     # An odd nanosecond is the way up.
     delay_ns = rtt_ns // 2 if name == "down" else rtt_ns - rtt_ns // 2
     echo = plan.echo
-    told = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "loss", "jitter")
+    told = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "jitter")
     return Line(
         name=name,
         label=contestant.label,
@@ -101,8 +106,13 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         overhead=int(base.settings["overhead_bytes"]),
         delay_ns=delay_ns,
         jitter_ns=int(base.settings["jitter_ns"]),
-        loss=float(base.settings["loss"]),
-        told={**{key: echo[key] for key in told}, "aqm": echo["aqm"][0], "rules": {"buffer": echo["rules"]["buffer"]}},
+        wire=wire,
+        told={
+            **{key: echo[key] for key in told},
+            **wire.told,
+            "aqm": echo["aqm"][0],
+            "rules": {"buffer": echo["rules"]["buffer"]},
+        },
         warnings=tuple(one for one in plan.warnings if not one.startswith("flows ")),
     )
 

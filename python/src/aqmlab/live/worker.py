@@ -1,7 +1,7 @@
-"""The process that carries packets: ``python -m aqmlab.live.worker REQUEST DESCRIPTOR PARENT``.
+"""The process that carries packets: ``python -m aqmlab.live.worker REQUEST ANSWERS WORDS PARENT``.
 
-Its namespaces are others once it has begun, and for that it has one thread. It answers on a descriptor; standard
-streams are the command's.
+Its namespaces are others once it has begun, and for that it has one thread. It answers on a descriptor, and waits for a
+word on another while it is at the far end; standard streams are the command's.
 """
 
 from __future__ import annotations
@@ -12,21 +12,31 @@ import sys
 
 from aqmlab import _native
 
+AT_THE_FAR_END = b"far\n"
+
 
 def main() -> None:
     """Run the link that is asked for, and answer with its report or with what is wrong."""
-    request, descriptor, parent = json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    os.set_inheritable(descriptor, False)
+    request = json.loads(sys.argv[1])
+    answers, words, parent = map(int, sys.argv[2:])
+    for one in (answers, words):
+        os.set_inheritable(one, False)
+
+    def join() -> None:
+        os.write(answers, AT_THE_FAR_END)
+        if not os.read(words, 1):
+            raise OSError("nobody made a way to it")
+
     answer: dict[str, object]
     try:
         config = json.dumps(request["config"])
-        report = json.loads(_native.link(config, request["command"], request["servers"], parent))
+        report = json.loads(_native.link(config, request["command"], request["servers"], parent, join))
         answer = {"report": report}
     except _native.InputError as error:
         answer = {"input": str(error)}
     except OSError as error:
         answer = {"machine": str(error)}
-    with open(descriptor, "w") as to:
+    with open(answers, "w") as to:
         json.dump(answer, to)
 
 

@@ -131,6 +131,9 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     flows = [Flow(far, wanted) for wanted, count in ((DOWN, plan["down"]), (UP, plan["up"])) for _ in range(count)]
     pings = Pings(far, plan["ping_s"])
     time.sleep(plan["warmup_s"])
+    # The link measures from here on, too.
+    with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:
+        measure.write(b".")
     first, before, since = pings.count, [flow.delivered() for flow in flows], time.monotonic()
     time.sleep(plan["duration_s"])
     passed, after = time.monotonic() - since, [flow.delivered() for flow in flows]

@@ -12,6 +12,7 @@ import pytest
 from conftest import Command
 from links import link_of
 
+from aqmlab import experiment, publishing
 from aqmlab.live import carrying, checkup, comparing, workload
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.vocabulary.errors import MachineError
@@ -104,34 +105,44 @@ def a_log_that_is_cut_off_is_kept_and_not_replayed(monkeypatch: pytest.MonkeyPat
     assert len((tmp_path / "log.csv").read_text().splitlines()) == 1 + 2 * 2
 
 
+def _made_up_run(link: Link, *_: object, stdout: int, **__: object) -> Carried:
+    """A run with goodput of 7 Mbit/s and its seed, and a queue that is longer from run to run."""
+    flows = [{"direction": "down", "goodput_mbit": (7 + link.seed) / 2}] * 2
+    # So many pings are no pipe's; one that is full would make the test wait.
+    os.set_blocking(stdout, False)
+    told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
+    # Seconds since measuring began, and bytes: 1 MB/s.
+    told["delivered"] = [[0.0, 500], [0.05, 50_500], [0.15, 150_500], [0.25, 250_500]]
+    os.write(stdout, json.dumps(told).encode())
+    metrics = {"qdelay_mean_ms": float(link.seed), "qdelay_p50_ms": 1.0, "loss_ratio": 0.01}
+    metrics |= {"packets_arrived": 100.0, "drops_early": 1.0, "drops_overflow": 0.0, "marks": 0.0}
+    port = {
+        "metrics": metrics,
+        "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],
+        "lateness_ms": [0.1, 0.2, 0.3, 0.4], "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
+    }  # fmt: skip
+    report = {
+        "command": {"status": 0, "signal": None},
+        "down": port,
+        "up": port,
+        "faults": [],
+        "warmup_s": 0.1,
+        "cpu_s": 0.1,
+        "tcp": {"congestion_control": "cubic", "tcp_ecn": "0", "tcp_rmem": "1 2 3"},
+    }
+    samples = [
+        {"direction": name, "sample": {"time_s": 0.1 * number, "qdelay_ms": delay, "drops": number}}
+        for number, delay in enumerate((None, 3.0, 4.0), 1)
+        for name in ("down", "up")
+    ]
+    return Carried(link, (), (), report, samples=samples)
+
+
 def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Made-up runs: goodput 8, 9 and 10 Mbit/s, and a queue that is longer from run to run."""
-
-    def made_up(link: Link, *_: object, stdout: int, **__: object) -> Carried:
-        flows = [{"direction": "down", "goodput_mbit": (7 + link.seed) / 2}] * 2
-        # So many pings are no pipe's; one that is full would make the test wait.
-        os.set_blocking(stdout, False)
-        told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
-        os.write(stdout, json.dumps(told).encode())
-        port = {
-            "metrics": {"qdelay_mean_ms": float(link.seed), "loss_ratio": 0.01},
-            "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],
-            "lateness_ms": [0.1, 0.2, 0.3, 0.4], "missed": 0, "refused": 0, "malformed": 0, "lost": 0,
-        }  # fmt: skip
-        report = {
-            "command": {"status": 0, "signal": None},
-            "down": port,
-            "up": port,
-            "faults": [],
-            "cpu_s": 0.1,
-            "tcp": {},
-        }
-        return Carried(link, (), (), report)
-
-    monkeypatch.setattr(comparing, "carry", made_up)
+    monkeypatch.setattr(comparing, "carry", _made_up_run)
     links = {name: (link_of(name).down, link_of(name).up) for name in ("fifo", "codel")}
     compared = comparing.compare(links, comparing.Traffic(down=2), [1, 2, 3])
-    assert [(one.aqm, one.seed) for one in compared.runs[:3]] == [("fifo", 1), ("codel", 1), ("fifo", 2)]
+    assert [(one.aqm, one.carried.link.seed) for one in compared.runs[:3]] == [("fifo", 1), ("codel", 1), ("fifo", 2)]
     rate = compared.estimates["fifo"]["goodput_mbit"]
     # 9 +- 4.303 / sqrt(3)
     assert (rate.value, rate.n) == (9, 3)
@@ -144,6 +155,34 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     late = {"p50": 0.1, "p99": 0.2, "p999": 0.3, "max": 0.4}
     assert document["runs"][0]["lateness_ms"] == {"down": late, "up": late}
     assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
+
+
+def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    accuracy = {"said": "punctual (made up)", "load": 0.5}
+    monkeypatch.setattr(comparing, "carry", _made_up_run)
+    monkeypatch.setattr(checkup, "accuracy", lambda: accuracy)
+    monkeypatch.setattr(publishing, "publish", lambda result, place: result)
+    line = ["live-compare", "--down", "1mbit", "--up", "2mbit", "--rtt", "20ms", "--aqm", "fifo,codel", "--seeds", "2"]
+    told = aqmlab(*line, "--quiet", "--out", tmp_path / "result")
+    assert told.status == 0, told.err
+    found = experiment.load(tmp_path / "result")
+    assert (found.aqms, found.seeds, found.is_partial) == (["fifo", "codel"], [1, 2], False)
+    assert found.manifest["live"]["selftest"] == accuracy
+    live = found.scenarios[0]["live"]
+    assert (live["punctuality"], live["congestion control"]) == ("punctual (made up) (load 0.5)", "cubic")
+    assert found.scenarios[0]["flows"] == ["2*cubic:name=down"]
+    assert found.warmups_s() == (0.1, 0.1)
+    assert {"qdelay", "port.up.qdelay", "ping"} == set(found.histograms["name"]) - {"port.down.qdelay"}
+    first = found.series.filter(aqm="fifo", seed=1)
+    rates = first.filter(name="goodput_mbit").drop_nulls("value")
+    # What arrived in a period that was measured whole.
+    assert rates["time_s"].to_list() == [0.2, 0.3]
+    assert rates["value"].to_list() == pytest.approx([8, 8])
+    assert first.filter(name="qdelay_ms")["value"].to_list() == [None, 3, 4]
+    # Results are never overwritten.
+    again = aqmlab(*line, "--out", tmp_path / "result")
+    assert again.status == 2
+    assert "result" in again.line
 
 
 def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ import pytest
 from conftest import Command
 from links import link_of
 
+from aqmlab import experiment
 from aqmlab._native import Capture
 from aqmlab.live import checkup, comparing
 from aqmlab.live.carrying import Carried, Link, carry
@@ -362,6 +363,24 @@ def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
     assert document["scenario"]["tcp"]["tcp_rmem"] == "4096 131072 6291456"
     assert document["scenario"]["tcp"]["tcp_ecn"] == "0"
     assert document["link"]["status"] == 0
+
+
+def a_run_of_a_link_is_a_result_that_is_reported_and_plotted(aqmlab: Command, tmp_path: Path) -> None:
+    send = "import os, socket, time; out = socket.socket(type=socket.SOCK_DGRAM); "
+    send += "[(out.sendto(bytes(1000), (os.environ['AQMLAB_FAR'], 9)), time.sleep(0.005)) for _ in range(60)]"
+    line = ["--down", "10mbit", "--up", "1mbit", "--rtt", "10ms", "--aqm-down", "fifo", "--aqm-up", "codel"]
+    folder = tmp_path / "result"
+    ended = aqmlab("link", *line, "--quiet", "--out", folder, "--", sys.executable, "-c", send)
+    assert ended.status == 0, ended.err
+    found = experiment.load(folder)
+    # It is about the direction that carried more.
+    assert found.scenarios[0]["live"]["direction"] == "up"
+    assert (found.scenarios[0]["rate"], found.aqms) == ("1mbit", ["fifo down, codel up"])
+    carried = found.series.filter(name="throughput_mbit")["value"]
+    assert 0.5 < float(carried.max() or 0) <= 1.05
+    assert found.warnings == []
+    assert (folder / "figures" / "timeseries.svg").exists()
+    assert "Queue delay" in (folder / "report.html").read_text()
 
 
 def a_command_or_server_that_cannot_run_is_told_in_one_line() -> None:

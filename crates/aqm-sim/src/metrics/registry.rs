@@ -243,6 +243,7 @@ declare! {
     PAGE_LOAD = histogram("page_load");
     QUERY = histogram("query");
     EXCHANGE = histogram("exchange");
+    PING = histogram("ping");
     FCT = of_flows("fct", "fct_s", 0, None);
     SLOWDOWN = of_flows("slowdown", "slowdown", 0, None);
     SLOWDOWN_SMALL = of_flows("slowdown_small", "slowdown", 0, Some(SMALL));
@@ -293,6 +294,13 @@ declare! {
         "round-trip times as the TCP senders sampled them");
     RTT_BASE_MS = metric("rtt_base_ms", "Base round-trip time", Ms, 2, Neither,
         "smallest base (propagation) round-trip time of the flows");
+    PING_MEAN_MS = metric("ping_mean_ms", "Mean ping", Ms, 2, Lower,
+        "of a live link: round trips of pings beside the traffic, through both queues, of those that were answered")
+        .compared();
+    PING_P99_MS = metric("ping_p99_ms", "99th percentile of pings", Ms, 2, Lower,
+        "its 99th percentile").percentile(&PING, 0.99);
+    PINGS_UNANSWERED = metric("pings_unanswered", "Pings without an answer", Packets, 1, Lower,
+        "of a live link: pings that waited longer than any answer took");
     LOSS_RATIO = metric("loss_ratio", "Loss", Share, 5, Lower,
         "of the packets that arrived at the bottleneck after the warm-up, the share that was dropped there")
         .fraction().compared();

@@ -42,7 +42,8 @@ FirstSeed = Annotated[One, option("first_seed")]
 Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 
 
-def _folder(text: str) -> Path:
+def folder(text: str) -> Path:
+    """Return a folder as the user names it."""
     # An empty path would be the folder that one is in.
     if not text:
         raise InputError("it is empty: name a folder, or . for this one")
@@ -52,7 +53,7 @@ def _folder(text: str) -> Path:
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="DIR", parser=_folder, help="Folder for the result; a dated one under results/ unless given."
+        "--out", metavar="DIR", parser=folder, help="Folder for the result; a dated one under results/ unless given."
     ),
 ]
 Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, option, write_json
+from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, folder, option, write_json
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -55,6 +55,10 @@ Slot = Annotated[
 Jitter = Annotated[One, option("jitter")]
 Cc = Annotated[
     One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", parser=folder, help="New folder for a result as compare's, with its report."),
 ]
 Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both ends (default: neither has it).")]
 
@@ -103,6 +107,7 @@ def link(
     pcap: Annotated[
         Path | None, typer.Option("--pcap", metavar="FILE", help="Capture (pcapng) of what passes the near end.")
     ] = None,
+    out: Out = None,
     as_json: Json = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -123,7 +128,7 @@ def link(
     aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm-down fq_codel --aqm-up "pie target 15ms" -- bash
     """
     from aqmlab.files import disk
-    from aqmlab.live import carrying, document, outside
+    from aqmlab.live import carrying, checkup, document, outside, results
     from aqmlab.live import log as logs
     from aqmlab.live.line import lines
 
@@ -144,15 +149,19 @@ def link(
     closed = "--self-contained" if self_contained else outside.missing()
     if closed and not (self_contained or servers or quiet):
         tell(f"nothing beyond the far end can be reached: {closed}")
-    carried = carrying.carry(
-        carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn, is_open=not closed),
-        command,
-        servers,
-        log,
-        pcap,
-        # Standard output is the document's.
-        stdout=STANDARD_ERROR if as_json == "-" else None,
-    )
+    with results.folder(out) as place:
+        accuracy = checkup.accuracy() if place else {}
+        carried = carrying.carry(
+            carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn, is_open=not closed),
+            command,
+            servers,
+            log,
+            pcap,
+            # Standard output is the document's.
+            stdout=STANDARD_ERROR if as_json == "-" else None,
+        )
+        if place:
+            results.publish(results.of_link(carried, accuracy), place)
     write_json(json_text(document.document(carried)), as_json)
     if quiet:
         # What makes the status 1 is said all the same.
@@ -160,6 +169,8 @@ def link(
             tell(fault)
     else:
         _show(carried)
+        if out is not None:
+            tell(f"the result, with figures and report, is in {out}")
     is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
     # Not typer's exit, which takes 130 for an interrupt of aqmlab.
     sys.exit(carried.status or (FAULTY if is_faulty else 0))

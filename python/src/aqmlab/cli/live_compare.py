@@ -15,6 +15,7 @@ from aqmlab.cli.link import (
     Ecn,
     Jitter,
     Loss,
+    Out,
     Overhead,
     Reorder,
     Rtt,
@@ -58,6 +59,7 @@ def live_compare(
     duration: Annotated[str, typer.Option("--duration", metavar="T", help="Measured time of a run.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="T", help="Time before it, of traffic alike.")] = "3s",
     seeds: Annotated[str, typer.Option("--seeds", metavar="N", help="Runs of each discipline.")] = "3",
+    out: Out = None,
     as_json: Json = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -98,10 +100,12 @@ def live_compare(
         links[both[0].label] = both
     numbers = range(1, (check_count("--seeds", seeds, 1, MOST_SEEDS) or 0) + 1)
     told = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
-    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn)
+    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn, out=out)
     write_json(json_text(comparing.document(compared)), as_json)
     if not quiet:
         _show(compared, to_stderr=as_json == "-")
+        if out is not None:
+            tell(f"the result, with figures and report, is in {out}")
 
 
 def _seconds(name: str, text: str) -> float:
@@ -118,15 +122,10 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     from rich.table import Table
 
     from aqmlab.results.summary import Row
-    from aqmlab.results.tables import COLUMNS, Column, Lines, filled, line
+    from aqmlab.results.tables import COLUMNS, PING_COLUMNS, Lines, filled, line
 
-    pings = (
-        Column("ping_mean_ms", "Ping", "mean, ms", 1.0, 1),
-        Column("ping_p99_ms", "Ping", "99 %, ms", 1.0, 1),
-        Column("pings_unanswered", "Pings lost", "mean", 1.0, 1),
-    )
     runs = len(compared.runs) // len(compared.estimates)
-    columns = (*COLUMNS, *pings)
+    columns = (*COLUMNS, *PING_COLUMNS)
     lines: Lines = {
         (aqm,): line([Row(0, aqm, name, "", one, runs) for name, one in estimates.items()], "", columns)
         for aqm, estimates in compared.estimates.items()

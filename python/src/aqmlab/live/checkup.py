@@ -22,7 +22,7 @@ from aqmlab.vocabulary.errors import MachineError
 MEASURABLE_MS = 0.3
 # Of the self-test: a link that has something to send all the time, and time for a thousand packets and more.
 RATE = "20mbit"
-SECONDS = 3.0
+SECONDS, SHORT_SECONDS = 3.0, 0.5
 SERVER = """
 import socket
 server = socket.create_server(("", 7000))
@@ -185,6 +185,12 @@ def self_test(seconds: float = SECONDS) -> SelfTest:
     return SelfTest(timers, link, down["missed"])
 
 
+def accuracy() -> dict[str, Any]:
+    """Return how punctual links are now, for a result: a short self-test, and the machine's load."""
+    load = os.getloadavg()[0]
+    return self_test(SHORT_SECONDS).data() | {"load": load}
+
+
 def document(found: list[Finding], tested: SelfTest | None) -> dict[str, Any]:
     """Return both as plain data (JSON)."""
     findings = [{"name": one.name, "ok": one.is_well, "said": one.said} for one in found]
@@ -192,4 +198,4 @@ def document(found: list[Finding], tested: SelfTest | None) -> dict[str, Any]:
     return data | ({"selftest": tested.data()} if tested else {})
 
 
-__all__ = ["Finding", "SelfTest", "document", "findings", "is_able", "self_test"]
+__all__ = ["Finding", "SelfTest", "accuracy", "document", "findings", "is_able", "self_test"]

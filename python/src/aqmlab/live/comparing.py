@@ -8,24 +8,27 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aqmlab import _native
+from aqmlab.live import checkup, results
 from aqmlab.live.carrying import Carried, Link, carry
 from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import Line
-from aqmlab.stats import statistics
+from aqmlab.results import Result
+from aqmlab.runs.runner import Done
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import Interrupted, MachineError
+from aqmlab.vocabulary.names import listed
 
 PING_S = 0.02
+# Flows of `compare` that are called otherwise by the kernel.
+KINDS = {"reno": "newreno", "bbr": "bbr1"}
 # Both ends are this program, which imports nothing from the folder that the user is in.
 WORKLOAD = (sys.executable, "-P", "-m", "aqmlab.live.workload")
-# Those of the link that are compared, of the direction that is loaded.
-OF_LINK = ("utilization", "qdelay_mean_ms", "loss_ratio", "marks")
-QUANTILES = {"qdelay_p50_ms": 0.5, "qdelay_p99_ms": 0.99}
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,30 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Run:
+class Ran:
     """One run: what the link and what the traffic has shown."""
 
     aqm: str
-    seed: int
     carried: Carried
     measured: dict[str, Any]
-    metrics: dict[str, float]
+    done: Done
 
 
 @dataclass(frozen=True)
 class Compared:
-    """All runs, and over them the estimate of each metric for each discipline."""
+    """All runs, and the result that is made of them."""
 
     traffic: Traffic
-    runs: tuple[Run, ...]
-    estimates: Mapping[str, Mapping[str, Estimate]]
+    runs: tuple[Ran, ...]
+    result: Result
+
+    @property
+    def estimates(self) -> dict[str, dict[str, Estimate]]:
+        """Over the runs of each discipline, each metric."""
+        found: dict[str, dict[str, Estimate]] = {aqm: {} for aqm in self.result.aqms}
+        for row in self.result.rows:
+            found[row.aqm][row.metric] = row.estimate
+        return found
 
     @property
     def warnings(self) -> list[str]:
@@ -76,6 +86,7 @@ def compare(
     progress: Callable[[str], None] = lambda text: None,
     *,
     ecn: bool = False,
+    out: Path | None = None,
 ) -> Compared:
     """Run the traffic through each link with each seed, the links in turn: what drifts in the machine meets all.
 
@@ -86,22 +97,59 @@ def compare(
         congestion_control: TCP's (empty: CUBIC, where permitted).
         progress: is told what runs.
         ecn: whether TCP asks for ECN.
+        out: new folder for the result; finished runs are in it from then on.
 
     Raises:
+        InputError: the folder is not new, or cannot be written.
         Interrupted: by the user, who meant the traffic with it.
         MachineError: the system does not permit it, or the traffic has ended with an error.
 
     """
-    runs = []
-    for seed in seeds:
-        for aqm, (down, up) in links.items():
-            progress(f"{aqm}, seed {seed}")
-            runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn), traffic))
-    estimates = {aqm: _estimates([one for one in runs if one.aqm == aqm], traffic) for aqm in links}
-    return Compared(traffic, tuple(runs), estimates)
+    runs: list[Ran] = []
+    with results.folder(out) as place:
+        accuracy = checkup.accuracy() if place else None
+        for seed in seeds:
+            for aqm, (down, up) in links.items():
+                progress(f"{aqm}, seed {seed}")
+                try:
+                    runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn), traffic))
+                except Interrupted:
+                    if place and runs:
+                        raise Interrupted(f"interrupted; {len(runs)} runs are kept: aqmlab report {out}") from None
+                    raise
+                if place:
+                    if len(runs) == 1:
+                        place.begin(_asked(links, traffic, seeds, runs[0].carried, accuracy).manifest(), None)
+                    place.keep(runs[-1].done)
+        made = results.result(_asked(links, traffic, seeds, runs[0].carried, accuracy), [one.done for one in runs])
+        return Compared(traffic, tuple(runs), results.publish(made, place) if place else made)
 
 
-def _run(aqm: str, link: Link, traffic: Traffic) -> Run:
+def _asked(
+    links: Mapping[str, tuple[Line, Line]],
+    traffic: Traffic,
+    seeds: Sequence[int],
+    first: Carried,
+    accuracy: Mapping[str, Any] | None,
+) -> results.Asked:
+    """Return what is run; what the kernel's TCP is set to is known when the first has run."""
+    kind = first.report["tcp"]["congestion_control"]
+    counts = {"down": traffic.down, "up": traffic.up}
+    return results.Asked(
+        "live-compare",
+        f"{listed(list(links))}, live",
+        links,
+        seeds,
+        [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count],
+        traffic.warmup_s + traffic.duration_s,
+        traffic.warmup_s,
+        traffic.loaded,
+        results.told(first, accuracy),
+        {"selftest": accuracy},
+    )
+
+
+def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     plan = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s}
     # No pipe: all pings of a long run do not fit into one.
@@ -118,12 +166,13 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Run:
             raise MachineError(f"{aqm}: the traffic ended with status {carried.status}")
         said.seek(0)
         measured = json.load(said)
-    return Run(aqm, link.seed, carried, measured, _metrics(carried, traffic, measured))
+    return Ran(
+        aqm, carried, measured, results.done(aqm, carried, traffic.loaded, _metrics(traffic, measured), measured)
+    )
 
 
-def _metrics(carried: Carried, traffic: Traffic, measured: dict[str, Any]) -> dict[str, float]:
-    loaded = carried.report[traffic.loaded]["metrics"]
-    found = {name: loaded[name] for name in OF_LINK if name in loaded}
+def _metrics(traffic: Traffic, measured: dict[str, Any]) -> dict[str, float]:
+    found = {}
     rates = {
         name: np.array([flow["goodput_mbit"] for flow in measured["flows"] if flow["direction"] == name])
         for name in ("down", "up")
@@ -139,38 +188,8 @@ def _metrics(carried: Carried, traffic: Traffic, measured: dict[str, Any]) -> di
     found["pings_unanswered"] = float(measured["pings_unanswered"])
     if measured["round_trips_ms"]:
         found["ping_mean_ms"] = float(np.mean(measured["round_trips_ms"]))
+        found["ping_p99_ms"] = float(np.quantile(measured["round_trips_ms"], 0.99, method="inverted_cdf"))
     return found
-
-
-def _estimates(runs: Sequence[Run], traffic: Traffic) -> dict[str, Estimate]:
-    found = {}
-    for name in dict.fromkeys(name for one in runs for name in one.metrics):
-        found[name] = statistics.mean([one.metrics[name] for one in runs if name in one.metrics])
-    sojourns = [np.array(one.carried.report[traffic.loaded]["sojourn"], dtype=float).reshape(-1, 2) for one in runs]
-    for name, quantile in QUANTILES.items():
-        found |= _percentile(name, [(one[:, 0] / 1e6, one[:, 1]) for one in sojourns], quantile, _half_bucket_ms)
-    pings = [np.array(one.measured["round_trips_ms"]) for one in runs]
-    return found | _percentile("ping_p99_ms", [(one, np.ones(len(one))) for one in pings], 0.99)
-
-
-def _percentile(
-    name: str,
-    samples: Sequence[tuple[Any, Any]],
-    quantile: float,
-    half_bucket: Callable[[float], float] = lambda value: 0.0,
-) -> dict[str, Estimate]:
-    """Return a percentile over all runs, of values and counts of each; nothing if a run has none."""
-    if not all(len(values) for values, _ in samples):
-        return {}
-    every = np.unique(np.concatenate([values for values, _ in samples]))
-    table = np.zeros((len(samples), len(every)))
-    for row, (values, counts) in zip(table, samples, strict=True):
-        np.add.at(row, np.searchsorted(every, values), counts)
-    return {name: statistics.percentile(table, every, quantile, half_bucket)}
-
-
-def _half_bucket_ms(ms: float) -> float:
-    return _native.bucket_width_ns(round(ms * 1e6)) / 2e6
 
 
 def document(compared: Compared) -> dict[str, Any]:
@@ -192,8 +211,8 @@ def document(compared: Compared) -> dict[str, Any]:
         "runs": [
             {
                 "aqm": one.aqm,
-                "seed": one.seed,
-                "metrics": one.metrics,
+                "seed": one.carried.link.seed,
+                "metrics": one.done.report.metrics,
                 "flows": [{"id": number, **flow} for number, flow in enumerate(one.measured["flows"])],
                 "engine": "live",
                 "cpu_s": one.carried.report["cpu_s"],
@@ -209,4 +228,4 @@ def document(compared: Compared) -> dict[str, Any]:
     }
 
 
-__all__ = ["Compared", "Run", "Traffic", "compare", "document"]
+__all__ = ["Compared", "Ran", "Traffic", "compare", "document"]

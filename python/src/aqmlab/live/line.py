@@ -24,7 +24,10 @@ FLOW = "1*cubic:ecn=classic"
 
 @dataclass(frozen=True)
 class Line:
-    """One direction: its discipline with its limit, its capacity and its wire; ``told`` is what a result says of it."""
+    """One direction: its discipline with its limit, its capacity and its wire; ``told`` is what a result says of it.
+
+    ``echo`` is the scenario of `compare` whose bottleneck it has.
+    """
 
     name: str
     label: str
@@ -36,6 +39,7 @@ class Line:
     jitter_ns: int
     wire: Impairments
     told: Mapping[str, Any]
+    echo: Mapping[str, Any]
     warnings: tuple[str, ...] = field(default=())
 
     def data(self, log: Path | None, folder: Path) -> dict[str, Any]:
@@ -113,6 +117,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
             "aqm": echo["aqm"][0],
             "rules": {"buffer": echo["rules"]["buffer"]},
         },
+        echo=echo,
         warnings=tuple(one for one in plan.warnings if not one.startswith("flows ")),
     )
 

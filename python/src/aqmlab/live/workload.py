@@ -19,6 +19,7 @@ from typing import Any
 
 PORT = 5077
 CHUNK = 1 << 18
+SAMPLE_S = 0.05
 # Offsets in the kernel's `struct tcp_info` (linux/tcp.h), which only grows at its end.
 BYTES_ACKED, BYTES_RECEIVED = 120, 128
 TCP_INFO_BYTES = 136
@@ -135,8 +136,13 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:
         measure.write(b".")
     first, before, since = pings.count, [flow.delivered() for flow in flows], time.monotonic()
-    time.sleep(plan["duration_s"])
-    passed, after = time.monotonic() - since, [flow.delivered() for flow in flows]
+    loaded = [flow for flow in flows if flow.wanted == flows[0].wanted]
+    delivered, passed = [], 0.0
+    while passed < plan["duration_s"]:
+        delivered.append([passed, sum(flow.delivered() for flow in loaded)])
+        time.sleep(min(SAMPLE_S, plan["duration_s"] - passed))
+        passed = time.monotonic() - since
+    after = [flow.delivered() for flow in flows]
     round_trips_ms, unanswered = pings.since(first)
     rates = [8e-6 * (late - early) / passed for early, late in zip(before, after, strict=True)]
     return {
@@ -146,6 +152,8 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
         ],
         "round_trips_ms": round_trips_ms,
         "pings_unanswered": unanswered,
+        # Of the direction that is loaded: seconds since measuring began, and bytes.
+        "delivered": delivered,
         "seconds": passed,
     }
 

@@ -12,7 +12,7 @@ from aqmlab.plots.model import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
-LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
+LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation", "ping": "Ping"}
 # Shares at which a curve has a point: evenly spaced, and denser in the last hundredth.
 SHARES = np.unique(np.concatenate([np.linspace(0.0, 0.99, 300), 1.0 - np.geomspace(0.01, 1e-5, 60), [1.0]]))
 # The axis is logarithmic if the ratio of the medians exceeds this.
@@ -71,7 +71,8 @@ def _panels_above(table: pl.DataFrame, labels: Sequence[str], column: str, warmu
 
 
 def _whose(column: str) -> str:
-    return "packets" if column.removesuffix("_ms").rpartition(".")[2] in LABELS else "flows"
+    delay = column.removesuffix("_ms").rpartition(".")[2]
+    return "pings" if delay == "ping" else "packets" if delay in LABELS else "flows"
 
 
 def _title(column: str) -> str:

@@ -12,7 +12,8 @@ from aqmlab.stats import statistics
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
-GOODPUT = "goodput_mbit"
+# The second panel: what flows got, else (over a live link) what the bottleneck carried.
+RATES = ("goodput_mbit", "throughput_mbit")
 FAIRNESS = "jain_index"
 EVENTS = ("drops", "marks")
 # More lines have no bands.
@@ -29,7 +30,8 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     if column not in known:
         hint = did_you_mean(column, known)
         raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")
-    return _labelled(curves, [_spread(rows) for rows in _series(curves, list(dict.fromkeys((column, GOODPUT))))])
+    rate = next((name for name in RATES if name in known), RATES[0])
+    return _labelled(curves, [_spread(rows) for rows in _series(curves, list(dict.fromkeys((column, rate))))])
 
 
 def _eventful(curves: Sequence[Curve], column: str) -> pl.DataFrame:
@@ -111,7 +113,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
             interval="" if is_crowded else "band",
             shaded=(warmup_s, "warm-up") if warmup_s > 0 else None,
         )
-        for name in dict.fromkeys((column,) if column == FAIRNESS else (column, GOODPUT))
+        for name in dict.fromkeys((column,) if column == FAIRNESS else (column, *RATES))
         if name in table["name"]
     ]
 
@@ -121,7 +123,7 @@ def _axis(name: str, means: pl.Series) -> Axis:
     title = metrics.series_title(name)
     median, largest = means.drop_nulls().median(), means.max()
     wide = isinstance(median, float) and isinstance(largest, float) and 0.0 < median < largest / WIDE
-    if wide and name != GOODPUT and isinstance(median, float):
+    if wide and name not in RATES and isinstance(median, float):
         return Axis(title, median / 50, is_log=True)
     return Axis(title, 0.0)
 

@@ -48,4 +48,6 @@ KIND = FigureKind(
     "; dot: the mean of a run, ring: median of the runs, ellipse: one standard deviation",
     _table,
     _panels,
+    # A link with a command of the user's knows no goodput.
+    is_occasional=True,
 )

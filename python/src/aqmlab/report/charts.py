@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 DELAYS = 160
 TIMES = 300
 # Series of the whole that are shown, besides the groups' goodput and the disciplines' own variables.
-SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", "drops", "marks", "jain_index", "rtt_ms")
-TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation"}
+CARRIED = "throughput_mbit"
+SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", CARRIED, "drops", "marks", "jain_index", "rtt_ms")
+TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation", "ping": "Ping"}
 
 
 def data(result: Result) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def data(result: Result) -> dict[str, Any]:
 def _delays(result: Result, point: int) -> list[dict[str, Any]]:
     """Return each delay's share of packets below some values, for each AQM."""
     rows = result.histograms.filter(
-        (pl.col("point") == point) & (pl.col("name").str.contains(r"^(.*\.)?(qdelay|owd|pdv)$"))
+        (pl.col("point") == point) & (pl.col("name").str.contains(r"^(.*\.)?(qdelay|owd|pdv|ping)$"))
     )
     merged = rows.group_by("name", "aqm", "value_ns").agg(pl.col("count").sum()).sort("value_ns")
     parts = merged.partition_by("name", "aqm", as_dict=True, maintain_order=True)
@@ -81,7 +82,7 @@ def _delays(result: Result, point: int) -> list[dict[str, Any]]:
 def _delay_rank(name: str) -> tuple[str, int]:
     """Return the rank of a delay: those of all packets come before those of groups."""
     group, _, delay = name.rpartition(".")
-    return group, ("qdelay", "owd", "pdv").index(delay)
+    return group, list(TITLES).index(delay)
 
 
 def _early(part: pl.DataFrame) -> float:
@@ -105,15 +106,18 @@ def _delay_title(name: str) -> str:
 
 def _series(result: Result, point: int) -> list[dict[str, Any]]:
     """Return each series, averaged over the seeds and over neighbours."""
-    whole = [name for name in SERIES if result.shows(point, name)]
+    has_goodput = "goodput_mbit" in result.runs.columns
+    whole = [name for name in SERIES if result.shows(point, name) and (name != CARRIED or not has_goodput)]
     wanted = pl.col("name").is_in(whole) | pl.col("name").str.contains(r"^(probe\..*|class\..*\.goodput_mbit)$")
     rows = result.series.filter((pl.col("point") == point) & wanted)
     if rows.is_empty():
         return []
     end = float(rows["time_s"].to_numpy().max())
-    step = max(end / TIMES, 1e-9)
+    # Bins between samples would be empty.
+    count = min(TIMES, rows["time_s"].n_unique())
+    step = max(end / count, 1e-9)
     binned = rows.with_columns(
-        ((pl.col("time_s") / step - 1e-6).floor().clip(0, TIMES - 1)).cast(pl.UInt32).alias("bin")
+        ((pl.col("time_s") / step - 1e-6).floor().clip(0, count - 1)).cast(pl.UInt32).alias("bin")
     )
     means = binned.group_by("name", "aqm", "bin").agg(pl.col("value").mean()).sort("bin")
     parts = means.partition_by("name", "aqm", as_dict=True, maintain_order=True)
@@ -130,10 +134,10 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
             if part is None:
                 lines.append(None)
                 continue
-            values = np.full(TIMES, np.nan)
+            values = np.full(count, np.nan)
             values[part["bin"].to_numpy()] = part["value"].fill_null(np.nan).to_numpy() * factor
             lines.append(short(values))
-        found.append({"name": name, "title": title, "x": short((np.arange(TIMES) + 0.5) * step), "y": lines})
+        found.append({"name": name, "title": title, "x": short((np.arange(count) + 0.5) * step), "y": lines})
     return found
 
 

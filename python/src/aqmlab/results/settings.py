@@ -54,6 +54,8 @@ def settings(result: Result) -> list[Setting]:
             found.append(Setting("mean rate of the trace", scenario["link_trace_mean_rate"], ""))
         if option.name == "capture":
             found.append(Setting("in the capture", "; ".join(scenario["capture_figures"]), ""))
+    # What runs of a live link have besides.
+    found += [Setting(name, value, "live") for name, value in scenario.get("live", {}).items()]
     return found
 
 

@@ -13,6 +13,7 @@ from aqmlab.results.tables import (
     FLOW_COLUMNS,
     GROUP_COLUMNS,
     KERNEL_COLUMNS,
+    PING_COLUMNS,
     PORT_COLUMNS,
     Column,
     Lines,
@@ -53,9 +54,17 @@ class Sheets:
 
 def sheets(result: Result) -> list[Sheets]:
     """Return the tables of every scenario, each column in one unit throughout."""
-    columns, ports, flows, applications, groups, kernel = (
+    columns, ports, flows, applications, pings, groups, kernel = (
         in_units(columns, result.shown_rows)
-        for columns in (COLUMNS, PORT_COLUMNS, FLOW_COLUMNS, APPLICATION_COLUMNS, GROUP_COLUMNS, KERNEL_COLUMNS)
+        for columns in (
+            COLUMNS,
+            PORT_COLUMNS,
+            FLOW_COLUMNS,
+            APPLICATION_COLUMNS,
+            PING_COLUMNS,
+            GROUP_COLUMNS,
+            KERNEL_COLUMNS,
+        )
     )
     found = []
     for point in range(len(result.points)):
@@ -65,6 +74,7 @@ def sheets(result: Result) -> list[Sheets]:
             at_ports,
             _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),
             _sheet(("AQM",), applications, occasional_cells(result.aqms, rows, applications)),
+            _sheet(("AQM",), pings, occasional_cells(result.aqms, rows, pings)),
             _sheet(("Flows", "AQM"), groups, group_cells(result.aqms, rows, groups)),
             _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )

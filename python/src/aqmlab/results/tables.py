@@ -101,6 +101,12 @@ KERNEL_COLUMNS = (
     Column("kernel.lost_again", "Sent again", "lost again", 1.0, 1),
     Column("kernel.reneging", "SACK", "reneging", 1.0, 1),
 )
+# Of pings beside the traffic, if there are any.
+PING_COLUMNS = (
+    Column("ping_mean_ms", "Ping", "mean, ms", 1.0, 1),
+    Column("ping_p99_ms", "Ping", "99 %, ms", 1.0, 1),
+    Column("pings_unanswered", "Pings lost", "mean", 1.0, 1),
+)
 ABSENT = Cell("-", "")
 
 

@@ -92,6 +92,7 @@ _SCENARIO = {
     "aqm": [_AQM],
     "rules": _TEXTS,
     "defaults": [str],
+    "live?": _TEXTS,
 }
 _LINKS = (
     {"rate": str, "link_trace": None, "link_trace_mean_rate": None},

@@ -1,0 +1,227 @@
+"""Runs of links as a result: what `aqmlab report`, `plot` and `show` read, in a folder or not."""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aqmlab import _native, publishing, store
+from aqmlab.engine import Report, Run
+from aqmlab.live.carrying import SAMPLE_NS, Carried
+from aqmlab.live.document import label, warnings
+from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.results import Result
+from aqmlab.results.frames import from_runs
+from aqmlab.runs.runner import Done
+from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
+
+ENGINE = "live"
+SAMPLE_S = SAMPLE_NS / NANOS_PER_SECOND
+# Options of `compare` that a live link does not have.
+LACKING = ("device_ring", "access_rate", "series", "flow_monitor")
+# Columns of a queue in results, by the metric of a port that counts it.
+COUNTED = {
+    "arrived_packets": "packets_arrived",
+    "dropped_early_packets": "drops_early",
+    "dropped_overflow_packets": "drops_overflow",
+    "marked_packets": "marks",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is run: the command, the disciplines by their names, and what is said of the traffic.
+
+    ``loaded`` is the direction that the result is about; ``told`` are settings beside those of `compare`, and ``raw``
+    is kept with the result as it is.
+    """
+
+    command: str
+    title: str
+    links: Mapping[str, tuple[Line, Line]]
+    seeds: Sequence[int]
+    flows: Sequence[str]
+    duration_s: float
+    warmup_s: float
+    loaded: str = "down"
+    told: Mapping[str, str] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest of a result that has no run yet."""
+        place = DIRECTIONS.index(self.loaded)
+        lines = [both[place] for both in self.links.values()]
+        told = {"flows": list(self.flows), "seeds": list(self.seeds), "sample": format_span(SAMPLE_NS)}
+        told |= {"duration": _span(self.duration_s), "warmup": _span(self.warmup_s)}
+        # What wires of `compare` do is one of these words.
+        told["loss"] = lines[0].wire.told["loss"]
+        echo = lines[0].echo
+        scenario = {
+            **{name: value for name, value in echo.items() if name not in LACKING},
+            **told,
+            "aqm": [{**line.echo["aqm"][0], "label": label} for label, line in zip(self.links, lines, strict=True)],
+            "rules": {"buffer": echo["rules"]["buffer"]},
+            "defaults": [name for name in echo["defaults"] if name not in (*told, *LACKING)],
+            "ports": {line.name: {"link": line.name, "rate": _rate(line)} for line in next(iter(self.links.values()))},
+            "live": {**self.told, "direction": self.loaded, "kernel": platform.release()},
+        }
+        manifest = {
+            "format_version": store.FORMAT_VERSION,
+            "command": self.command,
+            "title": self.title,
+            "aqmlab": _native.version(),
+            "engine": ENGINE,
+            # No other result has the same runs: the kernel's packets are new in each.
+            "code": f"{ENGINE} {_native.version()}",
+            "build": json.loads(_native.build_info()),
+            "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+            "points": [{"point": {}, "scenario": scenario, "files": {}}],
+            "runs_expected": len(self.links) * len(self.seeds),
+            "plan_warnings": [],
+            "pages": {"of": "", "files": [], "warnings": []},
+            "frames": "",
+            "live": dict(self.raw),
+        }
+        return store.concluded(manifest, from_runs([]), [])
+
+
+def told(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return settings that a link has beside those of `compare`, and how punctual it was before, if that is known."""
+    tcp = carried.report["tcp"]
+    ecn = "asked for" if tcp["tcp_ecn"] == "1" else "off"
+    found = {"congestion control": tcp["congestion_control"], "ecn": ecn, "tcp_rmem": tcp["tcp_rmem"]}
+    return found if accuracy is None else {**found, "punctuality": f"{accuracy['said']} (load {accuracy['load']:.1f})"}
+
+
+def of_link(carried: Carried, accuracy: Mapping[str, Any]) -> Result:
+    """Return a run of a command as a result; it is about the direction that carried more."""
+    report, link, name = carried.report, carried.link, label(carried)
+    loaded = max(DIRECTIONS, key=lambda one: float(report[one]["metrics"].get("throughput_mbit", 0.0)))
+    program = Path(carried.command[0]).name
+    words = {"command": shlex.join(carried.command), "outside": carried.by or "no"}
+    words |= {f"server {number}": shlex.join(server) for number, server in enumerate(carried.servers, 1)}
+    asked = Asked(
+        "link",
+        f"{program} behind {name}, live",
+        {name: (link.down, link.up)},
+        [link.seed],
+        [program.replace(":", " ")],
+        report["warmup_s"] + report["duration_s"],
+        report["warmup_s"],
+        loaded,
+        words | told(carried, accuracy),
+        {"selftest": accuracy},
+    )
+    base = {"rtt_base_ms": (link.down.delay_ns + link.up.delay_ns) / 1e6}
+    return result(asked, [done(name, carried, loaded, base)])
+
+
+def done(
+    aqm: str, carried: Carried, loaded: str, metrics: Mapping[str, float], measured: Mapping[str, Any] | None = None
+) -> Done:
+    """Return a run; ``metrics`` are its own, and ``measured`` is what its traffic has got, if it says so."""
+    report, both = carried.report, {name: carried.report[name]["metrics"] for name in DIRECTIONS}
+    ports = {f"port.{name}.{metric}": value for name in DIRECTIONS for metric, value in both[name].items()}
+    begins = round(report["warmup_s"], 2)
+    histograms = {"qdelay": _buckets(report[loaded]["sojourn"])}
+    histograms |= {f"port.{name}.qdelay": _buckets(report[name]["sojourn"]) for name in DIRECTIONS}
+    flows: dict[str, Any] = {}
+    if measured is not None:
+        flows = {
+            "id": np.arange(len(measured["flows"])),
+            "group": [flow["direction"] for flow in measured["flows"]],
+            "goodput_mbit": np.array([flow["goodput_mbit"] for flow in measured["flows"]]),
+        }
+        pings = np.unique((np.array(measured["round_trips_ms"]) * 1e6).astype(np.uint64), return_counts=True)
+        histograms["ping"] = (pings[0], pings[1].astype(np.uint64))
+    queues: dict[str, Any] = {"link": list(DIRECTIONS)}
+    queues |= {"discipline": [line.aqm for line in (carried.link.down, carried.link.up)]}
+    queues |= {name: np.array([int(both[one][of]) for one in DIRECTIONS]) for name, of in COUNTED.items()}
+    return Done(
+        Run(0, aqm, carried.link.seed, secrets.token_hex(16)),
+        Report(
+            metrics={**both[loaded], **metrics, **ports, **({"warmup_s": begins} if begins else {})},
+            flows=flows,
+            series=_series(carried, loaded, measured),
+            queues=queues,
+            histograms=histograms,
+            warnings=warnings(carried),
+            events=0,
+            bottleneck_packets=int(both[loaded]["packets_arrived"]),
+            cpu_s=report["cpu_s"],
+            engine=ENGINE,
+        ),
+    )
+
+
+def _buckets(counts: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
+    table = np.array(counts, dtype=np.uint64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -> dict[str, Any]:
+    rows = {name: [one["sample"] for one in carried.samples if one["direction"] == name] for name in DIRECTIONS}
+    # Both directions have the same periods, but for the last when the command ends.
+    count = min(map(len, rows.values()))
+    if count == 0:
+        return {}
+    times = np.round(np.arange(1, count + 1) * SAMPLE_S, 9)
+    found: dict[str, Any] = {"time_s": times}
+    for prefix, name in (("", loaded), *((f"port.{name}.", name) for name in DIRECTIONS)):
+        for column in rows[name][0].keys() - {"time_s"}:
+            values = [row[column] for row in rows[name][:count]]
+            found[f"{prefix}{column}"] = np.array([np.nan if one is None else one for one in values], dtype=float)
+    if measured is not None and measured["delivered"]:
+        # The traffic's clock begins when measuring does.
+        at, delivered = np.array(measured["delivered"], dtype=float).T
+        total = np.interp(times - carried.report["warmup_s"], at, delivered, left=np.nan, right=np.nan)
+        found["goodput_mbit"] = np.diff(total, prepend=np.nan) * 8e-6 / SAMPLE_S
+    return dict(sorted(found.items()))
+
+
+def result(asked: Asked, finished: Sequence[Done]) -> Result:
+    """Return finished runs as a result."""
+    frames = from_runs(finished).sorted(list(asked.links))
+    return Result(store.concluded(asked.manifest(), frames, []), frames)
+
+
+def folder(path: Path | None) -> AbstractContextManager[store.Folder | None]:
+    """Open the new folder of a result, if there is to be one.
+
+    Raises:
+        InputError: if it is not empty, or cannot be written.
+
+    """
+    if path is None:
+        return nullcontext()
+    store.check_new(path)
+    return store.opened(path)
+
+
+def publish(made: Result, place: store.Folder) -> Result:
+    """Write a result with its figures and its report."""
+    head = place.commit(made.manifest, made.frames)
+    return publishing.publish(Result(head, made.frames, place.path), place)
+
+
+def _rate(line: Line) -> str:
+    return str(line.told["rate"] or line.told["link_trace_mean_rate"])
+
+
+def _span(seconds: float) -> str:
+    return format_span(round(round(seconds, 2) * NANOS_PER_SECOND))
+
+
+__all__ = ["Asked", "done", "folder", "of_link", "publish", "result", "told"]

@@ -13,6 +13,7 @@ from conftest import Command
 from links import link_of
 
 from aqmlab import experiment, publishing
+from aqmlab.cli import dashboard
 from aqmlab.live import carrying, checkup, comparing, workload
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.vocabulary.errors import MachineError
@@ -183,6 +184,29 @@ def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest
     again = aqmlab(*line, "--out", tmp_path / "result")
     assert again.status == 2
     assert "result" in again.line
+
+
+def the_dashboard_shows_the_last_second_and_ten_before() -> None:
+    quiet = {
+        "throughput_mbit": 0.0,
+        "queue_packets": 0,
+        "qdelay_ms": None,
+        "qdelay_p50_ms": None,
+        "qdelay_p99_ms": None,
+    }
+    quiet |= {"drops": 0, "marks": 0}
+    busy = {"throughput_mbit": 8.0, "queue_packets": 30, "qdelay_ms": 5.0, "qdelay_p50_ms": 4.0, "qdelay_p99_ms": 9.0}
+    busy |= {"drops": 1, "marks": 2}
+    _, down, up = dashboard.lines({"down": [quiet] * 5 + [busy] * 9 + [quiet], "up": []})
+    # Of ten samples nine are busy: 7.2 Mbit/s, 9 drops and 18 marks; the last delay is that of the last that left.
+    assert down.split() == ["down", "7.20", "█▆", "0", "packets", "4.0", "9.0", "█▆", "9.0", "18.0"]
+    assert up.split() == ["up"]
+
+
+def a_dashboard_needs_a_terminal(aqmlab: Command) -> None:
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--dashboard", "--", "true"]
+    ended = aqmlab("link", *line)
+    assert (ended.status, ended.line) == (2, "--dashboard: standard error is no terminal: leave it out")
 
 
 def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch: pytest.MonkeyPatch) -> None:

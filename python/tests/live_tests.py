@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import itertools
 import json
 import os
+import pty
 import signal
 import struct
 import subprocess
 import sys
+import termios
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -381,6 +384,23 @@ def a_run_of_a_link_is_a_result_that_is_reported_and_plotted(aqmlab: Command, tm
     assert found.warnings == []
     assert (folder / "figures" / "timeseries.svg").exists()
     assert "Queue delay" in (folder / "report.html").read_text()
+
+
+def a_dashboard_has_the_last_lines_of_the_terminal_and_leaves_them_at_the_end() -> None:
+    line = ["link", "--down", "10mbit", "--up", "10mbit", "--rtt", "10ms", "--aqm", "fifo", "--dashboard", "--quiet"]
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 110, 0, 0))
+    command = [sys.executable, "-m", "aqmlab", *line, "--", sys.executable, "-c", "import time; time.sleep(0.7)"]
+    with subprocess.Popen(command, stderr=terminal, env={**os.environ, "PYTHONIOENCODING": "utf-8"}) as ended:
+        ended.wait()
+    os.close(terminal)
+    written = os.read(controller, 1 << 16).decode()
+    os.close(controller)
+    assert ended.returncode == 0, written
+    # All lines but three scroll; these are written; all scroll again, and the three are empty.
+    places = [written.index(code) for code in ("\x1b[1;21r", "\x1b[22;1H", "\x1b[24;1H\x1b[2Kup", "\x1b[r", "\x1b[J")]
+    assert places == sorted(places)
+    assert "0 packets" in written
 
 
 def a_command_or_server_that_cannot_run_is_told_in_one_line() -> None:

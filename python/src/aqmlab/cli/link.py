@@ -107,6 +107,9 @@ def link(
     pcap: Annotated[
         Path | None, typer.Option("--pcap", metavar="FILE", help="Capture (pcapng) of what passes the near end.")
     ] = None,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Show rates, queues, drops and marks while it runs, below its output.")
+    ] = False,
     out: Out = None,
     as_json: Json = None,
     force: Force = False,
@@ -127,12 +130,15 @@ def link(
 
     aqmlab link --down 20mbit --up 5mbit --rtt 40ms --aqm-down fq_codel --aqm-up "pie target 15ms" -- bash
     """
+    from aqmlab.cli import dashboard as dashboards
     from aqmlab.files import disk
     from aqmlab.live import carrying, checkup, document, outside, results
     from aqmlab.live import log as logs
     from aqmlab.live.line import lines
 
     check_target(as_json, force=force)
+    if dashboard:
+        dashboards.check()
     if log is not None:
         logs.check(log)
     for name, path in (("log", log), ("pcap", pcap)):
@@ -159,6 +165,7 @@ def link(
             pcap,
             # Standard output is the document's.
             stdout=STANDARD_ERROR if as_json == "-" else None,
+            watch=dashboards.shown if dashboard else carrying.unwatched,
         )
         if place:
             results.publish(results.of_link(carried, accuracy), place)

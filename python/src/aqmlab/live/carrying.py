@@ -65,6 +65,12 @@ class Carried:
         return int(self.report["command"]["status"])
 
 
+def unwatched(samples: Path) -> AbstractContextManager[object]:
+    """Watch nothing while a link runs."""
+    del samples
+    return nullcontext()
+
+
 def carry(
     link: Link,
     command: Sequence[str],
@@ -73,7 +79,7 @@ def carry(
     capture: Path | None = None,
     *,
     stdout: int | None = None,
-    watch: Callable[[Path], AbstractContextManager[object]] = lambda samples: nullcontext(),
+    watch: Callable[[Path], AbstractContextManager[object]] = unwatched,
 ) -> Carried:
     """Run a command behind a link until it ends.
 
@@ -190,4 +196,4 @@ def _terminal_left_alone() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-__all__ = ["Carried", "Link", "carry"]
+__all__ = ["SAMPLE_NS", "Carried", "Link", "carry", "unwatched"]

@@ -186,7 +186,7 @@ for address in ("198.51.100.7", "2001:db8::7"):
 
 
 def links_nest(aqmlab: Command) -> None:
-    line = ["link", "--down", "5mbit", "--up", "5mbit", "--rtt", "20ms", "--aqm", "fifo", "--self-contained"]
+    line = ["link", "--self-contained", "--down", "5mbit", "--up", "5mbit", "--rtt", "20ms", "--aqm", "fifo"]
     inner = [sys.executable, "-m", "aqmlab", *line, "--quiet", "--", "sh", "-c", "exit 9"]
     assert aqmlab(*line, "--quiet", "--", *inner).status == 9
 
@@ -223,7 +223,7 @@ def a_capture_of_the_near_end_has_what_passed_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -SEGV $$", 139), ("exit 130", 130), ("true", 0)])
 def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int) -> None:
-    line = ["link", "--down", "20mbit", "--up", "5mbit", "--rtt", "40ms", "--aqm", "fq_codel", "--"]
+    line = ["link", "--self-contained", "--down", "20mbit", "--up", "5mbit", "--rtt", "40ms", "--aqm", "fq_codel", "--"]
     ended = aqmlab(*line, "sh", "-c", command)
     assert ended.status == status, ended.err
     assert "fq_codel  fq_codel" in ended.err
@@ -232,7 +232,20 @@ def the_status_is_that_of_the_command(aqmlab: Command, command: str, status: int
 
 
 def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tmp_path: Path) -> None:
-    line = ["link", "--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--pcap", "/dev/full"]
+    line = [
+        "link",
+        "--self-contained",
+        "--down",
+        "1mbit",
+        "--up",
+        "1mbit",
+        "--rtt",
+        "1ms",
+        "--aqm",
+        "fifo",
+        "--pcap",
+        "/dev/full",
+    ]
     said = "/dev/full: cannot be written: No space left on device"
     ended = aqmlab(*line, "--quiet", "--json", tmp_path / "run.json", "--", "true")
     assert (ended.status, ended.line) == (1, said)
@@ -341,7 +354,15 @@ def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path
 
     interfaces = sorted(os.listdir("/sys/class/net"))
     line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--", "sh", "-c"]
-    command = [sys.executable, "-m", "aqmlab", "link", *line, f"sleep {long} & touch {tmp_path}/begun; sleep {long}"]
+    command = [
+        sys.executable,
+        "-m",
+        "aqmlab",
+        "link",
+        "--self-contained",
+        *line,
+        f"sleep {long} & touch {tmp_path}/begun; sleep {long}",
+    ]
     started = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
@@ -357,7 +378,7 @@ def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path
 
 def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
     line = ["--down", "1mbit", "--up", "2mbit", "--rtt", "30ms", "--aqm-down", "pie", "--aqm-up", "codel"]
-    ended = aqmlab("link", *line, "--json", "-", "--", "echo", "hello")
+    ended = aqmlab("link", "--self-contained", *line, "--json", "-", "--", "echo", "hello")
     document = json.loads(ended.out)
     assert document["command"] == "link"
     assert document["runs"][0]["aqm"] == "pie down, codel up"
@@ -373,7 +394,7 @@ def a_run_of_a_link_is_a_result_that_is_reported_and_plotted(aqmlab: Command, tm
     send += "[(out.sendto(bytes(1000), (os.environ['AQMLAB_FAR'], 9)), time.sleep(0.005)) for _ in range(60)]"
     line = ["--down", "10mbit", "--up", "1mbit", "--rtt", "10ms", "--aqm-down", "fifo", "--aqm-up", "codel"]
     folder = tmp_path / "result"
-    ended = aqmlab("link", *line, "--quiet", "--out", folder, "--", sys.executable, "-c", send)
+    ended = aqmlab("link", "--self-contained", *line, "--quiet", "--out", folder, "--", sys.executable, "-c", send)
     assert ended.status == 0, ended.err
     found = experiment.load(folder)
     # It is about the direction that carried more.
@@ -387,7 +408,20 @@ def a_run_of_a_link_is_a_result_that_is_reported_and_plotted(aqmlab: Command, tm
 
 
 def a_dashboard_has_the_last_lines_of_the_terminal_and_leaves_them_at_the_end() -> None:
-    line = ["link", "--down", "10mbit", "--up", "10mbit", "--rtt", "10ms", "--aqm", "fifo", "--dashboard", "--quiet"]
+    line = [
+        "link",
+        "--self-contained",
+        "--down",
+        "10mbit",
+        "--up",
+        "10mbit",
+        "--rtt",
+        "10ms",
+        "--aqm",
+        "fifo",
+        "--dashboard",
+        "--quiet",
+    ]
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 110, 0, 0))
     command = [sys.executable, "-m", "aqmlab", *line, "--", sys.executable, "-c", "import time; time.sleep(0.7)"]

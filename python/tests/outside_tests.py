@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from aqmlab.live import outside
+from aqmlab.vocabulary.errors import MachineError
 
 # A host that answers TCP with the address that it sees; the machine lays the interface to it.
 INTERNET = """
@@ -148,3 +149,13 @@ def what_is_missing_is_said(
     monkeypatch.setattr(outside, "_firewall", lambda: firewall)
     monkeypatch.setattr(outside, "_uplinks", lambda: uplinks)
     assert outside.missing() == why, given
+
+
+def what_the_machine_refuses_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refused(*_: object) -> str:
+        raise OSError(30, "Read-only file system", "/proc/sys/net/ipv4/conf/eth0/forwarding")
+
+    monkeypatch.setattr(outside, "_join", refused)
+    said = r"no way outside can be made: .*Read-only.*--self-contained needs none"
+    with pytest.raises(MachineError, match=said), outside.joined(1, tmp_path / "resolv.conf"):
+        pass

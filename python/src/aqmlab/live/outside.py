@@ -83,28 +83,36 @@ def joined(far: int, resolver: Path) -> Iterator[str]:
         MachineError: the machine lacks something, or does not permit it.
 
     """
+    with _guardian() as undo:
+        try:
+            by = _join(far, resolver, undo)
+        except (OSError, MachineError) as error:
+            raise MachineError(f"no way outside can be made: {error} (--self-contained needs none)") from None
+        yield by
+
+
+def _join(far: int, resolver: Path, undo: Callable[[str], None]) -> str:
     firewall = _firewall()
     if firewall is None:
         raise MachineError(missing())
-    with _guardian() as undo:
-        pair = _pair(far, undo)
-        inside = ["nsenter", f"--net=/proc/{far}/ns/net"]
-        _run(["ip", "-batch", "-"], f"addr add {pair.here}/30 dev {pair.name}\nlink set {pair.name} up\n")
-        lines = (f"addr add {pair.there}/30 dev {FAR}", f"link set {FAR} up", f"route replace default via {pair.here}")
-        _run([*inside, "ip", "-batch", "-"], "\n".join(lines))
-        names, server = _names(pair)
-        resolver.write_text(names)
-        if server:
-            # Only packets of this interface may be for the machine's own loopback addresses.
-            _switch(pair.name, "route_localnet").write_text("1")
-        _switch(pair.name, "forwarding").write_text("1")
-        switched = _forwarding(pair, undo)
-        for command, text, reverse in FIREWALL[firewall](pair, switched, server):
-            undo(reverse)
-            _run(command, text)
-        for command, text in INSIDE[firewall]:
-            _run([*inside, *command], text)
-        yield firewall
+    pair = _pair(far, undo)
+    inside = ["nsenter", f"--net=/proc/{far}/ns/net"]
+    _run(["ip", "-batch", "-"], f"addr add {pair.here}/30 dev {pair.name}\nlink set {pair.name} up\n")
+    lines = (f"addr add {pair.there}/30 dev {FAR}", f"link set {FAR} up", f"route replace default via {pair.here}")
+    _run([*inside, "ip", "-batch", "-"], "\n".join(lines))
+    names, server = _names(pair)
+    resolver.write_text(names)
+    if server:
+        # Only packets of this interface may be for the machine's own loopback addresses.
+        _switch(pair.name, "route_localnet").write_text("1")
+    _switch(pair.name, "forwarding").write_text("1")
+    switched = _forwarding(pair, undo)
+    for command, text, reverse in FIREWALL[firewall](pair, switched, server):
+        undo(reverse)
+        _run(command, text)
+    for command, text in INSIDE[firewall]:
+        _run([*inside, *command], text)
+    return firewall
 
 
 def _firewall() -> str | None:
@@ -261,10 +269,10 @@ def _run(command: Sequence[str], text: str = "") -> str:
     try:
         ended = subprocess.run(command, input=text, capture_output=True, text=True, env=_environment())
     except OSError as error:
-        raise MachineError(f"the network outside: {command[0]}: cannot be run: {error.strerror}") from None
+        raise MachineError(f"{command[0]}: cannot be run: {error.strerror}") from None
     if ended.returncode:
         said = (ended.stderr.strip().splitlines() or ["failed"])[0]
-        raise MachineError(f"the network outside: {shlex.join(command[:6])}: {said}")
+        raise MachineError(f"{shlex.join(command[:6])}: {said}")
     return ended.stdout
 
 

@@ -449,6 +449,10 @@ def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
     link = link_of("fq_codel", rtt="10ms")
     compared = comparing.compare({"fq_codel": (link.down, link.up)}, traffic, [1])
     found = compared.estimates["fq_codel"]
+    report, measured = compared.runs[0].carried.report, compared.runs[0].measured
+    # The traffic says when the link is to measure, and ends soon after both have.
+    assert report["warmup_s"] >= traffic.warmup_s
+    assert report["duration_s"] >= measured["seconds"] >= traffic.duration_s
     # Goodput is 1448 of 1514 bytes, and what a retransmission releases is delivered at once; what the machine's load
     # takes is not ours to test.
     assert 2 < found["goodput_mbit"].value < 12

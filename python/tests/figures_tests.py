@@ -213,6 +213,9 @@ def the_name_of_a_result_in_a_figure_of_several_is_what_differs(result: Result) 
     # A buffer that follows from the rate by the same rule is told by that.
     assert overlay.names([result, other(rate="77mbit", buffer="255p")]) == [rate, "77mbit"]
     assert len(set(overlay.names([result, other(rate="77mbit"), other(rate="77mbit", rtt="9ms")]))) == 3
+    live = other(flows=["2*bbr1"])
+    live = live.with_manifest({**live.manifest, "engine": "live"})
+    assert overlay.names([live, result]) == ["live", "simulated"]
     (figure,) = plots.figures("cdf", [result, other(rate="77mbit")])
     assert figure.caption.startswith(f"{rate} or 77mbit")
 

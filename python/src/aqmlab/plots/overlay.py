@@ -13,15 +13,21 @@ TOLD = (
     "rate", "link_trace", "rtt", "buffer", "flows", "capture", "topology", "overhead", "device_ring", "access_rate",
     "loss", "jitter", "duration", "warmup",
 )  # fmt: skip
+# What a result of one of these engines is called beside one of another.
+CALLED = {"live": "live", "measured": "measured"}
 # Between an AQM and the name of its result.
 APART = ", "
 
 
 def names(results: Sequence[Result]) -> list[str]:
-    """Return a name for each result: as many of the settings that differ as are needed, or else its folder."""
+    """Return a name for each result: as many of the settings that differ as are needed, or else its folder.
+
+    Beside a live result each says first what it is.
+    """
     scenarios = [result.scenarios[0] for result in results]
     swept = {name for result in results for name in result.points[0]}
-    found = [""] * len(results)
+    kinds = [CALLED.get(result.manifest["engine"], "simulated") for result in results]
+    found = kinds if len(set(kinds)) > 1 and "live" in kinds else [""] * len(results)
     for name in TOLD:
         if len(set(found)) < len(found) and name not in swept and _differs(name, scenarios):
             found = [f"{one} {text(name, scenario)}".strip() for one, scenario in zip(found, scenarios, strict=True)]

@@ -4,8 +4,9 @@
     aqmlab reproduce large-network --no-readings --json result.json
     scripts/full_verdicts.py result.json
 
-Writes experiments/PAPER/verdicts.csv; verdicts of presets that are not in the results stay. In the table between the
-two marks in the README, cells of a claim's row below a preset's name are written from it, so that none is typed in.
+Writes experiments/PAPER/verdicts.csv; what is not in the results stays: other presets, and mechanisms that only
+`--beyond` runs. In the table between the two marks in the README, cells of a claim's row below a preset's name are
+written from it, so that none is typed in.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ NONE = "-"
 
 
 def merged(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a paper with those of some judged claims in place of their presets' earlier ones."""
-    new = {claim["preset"] for claim in claims}
-    kept = [row for row in rows if row["preset"] not in new]
-    return kept + [{"preset": one["preset"], "claim": one["id"], "verdict": one["verdict"]} for one in claims]
+    """Return the rows of a paper with those of some judged claims in place of their earlier ones."""
+    verdicts = {(row["preset"], row["claim"]): row["verdict"] for row in rows}
+    verdicts |= {(one["preset"], one["id"]): one["verdict"] for one in claims}
+    return [dict(zip(COLUMNS, (*place, verdict), strict=True)) for place, verdict in verdicts.items()]
 
 
 def read(file: Path) -> list[dict[str, Any]]:

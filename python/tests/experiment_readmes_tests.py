@@ -49,3 +49,13 @@ def verdicts_in_a_readme_follow_what_is_kept() -> None:
     assert verdicts.written(found, rows) == found
     with pytest.raises(SystemExit, match="the README needs a line"):
         verdicts.written("# P\n", rows)
+
+
+def verdicts_of_what_was_not_run_again_stay() -> None:
+    verdicts = script("full_verdicts")
+    rows = [
+        dict(zip(verdicts.COLUMNS, one, strict=True))
+        for one in (("a", "c-1", "inconclusive"), ("a", "why", "reproduced"))
+    ]
+    again = verdicts.merged(rows, [{"preset": "a", "id": "c-1", "verdict": "reproduced"}])
+    assert [(row["claim"], row["verdict"]) for row in again] == [("c-1", "reproduced"), ("why", "reproduced")]

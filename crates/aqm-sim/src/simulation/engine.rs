@@ -1,4 +1,4 @@
-//! The event queue: a tournament and 4-ary heaps over (time, insertion number).
+//! The event queue: a short row and 4-ary heaps over (time, insertion number).
 //!
 //! Events at the same time leave in the order of insertion, so runs repeat. Four children lie side by side, and
 //! a heap of four is half as deep as one of two.
@@ -80,27 +80,38 @@ impl Target {
 type Entry = u128;
 
 const TARGET_BITS: u32 = 25;
+/// The next event, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) time: Time,
+    pub(crate) target: Target,
+    in_row: bool,
+}
+
 /// Later than every event.
 const NEVER: Entry = Entry::MAX;
 
 /// Pending events.
 ///
 /// Most timers are set far ahead and never needed, while packets arrive by the million. So timers have a heap of their
-/// own, and the few events that follow each other all the time, those of busy wires, need no heap: they meet its first
-/// in a tournament.
-#[derive(Debug, Default)]
+/// own, and the few events that follow each other all the time, those of busy wires, need no heap: they are in a short
+/// sorted row, where most of them belong to the end.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
-    next: Tournament,
+    row: Row,
     timers: Heap,
     others: Heap,
-    /// The places of the tournament that are free, one bit each.
-    free: Free,
+    /// The first of both heaps.
+    first_of_heaps: Entry,
     inserted: u64,
 }
 
-/// The places of the heaps in the tournament; the others are for one event each.
-const TIMERS: usize = 0;
-const OTHERS: usize = 1;
+impl Default for EventQueue {
+    fn default() -> EventQueue {
+        let (row, timers, others) = (Row::default(), Heap::default(), Heap::default());
+        EventQueue { row, timers, others, first_of_heaps: NEVER, inserted: 0 }
+    }
+}
 
 impl EventQueue {
     /// Puts an event in.
@@ -108,62 +119,57 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
         match target.kind() {
-            EventKind::SenderTimer | EventKind::ReceiverTimer => {
-                if self.timers.push(entry) {
-                    self.next.set(TIMERS, entry);
-                }
+            EventKind::Arrival | EventKind::PortReady if self.row.has_room() => {
+                return self.row.insert(entry);
             }
-            EventKind::Arrival | EventKind::PortReady if self.free.any() => {
-                self.next.set(self.free.take(), entry);
-            }
-            _ => {
-                if self.others.push(entry) {
-                    self.next.set(OTHERS, entry);
-                }
-            }
+            EventKind::SenderTimer | EventKind::ReceiverTimer => self.timers.push(entry),
+            _ => self.others.push(entry),
         }
+        self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
     /// The next event. It stays in place until [`pop`](Self::pop) or [`replace`](Self::replace): events added
     /// meanwhile are not earlier.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, Target)> {
-        let entry = self.next.first();
+    pub(crate) fn peek(&self) -> Option<Next> {
+        let in_row = self.row.first() < self.first_of_heaps;
+        let entry = if in_row { self.row.first() } else { self.first_of_heaps };
         let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
-        (entry != NEVER).then(|| (Time::from_nanos((entry >> 64) as u64), target))
+        (entry != NEVER).then(|| Next { time: Time::from_nanos((entry >> 64) as u64), target, in_row })
     }
 
     /// Removes the next event.
     #[inline]
-    pub(crate) fn pop(&mut self) {
-        let place = self.next.winner();
-        let then = match place {
-            TIMERS => self.timers.pop(),
-            OTHERS => self.others.pop(),
-            _ => {
-                self.free.give(place);
-                NEVER
-            }
-        };
-        self.next.set(place, then);
+    pub(crate) fn pop(&mut self, next: Next) {
+        if next.in_row {
+            return self.row.remove_first();
+        }
+        if self.timers.first() == self.first_of_heaps {
+            self.timers.pop();
+        } else {
+            self.others.pop();
+        }
+        self.first_of_heaps = self.timers.first().min(self.others.first());
     }
 
-    /// Removes the next event and adds another of the same target: cheaper than doing both.
+    /// Removes the next event and adds another of its target: cheaper than doing both.
     #[inline]
-    pub(crate) fn replace(&mut self, time: Time, target: Target) {
-        let entry = self.entry(time, target);
-        let place = self.next.winner();
-        let then = match place {
-            TIMERS => self.timers.replace(entry),
+    pub(crate) fn replace(&mut self, next: Next, time: Time) {
+        let entry = self.entry(time, next.target);
+        if next.in_row {
+            self.row.remove_first();
+            return self.row.insert(entry);
+        }
+        if self.timers.first() == self.first_of_heaps {
+            self.timers.replace(entry);
+        } else if self.row.has_room() && next.target.kind() == EventKind::Arrival {
             // What goes on and on leaves the heap as soon as it can.
-            OTHERS if self.free.any() && target.kind() == EventKind::Arrival => {
-                self.next.set(self.free.take(), entry);
-                self.others.pop()
-            }
-            OTHERS => self.others.replace(entry),
-            _ => entry,
-        };
-        self.next.set(place, then);
+            self.others.pop();
+            self.row.insert(entry);
+        } else {
+            self.others.replace(entry);
+        }
+        self.first_of_heaps = self.timers.first().min(self.others.first());
     }
 
     #[inline]
@@ -173,79 +179,60 @@ impl EventQueue {
     }
 }
 
-/// Players of the tournament.
-const PLACES: usize = 8;
-
-/// Free places of the tournament.
+/// A few entries in order, in a ring. A new one looks for its place from the end.
 #[derive(Debug)]
-struct Free(u8);
+struct Row {
+    /// Where the first is; of the index only the last bits count.
+    begin: usize,
+    len: usize,
+    /// In front of the first is one that has left, which is not later than any to come; behind the last is [`NEVER`].
+    ring: [Entry; RING],
+}
 
-impl Default for Free {
-    fn default() -> Free {
-        Free(!(1 << TIMERS | 1 << OTHERS))
+const RING: usize = 8;
+/// Most entries of the row.
+const PLACES: usize = RING - 2;
+
+impl Default for Row {
+    fn default() -> Row {
+        let mut ring = [NEVER; RING];
+        ring[0] = 0;
+        Row { begin: 1, len: 0, ring }
     }
 }
 
-impl Free {
+impl Row {
     #[inline]
-    fn any(&self) -> bool {
-        self.0 != 0
-    }
-
-    #[inline]
-    fn take(&mut self) -> usize {
-        let place = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        place as usize
-    }
-
-    #[inline]
-    fn give(&mut self, place: usize) {
-        self.0 |= 1 << place;
-    }
-}
-
-/// The smallest of a few entries, each at its place: whoever changes plays against three others.
-#[derive(Debug)]
-struct Tournament {
-    entries: [Entry; PLACES],
-    /// Who won at each node; node 1 is the final, and nodes 2 n and 2 n + 1 lead to node n.
-    winners: [u8; 2 * PLACES],
-}
-
-impl Default for Tournament {
-    fn default() -> Tournament {
-        // Nobody has an event: of those below a node, any may be its winner.
-        let below = |node: usize| std::iter::successors(Some(node.max(1)), |node| Some(2 * node));
-        let place = |node| below(node).find(|node| *node >= PLACES).unwrap_or(PLACES) - PLACES;
-        Tournament { entries: [NEVER; PLACES], winners: std::array::from_fn(|node| place(node) as u8) }
-    }
-}
-
-impl Tournament {
-    #[inline]
-    fn winner(&self) -> usize {
-        usize::from(self.winners[1]) % PLACES
+    fn has_room(&self) -> bool {
+        self.len < PLACES
     }
 
     #[inline]
     fn first(&self) -> Entry {
-        self.entries[self.winner()]
+        self.ring[self.begin % RING]
     }
 
     #[inline]
-    fn set(&mut self, place: usize, entry: Entry) {
-        self.entries[place % PLACES] = entry;
-        let (mut node, mut winner, mut least) = (PLACES + place % PLACES, place as u8, entry);
-        while node > 1 {
-            let rival = self.winners[node ^ 1];
-            let other = self.entries[usize::from(rival) % PLACES];
-            if other < least {
-                (winner, least) = (rival, other);
+    fn remove_first(&mut self) {
+        self.begin = self.begin.wrapping_add(1);
+        self.len -= 1;
+    }
+
+    /// Adds an entry that was made after all others: of those at its time it is the last.
+    #[inline]
+    fn insert(&mut self, entry: Entry) {
+        let mut place = self.begin.wrapping_add(self.len);
+        self.len += 1;
+        self.ring[place.wrapping_add(1) % RING] = NEVER;
+        loop {
+            let before = self.ring[place.wrapping_sub(1) % RING];
+            if before >> 64 <= entry >> 64 {
+                break;
             }
-            node /= 2;
-            self.winners[node] = winner;
+            self.ring[place % RING] = before;
+            place = place.wrapping_sub(1);
         }
+        self.ring[place % RING] = entry;
     }
 }
 
@@ -266,9 +253,15 @@ impl Default for Heap {
 }
 
 impl Heap {
-    /// Adds an entry; answers whether it is the first.
+    /// The first entry.
     #[inline]
-    fn push(&mut self, entry: Entry) -> bool {
+    fn first(&self) -> Entry {
+        self.entries[0]
+    }
+
+    /// Adds an entry.
+    #[inline]
+    fn push(&mut self, entry: Entry) {
         let mut hole = self.len;
         self.len += 1;
         if self.entries.len() < self.len + CHILDREN {
@@ -283,20 +276,21 @@ impl Heap {
             hole = parent;
         }
         self.entries[hole] = entry;
-        hole == 0
     }
 
-    /// Removes the first entry; answers with the next.
+    /// Removes the first entry.
     #[inline]
-    fn pop(&mut self) -> Entry {
+    fn pop(&mut self) {
         self.len -= 1;
         let last = std::mem::replace(&mut self.entries[self.len], NEVER);
-        if self.len > 0 { self.replace(last) } else { NEVER }
+        if self.len > 0 {
+            self.replace(last);
+        }
     }
 
-    /// Replaces the first entry with `entry` and sifts it down; answers with the first.
+    /// Replaces the first entry with `entry` and sifts it down.
     #[inline]
-    fn replace(&mut self, entry: Entry) -> Entry {
+    fn replace(&mut self, entry: Entry) {
         let (len, entries) = (self.len, self.entries.as_mut_slice());
         let mut hole = 0;
         let mut first = 1;
@@ -314,7 +308,6 @@ impl Heap {
             first = CHILDREN * hole + 1;
         }
         entries[hole] = entry;
-        entries[0]
     }
 }
 
@@ -327,9 +320,9 @@ mod tests {
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, usize)> {
         let mut out = Vec::new();
-        while let Some((time, target)) = queue.peek() {
-            out.push((time.as_nanos(), target.index()));
-            queue.pop();
+        while let Some(next) = queue.peek() {
+            out.push((next.time.as_nanos(), next.target.index()));
+            queue.pop(next);
         }
         out
     }
@@ -358,12 +351,12 @@ mod tests {
             }
         }
         for step in 0..200 {
-            let (time, target) = left.peek().unwrap();
-            assert_eq!(right.peek().unwrap(), (time, target));
-            let later = Time::from_nanos(time.as_nanos() + step % 11);
-            left.replace(later, target);
-            right.pop();
-            right.push(later, target);
+            let (next, same) = (left.peek().unwrap(), right.peek().unwrap());
+            assert_eq!((next.time, next.target), (same.time, same.target));
+            let later = Time::from_nanos(next.time.as_nanos() + step % 11);
+            left.replace(next, later);
+            right.pop(same);
+            right.push(later, next.target);
         }
         assert_eq!(drain(&mut left), drain(&mut right));
     }
@@ -393,29 +386,30 @@ mod tests {
             let (mut queue, mut list) = (EventQueue::default(), BTreeMap::new());
             let mut now = 0u64;
             for (number, op) in (0u32..).zip(ops) {
-                let next = list.first_key_value().map(|((time, _), target)| (Time::from_nanos(*time), *target));
-                prop_assert_eq!(queue.peek(), next);
-                now = next.map_or(now, |(time, _)| time.as_nanos());
+                let next = queue.peek();
+                let first = list.first_key_value().map(|((time, _), target)| (Time::from_nanos(*time), *target));
+                prop_assert_eq!(next.map(|next| (next.time, next.target)), first);
+                now = next.map_or(now, |next| next.time.as_nanos());
                 match op {
                     Op::Push(later, kind) => {
                         let (time, target) = (now.saturating_add(later), Target::new(KINDS[kind], number));
                         queue.push(Time::from_nanos(time), target);
                         list.insert((time, number), target);
                     }
-                    Op::Pop if next.is_some() => {
-                        queue.pop();
-                        list.pop_first();
-                    }
-                    Op::Replace(later) => {
-                        if let Some((_, target)) = next {
-                            let time = now.saturating_add(later);
-                            let target = Target::new(target.kind(), number);
-                            queue.replace(Time::from_nanos(time), target);
+                    Op::Pop => {
+                        if let Some(next) = next {
+                            queue.pop(next);
                             list.pop_first();
-                            list.insert((time, number), target);
                         }
                     }
-                    Op::Pop => {}
+                    Op::Replace(later) => {
+                        if let Some(next) = next {
+                            let time = now.saturating_add(later);
+                            queue.replace(next, Time::from_nanos(time));
+                            list.pop_first();
+                            list.insert((time, number), next.target);
+                        }
+                    }
                 }
             }
             let rest: Vec<_> = list.into_iter().map(|((time, _), target)| (time, target.index())).collect();

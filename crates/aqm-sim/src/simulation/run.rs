@@ -72,7 +72,8 @@ impl Simulation {
         monitor: &Monitor,
         enough: impl Fn(&Simulation) -> bool,
     ) -> Result<(), RunError> {
-        while let Some((time, target)) = self.shared.events.peek() {
+        while let Some(next) = self.shared.events.peek() {
+            let (time, target) = (next.time, next.target);
             if time > until {
                 break;
             }
@@ -101,8 +102,8 @@ impl Simulation {
                 EventKind::Resolved => self.on_resolved(index as PacketId),
             };
             match again {
-                Some(time) => self.shared.events.replace(time, target),
-                None => self.shared.events.pop(),
+                Some(time) => self.shared.events.replace(next, time),
+                None => self.shared.events.pop(next),
             }
             if enough(self) {
                 return Ok(());

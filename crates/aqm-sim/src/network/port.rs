@@ -235,10 +235,16 @@ impl<M> Port<M> {
     #[inline]
     pub(crate) fn serialisation(&mut self, length: u32) -> Span {
         if self.last_length != length {
-            self.last_length = length;
-            self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
+            self.change_length(length);
         }
         self.last_span
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_length(&mut self, length: u32) {
+        self.last_length = length;
+        self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
     }
 
     /// Bytes of the packet on the wire that are not yet sent at `now`, a share of it included.

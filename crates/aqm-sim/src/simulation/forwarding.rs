@@ -30,8 +30,42 @@ impl Simulation {
         }
         let (next, length) = self.next_hop(packet.id);
         self.ports[packet.port as usize].leave(length);
+        if self.in_flight[queue].leads_on {
+            return self.pass_on(queue, packet, next, length, again);
+        }
         self.hand_over(packet.id, next, length);
         again
+    }
+
+    /// The first packet of a queue goes on through `next`, a plain port that packets reach in this queue alone: so do at
+    /// once those behind it that none can overtake any more. What is sent from now on arrives a delay from now at the
+    /// earliest.
+    fn pass_on(
+        &mut self,
+        queue: usize,
+        mut packet: InFlight,
+        mut next: u32,
+        mut length: u32,
+        mut again: Option<Time>,
+    ) -> Option<Time> {
+        let now = self.shared.now;
+        let is_in_order = self.in_flight[queue].overtaken < now;
+        let until =
+            if is_in_order { now + self.ports[packet.port as usize].delay } else { now }.min(self.until);
+        loop {
+            let out = self.ports[next as usize].serialise(length, packet.at);
+            self.launch(next as PortId, packet.id, out);
+            if again? > until {
+                return again;
+            }
+            (packet, again) = self.in_flight[queue].pop()?;
+            if self.looks_ahead {
+                self.look_ahead(queue);
+            }
+            self.passed_on += 1;
+            (next, length) = self.next_hop(packet.id);
+            self.ports[packet.port as usize].leave(length);
+        }
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
@@ -142,14 +176,20 @@ impl Simulation {
     /// Hands a packet to port `next`, or to its endpoint.
     #[inline]
     fn hand_over(&mut self, id: PacketId, next: u32, length: u32) {
-        if next == END {
-            return self.deliver(id);
-        }
+        if next == END { self.deliver(id) } else { self.enter(next as PortId, id, length) }
+    }
+
+    /// A packet comes to a port.
+    #[inline]
+    fn enter(&mut self, port: PortId, id: PacketId, length: u32) {
         if self.shared.faults.strike(Fault::LostBeforePort) {
             return self.shared.slab.remove(id);
         }
-        let port = next as usize;
         let this = &mut self.ports[port];
+        if this.extras.is_none() {
+            let out = this.serialise(length, self.shared.now);
+            return self.launch(port, id, out);
+        }
         this.enter(length);
         if this.device().is_some() {
             return self.enqueue(port, id);
@@ -158,14 +198,13 @@ impl Simulation {
         self.depart(port, id, out);
     }
 
-    /// The last bit of a packet leaves `port` at `out`.
-    pub(super) fn depart(&mut self, mut port: PortId, id: PacketId, out: Time) {
-        let ports = self.ports.as_mut_slice();
-        let this = &mut ports[port];
-        let mut at = out + this.delay;
+    /// The last bit of a packet leaves `port`, where something is beside the wire, at `out`.
+    pub(super) fn depart(&mut self, port: PortId, id: PacketId, out: Time) {
+        let this = &mut self.ports[port];
+        let length = self.shared.slab[id].length;
         if self.shared.faults.strike(Fault::LostOnWire) {
             let lost = &self.shared.slab[id];
-            this.leave(lost.length);
+            this.leave(length);
             if let Some(impairment) = this.impairment_mut() {
                 impairment.lost += 1;
             }
@@ -177,18 +216,27 @@ impl Simulation {
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
                 impairment.lost += 1;
                 let lost = &self.shared.slab[id];
-                this.leave(lost.length);
+                this.leave(length);
                 self.shared.metrics.on_loss(lost, Cause::Impairment);
                 return self.shared.slab.remove(id);
             }
             if impairment.jitter > Span::ZERO {
-                at += Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
+                let jitter = Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
                 impairment.jittered.packets += 1;
-                impairment.jittered.bytes += u64::from(self.shared.slab[id].length);
+                impairment.jittered.bytes += u64::from(length);
+                let at = out + this.delay + jitter;
                 return self.shared.events.push(at, Target::new(EventKind::JitteredArrival, id));
             }
         }
-        let (packet, first) = (&mut self.shared.slab[id], port);
+        this.leave(length);
+        self.launch(port, id, out);
+    }
+
+    /// The last bit of a packet enters the wire of `port` at `out`.
+    #[inline]
+    fn launch(&mut self, mut port: PortId, id: PacketId, out: Time) {
+        let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
+        let mut at = out + ports[port].delay;
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         loop {
             let next = self.shared.routes[packet.next as usize] as PortId;
@@ -201,13 +249,12 @@ impl Simulation {
                 _ => break,
             }
         }
-        if port != first {
-            ports[first].leave(packet.length);
-            ports[port].enter(packet.length);
-        }
-        let mut number = ports[port].in_flight as usize;
+        let this = &mut ports[port];
+        this.enter(packet.length);
+        let mut number = this.in_flight as usize;
         let mut queue = &mut self.in_flight[number];
         if !queue.keeps_order(at) {
+            queue.overtaken = queue.overtaken.max(at);
             number = port;
             queue = &mut self.in_flight[number];
         }

@@ -207,6 +207,13 @@ fn an_emission_takes_the_time_of_three_links_back() {
 }
 
 #[test]
+fn an_emission_at_the_port_of_the_host_that_it_is_for_is_there_at_once() {
+    let Chain { mut network, forward, reverse, .. } = chain(Spec::parse("fifo limit 10p").unwrap());
+    network.links[forward[0]].queue = queue(spec(&TELLER));
+    assert!(is_told(|| simulation(network.clone(), &[(&forward, &reverse, &[0])]), 1));
+}
+
+#[test]
 fn an_emission_waits_behind_what_a_link_has_to_send() {
     let build = || {
         let Chain { network, forward, reverse, .. } = chain(spec(&TELLER));
@@ -277,4 +284,26 @@ fn a_discipline_beyond_its_limit_in_packets_or_bytes_fails_the_run() {
         let problem = run(&mut simulation, 20_000).unwrap_err().to_string();
         assert!(problem.contains(&format!("s3->b: {longest} waited in a queue limited to")), "{problem}");
     }
+}
+
+/// Two hosts at a switch, from which a plain link leads on, and then one with a discipline: packets reach the plain link in
+/// one queue of packets in flight.
+#[test]
+fn a_packet_that_overtakes_others_on_their_way_to_a_plain_port_is_sent_before_them() {
+    let mut network = Network::default();
+    let [a, b, m, n, c] = ["a", "b", "m", "n", "c"].map(|name| network.node(name.to_owned()));
+    let (far, near) = (Span::from_millis(5), Span::from_millis(1));
+    let [from_a, from_b, on, last] = [(a, m, far), (b, m, far), (m, n, near), (n, c, near)]
+        .map(|(from, to, delay)| network.link(LinkSpec::plain(from, to, RATE, delay)));
+    network.links[last].queue = queue(Spec::parse("fifo").unwrap());
+    let (first, second) = ([from_a, on, last], [from_b, on, last]);
+    let mut simulation = simulation(network, &[(&first, &[], &[0, 5000]), (&second, &[], &[5850])]);
+    simulation.replays[1].packets[0].ip_length = 100;
+    simulation.replays[1].packets[0].payload = 100;
+    run(&mut simulation, 20_000).unwrap();
+    assert!(simulation.in_flight.iter().any(|queue| queue.leads_on));
+    // At m: 6 ms, 11 ms, and, sent later but shorter, 10.95 ms. The last one keeps the wire until 11.05 ms, and the second
+    // waits for it.
+    let [first, second] = [0, 1].map(|flow| simulation.shared.metrics.flows[flow].owd_sum);
+    assert_eq!((first, second), (Span::from_micros(10_000 + 10_050), Span::from_micros(7300)));
 }

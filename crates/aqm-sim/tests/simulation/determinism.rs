@@ -56,6 +56,20 @@ fn a_run_in_steps_of_any_length_gives_the_report_of_the_whole_run() {
     assert_eq!(format!("{stepped:?}"), format!("{:?}", run(&scenario, 3)));
 }
 
+/// In a whole run acknowledgments go on over idle links together, in short steps one by one.
+#[test]
+fn a_run_in_steps_shorter_than_its_links_gives_the_report_of_the_whole_run() {
+    let mut scenario = bottleneck("fifo limit 30p");
+    (scenario.duration_ns, scenario.warmup_ns) = (SECOND, 200 * MS);
+    scenario.flows = vec![bulk("cubic", 20, tcp("cubic delack 0s"))];
+    let spec = Spec::parse(&scenario.aqm).unwrap();
+    let mut stepped = Stepped::new(&spec, &scenario, &Inputs::default(), 3).unwrap();
+    while !stepped.is_over() {
+        stepped.advance(Span::from_micros(50)).unwrap();
+    }
+    assert_eq!(format!("{:?}", stepped.report().unwrap()), format!("{:?}", run(&scenario, 3)));
+}
+
 #[test]
 fn changing_the_aqm_leaves_the_arrivals_of_open_loop_sources_unchanged() {
     let arrivals = |aqm: &str| {

@@ -108,6 +108,12 @@ impl Slab {
         self.free.push(id);
     }
 
+    /// Removes a packet that has no record.
+    #[inline]
+    pub(crate) fn remove_plain(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
     /// A packet says one thing more about a hop; answers by how many bytes it has grown.
     pub(crate) fn add_telemetry(&mut self, id: PacketId, entry: Telemetry) -> u32 {
         let packet = &mut self.packets[id as usize];

@@ -13,7 +13,8 @@ impl Simulation {
         if self.shared.faults.strike(Fault::LostAtReceiver) {
             return self.shared.slab.remove(id);
         }
-        match self.shared.slab[id].role {
+        let packet = self.shared.slab[id];
+        match packet.role {
             Role::Feedback => return self.deliver_feedback(id),
             Role::Pause => return self.on_pause(id),
             Role::Data | Role::Ack | Role::Datagram => {}
@@ -21,11 +22,12 @@ impl Simulation {
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_received(seen));
         }
-        let packet = self.shared.slab[id];
         if packet.record.is_some() {
             self.read_telemetry(id);
+            self.shared.slab.remove(id);
+        } else {
+            self.shared.slab.remove_plain(id);
         }
-        self.shared.slab.remove(id);
         let number = packet.flow as usize;
         if packet.ecn == Ecn::Ce {
             self.shared.metrics.flows[number].marked -= 1;

@@ -55,14 +55,11 @@ impl Simulation {
     fn receive_segment(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
         self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return };
-        if let Some(earlier) = connection.receiver.before_segment(packet.ecn) {
-            self.acknowledge(number, &earlier);
-        }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         flow.session.ledger.received.data += 1;
         let receiver = &mut connection.receiver;
+        let earlier = receiver.before_segment(packet.ecn);
         let segment = Segment {
             seq: packet.number,
             payload: packet.payload,
@@ -78,6 +75,9 @@ impl Simulation {
             self.shared.metrics.shares[number].total += u64::from(packet.payload);
         }
         let complete = delivered >= flow.notify_at;
+        if let Some(earlier) = earlier {
+            self.acknowledge(number, &earlier);
+        }
         match answer {
             Some(ack) => self.acknowledge(number, &ack),
             None => self.arm_receiver(number),

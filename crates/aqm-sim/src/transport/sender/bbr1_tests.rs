@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::transport::testing::{MSS, Wire, settings};
+use aqm_core::units::Span;
 use std::collections::BTreeSet;
 
 fn bbr1() -> Tcp {

@@ -22,6 +22,7 @@
 
 use super::*;
 use crate::transport::testing::{MSS, settings};
+use aqm_core::units::Span;
 use std::path::Path;
 
 struct Player {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::transport::testing::{MSS, settings};
+use aqm_core::units::Span;
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)

@@ -1,0 +1,218 @@
+//! What an acknowledgment tells a sender.
+
+use super::Sender;
+use super::state::{LossRecovery, Phase};
+use crate::transport::feedback::ReceiverReport;
+use crate::transport::receiver::Acknowledgment;
+use crate::transport::window::Acked;
+use aqm_core::units::{Span, Time};
+
+impl Sender {
+    /// An acknowledgment arrives.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
+        if ack.ack > self.stream.next || ack.ack < self.stream.una {
+            return;
+        }
+        if self.is_undisturbed(ack) { self.on_next_data(ack, now) } else { self.on_any(ack, now) }
+    }
+
+    /// An acknowledgment of anything.
+    #[inline(never)]
+    fn on_any(&mut self, ack: &Acknowledgment, now: Time) {
+        self.check_if_application_limited();
+        let (una, flight, prior_inflight) = (self.stream.una, self.stream.flight(), self.board.pipe());
+        let mut sacked = 0;
+        // Data that a timeout takes for lost arrive as they were first sent.
+        let mut original = false;
+        let on_trial = self.on_trial();
+        let (rack, sampler) = (&mut self.rack, &mut self.sampler);
+        if let Some(rack) = rack {
+            rack.on_ack();
+        }
+        for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
+            sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
+                original |= !segment.retransmitted && segment.end() <= on_trial;
+                if let Some(rack) = rack {
+                    rack.on_arrived(segment, now);
+                }
+                if let Some(sampler) = sampler {
+                    sampler.on_arrived(segment, now);
+                }
+            });
+        }
+        let mut delivered = 0;
+        if ack.ack > self.stream.una {
+            delivered = self.on_progress(ack, flight, sacked, &mut original, now);
+        } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
+            let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
+            self.observe(&acked);
+            self.on_duplicate(flight, now);
+        }
+        self.continue_trial(self.stream.una - una, original);
+        let lost = if self.rack.is_some() {
+            self.run_rack(ack, flight, delivered + sacked == 0, now)
+        } else {
+            sacked > 0 && self.find_lost(flight, now)
+        };
+        if self.settings.feedback.is_ecn()
+            && !self.settings.feedback.is_exact()
+            && ack.ece
+            && self.recovery.phase == Phase::Open
+            && ack.ack > self.reduction.until
+        {
+            // RFC 3168 section 6.1.2: at most one reaction per window of data.
+            let reduced = self.reduced(flight);
+            self.reduce(reduced, now);
+            self.reduction.until = self.stream.next;
+            self.recovery.prr = self.settings.mark_prr.then(|| self.begin_prr(reduced));
+        }
+        self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
+        self.sample(prior_inflight, now);
+    }
+
+    /// Whether an acknowledgment, as most, is of the next data alone, while nothing is repaired, tried or reduced.
+    #[inline]
+    fn is_undisturbed(&self, ack: &Acknowledgment) -> bool {
+        let LossRecovery { phase, prr, undo, trial, .. } = &self.recovery;
+        self.is_plain
+            && *phase == Phase::Open
+            && ack.ack > self.stream.una
+            && ack.sack_count == 0
+            && !ack.ece
+            && self.board.sacked_bytes() == 0
+            && prr.is_none()
+            && undo.is_none()
+            && trial.is_none()
+    }
+
+    /// What is left of [`on_any`](Self::on_any) then.
+    #[inline]
+    fn on_next_data(&mut self, ack: &Acknowledgment, now: Time) {
+        let flight = self.stream.flight();
+        self.stream.una = ack.ack;
+        let bytes = self.board.on_cumulative_ack(ack.ack, |_| ());
+        let sample = self.time_progress(ack, now);
+        self.duplicates.after_partial = false;
+        self.restart_timer(now);
+        let acked = self.acked(ack, flight, bytes, sample, now);
+        self.control.observe(&acked);
+        self.grow(&acked);
+    }
+
+    /// `ack` as the congestion control sees it, with `bytes` newly known to have arrived.
+    fn acked(&mut self, ack: &Acknowledgment, flight: u64, bytes: u64, sample: Span, now: Time) -> Acked {
+        let marked = match self.settings.feedback.report {
+            ReceiverReport::CeBytes => u64::from(ack.report.wrapping_sub(self.report)),
+            _ if ack.ece => bytes,
+            _ => 0,
+        };
+        self.report = ack.report;
+        let (una, next, rtt) = (self.stream.una, self.stream.next, self.timer.rtt.smoothed());
+        Acked { bytes, marked, flight, una, next, now, rtt, sample, report: ack.report }
+    }
+
+    /// New data was acknowledged, and `sacked` bytes beyond it. Returns how many bytes were not known to have
+    /// arrived, and sets `original` if some arrived that are on trial.
+    fn on_progress(
+        &mut self,
+        ack: &Acknowledgment,
+        flight: u64,
+        sacked: u64,
+        original: &mut bool,
+        now: Time,
+    ) -> u64 {
+        let bytes = ack.ack - self.stream.una;
+        self.stream.una = ack.ack;
+        let on_trial = self.on_trial();
+        let (rack, sampler) = (&mut self.rack, &mut self.sampler);
+        let delivered = self.board.on_cumulative_ack(ack.ack, |segment| {
+            *original |= !segment.retransmitted && segment.end() <= on_trial;
+            if let Some(rack) = rack {
+                rack.on_arrived(segment, now);
+            }
+            if let Some(sampler) = sampler {
+                sampler.on_arrived(segment, now);
+            }
+        });
+        let sample = self.time_progress(ack, now);
+        // RFC 6582 section 3.2 step 3: only the first partial acknowledgment of a recovery restarts the timer. So
+        // many losses in one window end in slow start rather than in one retransmission per round trip.
+        let partial = !self.settings.sack
+            && matches!(self.recovery.phase, Phase::Recovery { point } if ack.ack < point);
+        if !(partial && self.duplicates.after_partial) {
+            self.restart_timer(now);
+        }
+        self.duplicates.after_partial = partial;
+        let acked = self.acked(ack, flight, sacked + delivered, sample, now);
+        self.observe(&acked);
+        if let Some(undo) = self.recovery.undo.take()
+            && ack.echo < undo.at
+        {
+            self.undo_recovery(undo, bytes);
+        }
+        match self.recovery.phase {
+            Phase::Recovery { point } if ack.ack >= point => {
+                // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK
+                // it is unknown how much of it arrived just now, so it does not count as growth.
+                self.duplicates.inflation = 0;
+                self.recovery.prr = None;
+                self.recovery.phase = Phase::Open;
+                if !self.settings.sack {
+                    return delivered;
+                }
+            }
+            Phase::Recovery { .. } => {
+                if !self.settings.sack {
+                    // Partial acknowledgment: the next segment is lost too; deflate by what was acknowledged.
+                    self.board.mark_first_lost();
+                    self.recovery.retransmit_now = true;
+                    self.duplicates.inflation =
+                        self.duplicates.inflation.saturating_sub(bytes) + u64::from(self.settings.mss);
+                }
+                return delivered;
+            }
+            Phase::Loss { point } if ack.ack >= point => self.recovery.phase = Phase::Open,
+            // The window does not grow while marks reduce it.
+            Phase::Open if self.recovery.prr.is_some() => {
+                if ack.ack <= self.reduction.until {
+                    return delivered;
+                }
+                self.recovery.prr = None;
+            }
+            Phase::Open | Phase::Loss { .. } => {}
+        }
+        // RFC 3168 section 6.1.2: an echo does not let the window grow.
+        if ack.ece && self.settings.feedback.is_ecn() && !self.settings.feedback.is_exact() {
+            return delivered;
+        }
+        let bytes = if self.settings.sack_grows { acked.bytes } else { delivered };
+        self.grow(&Acked { bytes, ..acked });
+        delivered
+    }
+
+    /// New data was acknowledged: a sample of the round-trip time, and the end of back-off and duplicates.
+    #[inline]
+    fn time_progress(&mut self, ack: &Acknowledgment, now: Time) -> Span {
+        let sample = now.since(ack.echo);
+        self.timer.rtt.sample(sample);
+        self.timer.rtt.restart();
+        self.duplicates.count = 0;
+        sample
+    }
+
+    /// RFC 6298 (5.2), (5.3)
+    #[inline]
+    fn restart_timer(&mut self, now: Time) {
+        self.timer.deadline = (!self.board.is_empty()).then(|| now + self.timer.rtt.rto());
+    }
+
+    /// RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
+    #[inline]
+    fn grow(&mut self, acked: &Acked) {
+        let window = &self.control.window;
+        if self.usage.limited || (window.in_slow_start() && acked.flight >= window.cwnd / 2) {
+            self.control.on_ack(acked);
+        }
+    }
+}

@@ -92,6 +92,8 @@ pub(crate) struct Device<M> {
     /// Whether an event is scheduled for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
     pub(crate) trace: Option<TraceDevice>,
+    /// Whether nothing but the discipline says what is sent when, settled as the run begins.
+    pub(crate) is_direct: bool,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
     /// How long a packet occupies it beyond its serialisation.
@@ -109,6 +111,12 @@ pub(crate) struct Observed<M> {
 }
 
 impl<M> Device<M> {
+    /// Whether there is nothing between discipline and wire that could decide what is sent when.
+    pub(crate) fn is_bare(&self) -> bool {
+        let is_shared = self.medium.is_some() || self.hold > Span::ZERO;
+        !self.wakes && !is_shared && self.ring_packets == 1 && self.trace.is_none()
+    }
+
     /// Updates the largest backlog, after an arrival was handled.
     #[inline]
     pub(crate) fn update_longest(&mut self) {
@@ -176,6 +184,7 @@ impl<M> Port<M> {
                 until: Time::ZERO,
                 busy: false,
                 wake_at: Time::MAX,
+                is_direct: false,
                 trace,
                 medium: *medium,
                 hold: *hold,

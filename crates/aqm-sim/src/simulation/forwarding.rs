@@ -338,7 +338,11 @@ impl Simulation {
 
     /// A transmission has ended (or an opportunity has come).
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
-        let Some(medium) = self.ports[port].device()?.medium else { return self.serve(port) };
+        let device = self.ports[port].device()?;
+        if device.is_direct {
+            return self.send_directly(port);
+        }
+        let Some(medium) = device.medium else { return self.serve(port) };
         // The others on the medium have their turn first.
         self.media[medium as usize].busy = false;
         self.media[medium as usize].waiting.push_back(port as u32);
@@ -352,7 +356,31 @@ impl Simulation {
     }
 
     /// The port can send a packet; answers when it can send the next one.
+    #[inline]
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
+        if self.ports[port].device()?.is_direct { self.send_directly(port) } else { self.serve_any(port) }
+    }
+
+    /// The same where nothing but the discipline says what is sent when.
+    fn send_directly(&mut self, port: PortId) -> Option<Time> {
+        let Some(id) = self.dequeue(port) else {
+            self.ports[port].device_mut()?.busy = false;
+            return None;
+        };
+        let this = &mut self.ports[port];
+        let out = self.shared.now + this.serialisation(self.shared.slab[id].length);
+        let device = this.device_mut()?;
+        (device.busy, device.until) = (true, out);
+        self.depart(port, id, out);
+        if self.shared.faults.strike(Fault::LinkForgotten) {
+            return None;
+        }
+        Some(out)
+    }
+
+    /// The same at any port.
+    #[inline(never)]
+    fn serve_any(&mut self, port: PortId) -> Option<Time> {
         let again = self.send_next(port);
         if self.shared.switches.is_some() {
             self.send_pauses(port);

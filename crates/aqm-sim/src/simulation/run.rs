@@ -56,6 +56,12 @@ impl Simulation {
                 self.shared.events.push(replay.start + first.at, target);
             }
         }
+        let may_pause = self.shared.switches.is_some();
+        for &port in &self.devices {
+            if let Some(device) = self.ports[port].device_mut() {
+                device.is_direct = device.is_bare() && !may_pause;
+            }
+        }
         self.start_users();
         self.start_switches();
         for port in 0..self.ports.len() {

@@ -523,6 +523,26 @@ def help_has_every_option_with_its_whole_name(aqmlab: Command, monkeypatch: pyte
             assert option.param_type_name == "argument" or all(name in told for name in names), words
 
 
+def help_says_of_each_command_the_first_sentence_of_its_own() -> None:
+    from aqmlab.cli import help as helping
+    from aqmlab.cli.commands import LINES, PLACES
+    from aqmlab.cli.main import app
+
+    root: Any = typer.main.get_command(app)
+    assert {name: helping.sentence(one.help) for name, one in root.commands.items() if not one.hidden} == LINES
+    assert list(LINES) == list(PLACES)
+
+
+def help_loads_no_command() -> None:
+    code = (
+        "import atexit, sys, aqmlab.cli; sys.argv = ['aqmlab', '--help']; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); aqmlab.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage: aqmlab" in done.stdout
+    assert not {"aqmlab.scenario", "aqmlab.cli.compare", "aqmlab.cli.aqm"} & set(done.stderr.split())
+
+
 def options_of_a_scenario_and_commands_have_a_group() -> None:
     from aqmlab.cli import help as helping
     from aqmlab.cli.main import app

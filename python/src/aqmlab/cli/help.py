@@ -57,9 +57,12 @@ class Group(TyperGroup):
         """Print it."""
         del formatter
         shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
+        _print(ctx, self, *commands(self.lines(ctx)), *options(shown))
+
+    def lines(self, ctx: Any) -> dict[str, str]:
+        """Return its commands and what each does."""
         found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        lines = {name: sentence(one.help or "") for name, one in found.items() if one and not one.hidden}
-        _print(ctx, self, *commands(lines), *options(shown))
+        return {name: sentence(one.help or "") for name, one in found.items() if one and not one.hidden}
 
 
 def _print(ctx: Any, command: Any, *parts: tuple[str, list[tuple[str, str]]]) -> None:

@@ -14,27 +14,7 @@ from typing import Annotated, TextIO
 import typer
 
 from aqmlab import FULL_VERSION, _native
-from aqmlab.cli import (
-    advise,
-    aqm,
-    classify,
-    compare,
-    diagnose,
-    diff_trace,
-    doctor,
-    engine,
-    flows,
-    folders,
-    link,
-    live_compare,
-    new,
-    reproduce,
-    schema,
-    suite,
-    teach,
-    tune,
-)
-from aqmlab.cli.help import Command, Group
+from aqmlab.cli.commands import Root
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
@@ -42,7 +22,7 @@ from aqmlab.vocabulary.printable import printable
 
 app = typer.Typer(
     name="aqmlab",
-    cls=Group,
+    cls=Root,
     help="The laboratory for active queue management.",
     no_args_is_help=True,
     add_completion=True,
@@ -50,30 +30,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.add_typer(aqm.app, cls=Group, name="aqm")
-app.add_typer(flows.app, cls=Group, name="flows")
-app.add_typer(engine.app, cls=Group, name="engine")
-app.add_typer(new.app, cls=Group, name="new")
-app.command(cls=Command)(compare.compare)
-app.command(cls=Command)(compare.sweep)
-app.command(cls=Command)(compare.run)
-app.command(cls=Command)(reproduce.reproduce)
-app.command(cls=Command)(folders.report)
-app.command(cls=Command)(folders.merge)
-app.command(cls=Command)(folders.plot)
-app.command(cls=Command)(folders.export)
-app.command(cls=Command)(schema.schema)
-app.command(cls=Command)(classify.classify)
-app.command("diff-trace", cls=Command)(diff_trace.diff_trace)
-app.command(cls=Command)(tune.tune)
-app.command(cls=Command)(suite.suite)
-app.command(cls=Command)(advise.advise)
-app.command(cls=Command)(diagnose.diagnose)
-app.command(cls=Command)(teach.teach)
-app.command(cls=Command)(link.link)
-app.command(cls=Command)(doctor.doctor)
-app.command("live-compare", cls=Command)(live_compare.live_compare)
-
 FAILED = 1
 BAD_INPUT = 2
 INTERNAL = 70

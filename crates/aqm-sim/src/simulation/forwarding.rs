@@ -124,11 +124,14 @@ impl Simulation {
         self.hand_over(id, next, length);
     }
 
-    /// The same for a packet that waits at its host first.
+    /// The same for a packet that may wait at its host first.
+    #[inline]
     pub(crate) fn forward_after(&mut self, id: PacketId, wait: Span) {
-        if wait == Span::ZERO {
-            return self.forward(id);
-        }
+        if wait == Span::ZERO { self.forward(id) } else { self.keep_at_host(id, wait) }
+    }
+
+    #[cold]
+    fn keep_at_host(&mut self, id: PacketId, wait: Span) {
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
@@ -233,7 +236,7 @@ impl Simulation {
     }
 
     /// The last bit of a packet enters the wire of `port` at `out`.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, mut port: PortId, id: PacketId, out: Time) {
         let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
         let mut at = out + ports[port].delay;

@@ -24,6 +24,10 @@ impl Rank {
 
 /// Queues by rank. It is empty, and costs nothing, until a full buffer [asks](Longest::find) for the first time.
 ///
+/// It is for disciplines that drop one packet at a time. FQ-CoDel and those that share its queues drop up to 64 at a time, or
+/// the arriving one: they search all queues then, which is rare, and would pay here for every packet that arrives. What CAKE's
+/// congestion costs is turning its round by shares of a quantum; the search is a small part.
+///
 /// It is told of queues that have become longer. A queue that has become shorter, or whose turn has passed, ranks too
 /// high until it is the first; so nothing is done for packets that leave.
 #[derive(Debug, Default)]

@@ -24,47 +24,42 @@ const TCP: u8 = 6;
 impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
+        if self.in_flight[queue].leads_on {
+            return self.pass_on(queue);
+        }
         let (packet, again) = self.in_flight[queue].pop()?;
         if self.looks_ahead {
             self.look_ahead(queue);
         }
         let (next, length) = self.next_hop(packet.id);
         self.ports[packet.port as usize].leave(length);
-        if self.in_flight[queue].leads_on {
-            return self.pass_on(queue, packet, next, length, again);
-        }
         self.hand_over(packet.id, next, length);
         again
     }
 
-    /// The first packet of a queue goes on through `next`, a plain port that packets reach in this queue alone: so do at
-    /// once those behind it that none can overtake any more. What is sent from now on arrives a delay from now at the
-    /// earliest.
-    fn pass_on(
-        &mut self,
-        queue: usize,
-        mut packet: InFlight,
-        mut next: u32,
-        mut length: u32,
-        mut again: Option<Time>,
-    ) -> Option<Time> {
-        let now = self.shared.now;
-        let is_in_order = self.in_flight[queue].overtaken < now;
-        let until =
-            if is_in_order { now + self.ports[packet.port as usize].delay } else { now }.min(self.until);
+    /// The first packet of a queue that leads on goes through the next port, a plain one: so do at once those behind it that
+    /// none can overtake any more. What is sent from now on arrives a delay from now at the earliest.
+    fn pass_on(&mut self, number: usize) -> Option<Time> {
+        let (now, queue) = (self.shared.now, &self.in_flight[number]);
+        let delay = self.ports[queue.get(0)?.port as usize].delay;
+        let until = if queue.overtaken < now { (now + delay).min(self.until) } else { now };
         loop {
+            let queue = &mut self.in_flight[number];
+            let (packet, again) = queue.pop()?;
+            if self.looks_ahead
+                && let Some(ahead) = queue.get(5)
+            {
+                prefetch(&self.shared.slab[ahead.id]);
+                prefetch(&self.ports[ahead.port as usize]);
+            }
+            let (next, length) = self.next_hop(packet.id);
+            self.ports[packet.port as usize].leave(length);
             let out = self.ports[next as usize].serialise(length, packet.at);
             self.launch(next as PortId, packet.id, out);
             if again? > until {
                 return again;
             }
-            (packet, again) = self.in_flight[queue].pop()?;
-            if self.looks_ahead {
-                self.look_ahead(queue);
-            }
             self.passed_on += 1;
-            (next, length) = self.next_hop(packet.id);
-            self.ports[packet.port as usize].leave(length);
         }
     }
 

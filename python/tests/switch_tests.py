@@ -235,3 +235,37 @@ def a_packet_held_back_by_a_pause_does_not_count_in_the_limit(aqm: str) -> None:
         seeds=1,
     )
     assert result.runs["paused_s"][0] > 0.0
+
+
+PROGRAMS = "leaf_spine:leaves=2:spines=2:hosts=2:program="
+
+
+def what_a_program_marks_after_a_discipline_has_counts_once() -> None:
+    flows = ["6*cubic:ecn=classic:rtt=300ms", "3*cubic:ecn=classic"]
+    topology = f"{PROGRAMS}dscp target 1ms period 10ms"
+    runs = package.compare(
+        rate="10mbit",
+        rtt="1us",
+        duration="1800ms",
+        aqm="red ecn",
+        topology=topology,
+        flows=flows,
+        seeds=4,
+        buffer="64kb",
+    ).runs
+    assert sum(runs["marks"]) > 0
+
+
+def the_flow_monitor_sees_packets_that_a_program_sends() -> None:
+    topology = f"{PROGRAMS}dscp threshold 3000b notify int"
+    runs = package.compare(
+        rate="1mbit",
+        rtt="10ms",
+        duration="5s",
+        aqm="fifo",
+        topology=topology,
+        flows="4*dcqcn",
+        seeds=1,
+        flow_monitor="on",
+    ).runs
+    assert runs["feedback_sent"][0] > 0

@@ -168,12 +168,12 @@ fn is_of_flow(packet: &Packet) -> bool {
 
 impl PacketObserver for FlowMonitor {
     fn on_sent(&mut self, &AtHost { id, packet, written, now, .. }: &AtHost<'_>) {
-        if !is_of_flow(packet) {
-            return;
+        if is_of_flow(packet) {
+            let seen = self.seen(packet);
+            seen.first_sent.get_or_insert(now);
+            seen.sent += 1;
         }
-        let seen = self.seen(packet);
-        seen.first_sent.get_or_insert(now);
-        seen.sent += 1;
+        // It may wait in queues as all others.
         let place = id as usize;
         if self.sent.len() <= place {
             self.sent.resize(place + 1, (Time::ZERO, 0));

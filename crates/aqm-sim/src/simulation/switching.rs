@@ -25,6 +25,11 @@ pub(super) fn came_from(routes: &[u32], next: u32) -> Option<PortId> {
     (before != END).then_some(before as PortId)
 }
 
+/// Whether a mark would change anything: what is CE already is marked, and counted, once.
+fn can_be_marked(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::Ect0 | Ecn::Ect1)
+}
+
 impl Simulation {
     /// Gives switches what their options say; packets have at most `packet` bytes, programs draw from streams of `seed`.
     ///
@@ -57,7 +62,7 @@ impl Simulation {
             }
             if drop {
                 refusal = Some((DropReason::Congestion, Cause::Program));
-            } else if mark && packet.ecn.is_capable() {
+            } else if mark && can_be_marked(packet.ecn) {
                 (packet.ecn, marked) = (Ecn::Ce, true);
             }
             if let Some(emission) = emit {
@@ -228,7 +233,7 @@ impl PortObserver<'_> {
         };
         let egress = switches.on_egress(port, packet, &queue, now);
         let Some(Egress { mark, emit, telemetry }) = egress else { return (packet.ecn, 0) };
-        let marked = mark && packet.ecn.is_capable();
+        let marked = mark && can_be_marked(packet.ecn);
         if marked {
             switches.count_mark(port);
             self.on_mark(packet, MarkReason::Unspecified);

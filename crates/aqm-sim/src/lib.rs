@@ -6,6 +6,7 @@
 //! Rooms use only those before them: no two use each other, and no file another in a circle.
 //!
 //! - [`transport`]: TCP sans I/O, its congestion controls in `control/`; [`rate_control`]: senders that have a rate.
+//! - [`stack`]: what real transports are to the simulator.
 //! - [`switch`]: what a switch adds to its ports: flow control, shared memory, programs; sans I/O too.
 //! - [`traffic`]: how much applications send, and when.
 //! - [`scenario`]: what is simulated, and the captures and link traces that it needs.
@@ -24,6 +25,7 @@ pub mod metrics;
 pub mod rate_control;
 pub mod report;
 pub mod scenario;
+pub mod stack;
 pub mod stepped;
 pub mod switch;
 pub mod traffic;

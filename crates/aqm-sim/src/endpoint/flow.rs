@@ -1,6 +1,7 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
 use super::rated::RatedEnds;
+use super::stack::StackEnds;
 use super::tcp::Connection;
 use crate::measure::ledger::Ledger;
 use crate::measure::metrics::SenderState;
@@ -30,6 +31,8 @@ pub(crate) struct Session {
     pub(crate) source: Option<Arrivals>,
     /// Both ends of a flow of a rate-based sender.
     pub(crate) rated: Option<Box<RatedEnds>>,
+    /// Both ends of a flow of a real transport.
+    pub(crate) stack: Option<Box<StackEnds>>,
     /// Bytes that the source hands over at a time.
     pub(crate) piece: u32,
     /// The application that sends in it, and which of its directions it is.
@@ -51,7 +54,10 @@ impl Flow {
     pub(crate) fn sender_state(&self) -> Option<SenderState> {
         match &self.endpoints {
             Endpoints::Tcp(connection) => Some(SenderState::Window { cwnd: connection.sender.cwnd() }),
-            Endpoints::Datagrams => Some(self.session.rated.as_ref()?.state()),
+            Endpoints::Datagrams => match &self.session.stack {
+                Some(ends) => Some(SenderState::Window { cwnd: ends.window()? }),
+                None => Some(self.session.rated.as_ref()?.state()),
+            },
         }
     }
 
@@ -59,7 +65,26 @@ impl Flow {
     pub(crate) fn losses(&self) -> Losses {
         match &self.endpoints {
             Endpoints::Tcp(connection) => connection.sender.losses(),
-            Endpoints::Datagrams => self.session.rated.as_ref().map(|ends| ends.losses()).unwrap_or_default(),
+            Endpoints::Datagrams => match (&self.session.stack, &self.session.rated) {
+                (Some(ends), _) => ends.losses(),
+                (None, Some(ends)) => ends.losses(),
+                (None, None) => Losses::default(),
+            },
+        }
+    }
+
+    /// Why its connection has ended before its work was done, if it has and tells.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.session.stack.as_ref()?.failure()
+    }
+
+    /// Sum and number of its sender's round-trip times.
+    pub(crate) fn round_trips(&self) -> (Span, u64) {
+        match &self.endpoints {
+            Endpoints::Tcp(connection) => connection.sender.rtt().total(),
+            Endpoints::Datagrams => {
+                self.session.stack.as_ref().map(|ends| ends.round_trips).unwrap_or_default()
+            }
         }
     }
 
@@ -95,7 +120,8 @@ pub(crate) struct Identity {
 pub(crate) enum Endpoints {
     /// A TCP connection.
     Tcp(Box<Connection>),
-    /// Datagrams; where a rate control says how fast, the session has it, so that every flow stays one cache line.
+    /// Datagrams; where a rate control says how fast, or a real transport what they are, the session has it, so that every
+    /// flow stays one cache line and TCP is told by a pointer.
     Datagrams,
 }
 
@@ -108,6 +134,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) identity: Identity,
     pub(crate) endpoints: Endpoints,
     pub(crate) rated: Option<Box<RatedEnds>>,
+    pub(crate) stack: Option<Box<StackEnds>>,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,
     pub(crate) start: Time,

@@ -4,4 +4,5 @@
 pub(crate) mod flow;
 pub(crate) mod rated;
 pub(crate) mod recorded;
+pub(crate) mod stack;
 pub(crate) mod tcp;

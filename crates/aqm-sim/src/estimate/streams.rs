@@ -19,6 +19,8 @@ const ENOUGH: u64 = 16;
 /// IPv4 with UDP headers, and with those of TCP and its timestamps.
 const UDP_HEADERS: f64 = 28.0;
 const TCP_HEADERS: f64 = 52.0;
+/// Bytes of a full IP packet of a real transport.
+const FULL_PACKET: u32 = 1500;
 /// Nodes of the dumbbell that all flows share.
 const ROUTERS: usize = 2;
 /// A message over UDP is cut here.
@@ -297,6 +299,20 @@ impl Carrier {
                     most_packets: f64::INFINITY,
                 }
             }
+            // A window of ten packets and an acknowledgment of every other, as of TCP; each packet is sent by a timer.
+            Transport::Stack(_) => Carrier {
+                piece: FULL_PACKET,
+                payload: f64::from(FULL_PACKET) - UDP_HEADERS,
+                headers: UDP_HEADERS + overhead,
+                largest: f64::INFINITY,
+                answers: 0.5,
+                reacts: true,
+                per_packet: 1.0,
+                timers: 0.0,
+                timers_told: 0.0,
+                window: Some((10.0, f64::INFINITY)),
+                most_packets: f64::INFINITY,
+            },
             Transport::Rate(rated) => {
                 let rehearsal = rated.rehearse(first, within);
                 let packet = f64::from(rated.packet_bytes());

@@ -54,6 +54,8 @@ pub(crate) enum Impossible {
     SentWhilePaused(u32),
     /// A transfer was complete before its last byte had arrived.
     Incomplete(u32),
+    /// A packet arrived with the payload of another.
+    Exchanged(u32),
 }
 
 /// What a flow has got: all that samples ask of every flow.

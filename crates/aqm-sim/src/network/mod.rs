@@ -25,6 +25,7 @@ pub(crate) mod ideal;
 pub(crate) mod in_flight;
 pub(crate) mod packet;
 pub(crate) mod path;
+pub(crate) mod payloads;
 pub(crate) mod port;
 pub(crate) mod records;
 pub(crate) mod routes;

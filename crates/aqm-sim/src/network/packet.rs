@@ -1,5 +1,6 @@
 //! Packets of the simulator, kept in a slab: links and queues hold their numbers.
 
+use super::payloads::Payload;
 use super::records::{RecordId, Records};
 use crate::switch::pipeline::Telemetry;
 use crate::transport::{MAX_SACK_BLOCKS, flags};
@@ -15,9 +16,9 @@ pub(crate) enum Role {
     /// TCP data.
     #[default]
     Data,
-    /// TCP acknowledgment.
+    /// What comes back: a TCP acknowledgment, or a datagram of a real transport's server.
     Ack,
-    /// A datagram of an open-loop source.
+    /// A datagram of an open-loop source, of a rate-based sender, or of a real transport's client.
     Datagram,
     /// A discipline's message to an endpoint; it has a [`Record`](super::records::Record).
     Feedback,
@@ -112,6 +113,15 @@ impl Slab {
     #[inline]
     pub(crate) fn remove_plain(&mut self, id: PacketId) {
         self.free.push(id);
+    }
+
+    /// Takes the payload of a packet, if it has one.
+    #[cold]
+    pub(crate) fn take_payload(&mut self, id: PacketId) -> Option<Payload> {
+        let record = &mut self.packets[id as usize].record;
+        let payload = self.records.take_payload((*record)?)?;
+        *record = None;
+        Some(payload)
     }
 
     /// A packet says one thing more about a hop; answers by how many bytes it has grown.

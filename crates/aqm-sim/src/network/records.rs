@@ -1,5 +1,6 @@
 //! Records: what only few packets carry. A packet holds the number of its record, and stays one cache line.
 
+use super::payloads::{Payload, PayloadId, Payloads};
 use crate::switch::pause::PauseFrame;
 use crate::switch::pipeline::{Hops, Telemetry};
 use aqm_core::units::Time;
@@ -18,6 +19,8 @@ pub(crate) enum Record {
     Pause(PauseFrame),
     /// What the switches behind it say about their queues.
     Telemetry(Hops),
+    /// The bytes of a datagram of a real transport.
+    Payload(PayloadId),
 }
 
 /// A discipline's message to an endpoint.
@@ -36,6 +39,7 @@ pub(crate) struct Feedback {
 pub(crate) struct Records {
     records: Vec<Record>,
     free: Vec<RecordId>,
+    pub(crate) payloads: Payloads,
 }
 
 impl Records {
@@ -50,7 +54,18 @@ impl Records {
 
     #[cold]
     pub(crate) fn remove(&mut self, id: RecordId) {
+        if let Record::Payload(payload) = self[id] {
+            self.payloads.discard(payload);
+        }
         self.free.push(id);
+    }
+
+    /// Takes the payload out of a record, which is gone then; of another it takes nothing.
+    #[cold]
+    pub(crate) fn take_payload(&mut self, id: RecordId) -> Option<Payload> {
+        let Record::Payload(payload) = self[id] else { return None };
+        self.free.push(id);
+        Some(self.payloads.take(payload))
     }
 
     /// Adds an entry to what a packet with `record` says about its hops; answers by how many bytes the packet grows. A
@@ -59,7 +74,7 @@ impl Records {
         let id = *record.get_or_insert_with(|| self.insert(Record::Telemetry(Hops::default())));
         match &mut self[id] {
             Record::Telemetry(hops) => hops.push(entry),
-            Record::Feedback(_) | Record::Pause(_) => 0,
+            Record::Feedback(_) | Record::Pause(_) | Record::Payload(_) => 0,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::completion::{self, Watched};
 use super::shares;
-use crate::endpoint::flow::{Endpoints, Flow, Label};
+use crate::endpoint::flow::{Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
 use crate::measure::metrics::{FlowMetrics, Metrics, Share};
 use crate::measure::port::{FlowAtPort, PortMetrics};
@@ -19,6 +19,7 @@ use crate::traffic::player::Viewing;
 use crate::traffic::voice;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
+use std::collections::BTreeMap;
 
 /// Reports everything that the run has measured, and checks it.
 pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
@@ -65,6 +66,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         run.flow_metrics(&mut report, &group.part, |index| index == number);
     }
     report.flows = run.rows();
+    report.warnings.extend(run.failures());
     let rates = simulation.network.links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
     shares::check(&report, rates)?;
     report.metrics.keep_finite();
@@ -345,10 +347,7 @@ impl Run<'_> {
             .fold((0.0, 0), |(sum, count), (squares, n)| (sum + squares, count + u64::from(n)));
         put(&JITTER_SD_MS, (squares / freedom as f64).sqrt());
         let (rtt_ns, samples) = forward()
-            .filter_map(|one| match &one.flow.endpoints {
-                Endpoints::Tcp(connection) => Some(connection.sender.rtt().total()),
-                Endpoints::Datagrams => None,
-            })
+            .map(|one| one.flow.round_trips())
             .fold((0, 0), |(sum, count), (span, n)| (sum + u128::from(span.as_nanos()), count + n));
         put(&RTT_MEAN_MS, rtt_ns as f64 / samples as f64 / 1e6);
         let base = flows().map(|one| one.label.rtt.as_millis_f64());
@@ -460,15 +459,24 @@ impl Run<'_> {
         put(&VIDEO_STARTUP_S, started.iter().sum::<f64>() / started.len() as f64);
     }
 
+    /// What ended connections of real transports before their work was done.
+    fn failures(&self) -> Vec<String> {
+        let mut failures: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for one in self.all_flows() {
+            if let Some(failure) = one.flow.failure() {
+                *failures.entry((&one.label.group, failure)).or_default() += 1;
+            }
+        }
+        let told = |((group, why), count)| format!("{count} of the flows '{group}' ended too soon: {why}");
+        failures.into_iter().map(told).collect()
+    }
+
     fn rows(&self) -> Vec<FlowRow> {
         let all = self.all_flows().enumerate();
         all.map(|(id, OneFlow { metrics, share, flow, label })| {
             let at_port = self.ports.first().map(|port| port.flows[id]).unwrap_or_default();
             let mbit = |bytes: u64| bytes as f64 * 8.0 / 1e6 / self.seconds;
-            let rtt = match &flow.endpoints {
-                Endpoints::Tcp(connection) => connection.sender.rtt().mean_ms(),
-                Endpoints::Datagrams => None,
-            };
+            let (rtt, samples) = flow.round_trips();
             let losses = flow.losses();
             FlowRow {
                 id: id as u32,
@@ -484,7 +492,7 @@ impl Run<'_> {
                 marks: at_port.marked.into(),
                 owd_mean_ms: metrics.owd_sum.as_millis_f64() / f64::from(metrics.delivered),
                 qdelay_mean_ms: at_port.sojourn_mean_ms(),
-                rtt_mean_ms: rtt.unwrap_or(f64::NAN),
+                rtt_mean_ms: rtt.as_millis_f64() / samples as f64,
                 retransmissions: losses.retransmissions,
                 recoveries: losses.recoveries,
                 timeouts: losses.timeouts,

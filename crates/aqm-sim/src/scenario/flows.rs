@@ -1,6 +1,7 @@
 //! Groups of flows: what carries them, and when they start.
 
 use crate::rate_control::Rated;
+use crate::stack::Named;
 use crate::traffic::source::Source;
 use crate::transport::{EcnMode, Tcp};
 use aqm_core::units::Time;
@@ -57,6 +58,8 @@ pub enum Transport {
     Tcp(Tcp),
     /// Datagrams as fast as a rate control says.
     Rate(Rated),
+    /// A real transport, which the run's inputs have.
+    Stack(Named),
 }
 
 impl FlowGroup {
@@ -108,12 +111,13 @@ impl FlowGroup {
                 }
                 tcp.check()?;
             }
-            Transport::Rate(_) => {
+            Transport::Rate(_) | Transport::Stack(_) => {
                 if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
                     return Err("stop: only TCP flows stop at a time".to_owned());
                 }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
-                    return Err("a rate-based sender needs a bulk source or a workload".to_owned());
+                    return Err("a rate-based sender or a real transport needs a bulk source or a workload"
+                        .to_owned());
                 }
             }
         }

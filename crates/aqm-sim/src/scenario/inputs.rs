@@ -1,17 +1,20 @@
-//! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs.
+//! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs, and real transports.
 
+use crate::stack::{self, Chosen, Named, Stack};
 use crate::traffic::conversations::{self, Conversation};
+use aqm_core::params::did_you_mean;
 use aqm_io::capture::Capture;
 use aqm_io::input_error::InputError;
 use aqm_io::link_trace::LinkTrace;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// Captures and link traces by the names that scenarios use. Cheap to clone: parsed data are shared.
-#[derive(Clone, Debug, Default)]
+/// Captures, link traces and real transports by the names that scenarios use. Cheap to clone: parsed data are shared.
+#[derive(Clone, Default)]
 pub struct Inputs {
     captures: BTreeMap<String, Arc<Recording>>,
     link_traces: BTreeMap<String, LinkTrace>,
+    stacks: BTreeMap<&'static str, Arc<dyn Stack>>,
 }
 
 /// A capture, and its conversations once they are needed.
@@ -31,6 +34,27 @@ impl Inputs {
     /// Adds a link trace, or replaces the one of that name.
     pub fn add_link_trace(&mut self, name: &str, trace: LinkTrace) {
         self.link_traces.insert(name.to_owned(), trace);
+    }
+
+    /// Adds a real transport, or replaces the one of that name.
+    ///
+    /// # Errors
+    /// If its declaration lacks a key that every stack has, or has one twice.
+    pub fn add_stack(&mut self, stack: Arc<dyn Stack>) -> Result<(), String> {
+        stack::check(stack.info())?;
+        self.stacks.insert(stack.info().name, stack);
+        Ok(())
+    }
+
+    /// The stack that a scenario names, with the values of its keys.
+    pub(crate) fn chosen(&self, named: &Named) -> Result<Chosen, String> {
+        let Some(stack) = self.stacks.get(named.name.as_str()) else {
+            let hint = did_you_mean(&named.name, self.stacks.keys().copied());
+            let known: Vec<&str> = self.stacks.keys().copied().collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(format!("unknown stack '{}'{hint}; known are {known}", named.name));
+        };
+        Chosen::new(stack, named)
     }
 
     pub(crate) fn capture(&self, name: &str) -> Result<&Capture, InputError> {

@@ -11,6 +11,7 @@ pub mod options;
 pub mod topology;
 
 pub use crate::rate_control::Rated;
+pub use crate::stack::Named;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
 pub use crate::transport::{EcnMode, Tcp};

@@ -48,6 +48,7 @@ pub(crate) fn add(
             },
             endpoints: Endpoints::Datagrams,
             rated: None,
+            stack: None,
             source: None,
             piece: 0,
             start: Time::ZERO,

@@ -65,10 +65,12 @@ impl Simulation {
                 Impossible::MarkedNotEct(flow) => (flow, "a packet was marked that is not ECN-capable"),
                 Impossible::SentWhilePaused(flow) => (flow, "a packet was sent while its class was paused"),
                 Impossible::Incomplete(flow) => (flow, "a transfer ended before its last byte had arrived"),
+                Impossible::Exchanged(flow) => (flow, "a packet arrived with the payload of another"),
             };
             return Err(self.failed(&format!("flow {flow}"), what));
         }
         self.check_flows()?;
+        self.check_payloads()?;
         self.check_timers()?;
         self.check_propagation()?;
         self.check_capacities()

@@ -3,10 +3,12 @@
 
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Flow};
+use crate::endpoint::stack::StackEnds;
 use crate::measure::ledger::Tally;
 use crate::measure::losses::Cause;
 use crate::measure::port::Passed;
 use crate::network::packet::{Packet, Role};
+use crate::network::payloads::Payloads;
 use crate::network::port::PortId;
 use crate::report::RunError;
 use aqm_core::units::Span;
@@ -94,6 +96,28 @@ impl Simulation {
             extras.impairment.as_ref().is_some_and(|impairment| impairment.jitter > Span::ZERO)
                 || extras.device.as_ref().is_some_and(|device| device.qdisc.reorders())
         })
+    }
+
+    /// Every payload of a real transport was taken by its receiver, or lost with its packet, or is with a packet under way;
+    /// and the flows lost as many packets.
+    pub(super) fn check_payloads(&self) -> Result<(), RunError> {
+        let payloads = &self.shared.slab.records.payloads;
+        let Payloads { sent, taken, dropped, .. } = *payloads;
+        let under_way = payloads.alive() as u64;
+        if sent != taken + dropped + under_way {
+            let what = format!(
+                "{sent} payloads were sent, but {taken} taken, {dropped} lost, and {under_way} are on their way"
+            );
+            return Err(self.failed("all flows", &what));
+        }
+        let stacks = self.flows.iter().enumerate().filter(|(_, flow)| flow.session.stack.is_some());
+        let lost = stacks.map(|(number, _)| self.shared.metrics.losses.of_flow(number).tally);
+        let lost: u64 = lost.map(|tally| tally.data + tally.control).sum();
+        if lost != dropped {
+            let what = format!("their flows lost {lost} packets, but {dropped} payloads are gone");
+            return Err(self.failed("all flows", &what));
+        }
+        Ok(())
     }
 
     fn check_pauses(&self, waiting: u64) -> Result<(), RunError> {
@@ -215,6 +239,9 @@ impl Simulation {
 
 /// A flow has delivered what its receiver has, which has nothing that was not sent.
 fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
+    if let Some(ends) = &flow.session.stack {
+        return check_stack(flow, ends, delivered);
+    }
     let Endpoints::Tcp(connection) = &flow.endpoints else {
         let received = flow.session.ledger.received.payload;
         // With go-back-N, what comes out of order or twice is received, but not delivered.
@@ -234,6 +261,18 @@ fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
         return Err(format!(
             "{in_order} bytes were received in order and {beyond} beyond gaps, but {sent} sent, {acknowledged} acknowledged and {sacked} reported beyond"
         ));
+    }
+    Ok(())
+}
+
+/// A stack hands over no more than its datagrams carried.
+fn check_stack(flow: &Flow, ends: &StackEnds, delivered: u64) -> Result<(), String> {
+    let (said, received) = (ends.delivered(), flow.session.ledger.received.payload);
+    if delivered != said {
+        return Err(format!("{delivered} bytes were measured as delivered, but its receiver has {said}"));
+    }
+    if delivered > received {
+        return Err(format!("its receiver has {delivered} bytes, but {received} came in datagrams"));
     }
     Ok(())
 }

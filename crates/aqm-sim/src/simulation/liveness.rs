@@ -38,8 +38,15 @@ impl Simulation {
     /// the next segment if they are spaced.
     pub(super) fn check_timers(&self) -> Result<(), RunError> {
         for (number, flow) in self.flows.iter().enumerate() {
-            let Endpoints::Tcp(connection) = &flow.endpoints else { continue };
-            if let Some(what) = forgotten(connection, self.shared.now) {
+            let forgotten = match &flow.endpoints {
+                Endpoints::Tcp(connection) => forgotten(connection, self.shared.now),
+                Endpoints::Datagrams => {
+                    let timers = flow.session.stack.iter().flat_map(|ends| ends.timers);
+                    let mut overdue = timers.filter(|timer| *timer < self.shared.now);
+                    overdue.next().map(|_| "nothing will look at its timer")
+                }
+            };
+            if let Some(what) = forgotten {
                 return Err(self.failed(&format!("flow {number}"), what));
             }
         }

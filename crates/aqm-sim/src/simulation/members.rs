@@ -3,12 +3,14 @@
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rated::RatedEnds;
+use crate::endpoint::stack::StackEnds;
 use crate::endpoint::tcp::Connection;
 use crate::network::ideal::Train;
 use crate::network::path::Path;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{FlowGroup, Source, Transport};
+use crate::stack::{Chosen, Task};
 use crate::traffic::application::Application;
 use crate::traffic::arrivals::Arrivals;
 use crate::traffic::client::Client;
@@ -44,6 +46,8 @@ pub(crate) struct Member<'a> {
     /// The paths between its hosts.
     pub(crate) paths: &'a [Path],
     pub(crate) inputs: &'a Inputs,
+    /// Its real transport, if it has one.
+    pub(crate) stack: Option<&'a Chosen>,
     pub(crate) seed: u64,
 }
 
@@ -83,17 +87,18 @@ impl Member<'_> {
                             source: None,
                             start,
                             size: None,
-                        }));
+                        })?);
                     }
                 }
                 let client = Client::new(round, self.stream("client"));
                 self.add_user(Application::Client(Box::new(client)), start, directions);
             }
             Source::Video(video) => {
-                let directions = [false, true].map(|back| {
+                let mut directions = Vec::new();
+                for back in [false, true] {
                     let name = format!("{}{}", self.name, if back { ".back" } else { "" });
                     let path = &self.paths[0];
-                    self.add(Direction {
+                    directions.push(self.add(Direction {
                         name: &name,
                         path,
                         back,
@@ -101,9 +106,9 @@ impl Member<'_> {
                         source: None,
                         start,
                         size: None,
-                    })
-                });
-                self.add_user(Application::Player(Box::new(Player::new(video))), start, directions.into());
+                    })?);
+                }
+                self.add_user(Application::Player(Box::new(Player::new(video))), start, directions);
             }
             Source::Replay { file } => self.add_conversations(file, start)?,
             Source::Workload { size, load } => self.add_workload(size, *load, capacity, start, end)?,
@@ -132,7 +137,7 @@ impl Member<'_> {
                     source,
                     start,
                     size,
-                });
+                })?;
                 if both_ways {
                     let source = Arrivals::new(&group.source, self.piece(), self.stream("source back"));
                     let (name, path) = (format!("{name}.back"), &self.paths[0]);
@@ -144,7 +149,7 @@ impl Member<'_> {
                         source,
                         start,
                         size: None,
-                    });
+                    })?;
                 }
             }
         }
@@ -197,7 +202,7 @@ impl Member<'_> {
                 source: None,
                 start: at,
                 size,
-            });
+            })?;
             at += gap.span(&mut random);
             number += 1;
         }
@@ -209,10 +214,11 @@ impl Member<'_> {
         for (number, conversation) in self.inputs.conversations(file)?.iter().enumerate() {
             let start = start + conversation.start + conversation.turns[0].wait;
             let by_client = conversation.turns[0].by_client;
-            let directions = [false, true].map(|back| {
+            let mut directions = Vec::new();
+            for back in [false, true] {
                 let name = format!("{}.{number}{}", self.name, if back { ".back" } else { "" });
                 let path = &self.paths[0];
-                self.add(Direction {
+                directions.push(self.add(Direction {
                     name: &name,
                     path,
                     back,
@@ -220,10 +226,10 @@ impl Member<'_> {
                     source: None,
                     start,
                     size: None,
-                })
-            });
+                })?);
+            }
             let dialogue = Dialogue::new(conversation.turns.clone());
-            self.add_user(Application::Dialogue(Box::new(dialogue)), start, directions.into());
+            self.add_user(Application::Dialogue(Box::new(dialogue)), start, directions);
         }
         Ok(())
     }
@@ -242,16 +248,21 @@ impl Member<'_> {
             Transport::Udp { packet_bytes, .. } => *packet_bytes,
             Transport::Tcp(tcp) => tcp.bytes("write").map_or(tcp.mss(), |bytes| bytes.as_u64() as u32),
             Transport::Rate(rated) => rated.packet_bytes(),
+            Transport::Stack(_) => self.stack.map_or(0, Chosen::packet_bytes),
         }
     }
 
-    fn add(&mut self, direction: Direction<'_>) -> u32 {
+    fn refused(&self, problem: &str) -> RunError {
+        RunError::Input(format!("flows: '{}': {problem}", self.group.name))
+    }
+
+    fn add(&mut self, direction: Direction<'_>) -> Result<u32, RunError> {
         let group = self.group;
         let mut hashes = Random::stream(0, direction.name);
         let random = Random::stream(self.seed, &format!("{} congestion control", direction.name));
         let (there, here) = (&direction.path.forward, &direction.path.reverse);
         let (forward, reverse) = if direction.back { (here, there) } else { (there, here) };
-        let mut rate_ends = None;
+        let (mut rate_ends, mut stack_ends) = (None, None);
         let (endpoints, headers, kind, protocol, ecn) = match &group.transport {
             Transport::Udp { ecn, .. } => {
                 let kind = if direction.back { "udp-back" } else { "udp" };
@@ -274,6 +285,16 @@ impl Member<'_> {
                     Some(Box::new(RatedEnds::new(rated, line, direction.start, direction.size, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
+            Transport::Stack(named) => {
+                let stack =
+                    self.stack.ok_or_else(|| self.refused(&format!("unknown stack '{}'", named.name)))?;
+                let task = Task { size: direction.size, start: direction.start, random };
+                let ends =
+                    stack.stack.connect(&stack.values, task).map_err(|problem| self.refused(&problem))?;
+                let info = stack.info();
+                stack_ends = Some(Box::new(StackEnds::new(ends)));
+                (Endpoints::Datagrams, info.headers, info.name, info.protocol, Ecn::NotEct)
+            }
         };
         let (from, to) = if direction.back { (&group.to, &group.from) } else { (&group.from, &group.to) };
         let back = direction.path.rtt.saturating_sub(direction.path.propagation);
@@ -295,6 +316,7 @@ impl Member<'_> {
             },
             endpoints,
             rated: rate_ends,
+            stack: stack_ends,
             source: direction.source,
             piece: self.piece(),
             start: direction.start,
@@ -311,13 +333,13 @@ impl Member<'_> {
             let headers = u32::from(headers);
             let payload = match &group.transport {
                 Transport::Tcp(_) => self.piece(),
-                Transport::Udp { .. } | Transport::Rate(_) => self.piece() - headers,
+                Transport::Udp { .. } | Transport::Rate(_) | Transport::Stack(_) => self.piece() - headers,
             };
             let train = Train::of(size, payload, headers + self.simulation.overhead);
             train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
         });
         self.labels.push(Label { group: group.name.clone(), kind, rtt, ideal, voice, back: direction.back });
-        flow
+        Ok(flow)
     }
 }
 

@@ -241,6 +241,9 @@ impl Simulation {
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
                 }
+                if let Some(ends) = &mut flow.session.stack {
+                    ends.forget();
+                }
                 if let Some(ends) = &mut flow.session.rated {
                     ends.transfer.rewinds = Rewinds::default();
                 }

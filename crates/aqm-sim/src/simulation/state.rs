@@ -173,6 +173,7 @@ impl Simulation {
             session: Box::new(Session {
                 source: setup.source,
                 rated: setup.rated,
+                stack: setup.stack,
                 piece: setup.piece,
                 user: None,
                 written: 0,

@@ -155,6 +155,7 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
             },
             endpoints: Endpoints::Datagrams,
             rated: None,
+            stack: None,
             source: None,
             piece: 0,
             start: Time::from_nanos(u64::MAX),

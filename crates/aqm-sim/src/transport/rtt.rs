@@ -94,12 +94,7 @@ impl RttEstimator {
         self.smoothed
     }
 
-    /// Mean of the samples since the last [`forget`](Self::forget), in milliseconds.
-    pub(crate) fn mean_ms(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.sum.as_millis_f64() / self.samples as f64)
-    }
-
-    /// Sum and number of the samples counted.
+    /// Sum and number of the samples since the last [`forget`](Self::forget).
     pub(crate) fn total(&self) -> (Span, u64) {
         (self.sum, self.samples)
     }

@@ -12,6 +12,7 @@ mod rated;
 mod scenarios;
 mod series;
 mod shares;
+mod stacks;
 mod switches;
 mod topologies;
 mod traffic;

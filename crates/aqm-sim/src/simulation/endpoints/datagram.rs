@@ -1,11 +1,12 @@
 //! Datagrams: nothing answers and nothing is sent again.
 
 use crate::endpoint::recorded::Recorded;
+use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
-use aqm_core::units::Span;
+use aqm_core::units::{Span, Time};
 
 /// A message of datagrams is cut here: a heavy tail knows no bounds, and all its datagrams are sent at once.
 const LARGEST_MESSAGE: u64 = 16 << 20;
@@ -26,6 +27,24 @@ impl Simulation {
         self.shared.metrics.shares[number].total += u64::from(packet.payload);
         if self.shared.faults.strike(Fault::CountedTwice) {
             self.shared.metrics.shares[number].total += u64::from(packet.payload);
+        }
+    }
+
+    /// A flow of a rate-based sender or of a real transport begins.
+    #[cold]
+    pub(super) fn start_datagrams(&mut self, number: usize) {
+        match &self.flows[number].session.stack {
+            Some(_) => self.pump_stack(number, Side::Client),
+            None => self.arm_rated(number),
+        }
+    }
+
+    /// The timer of one of its ends may be due.
+    #[cold]
+    pub(super) fn on_datagram_timer(&mut self, number: usize, side: Side) -> Option<Time> {
+        match &self.flows[number].session.stack {
+            Some(_) => self.on_stack_timer(number, side),
+            None => self.on_rate_timer(number),
         }
     }
 

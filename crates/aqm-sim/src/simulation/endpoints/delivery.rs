@@ -23,7 +23,9 @@ impl Simulation {
             self.observe_at_host(id, |observer, seen| observer.on_received(seen));
         }
         if packet.record.is_some() {
-            self.read_telemetry(id);
+            if self.open_record(id) {
+                return;
+            }
             self.shared.slab.remove(id);
         } else {
             self.shared.slab.remove_plain(id);
@@ -39,6 +41,18 @@ impl Simulation {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
             Endpoints::Datagrams => self.deliver_datagram(number, &packet),
         }
+    }
+
+    /// A packet with a record has reached the end of its route; answers whether that was all of it.
+    #[cold]
+    #[inline(never)]
+    fn open_record(&mut self, id: PacketId) -> bool {
+        if let Some(payload) = self.shared.slab.take_payload(id) {
+            self.deliver_payload(id, payload);
+            return true;
+        }
+        self.read_telemetry(id);
+        false
     }
 
     /// A source has something to send.
@@ -62,7 +76,7 @@ impl Simulation {
                     self.pump(index);
                     return stop;
                 }
-                Endpoints::Datagrams => self.arm_rated(index),
+                Endpoints::Datagrams => self.start_datagrams(index),
             }
             return None;
         };

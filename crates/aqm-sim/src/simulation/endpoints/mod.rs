@@ -6,5 +6,6 @@ mod delivery;
 mod feedback;
 mod rated;
 mod replay;
+mod stack;
 mod tcp;
 mod telemetry;

@@ -1,6 +1,7 @@
 //! TCP at both ends: what the sans-I/O state machines of `transport` say becomes packets and timers.
 
 use crate::endpoint::flow::Endpoints;
+use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
 use crate::simulation::engine::{EventKind, Target};
 use crate::simulation::faults::Fault;
@@ -199,7 +200,7 @@ impl Simulation {
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
-            return self.on_rate_timer(number);
+            return self.on_datagram_timer(number, Side::Client);
         };
         if connection.sender_timer != self.shared.now {
             return None;
@@ -220,7 +221,9 @@ impl Simulation {
     }
 
     pub(crate) fn on_receiver_timer(&mut self, number: usize) -> Option<Time> {
-        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else { return None };
+        let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
+            return self.on_datagram_timer(number, Side::Server);
+        };
         if connection.receiver_timer != self.shared.now {
             return None;
         }

@@ -1,0 +1,131 @@
+//! Both ends of a flow of a real transport.
+
+use crate::stack::{End, Ends, LARGEST_DATAGRAM, Lost};
+use crate::transport::Losses;
+use aqm_core::packet::Ecn;
+use aqm_core::units::{Span, Time};
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Opens it and sends.
+    Client,
+    /// Answers and receives.
+    Server,
+}
+
+/// After so many calls at one instant an end waits for the next.
+const MOST_TURNS: u32 = 64;
+/// The least time until it is asked again: no host has finer timers.
+const LEAST_WAIT: Span = Span::from_micros(1);
+
+/// Both ends, and the events that stand for their timers, [`Time::MAX`] for none.
+pub(crate) struct StackEnds {
+    ends: [Box<dyn End>; 2],
+    pub(crate) timers: [Time; 2],
+    /// Sum and number of the client's round-trip times, one for each datagram that it has got.
+    pub(crate) round_trips: (Span, u64),
+    /// What the client had found lost when measuring began.
+    before: Lost,
+    /// What an end has done that none may do.
+    misdeed: Option<String>,
+}
+
+impl StackEnds {
+    pub(crate) fn new(ends: Ends) -> StackEnds {
+        StackEnds {
+            ends: [ends.client, ends.server],
+            timers: [Time::MAX; 2],
+            round_trips: (Span::ZERO, 0),
+            before: Lost::default(),
+            misdeed: None,
+        }
+    }
+
+    fn client(&self) -> &dyn End {
+        &*self.ends[Side::Client as usize]
+    }
+
+    /// Payload that the receiving application has got.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.ends[Side::Server as usize].delivered()
+    }
+
+    /// The client's congestion window, bytes.
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.client().window()
+    }
+
+    /// What was found lost since measuring began.
+    pub(crate) fn losses(&self) -> Losses {
+        let Lost { packets, events, timeouts } = self.client().losses();
+        Losses {
+            recoveries: events - self.before.events,
+            timeouts: timeouts - self.before.timeouts,
+            retransmissions: packets - self.before.packets,
+        }
+    }
+
+    /// Measuring begins.
+    pub(crate) fn forget(&mut self) {
+        self.before = self.client().losses();
+        self.round_trips = (Span::ZERO, 0);
+    }
+
+    /// Why the connection has ended too soon, if it has.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let both = || self.ends.iter().find_map(|end| end.failure());
+        self.misdeed.clone().or_else(both)
+    }
+
+    /// A datagram has arrived.
+    pub(crate) fn on_datagram(&mut self, side: Side, datagram: &[u8], ecn: Ecn, now: Time) {
+        self.ends[side as usize].on_datagram(datagram, ecn, now);
+        if side == Side::Client
+            && let Some(rtt) = self.client().rtt()
+        {
+            self.round_trips.0 += rtt;
+            self.round_trips.1 += 1;
+        }
+    }
+
+    /// The timer of an end is due.
+    pub(crate) fn on_timer(&mut self, side: Side, now: Time) {
+        self.ends[side as usize].on_timer(now);
+    }
+
+    /// The next datagram of an end, written into `datagram`.
+    pub(crate) fn next_datagram(&mut self, side: Side, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn> {
+        if self.misdeed.is_some() {
+            return None;
+        }
+        let ecn = self.ends[side as usize].next_datagram(datagram, now)?;
+        if !(1..=LARGEST_DATAGRAM).contains(&datagram.len()) {
+            let bytes = datagram.len();
+            self.misdeed = Some(format!("a datagram of {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}"));
+            return None;
+        }
+        Some(ecn)
+    }
+
+    /// Lets an end do what is due now; after `turns` of them it waits. Answers whether it has done anything.
+    pub(crate) fn catch_up(&mut self, side: Side, now: Time, turns: u32) -> bool {
+        let is_due = self.ends[side as usize].deadline().is_some_and(|deadline| deadline <= now);
+        let goes_on = is_due && turns < MOST_TURNS;
+        if goes_on {
+            self.on_timer(side, now);
+        }
+        goes_on
+    }
+
+    /// When an event must stand for the timer of an end that none stands for yet.
+    pub(crate) fn arm(&mut self, side: Side, now: Time) -> Option<Time> {
+        let deadline = self.ends[side as usize].deadline()?.max(now + LEAST_WAIT);
+        let timer = &mut self.timers[side as usize];
+        let sooner = deadline < *timer;
+        if sooner {
+            *timer = deadline;
+        }
+        sooner.then_some(deadline)
+    }
+}

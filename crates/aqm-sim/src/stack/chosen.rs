@@ -1,0 +1,79 @@
+//! A stack as a scenario names it, and as a run finds it.
+
+use super::{Info, Stack};
+use crate::transport::{Values, field};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value as Json};
+use std::sync::Arc;
+
+/// The field of a scenario that names the stack.
+const STACK: &str = "stack";
+
+/// A stack and the values of keys, by the names that a scenario has for them. Which stacks there are, and whether these are
+/// their keys, the run's inputs say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Name of the stack.
+    pub name: String,
+    /// Values in base units; keys that are not given are as declared.
+    pub fields: Map<String, Json>,
+}
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = (STACK.to_owned(), Json::from(self.name.as_str()));
+        let fields = self.fields.iter().map(|(key, value)| (key.clone(), value.clone()));
+        std::iter::once(name).chain(fields).collect::<Map<String, Json>>().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
+        let mut fields = Map::<String, Json>::deserialize(deserializer)?;
+        let name = fields.remove(STACK).ok_or_else(|| de::Error::missing_field(STACK))?;
+        let name = name.as_str().ok_or_else(|| de::Error::custom("stack is no text"))?.to_owned();
+        Ok(Named { name, fields })
+    }
+}
+
+/// A stack with a value for each of its keys.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) stack: Arc<dyn Stack>,
+    pub(crate) values: Values,
+}
+
+impl Chosen {
+    /// `stack` with the values of `named`.
+    pub(crate) fn new(stack: &Arc<dyn Stack>, named: &Named) -> Result<Chosen, String> {
+        let mut values = Values::new(&[stack.info().params]);
+        for (name, value) in &named.fields {
+            let set = values.set_field(name, value);
+            set.map_err(|problem| format!("{}: {problem}", stack.info().name))?;
+        }
+        Ok(Chosen { stack: Arc::clone(stack), values })
+    }
+
+    pub(crate) fn info(&self) -> &'static Info {
+        self.stack.info()
+    }
+
+    /// Bytes of the largest IP packet.
+    pub(crate) fn packet_bytes(&self) -> u32 {
+        self.values.bytes(super::PACKET.name).map_or(0, |bytes| bytes.as_u64() as u32)
+    }
+}
+
+/// Whether the declaration has the keys that every stack has.
+pub(crate) fn check(info: &Info) -> Result<(), String> {
+    for needed in [super::ECN, super::PACKET] {
+        if !info.params.iter().any(|key| key.name == needed.name && key.kind.unit() == needed.kind.unit()) {
+            return Err(format!("stack '{}' has no key '{}'", info.name, needed.name));
+        }
+    }
+    let fields: std::collections::BTreeSet<String> = info.params.iter().map(field).collect();
+    if fields.len() < info.params.len() || fields.contains(STACK) {
+        return Err(format!("stack '{}' declares a key twice, or one called '{STACK}'", info.name));
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! The applications at both ends: one writes, the other reads.
+
+use bytes::Bytes;
+use quinn_proto::{Connection, Dir, StreamEvent, StreamId, VarInt};
+use std::time::Instant;
+
+/// What the ends of a connection do with its streams.
+pub(crate) trait Work: Send {
+    /// The handshake is over.
+    fn on_connected(&mut self, connection: &mut Connection);
+
+    /// Something has happened to a stream.
+    fn on_stream(&mut self, event: StreamEvent, connection: &mut Connection, now: Instant);
+
+    /// Whether all is done: what ends the connection then is no failure.
+    fn is_done(&self) -> bool;
+
+    /// Payload read.
+    fn delivered(&self) -> u64 {
+        0
+    }
+}
+
+/// What is written; nobody looks at it.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Writes payload to streams, as much as they take.
+pub(crate) struct Writer {
+    /// Streams, and what is left to write to each; none for no end.
+    streams: Vec<(StreamId, Option<u64>)>,
+    /// The shares that they will have.
+    shares: Vec<Option<u64>>,
+    unfinished: usize,
+}
+
+impl Writer {
+    /// Spreads `size` over `streams`; the first have a byte more if it does not come out even.
+    pub(crate) fn new(size: Option<u64>, streams: u32) -> Writer {
+        let (streams, size) = (u64::from(streams), size);
+        let share = |number| size.map(|size| size / streams + u64::from(number < size % streams));
+        let shares: Vec<_> = (0..streams).map(share).collect();
+        Writer { streams: Vec::new(), unfinished: shares.len(), shares }
+    }
+
+    fn write(&mut self, number: usize, connection: &mut Connection) {
+        let Some((id, left)) = self.streams.get_mut(number) else { return };
+        let mut stream = connection.send_stream(*id);
+        while left.is_none_or(|left| left > 0) {
+            let room = left.map_or(ZEROS.len(), |left| ZEROS.len().min(left as usize));
+            match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..room])]) {
+                Ok(written) if written.bytes > 0 => {
+                    *left = left.map(|left| left - written.bytes as u64);
+                }
+                // It is full, or the connection is over.
+                _ => return,
+            }
+        }
+        // Already finished, or over: nothing is left to do.
+        let _ = stream.finish();
+    }
+}
+
+impl Work for Writer {
+    fn on_connected(&mut self, connection: &mut Connection) {
+        for share in std::mem::take(&mut self.shares) {
+            if let Some(id) = connection.streams().open(Dir::Uni) {
+                self.streams.push((id, share));
+            }
+        }
+        (0..self.streams.len()).for_each(|number| self.write(number, connection));
+    }
+
+    fn on_stream(&mut self, event: StreamEvent, connection: &mut Connection, now: Instant) {
+        match event {
+            StreamEvent::Writable { id } => {
+                if let Some(number) = self.streams.iter().position(|(known, _)| *known == id) {
+                    self.write(number, connection);
+                }
+            }
+            StreamEvent::Finished { .. } => {
+                self.unfinished -= 1;
+                if self.unfinished == 0 {
+                    connection.close(now, VarInt::from_u32(0), Bytes::new());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.unfinished == 0
+    }
+}
+
+/// Reads what has come, at once.
+#[derive(Default)]
+pub(crate) struct Reader {
+    delivered: u64,
+}
+
+impl Reader {
+    fn read(&mut self, id: StreamId, connection: &mut Connection) {
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else { return };
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            self.delivered += chunk.bytes.len() as u64;
+        }
+        // What is to be sent is asked for after every call.
+        let _ = chunks.finalize();
+    }
+}
+
+impl Work for Reader {
+    fn on_connected(&mut self, _: &mut Connection) {}
+
+    fn on_stream(&mut self, event: StreamEvent, connection: &mut Connection, _: Instant) {
+        match event {
+            StreamEvent::Opened { dir } => {
+                while let Some(id) = connection.streams().accept(dir) {
+                    self.read(id, connection);
+                }
+            }
+            StreamEvent::Readable { id } => self.read(id, connection),
+            _ => {}
+        }
+    }
+
+    /// The client says when it is over.
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}

@@ -100,6 +100,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
         ("newreno as in ns-3", "3*newreno:abc=off:ssthresh=pipe"),
         ("cubic with everything", "3*cubic:hystart=on:prr=on:rack=on:handshake=on:eifel=on:quickack=16:pacing=on"),
         ("poisson tcp", "2*poisson:rate=6mbit:transport=cubic"),
+        ("quinn in streams", "2*quinn:streams=3:size=2mb"),
+        ("quinn's newreno without ecn", "2*quinn:cc=newreno:ecn=off:mtud=off"),
     ):
         yield f"flows {name}", {**PLAIN, "aqm": "codel", "flows": [spec, "1*cubic"]}
     for rule in RULES:

@@ -18,6 +18,13 @@ def random_scenarios_pass_their_checks_or_are_refused_in_a_line() -> None:
     assert done.stdout.startswith("200 scenarios"), done.stdout
 
 
+def random_scenarios_with_real_transports_pass_their_checks_or_are_refused_in_a_line() -> None:
+    command = [sys.executable, str(SOAK), "--runs", "40", "--jobs", "1", "--seed", "8", "--flows", "quinn,cubic"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("40 scenarios"), done.stdout
+
+
 def mutated_commands_work_or_end_in_a_line(tmp_path: Path) -> None:
     command = [sys.executable, str(SOAK.with_name("commands.py")), "--runs", "100", "--log", str(tmp_path / "found")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

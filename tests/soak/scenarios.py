@@ -27,7 +27,6 @@ LONGEST_S = 30.0
 
 PROGRAMS = ("dscp", "dscp int", "dscp threshold 3000b notify int", "dscp target 1ms period 10ms", "pmqecn", "qcn")
 SWITCHED = ("star", "many_to_one", "many_to_many", "leaf_spine")
-RATED = ("dcqcn", "qcn", "pmqecn")
 
 
 def _switch() -> st.SearchStrategy[str]:
@@ -59,9 +58,9 @@ def topologies() -> st.SearchStrategy[str]:
 
 
 @st.composite
-def flows(draw: st.DrawFn, rate: int) -> str:
-    """Return a group of flows for a link of about this rate."""
-    kind = draw(st.sampled_from(sorted(KINDS)))
+def flows(draw: st.DrawFn, rate: int, kinds: tuple[str, ...]) -> str:
+    """Return a group of flows, one of `kinds`, for a link of about this rate."""
+    kind = draw(st.sampled_from(kinds))
     count = draw(st.integers(1, 4))
     keys: dict[str, str] = {}
 
@@ -90,7 +89,14 @@ def flows(draw: st.DrawFn, rate: int) -> str:
     maybe("class", "0", "1", "3", "9")
     maybe("dscp", "0", "26", "46")
     maybe("ecn", "off", "classic", "l4s")
-    if kind in TRANSPORTS and kind not in RATED:
+    form = TRANSPORTS[kind].form if kind in TRANSPORTS else None
+    if form == "stack":
+        maybe("cc", "cubic", "newreno")
+        maybe("streams", "1", "3", "100")
+        maybe("packet", "1228b", "1500b", "9000b")
+        maybe("credit", "3kb", "10mb")
+        maybe("mtud", "on", "off")
+    if form == "tcp":
         maybe("mss", "1b", "100b", "1448b", "9000b")
         maybe("window", "2p", "20p", "1mb")
         for switch in ("sack", "pacing", "hystart", "handshake", "eifel", "prr", "rack", "ipv6"):
@@ -113,8 +119,8 @@ def aqms(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, traces: tuple[str, ...]) -> dict[str, Any]:
-    """Return the options of a small comparison; `traces` are link traces to choose from."""
+def scenarios(draw: st.DrawFn, traces: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Return the options of a small comparison; `traces` and `kinds` are link traces and flows to choose from."""
     options: dict[str, Any] = {"aqm": draw(aqms()), "rtt": draw(st.sampled_from(RTTS)), "seeds": "1"}
     rate = draw(st.sampled_from(RATES))
     if draw(st.integers(0, 7)) == 0:
@@ -123,7 +129,7 @@ def scenarios(draw: st.DrawFn, traces: tuple[str, ...]) -> dict[str, Any]:
     else:
         options["rate"] = f"{rate}bit"
     options["topology"] = draw(topologies())
-    groups = draw(st.lists(flows(rate), min_size=0, max_size=3))
+    groups = draw(st.lists(flows(rate, kinds), min_size=0, max_size=3))
     if groups:
         options["flows"] = groups
     if draw(st.integers(0, 9)) == 0:

@@ -1,6 +1,6 @@
 """Random scenarios, one after another: none may fail its own checks, panic, abort or hang.
 
-    python tests/soak/soak.py [--runs 8000] [--seed 1] [--jobs N] [--seconds 20] [--log FILE]
+    python tests/soak/soak.py [--runs 8000] [--seed 1] [--jobs N] [--seconds 20] [--flows KIND,...] [--log FILE]
 
 Each worker is a process that is told where to begin; what it is about to run it says first, so that an abort names its
 scenario. Invalid scenarios count apart: they must be refused in one line. The status is 1 if anything was found.
@@ -28,6 +28,7 @@ from scenarios import CAPTURE, LINK_TRACE, scenarios
 
 from aqmlab import _native
 from aqmlab.scenario import inputs
+from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.options import from_values
 from aqmlab.scenario.resolve import resolve
 from aqmlab.vocabulary.errors import InputError
@@ -81,7 +82,7 @@ def _stop_after(seconds: float, monitor: _native.Monitor, ended: threading.Event
             return
 
 
-def examples(count: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
+def examples(count: int, seed: int, folder: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Return so many scenarios; the same for the same seed."""
     for name, text in TRACES.items():
         (folder / f"{name}.trace").write_text(text)
@@ -96,7 +97,7 @@ def examples(count: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(scenarios(traces))
+    @given(scenarios(traces, kinds))
     def collect(options: dict[str, Any]) -> None:
         found.append(options)
 
@@ -104,11 +105,11 @@ def examples(count: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
     return iter(found)
 
 
-def work(count: int, seed: int, seconds: float) -> None:
+def work(count: int, seed: int, seconds: float, kinds: tuple[str, ...]) -> None:
     """Run scenarios; what is to be run and what came of it are lines of JSON on standard output."""
     kept = (inputs.capture(CAPTURE), inputs.link_trace(LINK_TRACE))
     with tempfile.TemporaryDirectory() as folder:
-        for options in examples(count, seed, Path(folder)):
+        for options in examples(count, seed, Path(folder), kinds):
             print(json.dumps({"next": options}), flush=True)
             started = time.monotonic()
             try:
@@ -120,9 +121,10 @@ def work(count: int, seed: int, seconds: float) -> None:
     del kept
 
 
-def supervise(count: int, seed: int, seconds: float) -> list[dict[str, Any]]:
+def supervise(count: int, seed: int, seconds: float, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
     """Run a worker to its end, and answer what it said, an abort included."""
     command = [sys.executable, __file__, "--work", str(count), "--seed", str(seed), "--seconds", str(seconds)]
+    command += ["--flows", ",".join(kinds)]
     # A run that cannot even be cancelled is stopped from outside.
     limit = count * 10.0 + 10 * seconds
     try:
@@ -153,18 +155,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=20.0, help="processor time that a run may take")
+    parser.add_argument("--flows", default=",".join(sorted(KINDS)), help="kinds of flow to choose from")
     parser.add_argument("--log", type=Path, help="every scenario and what came of it, as lines of JSON")
     parser.add_argument("--work", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    kinds = tuple(options.flows.split(","))
     if options.work is not None:
-        work(options.work, options.seed, options.seconds)
+        work(options.work, options.seed, options.seconds, kinds)
         return 0
     chunks = [min(CHUNK, options.runs - start) for start in range(0, options.runs, CHUNK)]
     counts: collections.Counter[str] = collections.Counter()
     started = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
         tasks = [
-            pool.submit(supervise, size, options.seed * 100_000 + number, options.seconds)
+            pool.submit(supervise, size, options.seed * 100_000 + number, options.seconds, kinds)
             for number, size in enumerate(chunks)
         ]
         for task in tasks:

@@ -1,5 +1,6 @@
 //! The declarations of kinds of flow, transports and keys, as JSON.
 
+use crate::stacks::stacks;
 use aqm_core::params::{Kind as Unit, ParamSpec, Preset, Value as Declared};
 use aqm_core::units::Span;
 use aqm_sim::rate_control::{self, RATED};
@@ -26,7 +27,10 @@ pub(crate) fn flows() -> String {
         "stacks": [],
     });
     let rated = rate_control::RATE_CONTROLS.iter().map(|info| rated(info));
-    let transports = std::iter::once(udp).chain(CONTROLS.iter().map(|info| transport(info))).chain(rated);
+    let real = stacks();
+    let real = real.iter().map(|stack| real_transport(stack.info()));
+    let transports =
+        std::iter::once(udp).chain(CONTROLS.iter().map(|info| transport(info))).chain(rated).chain(real);
     json!({
         "common": COMMON.iter().map(key).collect::<Value>(),
         "bulk": BULK.iter().map(key).collect::<Value>(),
@@ -74,6 +78,23 @@ fn rated(info: &rate_control::Info) -> Value {
     })
 }
 
+fn real_transport(info: &aqm_sim::stack::Info) -> Value {
+    json!({
+        "name": info.name,
+        "form": "stack",
+        "alias": "",
+        "summary": info.summary,
+        "reference": info.reference,
+        "carries": false,
+        "keys": info.params.iter().map(param).collect::<Value>(),
+        "sets": {},
+        "only": {},
+        "must": [],
+        "relations": [],
+        "stacks": [],
+    })
+}
+
 fn relation(relation: &Relation) -> Value {
     json!({ "given": relation.given, "needs": relation.needs })
 }
@@ -89,7 +110,10 @@ fn kind(kind: &SourceKind) -> Value {
     let transports: Vec<&str> = match kind.over {
         Over::Udp => vec!["udp"],
         Over::Tcp => controls.collect(),
-        Over::Reacting => controls.chain(rate_control::RATE_CONTROLS.iter().map(|info| info.name)).collect(),
+        Over::Reacting => {
+            let rated = rate_control::RATE_CONTROLS.iter().map(|info| info.name);
+            controls.chain(rated).chain(stacks().iter().map(|stack| stack.info().name)).collect()
+        }
         Over::Any => std::iter::once("udp").chain(controls).collect(),
     };
     let constants: Map<String, Value> = kind

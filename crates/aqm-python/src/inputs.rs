@@ -1,6 +1,7 @@
 //! The inputs of a scenario: captures and link traces, parsed once from bytes read by Python.
 
 use crate::error::input;
+use crate::stacks::stacks;
 use aqm_io::capture::{self, Answer, CapturedPacket, Delivery, FiveTuple, Loss, RoundTrip};
 use aqm_io::link_trace;
 use aqm_sim::scenario::inputs;
@@ -210,7 +211,7 @@ impl LinkTrace {
     const LARGEST_FILE_BYTES: u64 = link_trace::LinkTrace::LARGEST_FILE_BYTES;
 }
 
-/// Captures and link traces by the names that scenarios use; runs share them.
+/// Captures and link traces by the names that scenarios use, and the real transports there are; runs share them.
 #[pyclass(frozen, module = "aqmlab._native")]
 pub(crate) struct Inputs(pub(crate) inputs::Inputs);
 
@@ -218,7 +219,10 @@ pub(crate) struct Inputs(pub(crate) inputs::Inputs);
 impl Inputs {
     #[new]
     #[pyo3(signature = (captures = BTreeMap::new(), link_traces = BTreeMap::new()))]
-    fn new(captures: BTreeMap<String, Py<Capture>>, link_traces: BTreeMap<String, Py<LinkTrace>>) -> Inputs {
+    fn new(
+        captures: BTreeMap<String, Py<Capture>>,
+        link_traces: BTreeMap<String, Py<LinkTrace>>,
+    ) -> PyResult<Inputs> {
         let mut inputs = inputs::Inputs::default();
         for (name, capture) in &captures {
             inputs.add_capture(name, Arc::clone(&capture.get().0));
@@ -226,7 +230,10 @@ impl Inputs {
         for (name, trace) in &link_traces {
             inputs.add_link_trace(name, trace.get().0.clone());
         }
-        Inputs(inputs)
+        for stack in stacks() {
+            inputs.add_stack(stack).map_err(input)?;
+        }
+        Ok(Inputs(inputs))
     }
 
     /// The opportunities of a link trace's first round, in milliseconds: whole numbers of 64 bits, little-endian.

@@ -22,6 +22,7 @@ mod pmqecn;
 mod rates;
 mod run;
 mod signals;
+mod stacks;
 mod stepper;
 mod units;
 

@@ -34,7 +34,7 @@ pub(crate) fn seeds(random: &mut Random) -> Seeds {
 }
 
 /// Transport settings as a flow's keys say; the rest is the crate's default.
-pub(crate) fn transport(values: &Values, random: &mut Random) -> Arc<TransportConfig> {
+pub(crate) fn transport(values: &Values) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
     let factory: Arc<dyn ControllerFactory + Send + Sync> = match values.choice("cc") {
         "newreno" => Arc::new(NewRenoConfig::default()),

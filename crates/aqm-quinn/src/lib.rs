@@ -77,7 +77,7 @@ impl Stack for Quinn {
 
     fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, String> {
         let (client, server) = (config::seeds(&mut task.random), config::seeds(&mut task.random));
-        let transport = config::transport(values, &mut task.random);
+        let transport = config::transport(values);
         let marks = values.choice("ecn") == "classic";
         let writer = Writer::new(task.size, values.count("streams"));
         Ok(Ends {

@@ -20,7 +20,7 @@ LARGEST_COUNT = 100_000
 # The default stack.
 RFC = "rfc"
 # What a scenario calls the control of a transport that reacts.
-CONTROLS = {"tcp": "congestion_control", "rate": "rate_control"}
+CONTROLS = {"tcp": "congestion_control", "rate": "rate_control", "stack": "stack"}
 
 
 @dataclass(frozen=True)

@@ -55,13 +55,13 @@ class Stack:
 
 @dataclass(frozen=True)
 class Transport:
-    """A transport: ``udp``, ``tcp`` or ``rate`` (a rate-based sender).
+    """A transport: ``udp``, ``tcp``, ``rate`` (a rate-based sender) or ``stack`` (a real one).
 
     ``sets`` differs from the keys' defaults; ``only`` limits keys to some values.
     """
 
     name: str
-    form: Literal["udp", "tcp", "rate"]
+    form: Literal["udp", "tcp", "rate", "stack"]
     alias: str
     summary: str
     reference: str

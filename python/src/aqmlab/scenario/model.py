@@ -101,8 +101,8 @@ class Flows:
     """Flows with the same settings.
 
     Each starts ``apart_ns`` later than the one before, beside what is drawn from ``start_ns``. ``rtt_ns`` is ``None``
-    where the scenario's applies. ``transport`` is ``tcp``, ``udp`` or ``rate`` (rate-based
-    senders) with its settings;
+    where the scenario's applies. ``transport`` is ``tcp``, ``udp``, ``rate`` (rate-based
+    senders) or ``stack`` (real transports) with its settings;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
     nodes where the flows begin and end; without any, each flow has hosts of its own.
     """
@@ -113,7 +113,7 @@ class Flows:
     rtt_ns: int | None
     traffic_class: int
     dscp: int
-    transport: tuple[Literal["tcp", "udp", "rate"], Settings]
+    transport: tuple[Literal["tcp", "udp", "rate", "stack"], Settings]
     source: tuple[str, Settings]
     apart_ns: int = 0
     sources: tuple[str, ...] = ()

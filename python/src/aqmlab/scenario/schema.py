@@ -189,10 +189,10 @@ def _object(properties: Schema, required: Iterable[str] | None = None) -> Schema
 def _flows() -> Schema:
     common = {key.field: _value(key) for key in COMMON if key.takes != "nodes"}
     ends = {key.field: {"type": "array", "items": _TEXT} for key in COMMON if key.takes == "nodes"}
-    tcp = [_controlled(one) for one in TRANSPORTS.values() if one.form == "tcp"]
-    rate = [_controlled(one) for one in TRANSPORTS.values() if one.form == "rate"]
     udp = _object({key.field: _value(key) for key in TRANSPORTS["udp"].keys}, required=["packet_bytes"])
-    transport = {"oneOf": [_object({"udp": udp}), _object({"tcp": {"oneOf": tcp}}), _object({"rate": {"oneOf": rate}})]}
+    controlled = {form: [_controlled(one) for one in TRANSPORTS.values() if one.form == form] for form in CONTROLS}
+    forms_of = [_object({form: {"oneOf": ones}}) for form, ones in controlled.items() if ones]
+    transport = {"oneOf": [_object({"udp": udp}), *forms_of]}
     forms: dict[str, list[SourceKind]] = {}
     for kind in KINDS.values():
         forms.setdefault(kind.form, []).append(kind)

@@ -13,6 +13,7 @@ from aqmlab.engine.linux import recorded
 from aqmlab.engine.linux.network import Network
 from aqmlab.engine.linux.recorded import Array
 from aqmlab.scenario import values
+from aqmlab.scenario.flows import CONTROLS as CHOSEN
 from aqmlab.scenario.flows import defaults_of, keys_of
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.model import Flows, Rate, Scenario
@@ -230,7 +231,8 @@ def _unable(group: Flows) -> str:
         is_known = carried["packet_bytes"] >= SMALLEST_DATAGRAM
         return _untold(group) if is_known else f"sends packets of {SMALLEST_DATAGRAM}b or more"
     if carrier != "tcp" or form != "bulk":
-        return f"sends bulk data over TCP and {', '.join(DATAGRAMS.values())} over UDP, not {form}"
+        what = form if carrier in ("tcp", "udp") else carried[CHOSEN[carrier]]
+        return f"sends bulk data over TCP and {', '.join(DATAGRAMS.values())} over UDP, not {what}"
     if group.congestion_control not in CONTROLS:
         return f"has {', '.join(CONTROLS)}, not {group.congestion_control}"
     if carried["ecn"] == "l4s":

@@ -1,0 +1,78 @@
+"""Real transports: what makes them another kind of flow than the simulator's own."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import aqmlab
+from aqmlab import InputError, scenario
+from aqmlab.engine.linux import job
+from aqmlab.scenario.kinds import KINDS, TRANSPORTS
+
+REAL = [one.name for one in TRANSPORTS.values() if one.form == "stack"]
+
+
+def quinn_is_there() -> None:
+    assert "quinn" in REAL
+    assert set(REAL) <= KINDS.keys()
+
+
+@pytest.mark.parametrize("stack", REAL)
+def results_are_the_same_with_any_number_of_jobs(stack: str) -> None:
+    def told(jobs: int) -> list[pl.DataFrame]:
+        flows = [f"2*{stack}", f"1*{stack}:size=200kb", "1*cubic"]
+        result = aqmlab.compare(rate="10mbit", rtt="20ms", duration="2s", flows=flows, aqm="pie", seeds=4, jobs=jobs)
+        return [result.runs.drop("cpu_s"), result.flows, result.series, result.queues]
+
+    for alone, beside in zip(told(1), told(2), strict=True):
+        assert alone.equals(beside, null_equal=True)
+
+
+@pytest.mark.parametrize("stack", REAL)
+def its_own_view_is_in_the_flows_and_series(stack: str) -> None:
+    result = aqmlab.compare(rate="10mbit", rtt="40ms", duration="6s", flows=f"1*{stack}", aqm="fifo", seeds=1)
+    (flow,) = result.flows.iter_rows(named=True)
+    assert flow["kind"] == stack
+    assert 40.0 < flow["rtt_mean_ms"] < 90.0
+    assert flow["packets_dropped"] <= flow["retransmissions"] + 2
+    assert flow["recoveries"] > 0
+    windows = result.series.filter(pl.col("name") == "flow.0.cwnd_bytes")["value"]
+    assert 0 < windows.min() < windows.max()
+
+
+@pytest.mark.parametrize("stack", REAL)
+def finite_flows_and_workloads_go_over_it(stack: str) -> None:
+    flows = [f"2*{stack}:size=100kb:name=sized", f"1*workload:load=0.3:size=20kb:transport={stack}"]
+    result = aqmlab.compare(rate="10mbit", rtt="20ms", duration="4s", flows=flows, aqm="fq_codel", seeds=1)
+    (run,) = result.runs.iter_rows(named=True)
+    assert run["class.sized.completed_flows"] == 2
+    assert run["class.workload.completed_flows"] > 20
+
+
+def a_connection_that_fails_is_named_below_the_result() -> None:
+    flows = "2*quinn:start=0s"
+    result = aqmlab.compare(rate="1mbit", rtt="20ms", duration="35s", flows=flows, loss="99.99%", aqm="fifo", seeds=1)
+    assert any("2 of the flows 'quinn' ended too soon: timed out" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize(
+    ("flows", "complaint"),
+    [
+        ("1*quinn:cc=vegas", "cc: 'vegas' is not one of cubic, newreno, bbr"),
+        ("1*quinn:mss=1000b", "'mss' means nothing for quinn"),
+        ("1*quinn:packet=1000b", "packet: '1000b' is out of range"),
+        ("1*quinn:stop=1s", "only TCP flows stop at a time"),
+        ("1*web:transport=quinn", "transport 'quinn' is not one of"),
+    ],
+)
+def what_it_cannot_do_is_refused(flows: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        aqmlab.compare(rate="10mbit", rtt="20ms", duration="2s", flows=flows, aqm="fifo", seeds=1)
+
+
+def no_kernel_has_it() -> None:
+    options = {"rate": "10mbit", "rtt": "20ms", "duration": "2s", "flows": "1*quinn", "aqm": "fifo"}
+    (simulated,) = scenario.resolve(scenario.from_values(options)).scenarios.values()
+    with pytest.raises(InputError, match=r"engine linux sends bulk data over TCP and .* not quinn"):
+        job.described(simulated, 1)

@@ -1,0 +1,68 @@
+"""Compare quinn's congestion controls with the simulator's own, and say where they differ by more than 15 %.
+
+    python validate/stacks/compare.py [--seeds 3] [--duration 30s] [--out FILE]
+
+1, 5 and 20 flows at 10 and 50 Mbit/s and 20 and 80 ms, under four disciplines, without ECN: goodput, mean queue delay
+and loss. Both sides have the same seeds, so the same starts. What differs so little that nobody would notice (0.1
+Mbit/s, 1 ms, 0.1 % of packets) does not count as different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import sys
+from pathlib import Path
+
+import aqmlab
+
+FLOWS, RATES, RTTS = (1, 5, 20), ("10mbit", "50mbit"), ("20ms", "80ms")
+AQMS = ["fifo", "codel", "pie", "fq_codel"]
+# What is compared, and the difference that nobody would notice.
+MEASURES = {"goodput_mbit": 0.1, "qdelay_mean_ms": 1.0, "loss_ratio": 0.001}
+TOLERANCE = 0.15
+
+
+def means(flows: str, rate: str, rtt: str, seeds: int, duration: str) -> dict[str, dict[str, float]]:
+    """Return the means over the seeds, by discipline and measure."""
+    runs = aqmlab.compare(rate=rate, rtt=rtt, flows=flows, aqm=AQMS, seeds=seeds, duration=duration).runs
+    found: dict[str, dict[str, float]] = {}
+    for aqm in AQMS:
+        of_aqm = runs.filter(runs["aqm"] == aqm)
+        found[aqm] = {measure: float(sum(of_aqm[measure]) / of_aqm.height) for measure in MEASURES}
+    return found
+
+
+def main() -> int:
+    """Print a line for each cell and measure that differs, and write all of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--duration", default="30s")
+    parser.add_argument("--native", default="", help="keys of the native flows, as pacing=on")
+    parser.add_argument("--out", type=Path, default=Path("results/stacks.csv"))
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    differ = total = 0
+    with options.out.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(("cc", "flows", "rate", "rtt", "aqm", "measure", "native", "quinn"))
+        for cc, count, rate, rtt in itertools.product(("newreno", "cubic"), FLOWS, RATES, RTTS):
+            keys = f":{options.native}" if options.native else ""
+            native = means(f"{count}*{cc}{keys}", rate, rtt, options.seeds, options.duration)
+            quinn = means(f"{count}*quinn:cc={cc}:ecn=off", rate, rtt, options.seeds, options.duration)
+            for aqm, (measure, unnoticed) in itertools.product(AQMS, MEASURES.items()):
+                ours, theirs = native[aqm][measure], quinn[aqm][measure]
+                table.writerow((cc, count, rate, rtt, aqm, measure, f"{ours:.6g}", f"{theirs:.6g}"))
+                total += 1
+                if abs(theirs - ours) > max(TOLERANCE * max(ours, theirs), unnoticed):
+                    differ += 1
+                    cell = f"{cc:8} {count:3} {rate:7} {rtt:5} {aqm:9} {measure:15}"
+                    print(f"{cell} native {ours:8.4g}  quinn {theirs:8.4g}")
+            file.flush()
+    print(f"{differ} of {total} differ by more than {TOLERANCE:.0%}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -210,7 +210,7 @@ def flows_may_start_one_after_another() -> None:
     [
         (
             "10*reno",
-            "unknown kind 'reno', did you mean 'newreno'?; the nearest of 35 are newreno, ",
+            "unknown kind 'reno', did you mean 'newreno'?; the nearest of 36 are newreno, ",
         ),
         ("ten*cubic", "count 'ten' is not a whole number from 1 to 100000"),
         ("0*cubic", "count '0' is not a whole number"),

@@ -19,7 +19,18 @@ def random_scenarios_pass_their_checks_or_are_refused_in_a_line() -> None:
 
 
 def random_scenarios_with_real_transports_pass_their_checks_or_are_refused_in_a_line() -> None:
-    command = [sys.executable, str(SOAK), "--runs", "40", "--jobs", "1", "--seed", "8", "--flows", "quinn,cubic"]
+    command = [
+        sys.executable,
+        str(SOAK),
+        "--runs",
+        "40",
+        "--jobs",
+        "1",
+        "--seed",
+        "8",
+        "--flows",
+        "quinn,smoltcp,cubic",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("40 scenarios"), done.stdout

@@ -13,8 +13,8 @@ from aqmlab.scenario.kinds import KINDS, TRANSPORTS
 REAL = [one.name for one in TRANSPORTS.values() if one.form == "stack"]
 
 
-def quinn_is_there() -> None:
-    assert "quinn" in REAL
+def the_stacks_of_this_build_are_kinds_of_flow() -> None:
+    assert {"quinn", "smoltcp"} <= set(REAL)
     assert set(REAL) <= KINDS.keys()
 
 
@@ -29,11 +29,10 @@ def results_are_the_same_with_any_number_of_jobs(stack: str) -> None:
         assert alone.equals(beside, null_equal=True)
 
 
-@pytest.mark.parametrize("stack", REAL)
-def its_own_view_is_in_the_flows_and_series(stack: str) -> None:
-    result = aqmlab.compare(rate="10mbit", rtt="40ms", duration="6s", flows=f"1*{stack}", aqm="fifo", seeds=1)
+def what_a_stack_tells_of_itself_is_in_the_flows_and_series() -> None:
+    result = aqmlab.compare(rate="10mbit", rtt="40ms", duration="6s", flows="1*quinn", aqm="fifo", seeds=1)
     (flow,) = result.flows.iter_rows(named=True)
-    assert flow["kind"] == stack
+    assert flow["kind"] == "quinn"
     assert 40.0 < flow["rtt_mean_ms"] < 90.0
     assert flow["packets_dropped"] <= flow["retransmissions"] + 2
     assert flow["recoveries"] > 0
@@ -63,6 +62,7 @@ def a_connection_that_fails_is_named_below_the_result() -> None:
         ("1*quinn:mss=1000b", "'mss' means nothing for quinn"),
         ("1*quinn:packet=1000b", "packet: '1000b' is out of range"),
         ("1*quinn:stop=1s", "only TCP flows stop at a time"),
+        ("1*smoltcp:ecn=classic", "ecn: 'classic' is not one of off"),
         ("1*web:transport=quinn", "transport 'quinn' is not one of"),
     ],
 )

@@ -91,11 +91,15 @@ def flows(draw: st.DrawFn, rate: int, kinds: tuple[str, ...]) -> str:
     maybe("ecn", "off", "classic", "l4s")
     form = TRANSPORTS[kind].form if kind in TRANSPORTS else None
     if form == "stack":
+        maybe("packet", "1228b", "1500b", "9000b")
+    if kind == "quinn":
         maybe("cc", "cubic", "newreno")
         maybe("streams", "1", "3", "100")
-        maybe("packet", "1228b", "1500b", "9000b")
         maybe("credit", "3kb", "10mb")
         maybe("mtud", "on", "off")
+    if kind == "smoltcp":
+        maybe("cc", "cubic", "reno", "none")
+        maybe("buffer", "2kb", "64kb", "4mb")
     if form == "tcp":
         maybe("mss", "1b", "100b", "1448b", "9000b")
         maybe("window", "2p", "20p", "1mb")

@@ -8,5 +8,7 @@ pub(crate) fn stacks() -> Vec<Arc<dyn Stack>> {
     vec![
         #[cfg(feature = "quinn")]
         Arc::new(aqm_quinn::Quinn),
+        #[cfg(feature = "smoltcp")]
+        Arc::new(aqm_smoltcp::Smoltcp),
     ]
 }

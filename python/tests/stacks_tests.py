@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from collections.abc import Iterator
+from typing import ClassVar
+
 import polars as pl
 import pytest
+from conftest import ROOT
 
 import aqmlab
 from aqmlab import InputError, scenario
 from aqmlab.engine.linux import job
+from aqmlab.scenario import flows
 from aqmlab.scenario.kinds import KINDS, TRANSPORTS
 
 REAL = [one.name for one in TRANSPORTS.values() if one.form == "stack"]
@@ -76,3 +83,64 @@ def no_kernel_has_it() -> None:
     (simulated,) = scenario.resolve(scenario.from_values(options)).scenarios.values()
     with pytest.raises(InputError, match=r"engine linux sends bulk data over TCP and .* not quinn"):
         job.described(simulated, 1)
+
+
+@pytest.fixture
+def aimd() -> Iterator[str]:
+    """Register the example of the documents, and forget it."""
+    found = importlib.util.spec_from_file_location("aimd", ROOT / "docs" / "examples" / "aimd.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules["aimd"] = module
+    found.loader.exec_module(module)
+    known = [(table, dict(table)) for table in (KINDS, TRANSPORTS)]
+    yield aqmlab.register_transport(module.AIMD)
+    # Other tests look at every kind.
+    for table, before in known:
+        table.clear()
+        table.update(before)
+    flows._keys_of.cache_clear()
+    flows._known.cache_clear()
+    del sys.modules["aimd"]
+
+
+def a_transport_in_python_is_a_kind_of_flow(aimd: str) -> None:
+    def told(flows: list[str]) -> pl.DataFrame:
+        return aqmlab.compare(rate="4mbit", rtt="40ms", duration="3s", flows=flows, aqm="fq_codel", seeds=2).runs
+
+    runs = told([f"1*{aimd}", "1*cubic"])
+    assert min(runs["class.aimd.goodput_mbit"]) > 1.3
+    assert min(runs["class.aimd.rtt_mean_ms"]) > 40.0
+    assert runs.drop("cpu_s").equals(told([f"1*{aimd}", "1*cubic"]).drop("cpu_s"), null_equal=True)
+    assert told([f"3*{aimd}:size=60kb:payload=600b"])["completed_flows"].to_list() == [3, 3]
+    with pytest.raises(InputError, match="payload: '2000b' is out of range"):
+        told([f"1*{aimd}:payload=2000b"])
+
+
+def a_transport_that_raises_ends_the_run_with_its_place(aimd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("no window")
+
+    monkeypatch.setattr(sys.modules["aimd"].AIMD, "receive", fails)
+    with pytest.raises(InputError, match="aimd: ZeroDivisionError: no window"):
+        aqmlab.compare(rate="4mbit", rtt="40ms", duration="1s", flows=f"1*{aimd}", aqm="fifo", seeds=1)
+
+
+def a_class_that_cannot_be_a_kind_of_flow_is_refused() -> None:
+    class Plain(aqmlab.Transport):
+        """Nothing."""
+
+    class Taken(aqmlab.Transport):
+        """Takes a name that is taken."""
+
+        params: ClassVar[dict[str, str]] = {"size": "1kb"}
+
+    for given, name, complaint in [
+        (Plain, "cubic", "is a kind of flow already"),
+        (Plain, "My Transport", "is no name of a kind of flow"),
+        (int, "whole", "is no subclass of aqmlab.Transport"),
+        (Taken, "taken", "params: 'size' is taken"),
+    ]:
+        with pytest.raises(InputError, match=complaint):
+            aqmlab.register_transport(given, name)  # type: ignore[arg-type]

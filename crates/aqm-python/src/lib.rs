@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use crate::flows::flows;
     #[pymodule_export]
-    use crate::foreign::{Handle, Signals, declare_discipline};
+    use crate::foreign::{Handle, Signals, declare_discipline, declare_transport};
     #[pymodule_export]
     use crate::inputs::{Capture, Inputs, LinkTrace, PathTrace};
     #[cfg(target_os = "linux")]

@@ -18,6 +18,7 @@ from aqmlab import _native
 if TYPE_CHECKING:
     from aqmlab.facade import Result, compare, load, merge, run, sweep
     from aqmlab.own.python_aqm import AQM, register_aqm
+    from aqmlab.scenario.python_transport import Transport, register_transport
     from aqmlab.scenario.registry import disciplines
     from aqmlab.tuning import tune
     from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
@@ -33,11 +34,13 @@ _HOME = {
     "InputError": "vocabulary.errors",
     "MachineError": "vocabulary.errors",
     "Result": "facade",
+    "Transport": "scenario.python_transport",
     "compare": "facade",
     "disciplines": "scenario.registry",
     "load": "facade",
     "merge": "facade",
     "register_aqm": "own.python_aqm",
+    "register_transport": "scenario.python_transport",
     "run": "facade",
     "sweep": "facade",
     "tune": "tuning",
@@ -50,12 +53,14 @@ __all__ = [
     "InputError",
     "MachineError",
     "Result",
+    "Transport",
     "__version__",
     "compare",
     "disciplines",
     "load",
     "merge",
     "register_aqm",
+    "register_transport",
     "run",
     "sweep",
     "tune",

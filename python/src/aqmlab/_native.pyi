@@ -30,6 +30,7 @@ __all__ = [
     "conformance",
     "cost",
     "declare_discipline",
+    "declare_transport",
     "discipline_of",
     "disciplines",
     "estimate",
@@ -86,6 +87,15 @@ def disciplines() -> str:
 
 def discipline_of(text: str) -> str:
     """Return the discipline that a text in tc's notation names, as JSON: of the registry, or declared."""
+
+def declare_transport(
+    name: str, summary: str, params: list[tuple[str, str]], marks: bool, source: str, make: Any
+) -> None:
+    """Declare a transport that Python drives: a kind of flow from now on.
+
+    ``make`` returns an end from its role (``client`` or ``server``), its parameters' values, the bytes to send (or
+    ``None``), the start in nanoseconds, and a seed. Raises `InputError`.
+    """
 
 def declare_discipline(
     name: str,

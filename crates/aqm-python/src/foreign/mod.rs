@@ -8,9 +8,11 @@
 mod declared;
 mod params;
 mod stage;
+mod transport;
 
 pub(crate) use declared::{PREFIX, spec};
 pub(crate) use stage::staged;
+pub(crate) use transport::{declare_transport, declared_transports};
 
 use crate::error::input;
 use aqm_core::backlog::Backlog;
@@ -102,7 +104,7 @@ fn leak(text: String) -> &'static str {
 fn build(Blueprint { info, params, link, .. }: Blueprint<'_>) -> Built {
     Python::attach(|py| {
         let make = make_of(py, info.name);
-        let made = values(py, params)
+        let made = values(py, params.iter())
             .and_then(|values| visit(py, || make.call1(py, (values, link.rate.as_bits_per_sec(), link.mtu))));
         match made {
             Ok(object) => Ok(Box::new(Foreign {
@@ -447,7 +449,7 @@ impl Discipline for Foreign {
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         self.call(cx, |py, this, _| {
-            for (name, value) in values(py, params)? {
+            for (name, value) in values(py, params.iter())? {
                 this.object.bind(py).setattr(name.cast::<pyo3::types::PyString>()?, value)?;
             }
             Ok(())

@@ -1,7 +1,7 @@
 //! Parameters of a class: declared by a default in tc's notation, and handed to Python in base units.
 
 use aqm_core::discipline::LIMIT;
-use aqm_core::params::{Kind, ParamSpec, Params, Value};
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, parse};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,9 +66,12 @@ fn magnitude(value: &Value) -> f64 {
 }
 
 /// The values of parameters as Python has them: nanoseconds, bit/s, bytes, packets, numbers.
-pub(super) fn values<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn values<'py, 'a>(
+    py: Python<'py>,
+    params: impl Iterator<Item = (&'static ParamSpec, &'a Value)>,
+) -> PyResult<Bound<'py, PyDict>> {
     let values = PyDict::new(py);
-    for (spec, value) in params.iter().filter(|(spec, _)| spec.name != LIMIT.name) {
+    for (spec, value) in params.filter(|(spec, _)| spec.name != LIMIT.name) {
         match value {
             Value::Span(span) => values.set_item(spec.name, span.as_nanos())?,
             Value::Rate(rate) => values.set_item(spec.name, rate.as_bits_per_sec())?,

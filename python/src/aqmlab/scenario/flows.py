@@ -11,7 +11,17 @@ from types import MappingProxyType
 from typing import Any
 
 from aqmlab.scenario import values as notation
-from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, STACKS, TRANSPORTS, Key, SourceKind, Transport
+from aqmlab.scenario.kinds import (
+    ALIASES,
+    COMMON,
+    KINDS,
+    STACKS,
+    TRANSPORTS,
+    Key,
+    SourceKind,
+    Transport,
+    take_in_declared,
+)
 from aqmlab.scenario.model import Flows
 from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
 from aqmlab.vocabulary.units import Size, format_bytes, format_span, parse_whole
@@ -146,6 +156,13 @@ def _keys_of(name: str, transport: str | None) -> Mapping[str, Key]:
 def _known() -> frozenset[str]:
     """Return the names of the keys of all kinds."""
     return frozenset(name for kind in KINDS.values() for name in keys_of(kind))
+
+
+def renew() -> None:
+    """Take in the transports that were declared since."""
+    take_in_declared()
+    _keys_of.cache_clear()
+    _known.cache_clear()
 
 
 def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:

@@ -138,6 +138,16 @@ def _bulk(transport: Transport, keys: tuple[Key, ...]) -> SourceKind:
     return SourceKind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {})
 
 
+def take_in_declared() -> None:
+    """Add the transports that were declared since this module was read."""
+    declared = json.loads(_native.flows())
+    for plain in declared["transports"]:
+        if plain["form"] == "stack":
+            TRANSPORTS[plain["name"]] = one = _transport(plain)
+            KINDS[one.name] = _bulk(one, _keys(declared["bulk"]))
+    KINDS.update({plain["name"]: _kind(plain) for plain in declared["kinds"]})
+
+
 _DECLARED = json.loads(_native.flows())
 
 # Keys of every flow, and of a flow that always has data to send.

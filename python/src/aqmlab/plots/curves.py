@@ -109,7 +109,7 @@ def _told(name: str, scenario: Mapping[str, Any]) -> str:
 
 
 def _traffic(scenario: Mapping[str, Any]) -> str:
-    found = [flow.split(":")[0] for flow in scenario["flows"]]
+    found = [flow.split(":")[0] for flow in scenario.get("traffic", scenario["flows"])]
     return " + ".join([*found, *(path.rsplit("/", 1)[-1] for path in scenario["capture"])])
 
 

@@ -13,6 +13,8 @@ from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError
 
 SWEPT = "control"
+# Keys that scenarios give themselves.
+SAID = ("name", "size", "start", "apart", "stop", "rtt")
 
 
 def parse(text: str) -> str:
@@ -25,11 +27,11 @@ def parse(text: str) -> str:
     'bbr3:pacing=on'
 
     """
-    count, star, rest = text.strip().rpartition("*")
+    count, star, rest = (part.strip() for part in text.rpartition("*"))
     if star and count.strip() != "1":
         raise InputError(f"flows: '{text}': the scenarios say how many; as 1*{rest} or {rest}")
     head, *pairs = rest.split(":")
-    named = [pair for pair in pairs if pair.partition("=")[0].strip() in ("name", "size", "start", "stop", "rtt")]
+    named = [pair for pair in pairs if pair.partition("=")[0].strip() in SAID]
     if named:
         raise InputError(f"flows: '{text}': {named[0]} is the scenarios' to say")
     if not head:
@@ -37,8 +39,11 @@ def parse(text: str) -> str:
     return rest
 
 
-def turned(result: Result) -> Result:
-    """Return a result over controls with them as what is compared, and the disciplines among its settings."""
+def turned(result: Result, traffic: Sequence[str]) -> Result:
+    """Return a result over controls with them as what is compared, and the disciplines among its settings.
+
+    ``traffic`` is the flows of all of them, with ``$control``.
+    """
     settings: list[tuple[dict[str, str], str, dict[str, Any]]] = []
     places: list[tuple[int, str, int, str]] = []
     found: dict[tuple[tuple[tuple[str, str], ...], str], int] = {}
@@ -51,8 +56,9 @@ def turned(result: Result) -> Result:
             shown = {**({"aqm": aqm} if len(result.aqms) > 1 else {}), **rest}
             settings.append((shown, aqm, result.scenarios[number]))
         places.append((number, aqm, found[key], point[SWEPT]))
+    more = {"traffic": list(traffic)}
     points = [
-        {"point": shown, "scenario": {**scenario, "aqm": _contestants(controls), "discipline": aqm}}
+        {"point": shown, "scenario": {**scenario, "aqm": _contestants(controls), **more, "discipline": aqm}}
         for shown, aqm, scenario in settings
     ]
     frames = replace(result.frames.each(lambda frame: _moved(frame, places)).sorted(controls), swept=())

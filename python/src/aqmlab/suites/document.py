@@ -8,11 +8,12 @@ from typing import Any
 from aqmlab import __version__
 from aqmlab.results.document import document as of_result
 from aqmlab.stats.statistics import Estimate
+from aqmlab.suites.cards import Card, Finding, cards
 from aqmlab.suites.controls import SWEPT
 from aqmlab.suites.engines import headline
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
-from aqmlab.suites.table import OF_PHASES, by_phase, table
+from aqmlab.suites.table import by_phase, of_phases, table
 
 FORMAT_VERSION = 1
 OF_RESULT = ("scenario", "partial", "warnings", "summary", "differences", "rankings")
@@ -29,6 +30,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "warnings": list(outcome.skipped),
         **({"engines": {"names": outcome.engines, "headline": headline(outcome)}} if outcome.engines else {}),
         "scenarios": [_scenario(part) for part in outcome.parts],
+        **({"cards": [_card(card) for card in cards(outcome)]} if outcome.controls else {}),
     }
 
 
@@ -37,6 +39,21 @@ def _scenario(part: Part) -> dict[str, Any]:
     head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
     more = {"ratios": list(_ratios(part)), "phases": list(_phases(part))}
     return head | {key: whole[key] for key in OF_RESULT} | {key: rows for key, rows in more.items() if rows}
+
+
+def _card(card: Card) -> dict[str, Any]:
+    sides = {"better": card.better, "worse": card.worse, "other": card.other}
+    return {
+        "control": card.control,
+        "known": card.known,
+        "alike": card.alike,
+        **{side: [_finding(one) for one in found] for side, found in sides.items()},
+    }
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    place = {"section": one.part.entry.section, "name": one.part.entry.name, "setting": one.setting}
+    return {**place, "measure": one.measure, "value": one.value, "known": one.known, "difference": one.difference}
 
 
 def _ratios(part: Part) -> Iterator[dict[str, Any]]:
@@ -53,7 +70,7 @@ def _ratios(part: Part) -> Iterator[dict[str, Any]]:
 def _phases(part: Part) -> Iterator[dict[str, Any]]:
     for phase, number, aqm, cells in by_phase(part):
         since_s, until_s = part.entry.phases[phase]
-        for name, cell in zip(OF_PHASES, cells, strict=True):
+        for name, cell in zip(of_phases(part), cells, strict=True):
             if cell is not None:
                 times = {"phase": phase, "since_s": since_s, "until_s": until_s}
                 yield {**times, **_place(part, part.shown.points[number], aqm), "series": name, **_estimate(cell)}

@@ -74,7 +74,7 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
         "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
         "swept": len(part.shown.points) > 1,
         "seeds": len(part.shown.seeds),
-        "flows": [_brief(flow) for flow in scenario["flows"]],
+        "flows": scenario.get("traffic") or [_brief(flow) for flow in scenario["flows"]],
         "scenario": scenario,
         "discipline": scenario.get("discipline", ""),
     }

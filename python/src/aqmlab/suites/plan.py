@@ -27,8 +27,8 @@ class Entry:
     """A scenario of a suite: its file, where it is asked for, and what is shown of it.
 
     ``columns`` are metrics, or two with `` / `` between, and ``matters`` those that are shown at a glance; ``phases``
-    are names and times in seconds; ``ecn`` switches ECN on, and ``tail_drop`` adds the discipline that is compared
-    with.
+    are names and times in seconds, of all traffic or of the group ``phases_of``; ``ecn`` switches ECN on, and
+    ``tail_drop`` adds the discipline that is compared with.
     """
 
     file: Path
@@ -40,6 +40,7 @@ class Entry:
     matters: tuple[str, ...]
     figures: tuple[str, ...]
     phases: dict[str, tuple[float, float]]
+    phases_of: str
     ecn: bool
     tail_drop: bool
 
@@ -47,6 +48,11 @@ class Entry:
     def name(self) -> str:
         """The name of its file."""
         return self.file.stem
+
+    @property
+    def flows(self) -> tuple[str, ...]:
+        """Its flows as the file has them."""
+        return tuple(Table.read(self.file).texts("flows"))
 
     @property
     def command(self) -> str:
@@ -125,6 +131,7 @@ def _entry(folder: Path, table: Table) -> Entry:
         matters=table.texts("matters") or tuple(one for one in MATTERS if one in columns),
         figures=table.texts("figures") or FIGURES,
         phases=_phases(table),
+        phases_of=table.text("phases_of", ""),
         ecn=table.flag("ecn"),
         tail_drop=table.flag("tail_drop"),
     )

@@ -116,10 +116,17 @@ def conduct(
         if allow_unequal_buffers:
             points = tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points)
             loaded = replace(loaded, points=points)
-        if refused := experiment.refused(loaded, engine):
+        for control in compared:
+            alone = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] == control)
+            if refused := experiment.refused(replace(loaded, points=alone), engine):
+                skipped.append(f"section {entry.section}, {entry.title}, {control}: {refused}")
+                rest = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] != control)
+                loaded = replace(loaded, points=rest)
+        if not compared and (refused := experiment.refused(loaded, engine)):
             skipped.append(f"section {entry.section}, {entry.title}: {refused}")
             continue
-        planned.append((entry, loaded))
+        if loaded.points:
+            planned.append((entry, loaded))
     if not planned:
         raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
     parts = []
@@ -128,7 +135,7 @@ def conduct(
             watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
         place = folder / entry.name
         result = experiment.conduct(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
-        parts.append(Part(entry, result, of_controls.turned(result) if compared else result))
+        parts.append(Part(entry, result, of_controls.turned(result, entry.flows) if compared else result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
     made = tuple(engines.names(engine))

@@ -74,7 +74,18 @@ def phases(part: Part) -> Grid | None:
         Line(", ".join(filter(None, (phase, _name(points[number])))), aqm, cells)
         for phase, number, aqm, cells in by_phase(part)
     )
-    return Grid((("Goodput", "Mbit/s"), ("Queue delay", "mean, ms")), shown, ((1.0, 2), (1.0, 1)))
+    group = part.entry.phases_of
+    return Grid(
+        ((f"Goodput of {group}" if group else "Goodput", "Mbit/s"), ("Queue delay", "mean, ms")),
+        shown,
+        ((1.0, 2), (1.0, 1)),
+    )
+
+
+def of_phases(part: Part) -> tuple[str, ...]:
+    """Return the series that are shown of phases."""
+    group = part.entry.phases_of
+    return tuple(f"class.{group}.{name}" if group and name == "goodput_mbit" else name for name in OF_PHASES)
 
 
 def by_phase(part: Part) -> Iterator[tuple[str, int, str, tuple[Estimate | None, ...]]]:
@@ -82,7 +93,7 @@ def by_phase(part: Part) -> Iterator[tuple[str, int, str, tuple[Estimate | None,
     result = part.shown
     for phase, (since_s, until_s) in part.entry.phases.items():
         for number, aqm in itertools.product(range(len(result.points)), result.aqms):
-            cells = tuple(_mean(result, Measure(name, "", since_s, until_s), aqm, number) for name in OF_PHASES)
+            cells = tuple(_mean(result, Measure(name, "", since_s, until_s), aqm, number) for name in of_phases(part))
             if any(cell is not None for cell in cells):
                 yield phase, number, aqm, cells
 

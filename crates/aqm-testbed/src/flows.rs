@@ -1,0 +1,139 @@
+//! Groups of flows from their text.
+
+use aqm_core::params::{Kind, ParamSpec, did_you_mean};
+use aqm_core::units::parse;
+use aqm_sim::scenario::{EcnMode, FlowGroup, Named, Source, Tcp, Transport};
+use aqm_sim::stack::Info;
+use aqm_sim::transport::{CONTROLS, field};
+use serde_json::{Map, Value as Json};
+
+/// Flows of a group start within this time.
+const APART_NS: u64 = 100_000_000;
+
+/// Reads `COUNT*KIND[:KEY=VALUE]...`; without a count it is one.
+pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, String> {
+    let mut parts = text.split(':');
+    let head = parts.next().unwrap_or_default();
+    let (count, kind) = head.split_once('*').unwrap_or(("1", head));
+    let count = count.parse().map_err(|_| format!("'{count}' is no number of flows"))?;
+    let mut carrier = Carrier::new(kind, stacks)?;
+    let (mut name, mut start, mut rtt_ns) = (kind.to_owned(), 0, None);
+    for part in parts {
+        let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
+        match key {
+            "name" => value.clone_into(&mut name),
+            "start" => start = span(key, value)?,
+            "rtt" => rtt_ns = Some(span(key, value)?),
+            _ => carrier.set(key, value)?,
+        }
+    }
+    let (transport, source) = carrier.resolved()?;
+    Ok(FlowGroup {
+        name,
+        count,
+        start_ns: (start, start + APART_NS),
+        apart_ns: 0,
+        rtt_ns,
+        from: Vec::new(),
+        to: Vec::new(),
+        transport,
+        source,
+        class: 0,
+        dscp: 0,
+    })
+}
+
+/// What carries the data, while its keys are read.
+enum Carrier {
+    Udp { rate_bps: Option<u64>, packet_bytes: u32 },
+    Tcp { tcp: Box<Tcp>, size: Option<u64> },
+    Stack { info: &'static Info, fields: Map<String, Json>, size: Option<u64> },
+}
+
+impl Carrier {
+    fn new(kind: &str, stacks: &[&'static Info]) -> Result<Carrier, String> {
+        if let Some(info) = stacks.iter().find(|info| info.name == kind) {
+            return Ok(Carrier::Stack { info, fields: Map::new(), size: None });
+        }
+        if kind == "udp" {
+            return Ok(Carrier::Udp { rate_bps: None, packet_bytes: 1500 });
+        }
+        if let Ok(tcp) = Tcp::parse(kind) {
+            return Ok(Carrier::Tcp { tcp: Box::new(tcp), size: None });
+        }
+        let attached = stacks.iter().map(|info| info.name);
+        let known: Vec<&str> = attached.chain(["udp"]).chain(CONTROLS.iter().map(|info| info.name)).collect();
+        let hint = did_you_mean(kind, known.iter().copied());
+        Err(format!("unknown kind '{kind}'{hint}; known are {}", known.join(", ")))
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match self {
+            Carrier::Tcp { size, .. } | Carrier::Stack { size, .. } if key == "size" => {
+                *size = Some(bytes(key, value)?);
+            }
+            Carrier::Tcp { tcp, .. } => **tcp = tcp.as_ref().clone().with(key, value)?,
+            Carrier::Udp { rate_bps, .. } if key == "rate" => {
+                *rate_bps =
+                    Some(parse::rate(value).map_err(|error| format!("{key}: {error}"))?.as_bits_per_sec());
+            }
+            Carrier::Udp { packet_bytes, .. } if key == "packet" => {
+                *packet_bytes = u32::try_from(bytes(key, value)?).unwrap_or(u32::MAX);
+            }
+            Carrier::Udp { .. } => {
+                return Err(format!("{key} is unknown; known are rate, packet, name, start, rtt"));
+            }
+            Carrier::Stack { info, fields, .. } => {
+                let Some(param) = info.params.iter().find(|param| param.name == key) else {
+                    let names: Vec<&str> = info.params.iter().map(|param| param.name).collect();
+                    let hint = did_you_mean(key, names.iter().copied());
+                    return Err(format!("{key} is unknown{hint}; known are size, {}", names.join(", ")));
+                };
+                fields.insert(field(param), json(param, value)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn resolved(self) -> Result<(Transport, Source), String> {
+        let bulk = |size_bytes| Source::Bulk { size_bytes, stop_ns: None };
+        Ok(match self {
+            Carrier::Udp { rate_bps, packet_bytes } => {
+                let rate_bps = rate_bps.ok_or("udp needs a rate, as udp:rate=1mbit")?;
+                (Transport::Udp { packet_bytes, ecn: EcnMode::Off }, Source::Cbr { rate_bps })
+            }
+            Carrier::Tcp { tcp, size } => (Transport::Tcp(*tcp), bulk(size)),
+            Carrier::Stack { info, fields, size } => {
+                (Transport::Stack(Named { name: info.name.to_owned(), fields }), bulk(size))
+            }
+        })
+    }
+}
+
+/// The value of a stack's key in base units; the stack's declaration checks its range.
+fn json(param: &ParamSpec, text: &str) -> Result<Json, String> {
+    let key = param.name;
+    let number = || text.parse::<f64>().map_err(|_| format!("{key}: '{text}' is no number"));
+    Ok(match param.kind {
+        Kind::Span => span(key, text)?.into(),
+        Kind::Rate => parse::rate(text).map_err(|error| format!("{key}: {error}"))?.as_bits_per_sec().into(),
+        Kind::Bytes => bytes(key, text)?.into(),
+        Kind::Count => text.parse::<u64>().map_err(|_| format!("{key}: '{text}' is no whole number"))?.into(),
+        Kind::Fraction => parse::fraction(text).map_err(|error| format!("{key}: {error}"))?.into(),
+        Kind::Number => number()?.into(),
+        Kind::Flag => match text {
+            "on" => true.into(),
+            "off" => false.into(),
+            _ => return Err(format!("{key}: '{text}' is neither on nor off")),
+        },
+        _ => text.into(),
+    })
+}
+
+fn span(key: &str, text: &str) -> Result<u64, String> {
+    Ok(parse::span(text).map_err(|error| format!("{key}: {error}"))?.as_nanos())
+}
+
+fn bytes(key: &str, text: &str) -> Result<u64, String> {
+    Ok(parse::bytes(text).map_err(|error| format!("{key}: {error}"))?.as_u64())
+}

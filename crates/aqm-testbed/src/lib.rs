@@ -1,0 +1,32 @@
+//! A test bench for people who write transports: a path with a real AQM, in virtual time, and assertions about what came of it.
+//!
+//! A [`Path`] has a rate or a link trace, a round-trip time, a buffer, any AQM, random loss, and flows: native ones by their
+//! text (`2*cubic:start=1s`) and those of one's own [`Stack`], which is attached. A seed says all: the same gives the same
+//! packets. An assertion that fails says what was found, and writes a figure and a capture into a folder that it names.
+//!
+//! ```
+//! use aqm_testbed::Path;
+//! let run = Path::new("10mbit", "40ms").aqm("pie").flows("2*cubic").duration("15s").warmup("5s").run(1);
+//! run.goodput("cubic").at_least(8.0);
+//! run.qdelay_mean().at_most(30.0);
+//! run.fairness().at_least(0.7);
+//! ```
+//!
+//! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`].
+//! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=bbr`).
+//!
+//! The version follows [Semantic Versioning](https://semver.org) and is that of the simulator: figures may change with it.
+#![forbid(unsafe_code)]
+
+mod figure;
+mod flows;
+mod folder;
+mod outcome;
+mod path;
+
+pub use aqm_core::packet::Ecn;
+pub use aqm_core::units::{Span, Time};
+pub use aqm_sim::stack::{End, Ends, Info, Lost, MINIMAL, Stack, Task};
+pub use aqm_sim::transport::Values;
+pub use outcome::{Found, Outcome};
+pub use path::Path;

@@ -1,0 +1,150 @@
+//! What came of a run, and assertions about it.
+
+use crate::figure;
+use aqm_sim::report::{FlowRow, Report};
+use aqm_sim::scenario::Scenario;
+use std::path::{Path, PathBuf};
+
+/// A finished run. Each figure is [`Found`], which is asserted about.
+pub struct Outcome {
+    report: Report,
+    /// What was run, in one line.
+    title: String,
+    folder: PathBuf,
+}
+
+/// A figure of a run.
+pub struct Found<'a> {
+    outcome: &'a Outcome,
+    what: String,
+    unit: &'static str,
+    /// None if the run has no such figure, because a flow has not completed, say.
+    value: Option<f64>,
+}
+
+impl Outcome {
+    pub(crate) fn new(report: Report, scenario: &Scenario, seed: u64, folder: PathBuf) -> Outcome {
+        let groups: Vec<String> =
+            scenario.flows.iter().map(|group| format!("{} {}", group.count, group.name)).collect();
+        Outcome { report, title: format!("{}: {}, seed {seed}", scenario.aqm, groups.join(", ")), folder }
+    }
+
+    /// Everything that the simulator says about the run.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Payload that a group's applications got, all its flows together, Mbit/s.
+    #[track_caller]
+    pub fn goodput(&self, group: &str) -> Found<'_> {
+        let sum = self.group(group).map(|flow| flow.goodput_mbit).sum();
+        self.found(format!("goodput of {group}"), " Mbit/s", Some(sum))
+    }
+
+    /// Mean sojourn time in the bottleneck's queue, ms.
+    pub fn qdelay_mean(&self) -> Found<'_> {
+        self.found("mean queue delay".to_owned(), " ms", self.metric("qdelay_mean_ms"))
+    }
+
+    /// 99th percentile of the sojourn time in the bottleneck's queue, ms.
+    pub fn qdelay_p99(&self) -> Found<'_> {
+        self.found("queue delay, 99th percentile,".to_owned(), " ms", self.metric("qdelay_p99_ms"))
+    }
+
+    /// Jain's index of the goodputs of all flows: 1 if all get the same.
+    pub fn fairness(&self) -> Found<'_> {
+        let goodputs = || self.report.flows.iter().map(|flow| flow.goodput_mbit);
+        let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|each| each * each).sum::<f64>());
+        let index = sum * sum / (goodputs().count() as f64 * squares);
+        self.found("fairness (Jain's index)".to_owned(), "", index.is_finite().then_some(index))
+    }
+
+    /// Share of a group's packets that the bottleneck's queue dropped.
+    #[track_caller]
+    pub fn loss(&self, group: &str) -> Found<'_> {
+        let (dropped, arrived) = self
+            .group(group)
+            .fold((0, 0), |sums, flow| (sums.0 + flow.packets_dropped, sums.1 + flow.packets_arrived));
+        let share = (arrived > 0).then(|| dropped as f64 / arrived as f64);
+        self.found(format!("loss of {group}"), "", share)
+    }
+
+    /// Asserts that all flows of a group had delivered their `size` this many seconds after the run began.
+    #[track_caller]
+    pub fn completed_by(&self, group: &str, seconds: f64) {
+        let ends: Vec<f64> = self.group(group).map(|flow| flow.start_s + flow.fct_s).collect();
+        let all = ends.iter().all(|end| end.is_finite());
+        let last = all.then(|| ends.iter().copied().fold(0.0, f64::max));
+        self.found(format!("completion of {group}"), " s", last).at_most(seconds);
+    }
+
+    #[track_caller]
+    fn group(&self, name: &str) -> impl Iterator<Item = &FlowRow> {
+        let flows = || self.report.flows.iter().filter(move |flow| flow.group == name);
+        if flows().next().is_none() {
+            let mut known: Vec<&str> = self.report.flows.iter().map(|flow| flow.group.as_str()).collect();
+            known.dedup();
+            panic!("there are no flows '{name}'; there are {}", known.join(", "));
+        }
+        let name = name.to_owned();
+        self.report.flows.iter().filter(move |flow| flow.group == name)
+    }
+
+    fn metric(&self, name: &str) -> Option<f64> {
+        self.report.metrics.get(name).copied()
+    }
+
+    fn found(&self, what: String, unit: &'static str, value: Option<f64>) -> Found<'_> {
+        Found { outcome: self, what, unit, value }
+    }
+
+    /// Writes the figure and the capture, and says where they are.
+    fn keep(&self) -> String {
+        let svg = figure::draw(&self.title, &self.report.series);
+        let write = |name: &str, bytes: &[u8]| std::fs::write(self.folder.join(name), bytes);
+        let folder = Path::display(&self.folder);
+        std::fs::create_dir_all(&self.folder)
+            .and_then(|()| write("run.svg", svg.as_bytes()))
+            .and_then(|()| write("receivers.pcapng", &self.report.packets))
+            .map_or_else(
+                |error| format!("nothing could be written to {folder}: {error}"),
+                |()| format!("see run.svg and receivers.pcapng in {folder}"),
+            )
+    }
+}
+
+impl Found<'_> {
+    /// The figure itself; none if the run has no such figure.
+    pub fn value(&self) -> Option<f64> {
+        self.value
+    }
+
+    /// Asserts that it is no less.
+    #[track_caller]
+    pub fn at_least(&self, least: f64) {
+        self.assert(|value| value >= least, "at least", least);
+    }
+
+    /// Asserts that it is no more.
+    #[track_caller]
+    pub fn at_most(&self, most: f64) {
+        self.assert(|value| value <= most, "at most", most);
+    }
+
+    #[track_caller]
+    fn assert(&self, holds: impl FnOnce(f64) -> bool, relation: &str, bound: f64) {
+        if self.value.is_some_and(holds) {
+            return;
+        }
+        let Found { outcome, what, unit, value } = self;
+        let found = value.map_or_else(
+            || "undefined (nothing arrived, or not all completed)".to_owned(),
+            |value| format!("{value:.4}{unit}"),
+        );
+        let mut lines =
+            vec![format!("{what} is {found}: it must be {relation} {bound}{unit}"), outcome.title.clone()];
+        lines.extend(outcome.report.warnings.iter().cloned());
+        lines.push(outcome.keep());
+        panic!("{}", lines.join("\n"));
+    }
+}

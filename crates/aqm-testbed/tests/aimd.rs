@@ -1,0 +1,181 @@
+//! A transport of sixty lines on the bench: it passes under PIE, and one that never backs off fails with its figure.
+
+use aqm_testbed::{Ecn, End, Ends, Info, MINIMAL, Path, Span, Stack, Task, Time, Values};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Numbered datagrams that are not repeated; each is answered. The window grows by a packet each round trip and is halved for loss.
+struct Sender {
+    backs_off: bool,
+    next: u64,
+    window: f64,
+    outstanding: BTreeSet<u64>,
+    /// Losses of what was sent before this one have been reacted to.
+    recovered: u64,
+    silent_at: Time,
+}
+
+impl End for Sender {
+    fn on_datagram(&mut self, answer: &[u8], _: Ecn, now: Time) {
+        let number = u64::from_le_bytes(answer.try_into().unwrap());
+        self.silent_at = now + Span::from_millis(1000);
+        self.outstanding.remove(&number);
+        self.window += 1.0 / self.window;
+        // What three later ones have overtaken is lost.
+        while let Some(lost) = self.outstanding.first().copied().filter(|first| first + 3 <= number) {
+            self.outstanding.remove(&lost);
+            if self.backs_off && lost >= self.recovered {
+                self.window = (self.window / 2.0).max(1.0);
+                self.recovered = self.next;
+            }
+        }
+    }
+
+    fn next_datagram(&mut self, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn> {
+        let begins = self.next > 0 || now >= self.silent_at;
+        if !begins || self.outstanding.len() as f64 >= self.window {
+            return None;
+        }
+        datagram.extend(self.next.to_le_bytes());
+        datagram.resize(1200, 0);
+        self.silent_at = now + Span::from_millis(1000);
+        self.outstanding.insert(self.next);
+        self.next += 1;
+        Some(Ecn::NotEct)
+    }
+
+    fn deadline(&mut self) -> Option<Time> {
+        Some(self.silent_at)
+    }
+
+    fn on_timer(&mut self, _: Time) {
+        self.outstanding.clear();
+        self.window = self.window.min(10.0);
+    }
+
+    fn delivered(&self) -> u64 {
+        0
+    }
+
+    fn window(&self) -> Option<u64> {
+        Some((self.window * 1200.0) as u64)
+    }
+}
+
+#[derive(Default)]
+struct Receiver {
+    answers: VecDeque<Vec<u8>>,
+    bytes: u64,
+}
+
+impl End for Receiver {
+    fn on_datagram(&mut self, datagram: &[u8], _: Ecn, _: Time) {
+        self.bytes += datagram.len() as u64;
+        self.answers.push_back(datagram[..8].to_vec());
+    }
+
+    fn next_datagram(&mut self, datagram: &mut Vec<u8>, _: Time) -> Option<Ecn> {
+        *datagram = self.answers.pop_front()?;
+        Some(Ecn::NotEct)
+    }
+
+    fn deadline(&mut self) -> Option<Time> {
+        None
+    }
+
+    fn on_timer(&mut self, _: Time) {}
+
+    fn delivered(&self) -> u64 {
+        self.bytes
+    }
+}
+
+struct Aimd {
+    backs_off: bool,
+}
+
+impl Stack for Aimd {
+    fn info(&self) -> &'static Info {
+        static INFO: Info = Info { name: "aimd", summary: "the toy of this test", ..MINIMAL };
+        &INFO
+    }
+
+    fn connect(&self, _: &Values, task: Task) -> Result<Ends, String> {
+        let sender = Sender {
+            backs_off: self.backs_off,
+            next: 0,
+            window: 10.0,
+            outstanding: BTreeSet::new(),
+            recovered: 0,
+            silent_at: task.start,
+        };
+        Ok(Ends { client: Box::new(sender), server: Box::<Receiver>::default() })
+    }
+}
+
+fn path(backs_off: bool) -> Path {
+    Path::new("10mbit", "40ms").aqm("pie").buffer("200p").stack(Aimd { backs_off }).duration("8s")
+}
+
+/// What a closure panics with.
+fn panic_of(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(run).expect_err("it must panic");
+    panic.downcast_ref::<String>().expect("it has a message").clone()
+}
+
+#[test]
+fn aimd_shares_a_link_under_pie() {
+    let run = path(true).flows("2*aimd").run(1);
+    run.goodput("aimd").at_least(8.0);
+    run.qdelay_mean().at_most(30.0);
+    run.fairness().at_least(0.8);
+    run.loss("aimd").at_most(0.02);
+    assert_eq!(run.goodput("aimd").value(), path(true).flows("2*aimd").run(1).goodput("aimd").value());
+}
+
+#[test]
+fn a_sender_that_never_backs_off_fails_with_its_figure_and_capture() {
+    let folder = std::env::temp_dir().join(format!("aqm-testbed-{}", std::process::id()));
+    let run = path(false).folder(&folder).flows("2*aimd").run(1);
+    let text = panic_of(std::panic::AssertUnwindSafe(|| run.loss("aimd").at_most(0.02)));
+    assert!(text.starts_with("loss of aimd is "), "{text}");
+    assert!(text.contains("it must be at most 0.02\npie limit 200p: 2 aimd, seed 1\n"), "{text}");
+    assert!(text.contains(&folder.display().to_string()), "{text}");
+    let figure = std::fs::read_to_string(folder.join("run.svg")).unwrap();
+    // Queue delay, goodput of the group, window of each flow.
+    assert_eq!(figure.matches("<polyline").count(), 4, "{figure}");
+    let points =
+        figure.split("points=\"").skip(1).map(|rest| rest.split('"').next().unwrap().split(' ').count());
+    assert!(points.clone().all(|count| count > 150), "{:?}", points.collect::<Vec<_>>());
+    let capture = std::fs::read(folder.join("receivers.pcapng")).unwrap();
+    assert_eq!(capture[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+    assert!(capture.len() > 100_000, "{} bytes", capture.len());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn finite_flows_complete_beside_cross_traffic_and_are_told_of_when_they_do_not() {
+    let folder = std::env::temp_dir().join(format!("aqm-testbed-size-{}", std::process::id()));
+    let run = path(true).folder(&folder).flows("2*cubic:size=500kb").flows("udp:rate=2mbit").run(1);
+    run.completed_by("cubic", 5.0);
+    let text = panic_of(std::panic::AssertUnwindSafe(|| run.completed_by("cubic", 0.2)));
+    assert!(text.starts_with("completion of cubic is ") && text.contains("at most 0.2 s"), "{text}");
+    let text = panic_of(std::panic::AssertUnwindSafe(|| run.completed_by("udp", 5.0)));
+    assert!(text.starts_with("completion of udp is undefined"), "{text}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    for (flows, problem) in [
+        ("1*aimdd", "unknown kind 'aimdd', did you mean 'aimd'?"),
+        ("x*aimd", "'x' is no number of flows"),
+        ("1*aimd:sise=1mb", "sise is unknown"),
+        ("udp", "udp needs a rate"),
+        ("cubic:start=soon", "start: 'soon'"),
+    ] {
+        let text = panic_of(move || drop(path(true).flows(flows)));
+        assert!(text.contains(problem), "{flows}: {text}");
+    }
+    let text = panic_of(|| drop(path(true).flows("1*cubic").aqm("piee").run(1)));
+    assert!(text.contains("did you mean 'pie'?"), "{text}");
+}

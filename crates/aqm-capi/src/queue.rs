@@ -76,10 +76,14 @@ impl Queue {
     }
 
     pub(crate) fn change(&mut self, name: &str, value: &str, now: u64) -> Result<Status, Failure> {
+        let before = self.reached;
         let now = self.at(now)?;
         let discipline = self.qdisc.info().name;
         let changed = self.qdisc.change(&[(name, value)], now, &mut self.events);
-        changed.map_err(|error| Failure::input(error.of(discipline)))?;
+        changed.map_err(|error| {
+            self.reached = before;
+            Failure::input(error.of(discipline))
+        })?;
         Ok(Status::AqmlabOk)
     }
 

@@ -73,7 +73,10 @@ static void wrong_fields(void)
     one = packet(1);
     one.length = 0;
     EXPECT(aqmlab_enqueue(queue, &one, 0), AQMLAB_INPUT, "length is 0");
-    EXPECT(aqmlab_change(queue, "limt", "1p", 0), AQMLAB_INPUT, "did you mean 'limit'");
+    /* Refused calls are not made: their time is not reached. */
+    EXPECT(aqmlab_change(queue, "limt", "1p", 5), AQMLAB_INPUT, "did you mean 'limit'");
+    EXPECT(aqmlab_change(queue, "limit", "many", 5), AQMLAB_INPUT, NULL);
+    EXPECT(aqmlab_wake(queue, 4), AQMLAB_OK, NULL);
 }
 
 static void forgotten_events_and_time(void)

@@ -165,7 +165,8 @@ extern "C" {
 // The version of the library, as "0.2.0".
 const char *aqmlab_version(void);
 
-// The message of the last error in this thread, "" if there was none. It stays until the next error in this thread.
+// The message of the last error in this thread, "" if there was none. Its place stays while the thread runs: the next
+// error in this thread writes its own there. No message has more than 1023 bytes.
 const char *aqmlab_message(void);
 
 // Makes a queue.

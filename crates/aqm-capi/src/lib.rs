@@ -36,7 +36,8 @@ pub extern "C" fn aqmlab_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// The message of the last error in this thread, "" if there was none. It stays until the next error in this thread.
+/// The message of the last error in this thread, "" if there was none. Its place stays while the thread runs: the next
+/// error in this thread writes its own there. No message has more than 1023 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_message() -> *const c_char {
     status::message()

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::cell::Cell;
+use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How a call ended; below zero it is an error, which aqmlab_message() explains.
@@ -65,10 +65,7 @@ pub(crate) fn guarded(call: impl FnOnce() -> Result<Status, Failure>) -> Status 
 
 #[cold]
 fn failed(failure: Failure) -> Status {
-    let mut text = failure.text.into_owned();
-    text.retain(|letter| letter != '\0');
-    // A thread that is ending keeps no message.
-    let _ = MESSAGE.try_with(|message| message.replace(CString::new(text).ok()));
+    keep(&failure.text);
     failure.status
 }
 
@@ -78,16 +75,44 @@ fn defect(panic: &(dyn Any + Send)) -> Failure {
     Failure::new(Status::AqmlabDefect, format!("a defect of aqmlab, please report it: {text}"))
 }
 
-thread_local!(static MESSAGE: RefCell<Option<CString>> = const { RefCell::new(None) });
+/// Bytes of a message, its final zero included.
+const ROOM: usize = 1024;
+
+// A place that stays, so that a pointer to it may be kept over the next error.
+thread_local!(static MESSAGE: [Cell<u8>; ROOM] = const { [const { Cell::new(0) }; ROOM] });
+
+/// Keeps a message, or as much of it as there is room for.
+fn keep(text: &str) {
+    let text = text.replace('\0', "");
+    let text = &text[..text.floor_char_boundary(ROOM - 1)];
+    MESSAGE.with(|message| {
+        for (place, byte) in message.iter().zip(text.bytes().chain([0])) {
+            place.set(byte);
+        }
+    });
+}
 
 /// The message of the last error in this thread.
 pub(crate) fn message() -> *const c_char {
-    let kept = MESSAGE.try_with(|message| message.borrow().as_ref().map(|text| text.as_ptr()));
-    kept.ok().flatten().unwrap_or(c"".as_ptr())
+    MESSAGE.with(|message| message.as_ptr().cast())
 }
 
 /// The same as a text, for tests.
 #[cfg(test)]
 pub(crate) fn said() -> String {
-    MESSAGE.with_borrow(|message| message.clone().unwrap_or_default().into_string().unwrap())
+    let kept = MESSAGE.with(|message| message.iter().map(Cell::get).take_while(|byte| *byte != 0).collect());
+    String::from_utf8(kept).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_is_cut_between_two_letters() {
+        keep(&"é".repeat(ROOM));
+        assert_eq!(said(), "é".repeat(ROOM / 2 - 1));
+        keep("short");
+        assert_eq!(said(), "short");
+    }
 }

@@ -192,4 +192,36 @@ mod tests {
         let named: Vec<_> = DROPS.iter().map(|name| name.to_str().unwrap()).collect();
         assert_eq!(named, DropReason::ALL.map(DropReason::name));
     }
+
+    #[test]
+    fn every_field_reaches_the_discipline() {
+        let tcp = Tcp { seq: 1, ack: 2, payload: 3, flags: 4, has_sack: 5 };
+        let given = Packet {
+            cookie: 6,
+            flow: 7,
+            source: 8,
+            destination: 9,
+            length: 10,
+            traffic_class: 11,
+            ingress: 12,
+            dscp: 13,
+            ecn: 1,
+            protocol: 14,
+            tcp: &raw const tcp,
+        };
+        let expected = packet::Packet {
+            source: 8,
+            destination: 9,
+            tcp: Some(TcpView { seq: 1, ack: 2, payload: 3, flags: 4, has_sack: true }),
+            class: 11,
+            ingress: 12,
+            dscp: 13,
+            ecn: Ecn::Ect1,
+            protocol: 14,
+            ..packet::Packet::new(6, 7, 10)
+        };
+        let seen = |tcp| format!("{:?}", given.read(tcp).unwrap());
+        assert_eq!(seen(Some(&tcp)), format!("{expected:?}"));
+        assert_eq!(seen(None), format!("{:?}", packet::Packet { tcp: None, ..expected }));
+    }
 }

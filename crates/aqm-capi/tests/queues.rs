@@ -2,20 +2,20 @@
 #![allow(unsafe_code, reason = "pointers, as from C")]
 
 use aqm_core::link::Link;
-use aqm_core::packet::{Ecn, Packet};
+use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Time};
 use aqmlab::{
-    Counters, Departure, Event, EventKind, Handle, Packet as CPacket, Status, aqmlab_change, aqmlab_dequeue,
-    aqmlab_enqueue, aqmlab_free, aqmlab_get_counters, aqmlab_new, aqmlab_next_event, aqmlab_next_wakeup,
-    aqmlab_reset, aqmlab_wake,
+    Counters, Departure, Event, EventKind, Handle, Packet as CPacket, Status, Tcp, aqmlab_change,
+    aqmlab_dequeue, aqmlab_enqueue, aqmlab_free, aqmlab_get_counters, aqmlab_hash, aqmlab_new,
+    aqmlab_next_event, aqmlab_next_wakeup, aqmlab_reason, aqmlab_reset, aqmlab_wake,
 };
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
-use std::ptr::null;
+use std::ptr::from_ref;
 
 const PACKETS: u64 = 1000;
 
@@ -37,21 +37,43 @@ impl Observer for Told {
     }
 }
 
-/// Packets of five flows and classes, twice as many as the link carries.
+/// Packets of five flows and classes, twice as many as the link carries. Those of the first flow are pure ACKs of TCP.
 fn packet(cookie: u64) -> Packet {
     let mut packet = Packet::new(cookie, Random::stream(cookie % 5, "flow").next_u64(), 1000);
     (packet.source, packet.destination, packet.class) = (1, 2, (cookie % 5) as u16);
     (packet.dscp, packet.ecn) =
         ((cookie % 3 * 10) as u8, [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][cookie as usize % 3]);
+    if cookie.is_multiple_of(5) {
+        packet.protocol = 6;
+        let ack = cookie as u32 * 1000;
+        packet.tcp = Some(TcpView { seq: 1, ack, payload: 0, flags: 16, has_sack: false });
+    }
     packet
 }
 
-/// The same for C.
-fn described(packet: Packet) -> CPacket {
+/// Its TCP header for C.
+fn header(packet: &Packet) -> Option<Tcp> {
+    let TcpView { seq, ack, payload, flags, has_sack } = packet.tcp?;
+    Some(Tcp { seq, ack, payload, flags, has_sack: u8::from(has_sack) })
+}
+
+/// The same for C, with its TCP header.
+fn described(packet: Packet, tcp: Option<&Tcp>) -> CPacket {
     let Packet { cookie, flow, source, destination, length, class, ingress, dscp, ecn, protocol, .. } =
         packet;
-    let (traffic_class, ecn, tcp) = (class, ecn as u8, null());
+    let (traffic_class, ecn, tcp) = (class, ecn as u8, tcp.map_or(std::ptr::null(), from_ref));
     CPacket { cookie, flow, source, destination, length, traffic_class, ingress, dscp, ecn, protocol, tcp }
+}
+
+/// A queue for the link of `by_itself`.
+fn made(text: &str) -> *mut Handle {
+    let text = CString::new(text).unwrap();
+    answer(|queue| unsafe { aqmlab_new(text.as_ptr(), c"8mbit".as_ptr(), 14, 7, queue) }).unwrap()
+}
+
+fn arrive(queue: *mut Handle, packet: Packet, now: u64) -> Status {
+    let tcp = header(&packet);
+    unsafe { aqmlab_enqueue(queue, &described(packet, tcp.as_ref()), now) }
 }
 
 /// A packet arrives each half of a millisecond, one may leave each millisecond.
@@ -101,9 +123,7 @@ fn fetch(queue: *mut Handle, told: &mut Vec<String>) {
 }
 
 fn behind_the_border(text: &str) -> Vec<String> {
-    let text = CString::new(text).unwrap();
-    let queue =
-        answer(|queue| unsafe { aqmlab_new(text.as_ptr(), c"8mbit".as_ptr(), 14, 7, queue) }).unwrap();
+    let queue = made(text);
     let mut told = Vec::new();
     for (now, arriving) in calls() {
         while let Some(due) =
@@ -113,8 +133,7 @@ fn behind_the_border(text: &str) -> Vec<String> {
             fetch(queue, &mut told);
         }
         if let Some(cookie) = arriving {
-            let packet = described(packet(cookie));
-            assert_eq!(unsafe { aqmlab_enqueue(queue, &packet, now) }, Status::AqmlabOk);
+            assert_eq!(arrive(queue, packet(cookie), now), Status::AqmlabOk);
             fetch(queue, &mut told);
         } else {
             let left = answer::<Departure>(|departure| unsafe { aqmlab_dequeue(queue, now, departure) });
@@ -143,11 +162,53 @@ fn every_discipline_decides_as_without_the_border() {
     }
 }
 
+#[test]
+fn an_ack_filter_reads_the_headers_of_tcp() {
+    let text = "cake bandwidth 8mbit ack-filter";
+    let told = behind_the_border(text);
+    let redundant = format!(" {}", DropReason::Redundant as u8);
+    assert!(told.iter().any(|fate| fate.starts_with("dropped") && fate.ends_with(&redundant)));
+    assert!(told == by_itself(text));
+}
+
+#[test]
+fn a_change_acts_from_then_on() {
+    let queue = made("fifo limit 1p");
+    let mut told = Vec::new();
+    for cookie in 0..5 {
+        if cookie == 2 {
+            let changed = unsafe { aqmlab_change(queue, c"limit".as_ptr(), c"3p".as_ptr(), cookie) };
+            assert_eq!(changed, Status::AqmlabOk);
+        }
+        assert_eq!(arrive(queue, packet(cookie), cookie), Status::AqmlabOk);
+        fetch(queue, &mut told);
+    }
+    assert_eq!(told, ["dropped 1 1", "dropped 4 1"]);
+    assert_eq!(aqmlab_free(queue), Status::AqmlabOk);
+}
+
+/// FNV-1a of "", "a" and "foobar" as its authors publish it, with splitmix64's last step, calculated apart.
+#[test]
+fn a_hash_stays_what_it_is() {
+    for (bytes, hash) in
+        [("", 0xf52a_15e9_a9b5_e89b), ("a", 0x02c0_bdbf_4814_20f8), ("foobar", 0x404d_a9e3_b740_78c2)]
+    {
+        assert_eq!(unsafe { aqmlab_hash(bytes.as_ptr().cast(), bytes.len()) }, hash, "{bytes}");
+    }
+}
+
+#[test]
+fn reasons_of_marks_are_named_as_in_the_source() {
+    for reason in [MarkReason::Unspecified, MarkReason::Congestion, MarkReason::Threshold] {
+        let event = Event { cookie: 0, kind: EventKind::AqmlabMarked, reason: reason as u8 };
+        let name = unsafe { CStr::from_ptr(aqmlab_reason(&raw const event)) };
+        assert_eq!(name.to_str().unwrap(), format!("{reason:?}").to_lowercase());
+    }
+}
+
 /// Whether a queue that is made and called at random ever says that aqmlab is at fault.
 fn is_faulty(text: &str, random: &mut Random) -> bool {
-    let text = CString::new(text).unwrap();
-    let queue =
-        answer(|queue| unsafe { aqmlab_new(text.as_ptr(), c"8mbit".as_ptr(), 14, 7, queue) }).unwrap();
+    let queue = made(text);
     let mut now = 0_u64;
     let mut statuses = Vec::new();
     for cookie in 0..300 {
@@ -166,7 +227,8 @@ fn is_faulty(text: &str, random: &mut Random) -> bool {
             _ => {
                 let length = random.below(3000) as u32;
                 let (ecn, dscp) = (random.below(5) as u8, random.below(66) as u8);
-                let packet = CPacket { ecn, dscp, length, ..described(packet(cookie)) };
+                let tcp = header(&packet(cookie));
+                let packet = CPacket { ecn, dscp, length, ..described(packet(cookie), tcp.as_ref()) };
                 unsafe { aqmlab_enqueue(queue, &packet, now) }
             }
         });

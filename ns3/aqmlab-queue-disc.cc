@@ -12,6 +12,7 @@
 #include "ns3/tcp-header.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
@@ -101,7 +102,8 @@ class AqmlabQueueDisc::Store : public Queue<QueueDiscItem>
     void Keep(uint64_t cookie, Ptr<QueueDiscItem> item)
     {
         Iterator at;
-        DoEnqueue(GetContainer().end(), item, at);
+        NS_ABORT_MSG_UNLESS(DoEnqueue(GetContainer().end(), item, at),
+                            "AqmlabQueueDisc: the limit is the discipline's: set no other");
         m_places[cookie] = at;
     }
 
@@ -275,7 +277,7 @@ AqmlabQueueDisc::GetTypeId()
 }
 
 AqmlabQueueDisc::AqmlabQueueDisc()
-    : QueueDisc(QueueDiscSizePolicy::NO_LIMITS)
+    : QueueDisc(QueueDiscSizePolicy::SINGLE_INTERNAL_QUEUE)
 {
 }
 

@@ -24,7 +24,7 @@ namespace ns3
 ///
 /// A text that aqmlab does not know ends the program when the simulation begins, with aqmlab's message. The flow of a
 /// packet is its 5-tuple, its class what the packet filters say or, without any, its socket's priority. The limit is the
-/// discipline's: `MaxSize` is not used.
+/// discipline's: ns-3's `GetMaxSize` is the largest number of packets that ns-3 has.
 class AqmlabQueueDisc : public QueueDisc
 {
   public:

@@ -64,7 +64,7 @@ def build(ns3: Path | None) -> None:
     ours = [f"-L{INSTALLED}/lib", f"-Wl,-rpath,{INSTALLED}/lib", "-laqmlab"]
     disc = BUILD / "aqmlab-queue-disc.o"
     _compile([*compiler, "-c", str(HERE / "aqmlab-queue-disc.cc"), "-o", str(disc)])
-    for name in ("decisions", "cost", "s-pie"):
+    for name in ("decisions", "borders", "cost", "s-pie"):
         _compile([*compiler, str(HERE / f"{name}.cc"), str(disc), *ours, *libraries, "-o", str(BUILD / name)])
 
 
@@ -97,6 +97,11 @@ def run(name: str, *options: str) -> Any:
     if done.returncode != 0:
         sys.exit(f"check.py: {name} {' '.join(options)}\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def borders() -> None:
+    """Check what a disc answers besides decisions; ends with a message if that is wrong."""
+    run("borders")
 
 
 def texts() -> list[str]:
@@ -164,6 +169,7 @@ def main() -> int:
     parser.add_argument("--cost", action="store_true", help="also what a packet costs")
     given = parser.parse_args()
     build(given.ns3)
+    borders()
     differing = decisions(given.packets)
     if given.paper:
         differing += paper()

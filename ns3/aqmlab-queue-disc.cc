@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 namespace ns3
@@ -157,9 +158,17 @@ class AqmlabQueueDisc::Log
 {
   public:
     explicit Log(const std::string& name)
-        : m_file(name, std::ios::binary)
+        : m_name(name)
     {
+        NS_ABORT_MSG_UNLESS(Open().insert(name).second,
+                            "AqmlabQueueDisc: " << name << " is the log of another disc: give each its own");
+        m_file.open(name, std::ios::binary);
         NS_ABORT_MSG_UNLESS(m_file, "AqmlabQueueDisc: " << name << " cannot be written");
+    }
+
+    ~Log()
+    {
+        Open().erase(m_name);
     }
 
     void Arrived(const aqmlab_packet& packet, uint64_t now)
@@ -227,11 +236,19 @@ class AqmlabQueueDisc::Log
         }
     }
 
+    /// The names of all logs that are being written.
+    static std::set<std::string>& Open()
+    {
+        static std::set<std::string> names;
+        return names;
+    }
+
     void Write(const Row& row)
     {
         m_file.write(reinterpret_cast<const char*>(row.data()), row.size());
     }
 
+    std::string m_name;
     std::ofstream m_file;
 };
 

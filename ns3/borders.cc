@@ -38,9 +38,17 @@ int
 main(int argc, char* argv[])
 {
     Config::SetDefault("ns3::AqmlabQueueDisc::Rate", StringValue("1Mbps"));
+    bool together = false;
     CommandLine command(__FILE__);
+    command.AddValue("together", "let an earlier disc with the same attributes stay", together);
     command.Parse(argc, argv);
 
+    Ptr<QueueDisc> earlier = CreateObject<AqmlabQueueDisc>();
+    earlier->Initialize();
+    if (!together)
+    {
+        earlier->Dispose();
+    }
     Ptr<QueueDisc> disc = CreateObject<AqmlabQueueDisc>();
     disc->Initialize();
     disc->Enqueue(MakeItem());

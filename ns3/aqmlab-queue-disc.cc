@@ -380,11 +380,14 @@ AqmlabQueueDisc::Seen(Ptr<QueueDiscItem> item, aqmlab_tcp& tcp)
     const uint32_t flow = item->Hash();
     packet.flow = aqmlab_hash(&flow, sizeof flow);
     uint8_t tos = 0;
+    bool isFirst = true;
     if (auto ipv4 = DynamicCast<Ipv4QueueDiscItem>(item))
     {
         const Ipv4Header& header = ipv4->GetHeader();
         tos = header.GetTos();
         packet.protocol = header.GetProtocol();
+        // Later fragments have no header of TCP; those of IPv6 have another protocol.
+        isFirst = header.GetFragmentOffset() == 0;
         packet.source = AddressHash(header.GetSource());
         packet.destination = AddressHash(header.GetDestination());
     }
@@ -407,7 +410,7 @@ AqmlabQueueDisc::Seen(Ptr<QueueDiscItem> item, aqmlab_tcp& tcp)
     {
         packet.traffic_class = priority.GetPriority();
     }
-    if (m_tcpHeaders && packet.protocol == TCP && ReadTcp(item->GetPacket(), tcp))
+    if (m_tcpHeaders && isFirst && packet.protocol == TCP && ReadTcp(item->GetPacket(), tcp))
     {
         packet.tcp = &tcp;
     }

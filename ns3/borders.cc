@@ -14,14 +14,15 @@ using namespace ns3;
 namespace
 {
 
-/// A TCP segment over IPv4.
+/// A TCP segment over IPv4, or a later fragment that looks like one.
 Ptr<QueueDiscItem>
-MakeItem()
+MakeItem(uint16_t offset)
 {
     Ptr<Packet> packet = Create<Packet>(100);
     packet->AddHeader(TcpHeader());
     Ipv4Header header;
     header.SetProtocol(6);
+    header.SetFragmentOffset(offset);
     header.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));
     return Create<Ipv4QueueDiscItem>(packet, Address(), 0x0800, header);
 }
@@ -51,8 +52,8 @@ main(int argc, char* argv[])
     }
     Ptr<QueueDisc> disc = CreateObject<AqmlabQueueDisc>();
     disc->Initialize();
-    disc->Enqueue(MakeItem());
-    disc->Enqueue(MakeItem());
+    disc->Enqueue(MakeItem(0));
+    disc->Enqueue(MakeItem(1480));
     NS_ABORT_MSG_UNLESS(disc->GetCurrentSize() == Packets(2), "size is " << disc->GetCurrentSize());
     NS_ABORT_MSG_UNLESS(disc->GetMaxSize() == Packets(std::numeric_limits<uint32_t>::max()),
                         "largest size is " << disc->GetMaxSize());

@@ -101,11 +101,16 @@ def run(name: str, *options: str) -> Any:
 
 def borders() -> None:
     """Check what a disc answers besides decisions; ends with a message if that is wrong."""
-    option = f"--{DISC}::Log={BUILD / 'borders.log'}"
+    log = BUILD / "borders.log"
+    option = f"--{DISC}::Log={log}"
     twice = subprocess.run([BUILD / "borders", option, "--together"], capture_output=True, text=True, check=False)
     if twice.returncode == 0 or "is the log of another disc" not in twice.stderr:
         sys.exit(f"check.py: two discs have written one log\n{twice.stderr}")
     run("borders", option)
+    # Two packets arrived: byte 50 of a row says whether the disc has seen a TCP header, and a later fragment has none.
+    headers = [log.read_bytes()[row * 56 + 50] for row in range(2)]
+    if headers != [1, 0]:
+        sys.exit(f"check.py: TCP headers were read as {headers} of a segment and a later fragment")
 
 
 def texts() -> list[str]:

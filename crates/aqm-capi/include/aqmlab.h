@@ -1,7 +1,7 @@
 /*
  * libaqmlab: the queue disciplines of aqmlab for C and C++. One queue: packets go in with the time, and come out when the
- * link asks for one; the discipline decides which are dropped or marked. It has no clock, no thread, no I/O, and the same
- * calls with the same seed give the same decisions.
+ * link asks for one; the discipline decides which are dropped or marked. It has no clock, no thread, no I/O (but for a defect
+ * of its own, which says where it is on standard error), and the same calls with the same seed give the same decisions.
  *
  *     aqmlab_queue *queue;
  *     if (aqmlab_new("fq_codel limit 1000p", "10mbit", 14, 1, &queue) < 0)
@@ -22,7 +22,8 @@
  *   - a null pointer; a text that is not UTF-8, or that aqmlab does not know (the message is that of the command line, with
  *     the nearest names); a field out of its range; a time before that of an earlier call;
  *   - a queue that was freed, also if others were made since, and a value that never was a queue: a handle is a number that
- *     is looked up, not an address;
+ *     is looked up, not an address. Where pointers have 32 bits, a handle is another queue's again once its place was given
+ *     away 4096 times;
  *   - a queue that another thread is using. A queue may move between threads, but has one call at a time;
  *   - events that were not fetched: the next call is refused, so that no packet is forgotten.
  * What cannot be told: pointers to memory that is not yours or too small, texts without a final zero, and a handle made up

@@ -33,12 +33,6 @@ impl Queue {
         // The numbers that the simulator's bottleneck draws.
         let random = Random::stream(seed, "bottleneck");
         let qdisc = spec.build(Link { rate, mtu, overhead }, random).map_err(Failure::input)?;
-        if qdisc.emits() {
-            let name = qdisc.info().name;
-            return Err(Failure::input(format!(
-                "{name} sends packets of its own, which this library does not"
-            )));
-        }
         Ok(Queue { qdisc, events: Events::default(), reached: Time::ZERO })
     }
 
@@ -153,6 +147,6 @@ impl Observer for Events {
     }
 
     fn on_emit(&mut self, _emission: Emission) {
-        unreachable!("disciplines that send packets are refused");
+        unreachable!("no discipline sends packets");
     }
 }

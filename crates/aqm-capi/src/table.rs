@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// How many queues there can be at a time.
 const MOST: usize = (1 << BITS) - 1;
-/// The bits of a handle that are a place in the table; the others count how often the place was given away.
+/// The bits of a handle that are a place in the table; the others count how often the place was given away: where `usize`
+/// has 32 bits, modulo 4096.
 const BITS: usize = 20;
 
 struct Place {

@@ -9,14 +9,9 @@ use std::collections::VecDeque;
 /// Ports of the same rate and delay share a queue while that keeps the order of arrivals; a packet that would break
 /// the order goes into its port's own. So a dumbbell of any number of equal hosts has few pending events.
 #[derive(Clone, Debug, Default)]
-#[repr(align(64))]
 pub(crate) struct InFlightQueue {
     packets: VecDeque<InFlight>,
     last_arrival: Time,
-    /// Until when packets arrive that overtake some of these.
-    pub(crate) overtaken: Time,
-    /// Whether all its packets go on through plain ports, which packets reach in this queue alone.
-    pub(crate) leads_on: bool,
 }
 
 /// A packet in flight.

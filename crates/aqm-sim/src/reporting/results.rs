@@ -45,8 +45,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         seconds: metrics.seconds(end),
     };
 
-    let mut report =
-        Report { warnings, events: simulation.handled + simulation.passed_on, ..Report::default() };
+    let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
     run.flow_metrics(&mut report, &Part::WHOLE, |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);

@@ -24,9 +24,6 @@ const TCP: u8 = 6;
 impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
-        if self.in_flight[queue].leads_on {
-            return self.pass_on(queue);
-        }
         let (packet, again) = self.in_flight[queue].pop()?;
         if self.looks_ahead {
             self.look_ahead(queue);
@@ -35,32 +32,6 @@ impl Simulation {
         self.ports[packet.port as usize].leave(length);
         self.hand_over(packet.id, next, length);
         again
-    }
-
-    /// The first packet of a queue that leads on goes through the next port, a plain one: so do at once those behind it that
-    /// none can overtake any more. What is sent from now on arrives a delay from now at the earliest.
-    fn pass_on(&mut self, number: usize) -> Option<Time> {
-        let (now, queue) = (self.shared.now, &self.in_flight[number]);
-        let delay = self.ports[queue.get(0)?.port as usize].delay;
-        let until = if queue.overtaken < now { (now + delay).min(self.until) } else { now };
-        loop {
-            let queue = &mut self.in_flight[number];
-            let (packet, again) = queue.pop()?;
-            if self.looks_ahead
-                && let Some(ahead) = queue.get(5)
-            {
-                prefetch(&self.shared.slab[ahead.id]);
-                prefetch(&self.ports[ahead.port as usize]);
-            }
-            let (next, length) = self.next_hop(packet.id);
-            self.ports[packet.port as usize].leave(length);
-            let out = self.ports[next as usize].serialise(length, packet.at);
-            self.launch(next as PortId, packet.id, out);
-            if again? > until {
-                return again;
-            }
-            self.passed_on += 1;
-        }
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
@@ -252,7 +223,6 @@ impl Simulation {
         let mut number = this.in_flight as usize;
         let mut queue = &mut self.in_flight[number];
         if !queue.keeps_order(at) {
-            queue.overtaken = queue.overtaken.max(at);
             number = port;
             queue = &mut self.in_flight[number];
         }

@@ -1,6 +1,6 @@
 //! From the first event to the last.
 
-use super::state::{END, Simulation};
+use super::state::Simulation;
 use crate::endpoint::flow::Endpoints;
 use crate::measure::metrics::PortSample;
 use crate::metrics::registry::Part;
@@ -78,7 +78,6 @@ impl Simulation {
         monitor: &Monitor,
         enough: impl Fn(&Simulation) -> bool,
     ) -> Result<(), RunError> {
-        self.until = until;
         while let Some(next) = self.shared.events.peek() {
             let (time, target) = (next.time, next.target);
             if time > until {
@@ -168,55 +167,6 @@ impl Simulation {
                 (self.in_flight.len() - 1) as u32
             });
         }
-        if !has_emissions {
-            self.lead_on();
-        }
-    }
-
-    /// Finds the queues of packets in flight that lead to plain ports alone, which no packet reaches in another way.
-    fn lead_on(&mut self) {
-        // What every port is reached from: a queue, or [`NONE`] if there are several, or a host.
-        let mut from = vec![None; self.ports.len()];
-        for (before, port) in self.hops() {
-            let queue = before.map_or(NONE, |before| self.ports[before].in_flight);
-            if port != END as PortId && *from[port].get_or_insert(queue) != queue {
-                from[port] = Some(NONE);
-            }
-        }
-        let leads_on = |queue: u32, port: PortId| {
-            let next = self.ports.get(port);
-            next.is_some_and(|next| next.extras.is_none() && next.upstream == NONE)
-                && from[port] == Some(queue)
-        };
-        let mut leading = vec![None; self.in_flight.len()];
-        for (before, port) in self.hops() {
-            let Some(before) = before else { continue };
-            let queue = self.ports[before].in_flight;
-            let all = leading[queue as usize].get_or_insert(true);
-            *all &= leads_on(queue, port) && !self.jitters(before);
-        }
-        for (queue, leads_on) in self.in_flight.iter_mut().zip(leading) {
-            queue.leads_on = leads_on == Some(true);
-        }
-    }
-
-    /// Every port of every route, after the one before it, and the end after the last; where both share an event there is
-    /// nothing between them.
-    fn hops(&self) -> impl Iterator<Item = (Option<PortId>, PortId)> {
-        let mut last = None;
-        let hops = self.shared.routes.iter().map(move |&port| {
-            let port = port as PortId;
-            (std::mem::replace(&mut last, (port != END as PortId).then_some(port)), port)
-        });
-        hops.filter(|(before, port)| {
-            let upstream = self.ports.get(*port).map_or(NONE, |port| port.upstream);
-            before.is_none_or(|before| before as u32 != upstream)
-        })
-    }
-
-    fn jitters(&self, port: PortId) -> bool {
-        let impairment = self.ports[port].extras.as_ref().and_then(|extras| extras.impairment.as_ref());
-        impairment.is_some_and(|impairment| impairment.jitter > Span::ZERO)
     }
 
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {

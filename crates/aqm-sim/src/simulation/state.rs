@@ -67,11 +67,7 @@ pub(crate) struct Simulation {
     pub(crate) nics: BTreeMap<PortId, Nic>,
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
-    /// Events handled, and arrivals that an earlier one of their queue stood for.
     pub(crate) handled: u64,
-    pub(crate) passed_on: u64,
-    /// How far the run goes, for now.
-    pub(crate) until: Time,
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
     pub(crate) sample_period: Span,
@@ -140,8 +136,6 @@ impl Simulation {
             nics: BTreeMap::new(),
             actions: Vec::new(),
             handled: 0,
-            passed_on: 0,
-            until: Time::ZERO,
             overhead,
             sample_period: Span::MAX,
             measured,

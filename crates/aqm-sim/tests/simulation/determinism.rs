@@ -56,7 +56,6 @@ fn a_run_in_steps_of_any_length_gives_the_report_of_the_whole_run() {
     assert_eq!(format!("{stepped:?}"), format!("{:?}", run(&scenario, 3)));
 }
 
-/// In a whole run acknowledgments go on over idle links together, in short steps one by one.
 #[test]
 fn a_run_in_steps_shorter_than_its_links_gives_the_report_of_the_whole_run() {
     let mut scenario = bottleneck("fifo limit 30p");

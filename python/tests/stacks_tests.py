@@ -65,7 +65,7 @@ def a_connection_that_fails_is_named_below_the_result() -> None:
 @pytest.mark.parametrize(
     ("flows", "complaint"),
     [
-        ("1*quinn:cc=vegas", "cc: 'vegas' is not one of cubic, newreno, bbr"),
+        ("1*quinn:cc=vegas", "cc: 'vegas' is not one of cubic, newreno"),
         ("1*quinn:mss=1000b", "'mss' means nothing for quinn"),
         ("1*quinn:packet=1000b", "packet: '1000b' is out of range"),
         ("1*quinn:stop=1s", "only TCP flows stop at a time"),

@@ -82,7 +82,9 @@ def _stop_after(seconds: float, monitor: _native.Monitor, ended: threading.Event
             return
 
 
-def examples(count: int, seed: int, folder: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def examples(
+    count: int, seed: int, folder: Path, kinds: tuple[str, ...] = tuple(sorted(KINDS))
+) -> Iterator[dict[str, Any]]:
     """Return so many scenarios; the same for the same seed."""
     for name, text in TRACES.items():
         (folder / f"{name}.trace").write_text(text)

@@ -53,7 +53,8 @@ fn one_flow_fills_the_link_under_each_congestion_control() {
 
 #[test]
 fn the_same_seed_gives_the_same_packets_and_another_seed_others() {
-    let flows = json!([quinn(2, json!({"cc": "newreno"}), None), quinn(1, json!({"streams": 3}), Some(400_000))]);
+    let flows =
+        json!([quinn(2, json!({"cc": "newreno"}), None), quinn(1, json!({"streams": 3}), Some(400_000))]);
     let scenario = scenario("codel", 3, flows);
     let first = told(&run(&scenario, 1).unwrap());
     assert_eq!(first, told(&run(&scenario, 1).unwrap()));

@@ -51,7 +51,8 @@ LINES = {
     "diff-trace": "Run a scenario in two engines or with two stacks, and show the first event in which they differ.",
     "tune": "Search an AQM's parameters, and judge them against its defaults on scenarios and seeds that "
     "chose nothing.",
-    "suite": "Run every scenario of a suite, as RFC 7928's, for some disciplines, and write one page.",
+    "suite": "Run every scenario of a suite, as RFC 7928's, for some disciplines or congestion controls, "
+    "and write one page.",
     "advise": "Say which discipline a home's line should have, what it brings and costs, and the lines to paste.",
     "diagnose": "Tell rate, round trip, bufferbloat, buffer, losses and marks of a line by a capture of it, "
     "each with how sure.",

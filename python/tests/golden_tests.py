@@ -116,6 +116,9 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "link trace", {**PLAIN, "rate": None, "link_trace": TRACE, "flows": MIXED, "aqm": "codel"}
     yield "capture", {**PLAIN, "capture": [CAPTURE], "aqm": "pie", "flows": ["1*cubic"]}
     yield "capture over trace", {**PLAIN, "rate": None, "link_trace": TRACE, "capture": [CAPTURE], "aqm": "red"}
+    # Whole milliseconds: many packets arrive at the same nanosecond.
+    ties = {"rate": None, "link_trace": TRACE, "capture": [CAPTURE], "rtt": "40ms", "duration": "12s", "warmup": "2s"}
+    yield "many senders over trace", {**PLAIN, **ties, "aqm": "codel", "flows": ["4*cubic"]}
     yield "loss and jitter", {**PLAIN, "loss": "1%", "jitter": "5ms", "flows": MIXED}
     yield "device ring", {**PLAIN, "device_ring": "8p", "flows": MIXED, "aqm": "fq_codel"}
     yield "slow access", {**PLAIN, "access_rate": "6mbit", "flows": MIXED, "aqm": "codel"}

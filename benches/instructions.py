@@ -57,10 +57,11 @@ def run(*words: str | Path) -> str:
     return done.stdout
 
 
-def build(package: str, example: str) -> Path:
-    """Build an example and return the program."""
-    run("cargo", "build", "--quiet", "--locked", "--release", "--package", package, "--example", example)
-    return TARGET / "release" / "examples" / example
+def build(**examples: str) -> list[Path]:
+    """Build examples of packages beside each other, and return the programs."""
+    words = [word for example, package in examples.items() for word in ("--package", package, "--example", example)]
+    run("cargo", "build", "--quiet", "--locked", "--release", *words)
+    return [TARGET / "release" / "examples" / example for example in examples]
 
 
 def count(*command: str | Path) -> tuple[int, str]:
@@ -94,8 +95,7 @@ def of_simulator(program: Path, flows: str, aqm: str, *options: str) -> float:
 
 def measure() -> dict[str, float]:
     """Every count, by what was counted."""
-    steady, speed = build("aqm-core", "steady"), build("aqm-sim", "speed")
-    classify = build("aqm-core", "classify")
+    steady, classify, speed = build(steady="aqm-core", classify="aqm-core", speed="aqm-sim")
     names = run(steady, "--list").split()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         simulated = {name: pool.submit(of_simulator, speed, *case) for name, case in SIMULATED}

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from aqmlab import _native
+from aqmlab.live import impairments
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import parse_rate
 
@@ -22,10 +23,10 @@ from aqmlab.vocabulary.units import parse_rate
 def replay(log: Path, discipline: str, rate_bps: int, overhead: int = 0, seed: int = 1) -> tuple[int, int | None]:
     """Return how many calls were made again, and the first row that was not repeated."""
     line = {"aqm": discipline, "rate_bps": rate_bps, "trace": None, "overhead": overhead}
-    line |= {"delay_ns": 0, "jitter_ns": 0, "loss": 0.0, "log": None}
+    line |= {"delay_ns": 0, "jitter_ns": 0, **impairments.read({}).data(), "log": None}
     # A live link has the same rows: what it needs besides its queue does not matter here.
-    link = {"down": line, "up": line, "seed": seed, "warmup_ns": 0, "capture": None}
-    link |= {"congestion_control": None, "ecn": False}
+    link = {"down": line, "up": line, "seed": seed, "capture": None, "congestion_control": None, "ecn": False}
+    link |= {"measure": "", "samples": "", "sample_ns": 1, "resolver": None}
     return _native.replay_link(json.dumps(link), "bottleneck", log)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ settings.register_profile("aqmlab", deadline=None)
 settings.load_profile("aqmlab")
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# Where tests run in the background a shell has it ignored, and so would be each command that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def script(name: str) -> ModuleType:

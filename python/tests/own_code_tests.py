@@ -141,7 +141,7 @@ def _interrupted(told: signal.Signals, folder: Path, loop: str, command: list[ob
     arguments = [*command[:-1], command[-1], f"fifo,{name}"] if command is RUN else [*command, name]
     process = subprocess.Popen(
         [sys.executable, "-m", "aqmlab", *map(str, arguments)], cwd=folder, stderr=subprocess.PIPE, text=True,
-        stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        stdout=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         while not (folder / "looping").exists():
@@ -186,7 +186,6 @@ def an_interrupt_ends_what_is_made_before_a_run(command: list[object], tmp_path:
 
 def an_interrupt_in_a_notebook_leaves_no_thread_behind(tmp_path: Path) -> None:
     name = _file(tmp_path, f"def enqueue(self, packet, now):\n    {LOOPS['a loop']}")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
@@ -194,7 +193,6 @@ def an_interrupt_in_a_notebook_leaves_no_thread_behind(tmp_path: Path) -> None:
             aqmlab.compare(aqm=name, jobs=2, **{**LINK, "seeds": 4})
     finally:
         timer.cancel()
-        signal.signal(signal.SIGINT, before)
     assert not workers.left_behind()
 
 

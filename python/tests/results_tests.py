@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -268,15 +267,6 @@ def _task(seed: int, duration_ns: int = 10**15) -> Task:
     return Task(0, "fifo", seed, str(seed), replace(one, settings=settings))
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let SIGINT interrupt, even if the tests run in the background, where it would be ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
 def an_interrupt_stops_runs_and_keeps_finished_ones() -> None:
     tasks = [_task(1, 2 * 10**9), _task(2), _task(3)]
 
@@ -293,7 +283,7 @@ def an_interrupt_stops_runs_and_keeps_finished_ones() -> None:
 
 
 TELLING = """
-import os, signal
+import os
 from aqmlab.engine import native
 from aqmlab.cli import main
 
@@ -305,7 +295,6 @@ def telling(*arguments):
     return run
 
 native.simulate = telling
-signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
 

@@ -243,11 +243,10 @@ COMMAND = [
     *("compare", "--rate", "10mbit", "--rtt", "20ms", "--duration", "20s", "--aqm", "fifo,codel", "--seeds", "10"),
     *("--jobs", "2", "--quiet", "--out"),
 ]
-PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom aqmlab.cli import main\nmain()"
 
 
 def _start(out: Path, **more: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", PROGRAM, *COMMAND, str(out)]
+    command = [sys.executable, "-m", "aqmlab", *COMMAND, str(out)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 

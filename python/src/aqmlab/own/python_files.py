@@ -119,7 +119,8 @@ def _imports_from(folder: Path) -> Iterator[Any]:
     """Let imports find what is in a folder, afresh; yields what tells the files that were imported from there."""
 
     def own() -> dict[str, ModuleType]:
-        return {key: module for key, module in list(sys.modules.items()) if _file(module, folder, key)}
+        # A copy in one step: collecting garbage runs code, which may import.
+        return {key: module for key, module in sys.modules.copy().items() if _file(module, folder, key)}
 
     held, writes = own(), sys.dont_write_bytecode
     for key in held:

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -88,6 +88,9 @@ many-runs: .venv/native ## a hundred thousand small runs in one process, whose m
 store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a writer at load 4, and every edit of two manifests (half an hour)
 	AQMLAB_READS=10000 POLARS_MAX_THREADS=1 $(BIN)/pytest -s python/tests/snapshot_tests.py
 	AQMLAB_EDITS=1 $(BIN)/pytest -s python/tests/manifest_tests.py -k traceback
+
+bench-live: .venv/native ## the live link beside a plain forwarding loop, and the error of its rates (two minutes; an idle machine, as root)
+	$(BIN)/python benches/live.py
 
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py

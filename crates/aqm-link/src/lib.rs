@@ -13,6 +13,7 @@
 //! - `os`: the calls into Linux, and all `unsafe` of this crate.
 //! - `namespaces`: the two ends and what runs in them.
 //! - [`timers`]: what no link can be more punctual than.
+//! - [`plain`]: what no link can be faster than.
 //! - [`run`]: packets from one end to the other until the command ends.
 #![cfg(target_os = "linux")]
 
@@ -23,6 +24,7 @@ pub mod log;
 mod meter;
 mod namespaces;
 mod os;
+pub mod plain;
 pub mod report;
 pub mod run;
 mod samples;

@@ -1,0 +1,37 @@
+//! As many UDP packets to the far end as one core can send: `flood SECONDS BYTES FLOWS`, for `benches/live.py`. `BYTES`
+//! are those of an IP packet; each flow has a port of its own.
+
+#![allow(clippy::disallowed_methods, reason = "it sends for a while of real time")]
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+/// Bytes of headers of IP and UDP.
+const HEADERS: usize = 28;
+/// The clock is looked at once in so many packets.
+const ROUND: usize = 64;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [seconds, bytes, flows] = arguments.as_slice() else {
+        return Err("flood SECONDS BYTES FLOWS".into());
+    };
+    let end = Instant::now() + Duration::from_secs_f64(seconds.parse()?);
+    let payload = vec![0; bytes.parse::<usize>()?.saturating_sub(HEADERS)];
+    let far = std::env::var("AQMLAB_FAR")?;
+    let sockets: Vec<UdpSocket> = (0..flows.parse::<u16>()?)
+        .map(|_| {
+            let socket = UdpSocket::bind("0.0.0.0:0")?;
+            socket.connect((far.as_str(), 9))?;
+            Ok(socket)
+        })
+        .collect::<Result<_, std::io::Error>>()?;
+    let mut next = sockets.iter().cycle();
+    while Instant::now() < end {
+        for socket in next.by_ref().take(ROUND) {
+            // Nobody listens there, which may be said, and the interface may be full.
+            let _ = socket.send(&payload);
+        }
+    }
+    Ok(())
+}

@@ -22,6 +22,14 @@ def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
     assert tuned.table(differences) in (folder / "README.md").read_text(encoding="utf-8")
 
 
+def the_figures_of_control_experiments_are_those_that_are_kept() -> None:
+    controls = script("control_figures")
+    readme = controls.README.read_text(encoding="utf-8")
+    assert controls.written(readme, pl.read_csv(controls.KEPT)) == readme
+    changed = pl.read_csv(controls.KEPT).with_columns(pl.col("loss_ratio") * 2)
+    assert controls.written(readme, changed) != readme
+
+
 @pytest.mark.parametrize("search", sorted(EXPERIMENTS.glob("*/search.toml")), ids=lambda search: search.parent.name)
 def the_shares_of_readings_are_those_that_were_measured(search: Path) -> None:
     space = json.loads((search.parent / "space.json").read_text(encoding="utf-8"))

@@ -14,10 +14,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
-from aqmlab.advice.noticed import FIGURES
-from aqmlab.advice.ways import USUAL_SHARE
+from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, SLIGHT_STEPS
+from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
 from aqmlab.files import shipped
 
 TITLES = {figure.name: figure.title.lower() for figure in FIGURES}
@@ -38,6 +39,7 @@ class Given:
         """How the table names it."""
         down, up = (Path(one).stem if "." in Path(one).name else one for one in (self.down, self.up))
         others = self.others.replace("--modem-buffer ", "buffer ").replace("--rtt ", "RTT ")
+        others = others.replace("--share ", "shaped to ").replace("%", " %")
         return " ".join(filter(None, (self.kind, down if down == up else f"{down}/{up}", _spaced(others))))
 
     @property
@@ -91,10 +93,19 @@ LINES = (
     Given("lte", str(SHARED / "Verizon-EVDO-driving.down"), "300kbit"),
 )
 
+# Lines on which an assumption is changed: the buffer of fast lines, and the share of the rate.
+_FAST, _FIBRE = "--rtt 10ms", "--rtt 20ms"
+BUFFERS = tuple(
+    Given("fibre", "1gbit", "1gbit", f"{_FAST}{more}")
+    for more in ("", *(f" --modem-buffer {one}kb" for one in (1250, 625)))
+)
+SHARES = tuple(Given("fibre", "100mbit", "100mbit", f"{_FIBRE}{more}") for more in ("", " --share 95%"))
+
 
 def found(given: Given, folder: Path, *, quick: bool) -> dict[str, Any]:
     """Return the advice, which is not asked for again where the folder has it."""
-    folder = folder / f"{LINES.index(given) + 1:02}-{'quick' if quick else 'full'}"
+    lines = dict.fromkeys((*LINES, *BUFFERS, *SHARES))
+    folder = folder / f"{[*lines].index(given) + 1:02}-{'quick' if quick else 'full'}"
     told = folder.with_suffix(".json")
     if not told.is_file():
         command = ["advise", *given.options(folder, quick=quick), "--json", str(told)]
@@ -104,29 +115,93 @@ def found(given: Given, folder: Path, *, quick: bool) -> dict[str, Any]:
 
 def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     """Return a line's row: what is named, what that brings and costs, the next one, and what `--quick` names."""
-    ways = {one["name"]: one for one in full["ways"]}
-    today, chosen, after = ways["as it is"], ways[full["advice"]], ways[full["runner_up"]]
+    ways = _ways(full)
+    chosen, after = ways[full["advice"]], ways[full["runner_up"]]
+    worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
+    price = f"{TITLES[worst]}, {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
+    return _row(
+        *_cells(given, full),
+        price,
+        f"{after['name']}, {after['grade']}, {after['behind']:.1f}: {full['why_not_runner_up']}",
+        "same" if quick["advice"] == full["advice"] else quick["advice"],
+    )
+
+
+def _ways(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in told["ways"]}
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(given: Given, told: dict[str, Any]) -> list[str]:
+    """A line, what is named, and the figures as it is and with that."""
+    ways = _ways(told)
+    today, chosen = ways[AS_IT_IS], ways[told["advice"]]
 
     def change(name: str, digits: int) -> str:
         return " → ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
 
-    worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
-    price = f"{TITLES[worst]}, {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
-    return " | ".join(
-        [
-            f"| {given.name}",
-            chosen["name"],
-            f"{today['behind']:.1f} → {chosen['behind']:.1f}",
-            f"{today['grade']} → {chosen['grade']}",
-            change("rpm", 0),
-            change("goodput_mbit", 1),
-            change("game_rtt_ms", 0),
-            change("call_mos", 1),
-            price,
-            f"{after['name']}, {after['grade']}, {after['behind']:.1f}: {full['why_not_runner_up']}",
-            "same |" if quick["advice"] == full["advice"] else f"{quick['advice']} |",
-        ]
+    return [
+        given.name,
+        chosen["name"],
+        f"{today['behind']:.1f} → {chosen['behind']:.1f}",
+        f"{today['grade']} → {chosen['grade']}",
+        change("rpm", 0),
+        change("goodput_mbit", 1),
+        change("game_rtt_ms", 0),
+        change("call_mos", 1),
+    ]
+
+
+def parted(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
+    """Return why the quick form names another way than the full one, as a point of a list."""
+    name = full["advice"]
+    own, seen = _ways(full)[name], _ways(quick)[name]
+    behind, ahead = (
+        one[name]["behind"] - min(each["behind"] for each in one.values()) for one in (_ways(full), _ways(quick))
     )
+    if own["grade"] != seen["grade"]:
+        pings = (one["figures"]["ping_increase_ms"]["mean"] for one in (seen, own))
+        rise, instead = (f"{one:.1f}" for one in pings)
+        because = f"its pings rise by {rise} ms instead of {instead}, which is {seen['grade']} and not {own['grade']}"
+    elif ahead > SLIGHT_STEPS >= behind:
+        because = (
+            f"it is {ahead:.2f} steps behind the closest instead of {behind:.2f}, and {SLIGHT_STEPS:g} are allowed"
+        )
+    else:
+        because = "others have changed places"
+    return f"- {given.name}: not {name}, since {because}."
+
+
+def doubted(folder: Path) -> str:
+    """Return the assumptions that were doubted, and what the quick form says with others."""
+    buffers, shares = ([(one, found(one, folder, quick=True)) for one in some] for some in (BUFFERS, SHARES))
+    named = dict.fromkeys(told["advice"] for _, told in buffers)
+    assert len(named) == 1, f"what to use does hang on the buffer: {', '.join(named)}"
+    ends = [(_ways(told)[AS_IT_IS], _ways(told)[told["advice"]]) for _, told in buffers]
+    most, *gains = (f"{today['behind'] - chosen['behind']:.1f}" for today, chosen in ends)
+    poor, *grades = (today["grade"] for today, _ in ends)
+    sizes = [int(one.others.rpartition(" ")[2].removesuffix("kb")) for one, _ in buffers[1:]]
+    usual, more = (_ways(told)[told["advice"]] for _, told in shares)
+    closer = usual["behind"] - more["behind"]
+    assert 0 < closer < NOTICED_STEPS, "another share of the rate would be named"
+    text = DOUBTED.format(
+        times=" and ".join(f"{size * 1024 * 8 / 1e6:.0f} ms" for size in sizes),
+        buffers=f"the same way is named ({', '.join(named)})",
+        gains=" and ".join(gains),
+        most=most,
+        as_it_is=" and ".join(grades),
+        poor=poor,
+        gain=more["figures"]["goodput_mbit"]["mean"] / usual["figures"]["goodput_mbit"]["mean"] - 1,
+        games=" instead of ".join(f"{one['figures']['game_rtt_ms']['mean']:.0f}" for one in (more, usual)),
+        closer=closer,
+        share=USUAL_SHARE,
+    )
+    table = [_row(*HEAD[:8]), _row(*["---"] * 8), *(_row(*_cells(*one)) for one in (*buffers, *shares))]
+    folded = [fill(part, 120, break_long_words=False, break_on_hyphens=False) for part in text.strip().split("\n\n")]
+    return "\n".join(["", "\n\n".join(folded), "", *table, ""])
 
 
 INTRO = """# What `advise` says of {all} lines
@@ -143,6 +218,31 @@ The grade is of pings alone; RPM counts the round trips of the connections that 
 hardly falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
 """
 
+PARTED = """
+## Where the quick form names another way
+
+It has half of the seeds and of the time, and here a limit of the rule lies between what the two forms see:
+
+{points}
+"""
+DOUBTED = """
+## Two assumptions
+
+**100 ms of buffer on a fast line.** Netalyzr's lines were those of 2010. On cable without AQM a provider has measured
+some 250 ms on the way up ([Flickinger et al., 2021](https://arxiv.org/abs/2107.13968)), so 100 are not many there; of
+fast fibre we know of no such measurement. With {times} on a line of 1 Gbit/s {buffers}, and brings {gains} steps where
+it brings {most} with 100 ms; as it is the line has grade {as_it_is} instead of {poor}. What to use does not hang on it,
+how much that brings does: look at the pings while the line is full.
+
+**{share:.0%} of the rate, where 95 % would do.** 90 % is what
+[OpenWrt's guide](https://openwrt.org/docs/guide-user/network/traffic-shaping/sqm) says. On fibre of 100 Mbit/s 95 %
+carries {gain:.0%} more in total and is {closer:.1f} steps closer; the game's round trip is {games} ms. Less than a
+step is not noticed, so what is usual stays; where the overhead is known, as here, and pings stay short, `--share 95%`
+is fine.
+
+All of it is the quick form's:
+"""
+
 
 HEAD = (
     "Line", "Named", "Behind", "Grade", "RPM", "In total, Mbit/s", "Game's 98 % round trip, ms", "Call, MOS",
@@ -150,11 +250,13 @@ HEAD = (
 )  # fmt: skip
 
 
-def page(rows: list[str]) -> str:
-    """Return the page with all rows."""
+def page(rows: list[str], points: list[str], doubts: str) -> str:
+    """Return the page with all rows, why the quick form differs, and what else was asked."""
     same = sum(one.endswith("| same |") for one in rows)
-    table = ["| " + " | ".join(HEAD) + " |", "| " + " | ".join("---" for _ in HEAD) + " |", *rows]
-    return "\n".join([INTRO.format(all=len(rows), same=same, share=USUAL_SHARE), *table, ""])
+    table = [_row(*HEAD), _row(*["---"] * len(HEAD)), *rows, ""]
+    parts = ["\n".join([INTRO.format(all=len(rows), same=same, share=USUAL_SHARE), *table])]
+    parts += [PARTED.format(points="\n".join(points))] if points else []
+    return "".join([*parts, doubts])
 
 
 def main() -> None:
@@ -164,15 +266,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/advice-lines"), help="folder of the results")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, points = [], []
     for given in LINES:
         if not given.is_there:
             print(f"left out, its recording is not here: {given.name}", file=sys.stderr)
             continue
         quick, full = (found(given, chosen.out, quick=quick) for quick in (True, False))
         rows.append(row(given, quick, full))
+        points += [parted(given, quick, full)] if quick["advice"] != full["advice"] else []
         print(rows[-1], file=sys.stderr, flush=True)
-    chosen.page.write_text(page(rows))
+    chosen.page.write_text(page(rows, points, doubted(chosen.out)))
 
 
 if __name__ == "__main__":

@@ -308,7 +308,8 @@ def round_trips_a_minute_are_the_mean_of_the_pings_and_of_those_under_load() -> 
 
 def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
     lines = script("advice_lines")
-    rows = [row for row in (ROOT / "docs/explanation/advice-lines.md").read_text().splitlines() if " → " in row]
+    page = (ROOT / "docs/explanation/advice-lines.md").read_text()
+    rows = [row for row in page.partition("\n## ")[0].splitlines() if " → " in row]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     assert [one[0] for one in cells] == [given.name for given in lines.LINES]
     assert len(cells) == 24
@@ -322,8 +323,38 @@ def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
         steps = letters.index(then) - letters.index(grade_after)
         assert steps <= 0 or float(behind_after) > behind_then, named
         assert ("closer, " in after) == (float(behind_after) < behind_then and steps >= 0), after
-    told = " ".join((ROOT / "docs/explanation/advice-lines.md").read_text().split())
+    told = " ".join(page.split())
     assert f"for {sum(one[-1] == 'same' for one in cells)} of them" in told
+    # Each that the quick form answers in another way has a reason.
+    parted = [one[0] for one in cells if one[-1] != "same"]
+    assert re.findall(r"^- (.+?): not ", page, re.M) == parted
+
+
+@pytest.mark.parametrize(
+    ("grades", "behind", "reason"),
+    [
+        ("CD", ((3.0, 2.0), (3.0, 2.0)), "its pings rise by 7.0 ms instead of 7.0, which is D and not C"),
+        ("AA", ((3.9, 2.0), (4.1, 2.0)), "it is 2.10 steps behind the closest instead of 1.90, and 2 are allowed"),
+        ("AA", ((3.9, 2.0), (3.8, 2.0)), "others have changed places"),
+    ],
+)
+def the_reason_for_another_way_in_a_hurry_is_the_limit_that_lies_between(
+    grades: str, behind: tuple[tuple[float, float], ...], reason: str
+) -> None:
+    lines = script("advice_lines")
+    full, quick = (
+        {
+            "advice": "cake",
+            "ways": [
+                {"name": name, "grade": grade, "behind": far, "figures": {"ping_increase_ms": {"mean": 7.0}}}
+                for name, far in zip(("cake", "pie"), own, strict=True)
+            ],
+        }
+        for grade, own in zip(grades, behind, strict=True)
+    )
+    assert lines.parted(lines.Given("adsl", "2mbit", "1mbit"), quick, full) == (
+        f"- adsl 2mbit/1mbit: not cake, since {reason}."
+    )
 
 
 def grades_are_those_of_speed_tests() -> None:

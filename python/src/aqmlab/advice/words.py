@@ -91,8 +91,10 @@ def assumptions(advice: Advice) -> list[str]:
         "TCP is CUBIC as in Linux, without ECN.",
         f"The round trip to servers takes {_spaced(line.rtt)}; another one: --rtt. Rates are those that the modem "
         "reports (sync) or the provider enforces.",
-        f"The modem's queue holds {down} down and {up} up. 256 KB, and 100 ms of a fast line, is typical (Kreibich et "
-        "al., Netalyzr, IMC 2010); if you know better: --modem-buffer.",
+        f"The modem's queue holds {down} down and {up} up. 256 KB is typical (Kreibich et al., Netalyzr, IMC 2010), "
+        "100 ms of a fast line are assumed: on cable without AQM some 250 ms were measured on the way up (Flickinger "
+        "et al., arXiv:2107.13968), and of fibre no such measurement is known. With less a line is better as it is; if "
+        "you know yours: --modem-buffer.",
         f"Link layer: {layer.about}; {layer.overhead} bytes around each IP packet ({layer.source}).{cells}",
         *_of_shaper(advice),
         f"Simulated, packet by packet: {seeds} runs of {duration} for each way, without the first {warmup}, the same "
@@ -122,10 +124,13 @@ def _of_shaper(advice: Advice) -> list[str]:
             "A mobile link varies, so that a fixed shaper is too slow at times and does nothing at others. The way up "
             "has its mean rate throughout. A controller such as cake-autorate is not simulated."
         ]
+    usual = (
+        f"{USUAL_SHARE:.0%} is what OpenWrt's guide to SQM says, and 5 % more of the rate are less than is noticed. "
+    )
     found = [
         f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a way names no other share, so that "
-        "queues build up where it can manage them, not in the modem; 90 to 95 % is usual. On the way down it is behind "
-        "the modem's queue, so bursts still wait there: a lower --share helps."
+        f"queues build up where it can manage them, not in the modem; {usual}On the way down it is behind the modem's "
+        "queue, so bursts still wait there: a lower --share helps."
     ]
     if _is_cake(advice):
         found.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, claim_tables, counts
@@ -74,9 +74,9 @@ class Strip:
     lines: tuple[tuple[str, tuple[Tile, ...]], ...]
 
     @property
-    def whole(self) -> Strip:
-        """The strip in one line."""
-        return replace(self, lines=(("", tuple(tile for _, tiles in self.lines for tile in tiles)),))
+    def tiles(self) -> tuple[Tile, ...]:
+        """All tiles, in one line."""
+        return tuple(tile for _, tiles in self.lines for tile in tiles)
 
 
 @dataclass(frozen=True)

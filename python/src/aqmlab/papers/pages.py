@@ -12,9 +12,10 @@ from aqmlab.files import disk
 from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, workspace
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
+from aqmlab.papers.search_page import FIGURES
 from aqmlab.papers.table import Cell, cell, claim_tables, counts, mechanism_tables
 from aqmlab.papers.verdicts import Verdict, by_chance
-from aqmlab.report import environment, inline
+from aqmlab.report import beside, environment
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -26,7 +27,7 @@ FRONT = "index.html"
 # A figure of all presets: preset, figure, drawing.
 Same: TypeAlias = "list[tuple[str, Figure, Markup]]"
 # Numbers of figures in the place of a claim, as in "Figures 1 and 3, section 2".
-_FIGURES = re.compile(r"Figures? ([\d, and]+)")
+_NUMBERED = re.compile(r"Figures? ([\d, and]+)")
 CLASSES = {
     Verdict.REPRODUCED: "good",
     Verdict.SIZE_UNDECIDED: "half",
@@ -52,8 +53,8 @@ def write_page(reproduction: Reproduction, folder: Path, *, for_papers: bool = F
     """Write the page of a paper and its figures; if asked for, also as PDF for a column of a paper."""
     drawn = drawing.draw_all(reproduction)
     for figures in drawn.values():
-        beside = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
-        disk.put_all(folder / reproduction.paper.name / "figures", {**plots.contents(figures), **beside})
+        printed = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
+        disk.put_all(folder / reproduction.paper.name / FIGURES, {**plots.contents(figures), **printed})
     search = reproduction.search
     section = search_page.write(search, folder / reproduction.paper.name) if search else None
     text = render_page(reproduction, drawn, section)
@@ -69,9 +70,11 @@ def render_page(
     shown: dict[str, Same] = {}
     for preset, figures in drawn.items():
         for figure in figures:
-            shown.setdefault(figure.title, []).append((preset, figure, inline(figure.bare_svg, figure.title)))
-    beside = _beside(paper, shown)
-    placed = {title for found in beside.values() for title, _ in found}
+            # In files of their own, which a browser reads when they come into sight: they are most of the bytes.
+            drawing = beside(figure.bare_svg, f"{paper.name}/{FIGURES}/{figure.name}.svg", figure.title)
+            shown.setdefault(figure.title, []).append((preset, figure, drawing))
+    of_claims = _of_claims(paper, shown)
+    placed = {title for found in of_claims.values() for title, _ in found}
     return (
         environment(Path(__file__).parent)
         .get_template("paper.html")
@@ -85,7 +88,7 @@ def render_page(
             counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
             chance=by_chance(next(iter(reproduction.judgements.values()))),
             classes=CLASSES,
-            beside=beside,
+            beside=of_claims,
             figures={title: same for title, same in shown.items() if title not in placed},
             narrow={one.title for one in paper.drawings if len(one.panels) == 1},
             standings=_standings(reproduction),
@@ -113,12 +116,12 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
     )
 
 
-def _beside(paper: Paper, shown: Mapping[str, Same]) -> dict[str, list[tuple[str, Same]]]:
+def _of_claims(paper: Paper, shown: Mapping[str, Same]) -> dict[str, list[tuple[str, Same]]]:
     """Return the figures of each claim: those that show its numbers or have the number of the paper's; each once."""
     found: dict[str, list[tuple[str, Same]]] = {}
     placed: set[str] = set()
     for claim in paper.claims:
-        named = {f"Figure {number}" for number in re.findall(r"\d+", " ".join(_FIGURES.findall(claim.where)))}
+        named = {f"Figure {number}" for number in re.findall(r"\d+", " ".join(_NUMBERED.findall(claim.where)))}
         titles = [
             drawing.title
             for drawing in paper.drawings

@@ -18,6 +18,8 @@ from aqmlab.search.plan import Factor
 from aqmlab.search.table import Closest, closest, conclusion
 
 SETTINGS = "search.csv"
+# The folder of a paper's figures.
+FIGURES = "figures"
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,14 @@ class Section:
 
 def write(outcome: Outcome, folder: Path) -> Section:
     """Write all settings and figures into the folder of a paper; return the section for its page."""
-    from aqmlab.report import inline
+    from aqmlab.report import beside
 
     disk.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
     figures = drawing.draw(outcome)
-    disk.put_all(folder / "figures", plots.contents(figures))
+    disk.put_all(folder / FIGURES, plots.contents(figures))
     return Section(
         conclusion=conclusion(outcome),
         closest=closest(outcome),
-        figures=[(one, inline(one.bare_svg, one.title)) for one in figures],
+        figures=[(one, beside(one.bare_svg, f"{folder.name}/{FIGURES}/{one.name}.svg", one.title)) for one in figures],
         factors=outcome.search.factors,
     )

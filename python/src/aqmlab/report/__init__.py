@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -33,7 +34,7 @@ from aqmlab.vocabulary.printable import all_printable, printable
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["environment", "inline", "notebook", "render"]
+__all__ = ["beside", "environment", "inline", "notebook", "render"]
 
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
@@ -211,6 +212,16 @@ def _sweep(result: Result) -> dict[str, Any]:
         "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
         "n": max((row.estimate.n for row in result.shown_rows), default=0),
     }
+
+
+def beside(svg: str, place: str, title: str) -> Markup:
+    """Return an SVG that is in a file beside a page, as much of it as this one shows: there a caption follows."""
+    head = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert head is not None
+    # Stretched to the shape of the file, and back to its own.
+    view = f"svgView(viewBox(0,0,{head[1]},{head[2]});preserveAspectRatio(none))"
+    image = Markup('<img src="{}#{}" style="aspect-ratio: {} / {}" alt="{}" loading="lazy">')
+    return image.format(quote(place), view, head[1], head[2], printable(title))
 
 
 def inline(svg: str, title: str) -> Markup:

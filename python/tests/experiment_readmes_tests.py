@@ -46,6 +46,35 @@ def the_verdicts_are_those_that_are_kept(kept: Path) -> None:
     assert [one for one in sorted(stated) if not re.search(rf"^\| {one}[: ]", table, re.M)] == []
 
 
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+)
+_WORDS = [*_SMALL.split(), "eighteen", "nineteen"]
+NUMBERS = {word: number for number, word in enumerate(_WORDS)} | {
+    f"{tens}{f'-{_WORDS[ones]}' if ones else ''}": place + ones
+    for place, tens in ((20, "twenty"), (30, "thirty"), (40, "forty"))
+    for ones in range(10)
+}
+# What a README counts of its paper, in words or digits.
+COUNTED = {
+    "claims": r"as (\S+)\s+claims|: (\S+) claims and",
+    "readings": r"lists (?:the )?(\S+) places",
+    "presets": r"(\S+)\s+presets(?::|$)",
+}
+
+
+@pytest.mark.parametrize("name", papers.built())
+def a_readme_counts_its_papers_claims_readings_and_presets(name: str) -> None:
+    paper, readme = papers.find(name), (EXPERIMENTS / name / "README.md").read_text(encoding="utf-8")
+    counted = 0
+    for what, pattern in COUNTED.items():
+        for found in re.finditer(pattern, readme, re.M):
+            word = next(filter(None, found.groups())).lower()
+            counted += 1
+            assert (int(word) if word.isdigit() else NUMBERS[word]) == len(getattr(paper, what)), found[0]
+    assert counted >= 2
+
+
 def verdicts_in_a_readme_follow_what_is_kept() -> None:
     verdicts = script("full_verdicts")
     table = "| Claim | then | `b` | `a` |\n|---|---|---|---|\n| c-1 a | not | {} | {} |\n| c-12: b | - | {} | {} |\n"

@@ -6,11 +6,13 @@ A sentence that states a number or an order has a comment after it, which reader
 
 `t` is the table before it: rows by how they begin (further cells after ` | `), columns by how their heads begin, and
 which number of the cell.
+`r` is a paper's table of readings, wherever it stands.
 `c["fifo", 0]` is the first number in the first line that begins with fifo of what the command before it printed,
 halves of intervals not counted.
 `v["spie-1 spie-2", "printed consistent"]` is the set of the verdicts that are kept beside the page of these claims in
-these presets (`*`: all), and `v.count("inconclusive", "printed")` how many of a preset there are. In a page with such
-verdicts no claim stands beside a word of judgement unless a comment in the same paragraph or point names it.
+these presets (`*`: all), `v.count("inconclusive", "printed")` how many of a preset there are, and
+`v.never("reproduced")` the claims that have it in none. In a page with such verdicts no claim stands beside a word of
+judgement unless a comment in the same paragraph or point names it.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from documents import FENCE, PAGES
 HOLDS = re.compile(r"<!-- holds: (.+?) -->", re.S)
 TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+# The head of a paper's table of readings.
+READINGS = "| Claim | holds |"
 VERDICTS = "verdicts.csv"
 # Words of judgement, and what they judge.
 JUDGED = re.compile(
@@ -47,7 +51,7 @@ class Table:
     """A table of a page: `t[row, column, which]`, and with `:` for a row or a column the numbers of all."""
 
     def __init__(self, lines: list[str]) -> None:
-        head, _, *body = ([cell.strip() for cell in line.split("|")] for line in lines)
+        head, _, *body = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines)
         self._heads = head[1:]
         # A row begins with its first cell, and goes on with the others where that is another's, too.
         self._cells = {" | ".join(cells): cells[1:] for cells in body}
@@ -117,7 +121,9 @@ def _claims(page: Path) -> list[tuple[str, dict[str, Any]]]:
     for match in HOLDS.finditer(text):
         lines = [lines for end, lines in tables if end <= match.start()][-1:]
         printed = [output for end, output in outputs if end <= match.start()][-1:]
-        names: dict[str, Any] = {"t": Table([line.strip().strip("|") for line in lines[0]])} if lines else {}
+        names: dict[str, Any] = {"t": Table(lines[0])} if lines else {}
+        readings = [lines for _, lines in tables if lines[0].startswith(READINGS)]
+        names |= {"r": Table(readings[0])} if readings else {}
         if (kept := page.parent / VERDICTS).is_file():
             names["v"] = Verdicts(kept)
         found.append((" ".join(match[1].split()), names | ({"c": Printed(printed[0])} if printed else {})))

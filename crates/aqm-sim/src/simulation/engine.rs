@@ -67,6 +67,7 @@ impl Target {
         Target((kind as u32) << INDEX_BITS | index)
     }
 
+    #[inline]
     pub(crate) fn kind(self) -> EventKind {
         KINDS[(self.0 >> INDEX_BITS & 15) as usize]
     }
@@ -80,12 +81,19 @@ impl Target {
 type Entry = u128;
 
 const TARGET_BITS: u32 = 25;
-/// The next event, and where it is.
+/// An event that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) time: Time,
     pub(crate) target: Target,
-    in_row: bool,
+}
+
+impl Next {
+    #[inline]
+    fn of(entry: Entry) -> Next {
+        let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
+        Next { time: Time::from_nanos((entry >> 64) as u64), target }
+    }
 }
 
 /// Later than every event.
@@ -117,59 +125,65 @@ impl EventQueue {
     /// Puts an event in.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, target: Target) {
+        if matches!(target.kind(), EventKind::Arrival | EventKind::PortReady) {
+            return self.push_of_wire(time, target);
+        }
         let entry = self.entry(time, target);
-        match target.kind() {
-            EventKind::Arrival | EventKind::PortReady if self.row.has_room() => {
-                return self.row.insert(entry);
-            }
-            EventKind::SenderTimer | EventKind::ReceiverTimer => self.timers.push(entry),
-            _ => self.others.push(entry),
+        let is_timer = matches!(target.kind(), EventKind::SenderTimer | EventKind::ReceiverTimer);
+        if is_timer {
+            self.timers.push(entry)
+        } else {
+            self.others.push(entry)
         }
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
-    /// The next event. It stays in place until [`pop`](Self::pop) or [`replace`](Self::replace): events added
-    /// meanwhile are not earlier.
+    /// The same for an event of a wire.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<Next> {
-        let in_row = self.row.first() < self.first_of_heaps;
-        let entry = if in_row { self.row.first() } else { self.first_of_heaps };
-        let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
-        (entry != NEVER).then(|| Next { time: Time::from_nanos((entry >> 64) as u64), target, in_row })
-    }
-
-    /// Removes the next event.
-    #[inline]
-    pub(crate) fn pop(&mut self, next: Next) {
-        if next.in_row {
-            return self.row.remove_first();
-        }
-        if self.timers.first() == self.first_of_heaps {
-            self.timers.pop();
-        } else {
-            self.others.pop();
-        }
-        self.first_of_heaps = self.timers.first().min(self.others.first());
-    }
-
-    /// Removes the next event and adds another of its target: cheaper than doing both.
-    #[inline]
-    pub(crate) fn replace(&mut self, next: Next, time: Time) {
-        let entry = self.entry(time, next.target);
-        if next.in_row {
-            self.row.remove_first();
+    pub(crate) fn push_of_wire(&mut self, time: Time, target: Target) {
+        let entry = self.entry(time, target);
+        if self.row.has_room() {
             return self.row.insert(entry);
         }
-        if self.timers.first() == self.first_of_heaps {
-            self.timers.replace(entry);
-        } else if self.row.has_room() && next.target.kind() == EventKind::Arrival {
-            // What goes on and on leaves the heap as soon as it can.
-            self.others.pop();
-            self.row.insert(entry);
-        } else {
-            self.others.replace(entry);
+        self.others.push(entry);
+        self.first_of_heaps = self.first_of_heaps.min(entry);
+    }
+
+    /// Takes the next event if it is in the row, of a wire that is, and due by `until`. Its wire may have another at once.
+    #[inline]
+    pub(crate) fn take_of_wire(&mut self, until: Time) -> Option<Next> {
+        let first = self.row.first();
+        if first >= self.first_of_heaps || first >> 64 > u128::from(until.as_nanos()) {
+            return None;
+        }
+        self.row.remove_first();
+        Some(Next::of(first))
+    }
+
+    /// The next event, if it is in a heap and due by `until`. It stays in place until it is done: events added meanwhile are
+    /// not earlier.
+    #[inline]
+    pub(crate) fn peek_heaps(&self, until: Time) -> Option<Next> {
+        let first = self.first_of_heaps;
+        (first < self.row.first()).then(|| Next::of(first)).filter(|next| next.time <= until)
+    }
+
+    /// The next event, which was in a heap, is done; or its target has another at once, which costs less than to remove the
+    /// one and to add the other.
+    pub(crate) fn finish(&mut self, target: Target, again: Option<Time>) {
+        // What goes on and on leaves the heap as soon as it can.
+        let moves = target.kind() == EventKind::Arrival && self.row.has_room();
+        let stays = again.filter(|_| !moves).map(|time| self.entry(time, target));
+        let is_timer = self.timers.first() == self.first_of_heaps;
+        let heap = if is_timer { &mut self.timers } else { &mut self.others };
+        match stays {
+            Some(entry) => heap.replace(entry),
+            None => heap.pop(),
         }
         self.first_of_heaps = self.timers.first().min(self.others.first());
+        if moves && let Some(time) = again {
+            self.push_of_wire(time, target);
+        }
     }
 
     #[inline]
@@ -179,14 +193,15 @@ impl EventQueue {
     }
 }
 
-/// A few entries in order, in a ring. A new one looks for its place from the end.
+/// A few entries in order, in a ring: their times, and the rest of them. A new one looks for its place from the end.
 #[derive(Debug)]
 struct Row {
-    /// Where the first is; of the index only the last bits count.
+    /// Where the first is, and where there is room behind the last; of these indices only the last bits count.
     begin: usize,
-    len: usize,
+    end: usize,
     /// In front of the first is one that has left, which is not later than any to come; behind the last is [`NEVER`].
-    ring: [Entry; RING],
+    times: [u64; RING],
+    rests: [u64; RING],
 }
 
 const RING: usize = 8;
@@ -195,44 +210,45 @@ const PLACES: usize = RING - 2;
 
 impl Default for Row {
     fn default() -> Row {
-        let mut ring = [NEVER; RING];
-        ring[0] = 0;
-        Row { begin: 1, len: 0, ring }
+        let mut times = [u64::MAX; RING];
+        times[0] = 0;
+        Row { begin: 1, end: 1, times, rests: [u64::MAX; RING] }
     }
 }
 
 impl Row {
     #[inline]
     fn has_room(&self) -> bool {
-        self.len < PLACES
+        self.end.wrapping_sub(self.begin) < PLACES
     }
 
     #[inline]
     fn first(&self) -> Entry {
-        self.ring[self.begin % RING]
+        let first = self.begin % RING;
+        u128::from(self.times[first]) << 64 | u128::from(self.rests[first])
     }
 
     #[inline]
     fn remove_first(&mut self) {
         self.begin = self.begin.wrapping_add(1);
-        self.len -= 1;
     }
 
     /// Adds an entry that was made after all others: of those at its time it is the last.
     #[inline]
     fn insert(&mut self, entry: Entry) {
-        let mut place = self.begin.wrapping_add(self.len);
-        self.len += 1;
-        self.ring[place.wrapping_add(1) % RING] = NEVER;
+        let (time, mut place) = ((entry >> 64) as u64, self.end);
+        self.end = place.wrapping_add(1);
+        (self.times[self.end % RING], self.rests[self.end % RING]) = (u64::MAX, u64::MAX);
         loop {
-            let before = self.ring[place.wrapping_sub(1) % RING];
-            if before >> 64 <= entry >> 64 {
+            let before = place.wrapping_sub(1);
+            if self.times[before % RING] <= time {
                 break;
             }
-            self.ring[place % RING] = before;
-            place = place.wrapping_sub(1);
+            self.times[place % RING] = self.times[before % RING];
+            self.rests[place % RING] = self.rests[before % RING];
+            place = before;
         }
-        self.ring[place % RING] = entry;
+        (self.times[place % RING], self.rests[place % RING]) = (time, entry as u64);
     }
 }
 
@@ -314,17 +330,36 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aqm_core::units::Span;
     use proptest::collection::vec;
+    use proptest::option;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, usize)> {
         let mut out = Vec::new();
-        while let Some(next) = queue.peek() {
+        while let Some(next) = take(queue, Time::MAX, |_| None) {
             out.push((next.time.as_nanos(), next.target.index()));
-            queue.pop(next);
         }
         out
+    }
+
+    /// Handles the next event as the loop of a run does; `handle` says when its target has another.
+    fn take(
+        queue: &mut EventQueue,
+        until: Time,
+        handle: impl FnOnce(&mut EventQueue) -> Option<Time>,
+    ) -> Option<Next> {
+        if let Some(next) = queue.take_of_wire(until) {
+            if let Some(time) = handle(queue) {
+                queue.push_of_wire(time, next.target);
+            }
+            return Some(next);
+        }
+        let next = queue.peek_heaps(until)?;
+        let again = handle(queue);
+        queue.finish(next.target, again);
+        Some(next)
     }
 
     #[test]
@@ -340,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_the_next_event_equals_removing_it_and_adding_another() {
+    fn an_event_that_comes_again_equals_one_that_is_done_and_another() {
         let (mut left, mut right) = (EventQueue::default(), EventQueue::default());
         for index in 0..50 {
             for queue in [&mut left, &mut right] {
@@ -351,12 +386,10 @@ mod tests {
             }
         }
         for step in 0..200 {
-            let (next, same) = (left.peek().unwrap(), right.peek().unwrap());
-            assert_eq!((next.time, next.target), (same.time, same.target));
-            let later = Time::from_nanos(next.time.as_nanos() + step % 11);
-            left.replace(next, later);
-            right.pop(same);
-            right.push(later, next.target);
+            let same = take(&mut right, Time::MAX, |_| None).unwrap();
+            let later = same.time + Span::from_nanos(step % 11);
+            right.push(later, same.target);
+            assert_eq!(take(&mut left, Time::MAX, |_| Some(later)), Some(same));
         }
         assert_eq!(drain(&mut left), drain(&mut right));
     }
@@ -364,17 +397,17 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Op {
         Push(u64, usize),
-        Pop,
-        Replace(u64),
+        /// Take the next event, push others while it is handled, and finish it.
+        Handle(Vec<(u64, usize)>, Option<u64>),
     }
 
     /// Few different times, so that many events fall together; both heaps; sometimes the last instant that there is.
     fn op() -> impl Strategy<Value = Op> {
         let later = prop_oneof![8 => 0..8u64, 1 => any::<u64>()];
+        let pushes = vec((later.clone(), 0..KINDS.len()), 0..3);
         prop_oneof![
-            4 => (later.clone(), 0..KINDS.len()).prop_map(|(later, kind)| Op::Push(later, kind)),
-            2 => Just(Op::Pop),
-            2 => later.prop_map(Op::Replace),
+            2 => (later.clone(), 0..KINDS.len()).prop_map(|(later, kind)| Op::Push(later, kind)),
+            4 => (pushes, option::of(later)).prop_map(|(pushes, again)| Op::Handle(pushes, again)),
         ]
     }
 
@@ -384,30 +417,32 @@ mod tests {
         #[test]
         fn any_sequence_of_calls_gives_the_events_of_a_sorted_list(ops in vec(op(), 1..600)) {
             let (mut queue, mut list) = (EventQueue::default(), BTreeMap::new());
-            let mut now = 0u64;
-            for (number, op) in (0u32..).zip(ops) {
-                let next = queue.peek();
-                let first = list.first_key_value().map(|((time, _), target)| (Time::from_nanos(*time), *target));
-                prop_assert_eq!(next.map(|next| (next.time, next.target)), first);
-                now = next.map_or(now, |next| next.time.as_nanos());
+            let (mut now, mut number) = (0u64, 0u32);
+            for op in ops {
+                let mut push = |queue: &mut EventQueue, list: &mut BTreeMap<_, _>, now: u64, later: u64, kind: usize| {
+                    let (time, target) = (now.saturating_add(later), Target::new(KINDS[kind], number));
+                    queue.push(Time::from_nanos(time), target);
+                    list.insert((time, number), target);
+                    number += 1;
+                };
                 match op {
-                    Op::Push(later, kind) => {
-                        let (time, target) = (now.saturating_add(later), Target::new(KINDS[kind], number));
-                        queue.push(Time::from_nanos(time), target);
-                        list.insert((time, number), target);
-                    }
-                    Op::Pop => {
-                        if let Some(next) = next {
-                            queue.pop(next);
-                            list.pop_first();
+                    Op::Push(later, kind) => push(&mut queue, &mut list, now, later, kind),
+                    Op::Handle(pushes, again) => {
+                        let first = list.pop_first().map(|((time, _), target)| (time, target));
+                        if let Some((time, _)) = first.filter(|(time, _)| *time > 0) {
+                            prop_assert_eq!(take(&mut queue, Time::from_nanos(time - 1), |_| None), None);
                         }
-                    }
-                    Op::Replace(later) => {
-                        if let Some(next) = next {
-                            let time = now.saturating_add(later);
-                            queue.replace(next, Time::from_nanos(time));
-                            list.pop_first();
-                            list.insert((time, number), next.target);
+                        let Some((time, target)) = first else { continue };
+                        now = time;
+                        let again = again.map(|later| now.saturating_add(later));
+                        let next = take(&mut queue, Time::MAX, |queue| {
+                            pushes.iter().for_each(|&(later, kind)| push(queue, &mut list, now, later, kind));
+                            again.map(Time::from_nanos)
+                        });
+                        prop_assert_eq!(next, Some(Next { time: Time::from_nanos(time), target }));
+                        if let Some(time) = again {
+                            list.insert((time, number), target);
+                            number += 1;
                         }
                     }
                 }

@@ -9,7 +9,7 @@ use crate::network::packet::PacketId;
 use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::engine::{EventKind, Next, Target};
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -78,38 +78,22 @@ impl Simulation {
         monitor: &Monitor,
         enough: impl Fn(&Simulation) -> bool,
     ) -> Result<(), RunError> {
-        while let Some(next) = self.shared.events.peek() {
-            let (time, target) = (next.time, next.target);
-            if time > until {
-                break;
-            }
-            self.shared.now = time;
-            self.handled += 1;
-            if self.handled.is_multiple_of(MONITOR_PERIOD) {
-                self.check_room()?;
-                if !monitor.report(time.as_nanos()) {
-                    return Err(RunError::Cancelled);
+        loop {
+            if let Some(Next { time, target }) = self.shared.events.take_of_wire(until) {
+                self.begin_event(time, monitor)?;
+                let again = match target.kind() {
+                    EventKind::Arrival => self.on_arrival(target.index()),
+                    _ => self.on_port_ready(target.index()),
+                };
+                if let Some(time) = again {
+                    self.shared.events.push_of_wire(time, target);
                 }
-            }
-            let index = target.index();
-            let again = match target.kind() {
-                EventKind::Arrival => self.on_arrival(index),
-                EventKind::PortReady => self.on_port_ready(index),
-                EventKind::SenderTimer => self.on_sender_timer(index),
-                EventKind::ReceiverTimer => self.on_receiver_timer(index),
-                EventKind::Source => self.on_source(index),
-                EventKind::QdiscWake => self.on_wakeup(index),
-                EventKind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
-                EventKind::Clock => self.on_clock(index as u32)?,
-                EventKind::Pace => self.on_pace(index),
-                EventKind::Emission => self.send_emissions(),
-                EventKind::SwitchTimer => self.on_switch_timer(index),
-                EventKind::PauseEnd => self.on_pause_end(index),
-                EventKind::Resolved => self.on_resolved(index as PacketId),
-            };
-            match again {
-                Some(time) => self.shared.events.replace(next, time),
-                None => self.shared.events.pop(next),
+            } else if let Some(Next { time, target }) = self.shared.events.peek_heaps(until) {
+                self.begin_event(time, monitor)?;
+                let again = self.handle(target)?;
+                self.shared.events.finish(target, again);
+            } else {
+                break;
             }
             if enough(self) {
                 return Ok(());
@@ -118,6 +102,40 @@ impl Simulation {
         self.check_room()?;
         self.shared.now = until;
         Ok(())
+    }
+
+    #[inline(always)]
+    fn begin_event(&mut self, time: Time, monitor: &Monitor) -> Result<(), RunError> {
+        self.shared.now = time;
+        self.handled += 1;
+        if self.handled.is_multiple_of(MONITOR_PERIOD) {
+            self.check_room()?;
+            if !monitor.report(time.as_nanos()) {
+                return Err(RunError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles an event of any kind; answers when the same is due again.
+    #[inline(never)]
+    fn handle(&mut self, target: Target) -> Result<Option<Time>, RunError> {
+        let index = target.index();
+        Ok(match target.kind() {
+            EventKind::Arrival => self.on_arrival(index),
+            EventKind::PortReady => self.on_port_ready(index),
+            EventKind::SenderTimer => self.on_sender_timer(index),
+            EventKind::ReceiverTimer => self.on_receiver_timer(index),
+            EventKind::Source => self.on_source(index),
+            EventKind::QdiscWake => self.on_wakeup(index),
+            EventKind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
+            EventKind::Clock => self.on_clock(index as u32)?,
+            EventKind::Pace => self.on_pace(index),
+            EventKind::Emission => self.send_emissions(),
+            EventKind::SwitchTimer => self.on_switch_timer(index),
+            EventKind::PauseEnd => self.on_pause_end(index),
+            EventKind::Resolved => self.on_resolved(index as PacketId),
+        })
     }
 
     /// Ends the measurement, and checks the run.

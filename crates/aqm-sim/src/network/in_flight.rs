@@ -45,6 +45,12 @@ impl InFlightQueue {
         Some((packet, self.packets.front().map(|next| next.at)))
     }
 
+    /// Whether no packet is in flight.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// A packet by its place, the first at 0.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&InFlight> {

@@ -216,7 +216,7 @@ impl PortMetrics {
     }
 
     /// A packet leaves the queue for the device; `queued` waited until now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_departure(&mut self, packet: Departure, queued: Backlog, now: Time) {
         self.remove(queued, now);
         let Departure { flow, length, ip_length, sojourn } = packet;

@@ -48,6 +48,19 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
+    /// Whether this is the fault that is put in.
+    #[cfg(not(test))]
+    #[inline(always)]
+    pub(crate) fn is(&self, _fault: Fault) -> bool {
+        false
+    }
+
+    /// Whether this is the fault that is put in.
+    #[cfg(test)]
+    pub(crate) fn is(&self, fault: Fault) -> bool {
+        self.chosen == Some(fault)
+    }
+
     /// Whether the fault strikes this packet.
     #[cfg(not(test))]
     #[inline(always)]
@@ -58,7 +71,7 @@ impl Faults {
     /// Whether the fault strikes this packet: one in a thousand; what TCP counts too much stays, and drops are few.
     #[cfg(test)]
     pub(crate) fn strike(&mut self, fault: Fault) -> bool {
-        if self.chosen != Some(fault) {
+        if !self.is(fault) {
             return false;
         }
         self.seen += 1;

@@ -23,6 +23,7 @@ const TCP: u8 = 6;
 
 impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
+    #[inline(always)]
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
         let (packet, again) = self.in_flight[queue].pop()?;
         if self.looks_ahead {
@@ -73,7 +74,8 @@ impl Simulation {
         None
     }
 
-    /// Sends a packet through its next port, or to its endpoint.
+    /// Sends a packet through its first port, or to its endpoint.
+    #[inline(always)]
     pub(crate) fn forward(&mut self, id: PacketId) {
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
@@ -91,7 +93,7 @@ impl Simulation {
     }
 
     /// The same for a packet that may wait at its host first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn forward_after(&mut self, id: PacketId, wait: Span) {
         if wait == Span::ZERO { self.forward(id) } else { self.keep_at_host(id, wait) }
     }
@@ -143,13 +145,13 @@ impl Simulation {
     }
 
     /// Hands a packet to port `next`, or to its endpoint.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, id: PacketId, next: u32, length: u32) {
         if next == END { self.deliver(id) } else { self.enter(next as PortId, id, length) }
     }
 
     /// A packet comes to a port.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, port: PortId, id: PacketId, length: u32) {
         if self.shared.faults.strike(Fault::LostBeforePort) {
             return self.shared.slab.remove(id);
@@ -164,11 +166,23 @@ impl Simulation {
             return self.enqueue(port, id);
         }
         let out = this.serialise(length, self.shared.now);
-        self.depart(port, id, out);
+        self.depart_impaired(port, id, out);
     }
 
-    /// The last bit of a packet leaves `port`, where something is beside the wire, at `out`.
+    /// The last bit of a packet leaves `port`, where there is a discipline, at `out`.
+    #[inline(always)]
     pub(super) fn depart(&mut self, port: PortId, id: PacketId, out: Time) {
+        let this = &mut self.ports[port];
+        if this.impairment_mut().is_some() || self.shared.faults.is(Fault::LostOnWire) {
+            return self.depart_impaired(port, id, out);
+        }
+        this.leave(self.shared.slab[id].length);
+        self.launch(port, id, out);
+    }
+
+    /// The same where a packet may be lost or late on its wire.
+    #[inline(never)]
+    fn depart_impaired(&mut self, port: PortId, id: PacketId, out: Time) {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
         if self.shared.faults.strike(Fault::LostOnWire) {
@@ -305,12 +319,13 @@ impl Simulation {
     }
 
     /// A transmission has ended (or an opportunity has come).
+    #[inline]
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device()?;
         if device.is_direct {
             return self.send_directly(port);
         }
-        let Some(medium) = device.medium else { return self.serve(port) };
+        let Some(medium) = device.medium else { return self.serve_any(port) };
         // The others on the medium have their turn first.
         self.media[medium as usize].busy = false;
         self.media[medium as usize].waiting.push_back(port as u32);
@@ -331,7 +346,7 @@ impl Simulation {
 
     /// The same where nothing but the discipline says what is sent when.
     fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some(id) = self.dequeue(port) else {
+        let Some(id) = self.dequeue_here(port) else {
             self.ports[port].device_mut()?.busy = false;
             return None;
         };
@@ -472,7 +487,13 @@ impl Simulation {
     }
 
     /// Takes a packet from the discipline.
+    #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
+        self.dequeue_here(port)
+    }
+
+    #[inline(always)]
+    fn dequeue_here(&mut self, port: PortId) -> Option<PacketId> {
         let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);

@@ -9,6 +9,7 @@ use aqm_core::units::Time;
 
 impl Simulation {
     /// A packet has reached the end of its route.
+    #[inline(never)]
     pub(crate) fn deliver(&mut self, id: PacketId) {
         if self.shared.faults.strike(Fault::LostAtReceiver) {
             return self.shared.slab.remove(id);

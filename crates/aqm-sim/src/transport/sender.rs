@@ -40,6 +40,8 @@ pub(crate) struct Transmission {
     pub(crate) cwr: bool,
     /// TCP's flags, without those of ECN.
     pub(crate) flags: u8,
+    /// Whether it is known that no other may be sent now.
+    pub(crate) is_last: bool,
 }
 
 /// One sender.
@@ -435,7 +437,7 @@ impl Sender {
         self.timer.start(now);
     }
 
-    /// The next segment that may be sent now, if any. Call until `None` after every event.
+    /// The next segment that may be sent now, if any. Call until `None`, or the last, after every event.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
         if self.board.is_empty() {
             let ahead = self.stream.opening.is_some_and(|opening| opening.ahead);
@@ -444,7 +446,7 @@ impl Sender {
             }
             if let Some(opening) = &mut self.stream.opening {
                 let (ecn, flags) = (Ecn::NotEct, flags::SYN);
-                let syn = Transmission { seq: 0, payload: 0, ecn, cwr: false, flags };
+                let syn = Transmission { seq: 0, payload: 0, ecn, cwr: false, flags, is_last: false };
                 return opening.poll(now).then_some(syn);
             }
             // RFC 5681 section 4.1.
@@ -479,14 +481,29 @@ impl Sender {
             return Some(self.sent(seq, payload, true, now));
         }
         let Some(payload) = fresh else {
-            let next = self.next_payload();
-            self.usage.limited = next > 0 && u64::from(next) > room;
+            self.note_limit(room);
             return None;
         };
         let seq = self.stream.next;
         self.stream.next += u64::from(payload);
         self.board.on_sent(seq, payload, now);
-        Some(self.sent(seq, payload, false, now))
+        let mut sent = self.sent(seq, payload, false, now);
+        // Most acknowledgments let one segment go, and to ask again costs as much as to ask.
+        if self.is_plain && self.is_open() && self.pacer.is_none() {
+            let room = room - u64::from(payload);
+            sent.is_last = self.fresh(room).is_none();
+            if sent.is_last {
+                self.note_limit(room);
+            }
+        }
+        Some(sent)
+    }
+
+    /// Nothing may be sent with this `room` in the window: remembers whether that is why.
+    #[inline]
+    fn note_limit(&mut self, room: u64) {
+        let next = self.next_payload();
+        self.usage.limited = next > 0 && u64::from(next) > room;
     }
 
     /// Payload of the segment that would be sent next, 0 if nothing waits.
@@ -525,6 +542,7 @@ impl Sender {
         self.duplicates.count.min(2) as u64 * u64::from(self.settings.mss)
     }
 
+    #[inline(always)]
     fn sent(&mut self, seq: u64, payload: u32, retransmission: bool, now: Time) -> Transmission {
         self.usage.last_sent = now;
         // RFC 6298 (5.1)
@@ -552,7 +570,7 @@ impl Sender {
         let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.reduction.cwr_due);
         let last = self.stream.closed && seq + u64::from(payload) == self.stream.written;
         let flags = if last { flags::ACK | flags::FIN } else { flags::ACK };
-        Transmission { seq, payload, ecn, cwr, flags }
+        Transmission { seq, payload, ecn, cwr, flags, is_last: false }
     }
 
     /// The rate that spreads a window over a round trip, times a margin, so that the window remains the limit:

@@ -121,6 +121,9 @@ impl Simulation {
             let wait = if syn { std::mem::take(&mut connection.resolve[0]) } else { Span::ZERO };
             let id = self.shared.slab.insert(packet);
             self.forward_after(id, wait);
+            if sent.is_last {
+                break;
+            }
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -164,6 +167,7 @@ impl Simulation {
     }
 
     /// Sends an acknowledgment back.
+    #[inline(always)]
     fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
         let flow = &mut self.flows[number];
         flow.session.ledger.sent.control += 1;

@@ -14,7 +14,13 @@ impl Sender {
         if ack.ack > self.stream.next || ack.ack < self.stream.una {
             return;
         }
-        if self.is_undisturbed(ack) { self.on_next_data(ack, now) } else { self.on_any(ack, now) }
+        if self.is_undisturbed(ack) {
+            self.on_next_data(ack, now);
+        } else {
+            // A copy: what a call refers to is kept in memory, here for all acknowledgments.
+            let ack = *ack;
+            self.on_any(&ack, now);
+        }
     }
 
     /// An acknowledgment of anything.
@@ -74,16 +80,21 @@ impl Sender {
     /// Whether an acknowledgment, as most, is of the next data alone, while nothing is repaired, tried or reduced.
     #[inline]
     fn is_undisturbed(&self, ack: &Acknowledgment) -> bool {
-        let LossRecovery { phase, prr, undo, trial, .. } = &self.recovery;
+        let LossRecovery { undo, trial, .. } = &self.recovery;
         self.is_plain
-            && *phase == Phase::Open
+            && self.is_open()
             && ack.ack > self.stream.una
             && ack.sack_count == 0
             && !ack.ece
             && self.board.sacked_bytes() == 0
-            && prr.is_none()
             && undo.is_none()
             && trial.is_none()
+    }
+
+    /// Whether no loss is known, and nothing reduces the window in steps.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.recovery.phase == Phase::Open && self.recovery.prr.is_none()
     }
 
     /// What is left of [`on_any`](Self::on_any) then.

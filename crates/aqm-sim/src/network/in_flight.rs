@@ -19,8 +19,8 @@ pub(crate) struct InFlightQueue {
 pub(crate) struct InFlight {
     pub(crate) at: Time,
     pub(crate) id: PacketId,
-    /// The port that sent it.
-    pub(crate) port: u32,
+    /// The port that it comes to; none if the route ends there.
+    pub(crate) next: u32,
 }
 
 impl InFlightQueue {
@@ -51,14 +51,14 @@ impl InFlightQueue {
         self.packets.is_empty()
     }
 
-    /// A packet by its place, the first at 0.
+    /// The packets in order, as far as they lie side by side: where the ring begins anew, there are fewer.
     #[inline]
-    pub(crate) fn get(&self, place: usize) -> Option<&InFlight> {
-        self.packets.get(place)
+    pub(crate) fn first(&self) -> &[InFlight] {
+        self.packets.as_slices().0
     }
 
     /// The packets in order.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + ExactSizeIterator + '_ {
         self.packets.iter()
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Port<M> {
     /// The only port that packets come from, if both can share one event; else [`NONE`].
     pub(crate) upstream: u32,
     last_span: Span,
-    /// Packets and bytes that came in, less those that arrived at the far end or were lost on the wire.
+    /// Where something is beside the wire: packets and bytes that came in, less those that went on to it or were lost on it.
     inside_packets: u32,
     inside_bytes: u64,
     rate: Rate,
@@ -54,8 +54,8 @@ pub(crate) struct Impairment {
     /// Packets that came by, and those of them that were lost.
     pub(crate) passed: u64,
     pub(crate) lost: u64,
-    /// Packets in flight that have an event of their own.
-    pub(crate) jittered: Backlog,
+    /// How many packets in flight have an event of their own.
+    pub(crate) jittered: u64,
 }
 
 impl Impairment {
@@ -161,7 +161,7 @@ impl<M> Port<M> {
                 random,
                 passed: 0,
                 lost: 0,
-                jittered: Backlog::default(),
+                jittered: 0,
             });
         }
         let rate = link.capacity.mean_rate();
@@ -205,7 +205,7 @@ impl<M> Port<M> {
         })
     }
 
-    /// A packet enters.
+    /// A packet enters, where something is beside the wire.
     #[inline]
     pub(crate) fn enter(&mut self, length: u32) {
         self.inside_packets = self.inside_packets.wrapping_add(1);
@@ -217,7 +217,7 @@ impl<M> Port<M> {
         self.inside_bytes = self.inside_bytes.wrapping_add(u64::from(bytes));
     }
 
-    /// A packet has arrived at the far end, or was lost on the wire.
+    /// A packet goes on to the wire, or is lost on it.
     #[inline]
     pub(crate) fn leave(&mut self, length: u32) {
         self.inside_packets = self.inside_packets.wrapping_sub(1);

@@ -24,16 +24,12 @@ impl Simulation {
     /// propagation.
     pub(super) fn check(&self) -> Result<(), RunError> {
         self.check_queues()?;
-        let mut there = vec![Backlog::default(); self.ports.len()];
-        for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
-            add(&mut there[packet.port as usize], 1, self.shared.slab[packet.id].length.into());
-        }
-        let mut alive = self.shared.resolving;
-        for (number, (port, mut there)) in self.ports.iter().zip(there).enumerate() {
-            let mut dropped = Backlog::default();
+        let on_wires = self.in_flight.iter().map(|queue| queue.iter().len() as u64);
+        let mut alive = self.shared.resolving + on_wires.sum::<u64>();
+        for (number, port) in self.ports.iter().enumerate() {
+            let (mut there, mut dropped) = (Backlog::default(), Backlog::default());
             if let Some(extras) = &port.extras {
-                let jittered = extras.impairment.as_ref().map_or(Backlog::default(), |one| one.jittered);
-                add(&mut there, jittered.packets, jittered.bytes);
+                alive += extras.impairment.as_ref().map_or(0, |one| one.jittered);
                 if let Some(device) = &extras.device {
                     add(&mut there, device.observed.queued.packets, device.observed.queued.bytes);
                     let sending = device.trace.as_ref().and_then(|trace| trace.sending);

@@ -29,9 +29,11 @@ impl Simulation {
         if self.looks_ahead {
             self.look_ahead(queue);
         }
-        let (next, length) = self.next_hop(packet.id);
-        self.ports[packet.port as usize].leave(length);
-        self.hand_over(packet.id, next, length);
+        let InFlight { id, next, .. } = packet;
+        let packet = &mut self.shared.slab[id];
+        packet.next += 1;
+        let length = packet.length;
+        self.hand_over(id, next, length);
         again
     }
 
@@ -39,36 +41,27 @@ impl Simulation {
     /// both ends of its flow or its next port.
     #[inline]
     fn look_ahead(&self, queue: usize) {
-        let (queue, shared) = (&self.in_flight[queue], &self.shared);
+        let shared = &self.shared;
         // In a short queue there would be no time.
-        let Some(packet) = queue.get(5) else { return };
-        prefetch(&shared.slab[packet.id]);
-        prefetch(&self.ports[packet.port as usize]);
-        if let Some(packet) = queue.get(3) {
-            let packet = &shared.slab[packet.id];
-            prefetch(&self.flows[packet.flow as usize]);
-            prefetch(&shared.routes[packet.next as usize]);
+        let [_, soon, _, later, _, last, ..] = self.in_flight[queue].first() else { return };
+        prefetch(&shared.slab[last.id]);
+        prefetch(&self.flows[shared.slab[later.id].flow as usize]);
+        if let Some(port) = self.ports.get(soon.next as usize) {
+            return prefetch(port);
         }
-        if let Some(packet) = queue.get(1) {
-            let Packet { flow, next, .. } = shared.slab[packet.id];
-            if let Some(port) = self.ports.get(shared.routes[next as usize] as usize) {
-                return prefetch(port);
-            }
-            shared.metrics.prefetch(flow);
-            if let Endpoints::Tcp(connection) = &self.flows[flow as usize].endpoints {
-                prefetch(&**connection);
-            }
+        let flow = shared.slab[soon.id].flow;
+        shared.metrics.prefetch(flow);
+        if let Endpoints::Tcp(connection) = &self.flows[flow as usize].endpoints {
+            prefetch(&**connection);
         }
     }
 
     /// A packet has arrived over a wire that may reorder.
     pub(super) fn on_jittered_arrival(&mut self, id: PacketId) -> Option<Time> {
-        let port = self.shared.routes[self.shared.slab[id].next as usize - 1] as usize;
+        let port = self.shared.sent_by(id);
         let (next, length) = self.next_hop(id);
-        self.ports[port].leave(length);
         if let Some(impairment) = self.ports[port].impairment_mut() {
-            impairment.jittered.packets -= 1;
-            impairment.jittered.bytes -= u64::from(length);
+            impairment.jittered -= 1;
         }
         self.hand_over(id, next, length);
         None
@@ -205,9 +198,9 @@ impl Simulation {
             }
             if impairment.jitter > Span::ZERO {
                 let jitter = Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
-                impairment.jittered.packets += 1;
-                impairment.jittered.bytes += u64::from(length);
+                impairment.jittered += 1;
                 let at = out + this.delay + jitter;
+                this.leave(length);
                 return self.shared.events.push(at, Target::new(EventKind::JitteredArrival, id));
             }
         }
@@ -221,26 +214,24 @@ impl Simulation {
         let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
         let mut at = out + ports[port].delay;
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
-        loop {
-            let next = self.shared.routes[packet.next as usize] as PortId;
-            match ports.get_mut(next) {
+        let next = loop {
+            let next = self.shared.routes[packet.next as usize];
+            match ports.get_mut(next as PortId) {
                 Some(following) if following.upstream == port as u32 => {
                     at = following.serialise(packet.length, at) + following.delay;
-                    port = next;
+                    port = next as PortId;
                     packet.next += 1;
                 }
-                _ => break,
+                _ => break next,
             }
-        }
-        let this = &mut ports[port];
-        this.enter(packet.length);
-        let mut number = this.in_flight as usize;
+        };
+        let mut number = ports[port].in_flight as usize;
         let mut queue = &mut self.in_flight[number];
         if !queue.keeps_order(at) {
             number = port;
             queue = &mut self.in_flight[number];
         }
-        if queue.push(InFlight { at, id, port: port as u32 }) {
+        if queue.push(InFlight { at, id, next }) {
             self.shared.events.push(at, Target::new(EventKind::Arrival, number as u32));
         }
     }
@@ -319,14 +310,19 @@ impl Simulation {
     }
 
     /// A transmission has ended (or an opportunity has come).
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device()?;
         if device.is_direct {
             return self.send_directly(port);
         }
-        let Some(medium) = device.medium else { return self.serve_any(port) };
-        // The others on the medium have their turn first.
+        self.serve_in_turn(port, device.medium)
+    }
+
+    /// The same where something else has a say; on a medium, the others have their turn first.
+    #[inline(never)]
+    fn serve_in_turn(&mut self, port: PortId, medium: Option<u32>) -> Option<Time> {
+        let Some(medium) = medium else { return self.serve_any(port) };
         self.media[medium as usize].busy = false;
         self.media[medium as usize].waiting.push_back(port as u32);
         while let Some(next) = self.media[medium as usize].waiting.pop_front() {

@@ -10,7 +10,7 @@ use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
 use crate::network::graph::{LinkId, Network, Queue};
 use crate::network::in_flight::InFlightQueue;
-use crate::network::packet::Slab;
+use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, Medium, NONE, PortId};
 use crate::network::switches::Switches;
 use crate::simulation::engine::EventQueue;
@@ -45,6 +45,13 @@ pub(crate) struct Shared {
     pub(crate) switches: Option<Box<Switches>>,
     pub(crate) metrics: Metrics,
     pub(crate) faults: Faults,
+}
+
+impl Shared {
+    /// The port behind which a packet is on its wire.
+    pub(crate) fn sent_by(&self, id: PacketId) -> PortId {
+        self.routes[self.slab[id].next as usize - 1] as PortId
+    }
 }
 
 /// A running simulation.

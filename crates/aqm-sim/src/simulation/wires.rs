@@ -19,7 +19,8 @@ impl Simulation {
         for queue in self.in_flight.iter().filter(|queue| !queue.is_empty()) {
             latest.clear();
             for packet in queue.iter().rev().take(NEWEST) {
-                let (port, link) = (packet.port as PortId, &self.network.links[packet.port as usize]);
+                let port = self.shared.sent_by(packet.id);
+                let link = &self.network.links[port];
                 if packet.at < self.shared.now {
                     let what = format!("a packet was to arrive at {}", packet.at);
                     return Err(self.failed(&self.network.link_name(port), &what));
@@ -47,7 +48,7 @@ impl Simulation {
     pub(super) fn check_propagation(&self) -> Result<(), RunError> {
         let mut last = vec![Time::ZERO; self.ports.len()];
         for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
-            let last = &mut last[packet.port as usize];
+            let last = &mut last[self.shared.sent_by(packet.id)];
             *last = (*last).max(packet.at);
         }
         // What goes on at once is on the wire of the port behind.

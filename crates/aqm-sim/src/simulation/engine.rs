@@ -72,6 +72,12 @@ impl Target {
         KINDS[(self.0 >> INDEX_BITS & 15) as usize]
     }
 
+    /// Whether it is of this kind; less work than to ask which.
+    #[inline]
+    pub(crate) fn is(self, kind: EventKind) -> bool {
+        self.0 >> INDEX_BITS == kind as u32
+    }
+
     pub(crate) fn index(self) -> usize {
         (self.0 & Target::MAX_INDEX as u32) as usize
     }

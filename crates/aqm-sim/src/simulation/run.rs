@@ -81,9 +81,10 @@ impl Simulation {
         loop {
             if let Some(Next { time, target }) = self.shared.events.take_of_wire(until) {
                 self.begin_event(time, monitor)?;
-                let again = match target.kind() {
-                    EventKind::Arrival => self.on_arrival(target.index()),
-                    _ => self.on_port_ready(target.index()),
+                let again = if target.is(EventKind::Arrival) {
+                    self.on_arrival(target.index())
+                } else {
+                    self.on_port_ready(target.index())
                 };
                 if let Some(time) = again {
                     self.shared.events.push_of_wire(time, target);

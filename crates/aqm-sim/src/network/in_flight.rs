@@ -45,12 +45,6 @@ impl InFlightQueue {
         Some((packet, self.packets.front().map(|next| next.at)))
     }
 
-    /// Whether no packet is in flight.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
     /// The packets in order, as far as they lie side by side: where the ring begins anew, there are fewer.
     #[inline]
     pub(crate) fn first(&self) -> &[InFlight] {

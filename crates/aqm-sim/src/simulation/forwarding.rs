@@ -8,9 +8,9 @@ use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtHost, PacketObserver};
 use crate::measure::port::Departure;
-use crate::network::in_flight::InFlight;
+use crate::network::in_flight::{InFlight, InFlightQueue};
 use crate::network::packet::{Packet, PacketId, Role};
-use crate::network::port::PortId;
+use crate::network::port::{NONE, PortId};
 use crate::prefetch::prefetch;
 use crate::simulation::engine::{EventKind, Target};
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
@@ -225,15 +225,26 @@ impl Simulation {
                 _ => break next,
             }
         };
-        let mut number = ports[port].in_flight as usize;
-        let mut queue = &mut self.in_flight[number];
+        let mut number = ports[port].in_flight;
+        let mut queue = &mut self.in_flight[number as usize];
         if !queue.keeps_order(at) {
-            number = port;
-            queue = &mut self.in_flight[number];
+            number = self.own_queue(port);
+            queue = &mut self.in_flight[number as usize];
         }
         if queue.push(InFlight { at, id, next }) {
-            self.shared.events.push(at, Target::new(EventKind::Arrival, number as u32));
+            self.shared.events.push(at, Target::new(EventKind::Arrival, number));
         }
+    }
+
+    /// The queue of packets in flight behind a port that it shares with no other.
+    #[cold]
+    fn own_queue(&mut self, port: PortId) -> u32 {
+        let number = &mut self.own_queues[port];
+        if *number == NONE {
+            *number = self.in_flight.len() as u32;
+            self.in_flight.push(InFlightQueue::default());
+        }
+        *number
     }
 
     /// A packet arrives at a port with a discipline.

@@ -178,7 +178,7 @@ impl Simulation {
                 self.ports[port].upstream = NONE;
             }
         }
-        self.in_flight = vec![InFlightQueue::default(); self.ports.len()];
+        self.own_queues = vec![NONE; self.ports.len()];
         let mut shared = BTreeMap::new();
         for (port, link) in self.ports.iter_mut().zip(&self.network.links) {
             port.in_flight = *shared.entry(port.sharing_key(link.to)).or_insert_with(|| {

@@ -62,8 +62,10 @@ pub(crate) struct Simulation {
     pub(crate) devices: Vec<PortId>,
     /// What the ports and their wires were made from.
     pub(crate) network: Network,
-    /// One queue for each port, then those that ports share.
+    /// The queues that ports share, and those that one has alone.
     pub(crate) in_flight: Vec<InFlightQueue>,
+    /// Of each port, the queue that it has alone, if it ever needed one: an empty queue costs time at every sample.
+    pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     /// Whether flows or packets are so many that most are in no cache.
     pub(crate) looks_ahead: bool,
@@ -135,6 +137,7 @@ impl Simulation {
             devices,
             network,
             in_flight: Vec::new(),
+            own_queues: Vec::new(),
             flows: Vec::new(),
             looks_ahead: false,
             replays: Vec::new(),

@@ -16,7 +16,7 @@ impl Simulation {
     pub(super) fn check_wires(&self) -> Result<(), RunError> {
         // Of the ports that share a queue: the time by which the packet before must arrive.
         let mut latest: Vec<(PortId, Time)> = Vec::with_capacity(NEWEST);
-        for queue in self.in_flight.iter().filter(|queue| !queue.is_empty()) {
+        for queue in &self.in_flight {
             latest.clear();
             for packet in queue.iter().rev().take(NEWEST) {
                 let port = self.shared.sent_by(packet.id);

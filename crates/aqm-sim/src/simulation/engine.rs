@@ -136,11 +136,8 @@ impl EventQueue {
         }
         let entry = self.entry(time, target);
         let is_timer = matches!(target.kind(), EventKind::SenderTimer | EventKind::ReceiverTimer);
-        if is_timer {
-            self.timers.push(entry)
-        } else {
-            self.others.push(entry)
-        }
+        let heap = if is_timer { &mut self.timers } else { &mut self.others };
+        heap.push(entry);
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 

@@ -26,7 +26,7 @@ use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits}
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::blue;
-use crate::law::sfb::Bins;
+use crate::law::sfb::{Bins, Places};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
@@ -239,7 +239,9 @@ fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
 
 /// Counts the packets of `queue` in `bins`.
 fn count(queue: &Fifo, bins: &mut Bins) {
-    (0..queue.len()).filter_map(|index| queue.get(index)).for_each(|packet| bins.add(packet.flow));
+    for packet in (0..queue.len()).filter_map(|index| queue.get(index)) {
+        bins.add(&bins.places(packet.flow));
+    }
 }
 
 impl Sfb {
@@ -277,31 +279,32 @@ impl Sfb {
         false
     }
 
-    /// The reason to drop `packet`, if there is one; it may be marked instead.
+    /// The bins of `packet`, or the reason to drop it; it may be marked instead.
     #[inline]
-    fn judge(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> Option<DropReason> {
+    fn judge(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> Result<Places, DropReason> {
         if self.queue.backlog().would_exceed(self.settings.limit, packet.length) {
-            return Some(DropReason::Overlimit);
+            return Err(DropReason::Overlimit);
         }
         self.rehash(cx);
         let Settings { target, max, blue, ecn, .. } = &self.settings;
-        let found = self.bins.arrive(packet.flow, *target, blue);
+        let places = self.bins.places(packet.flow);
+        let found = self.bins.arrive(&places, *target, blue);
         if found.packets >= *max {
-            return Some(DropReason::Unfair);
+            return Err(DropReason::Unfair);
         }
         if found.probability >= 1.0 {
             if self.warming {
-                self.next.arrive(packet.flow, *target, blue);
+                self.next.arrive(&self.next.places(packet.flow), *target, blue);
             }
-            return self.beyond_penalty_rate(cx.now).then_some(DropReason::Unfair);
+            return if self.beyond_penalty_rate(cx.now) { Err(DropReason::Unfair) } else { Ok(places) };
         }
         let uniform = cx.uniform();
         if uniform >= found.probability {
-            return None;
+            return Ok(places);
         }
         let overloaded = uniform < 2.0 * (found.probability - 0.5);
         let marked = *ecn && !overloaded && cx.mark(packet, MarkReason::Congestion);
-        (!marked).then_some(DropReason::Congestion)
+        if marked { Ok(places) } else { Err(DropReason::Congestion) }
     }
 
     /// Counts queued packets again, after some were removed without `dequeue`.
@@ -316,12 +319,13 @@ impl Sfb {
 impl Discipline for Sfb {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        if let Some(reason) = self.judge(&mut packet, cx) {
-            return cx.drop(packet, reason);
-        }
-        self.bins.add(packet.flow);
+        let places = match self.judge(&mut packet, cx) {
+            Ok(places) => places,
+            Err(reason) => return cx.drop(packet, reason),
+        };
+        self.bins.add(&places);
         if self.warming {
-            self.next.add(packet.flow);
+            self.next.add(&self.next.places(packet.flow));
         }
         self.queue.push(packet);
     }
@@ -329,9 +333,9 @@ impl Discipline for Sfb {
     #[inline]
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
         let packet = self.queue.pop()?;
-        self.bins.remove(packet.flow);
+        self.bins.remove(&self.bins.places(packet.flow));
         if self.warming {
-            self.next.remove(packet.flow);
+            self.next.remove(&self.next.places(packet.flow));
         }
         Some(packet)
     }

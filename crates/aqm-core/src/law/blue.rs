@@ -48,13 +48,15 @@ impl Params {
     /// `probability` one step up, at most 1.
     #[inline]
     pub fn raised(&self, probability: f64) -> f64 {
-        (probability + self.increment).min(1.0)
+        let raised = probability + self.increment;
+        if raised < 1.0 { raised } else { 1.0 }
     }
 
     /// `probability` one step down, at least 0.
     #[inline]
     pub fn lowered(&self, probability: f64) -> f64 {
-        (probability - self.decrement).max(0.0)
+        let lowered = probability - self.decrement;
+        if lowered > 0.0 { lowered } else { 0.0 }
     }
 }
 

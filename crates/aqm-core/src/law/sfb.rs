@@ -6,6 +6,9 @@ use super::blue;
 use crate::sketch::mix;
 use alloc::vec::Vec;
 
+/// The most levels: each takes eight bits of a hash.
+const LEVELS: usize = 8;
+
 /// One set of bins under one hash.
 #[derive(Clone, Debug)]
 pub struct Bins {
@@ -22,6 +25,12 @@ struct Bin {
     probability: f64,
 }
 
+/// The bins of a flow, one for each level; of use until the hash changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    bins: [u16; LEVELS],
+}
+
 /// What a flow finds in its bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
@@ -34,7 +43,10 @@ pub struct Found {
 impl Bins {
     /// Empty bins: up to 8 levels of up to 256 bins.
     pub fn new(levels: usize, width: usize) -> Bins {
-        assert!((1..=8).contains(&levels) && (1..=256).contains(&width), "eight bits of the hash per level");
+        assert!(
+            (1..=LEVELS).contains(&levels) && (1..=256).contains(&width),
+            "eight bits of the hash per level"
+        );
         Bins { bins: alloc::vec![Bin::default(); levels * width], levels, width, salt: 0 }
     }
 
@@ -54,23 +66,20 @@ impl Bins {
         (self.levels, self.width) == (other.levels, other.width)
     }
 
-    /// Calls `each` with the bins of `flow`, one for each level, by eight bits of its hash each.
+    /// The bins of `flow`, by eight bits of its hash each.
     #[inline]
-    fn for_each(&mut self, flow: u64, mut each: impl FnMut(&mut Bin)) {
-        let mut hash = mix(flow ^ self.salt);
-        let mut first = 0;
-        while let Some(bin) = self.bins.get_mut(first + (((hash as usize & 0xff) * self.width) >> 8)) {
-            each(bin);
-            hash >>= 8;
-            first += self.width;
-        }
+    pub fn places(&self, flow: u64) -> Places {
+        let hash = mix(flow ^ self.salt).to_le_bytes();
+        let bin = |level: usize| level * self.width + ((usize::from(hash[level]) * self.width) >> 8);
+        Places { bins: core::array::from_fn(|level| bin(level) as u16) }
     }
 
-    /// A packet of `flow` has arrived: BLUE's events in each of its bins, and what it finds there.
+    /// A packet of the flow of `places` has arrived: BLUE's events in each of its bins, and what it finds there.
     #[inline]
-    pub fn arrive(&mut self, flow: u64, target: u32, blue: &blue::Params) -> Found {
+    pub fn arrive(&mut self, places: &Places, target: u32, blue: &blue::Params) -> Found {
         let mut found = Found { probability: 1.0, packets: u32::MAX };
-        self.for_each(flow, |bin| {
+        for place in places.bins {
+            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
             if bin.packets == 0 {
                 bin.probability = blue.lowered(bin.probability);
             } else if bin.packets >= target {
@@ -80,20 +89,26 @@ impl Bins {
                 found.probability = bin.probability;
             }
             found.packets = found.packets.min(bin.packets);
-        });
+        }
         found
     }
 
-    /// One more packet of `flow` is queued.
+    /// One more packet of the flow of `places` is queued.
     #[inline]
-    pub fn add(&mut self, flow: u64) {
-        self.for_each(flow, |bin| bin.packets += 1);
+    pub fn add(&mut self, places: &Places) {
+        for place in places.bins {
+            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
+            bin.packets += 1;
+        }
     }
 
-    /// One packet of `flow` less is queued.
+    /// One packet of the flow of `places` less is queued.
     #[inline]
-    pub fn remove(&mut self, flow: u64) {
-        self.for_each(flow, |bin| bin.packets -= 1);
+    pub fn remove(&mut self, places: &Places) {
+        for place in places.bins {
+            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
+            bin.packets -= 1;
+        }
     }
 
     /// The highest probability of any bin.
@@ -117,14 +132,14 @@ mod tests {
     #[test]
     fn bins_rise_when_full_and_fall_when_empty() {
         let mut bins = Bins::new(2, 16);
-        let found = |bins: &mut Bins| bins.arrive(7, 2, &BLUE);
-        (0..2).for_each(|_| bins.add(7));
+        let found = |bins: &mut Bins| bins.arrive(&bins.places(7), 2, &BLUE);
+        (0..2).for_each(|_| bins.add(&bins.places(7)));
         assert_eq!(found(&mut bins), Found { probability: 0.5, packets: 2 });
         assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 2 });
         assert_eq!(bins.highest(), 1.0);
-        bins.remove(7);
+        bins.remove(&bins.places(7));
         assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 1 });
-        bins.remove(7);
+        bins.remove(&bins.places(7));
         assert_eq!(found(&mut bins), Found { probability: 0.75, packets: 0 });
         bins.restart(1);
         assert_eq!(found(&mut bins), Found { probability: 0.0, packets: 0 });
@@ -134,12 +149,13 @@ mod tests {
     fn a_flow_has_the_lowest_probability_of_its_bins() {
         // One bin per level: all flows share it. Many: flows that share one level rarely share the other.
         let mut one = Bins::new(2, 1);
-        one.add(1);
-        assert_eq!(one.arrive(2, 1, &BLUE).probability, 0.5);
+        one.add(&one.places(1));
+        assert_eq!(one.arrive(&one.places(2), 1, &BLUE).probability, 0.5);
         let mut many = Bins::new(8, 256);
-        many.add(1);
-        assert_eq!(many.arrive(1, 1, &BLUE).probability, 0.5);
-        let hit = (2..1000).filter(|flow| many.arrive(*flow, 1, &BLUE).probability > 0.0).count();
+        many.add(&many.places(1));
+        assert_eq!(many.arrive(&many.places(1), 1, &BLUE).probability, 0.5);
+        let hit =
+            (2..1000).filter(|flow| many.arrive(&many.places(*flow), 1, &BLUE).probability > 0.0).count();
         assert_eq!(hit, 0);
     }
 }

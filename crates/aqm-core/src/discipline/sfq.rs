@@ -133,9 +133,9 @@ struct Queue {
 impl Queue {
     /// Its length in the unit of `limit`; of equally long queues the first in the round is the first.
     #[inline]
-    fn rank(&self, limit: Size) -> Rank {
+    fn rank(&self, number: usize, limit: Size) -> Rank {
         let backlog = Backlog { packets: u64::from(self.packets), bytes: self.chain.bytes() };
-        Rank::new(backlog.in_unit_of(limit), self.turn)
+        Rank::new(backlog.in_unit_of(limit), self.turn, number as u16)
     }
 }
 
@@ -213,7 +213,7 @@ impl Sfq {
             queue.turn = self.turns;
             self.round.push_back(number as u32);
         }
-        self.longest.lengthen(number, || queue.rank(self.settings.limit));
+        self.longest.lengthen(|| queue.rank(number, self.settings.limit));
     }
 
     /// Takes a packet from a queue of the round.
@@ -287,7 +287,7 @@ impl Sfq {
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.pool.backlog().exceeds(self.settings.limit) {
-            let rank = |queue: usize| self.queues[queue].rank(self.settings.limit);
+            let rank = |queue: usize| self.queues[queue].rank(queue, self.settings.limit);
             let longest = self.longest.find(self.queues.len(), rank).expect("something is too much");
             let victim = self.take(longest, !self.settings.headdrop);
             if self.queues[longest].packets == 0 {
@@ -314,7 +314,7 @@ impl Discipline for Sfq {
             // The queue keeps its turn, even if this was its only packet.
             self.pool.push(&mut queue.chain, packet);
             queue.packets += 1;
-            self.longest.lengthen(number, || queue.rank(self.settings.limit));
+            self.longest.lengthen(|| queue.rank(number, self.settings.limit));
         } else {
             self.push(number, packet);
         }

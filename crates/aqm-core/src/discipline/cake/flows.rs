@@ -23,6 +23,8 @@ const NONE: u16 = u16::MAX;
 #[derive(Debug)]
 pub(super) struct Flows {
     queues: Vec<Queue>,
+    /// The part of each queue in the rounds: small, since queues of busy hosts come by many times before they may send.
+    turns: Vec<Turn>,
     /// Sources and destinations.
     hosts: [Vec<Host>; 2],
     pool: Pool,
@@ -33,6 +35,10 @@ pub(super) struct Flows {
     sparse: u32,
     bulk: u32,
     collisions: u64,
+    /// The whole quantum, in units.
+    quantum: u32,
+    /// Rises whenever the shares of the quantum may have changed.
+    division: u32,
 }
 
 /// One flow queue.
@@ -40,17 +46,25 @@ pub(super) struct Flows {
 pub(super) struct Queue {
     cobalt: State,
     chain: Chain,
-    /// Bytes that it may still send in this round.
-    deficit: i32,
     /// Its source and destination among the hosts.
     hosts: [u16; 2],
-    /// The next queue of its list.
-    next: u16,
     /// Hash bits of its flow, or its last flow.
     tag: [u8; 3],
-    place: Place,
     /// A flow that found its set full has queued packets here.
     shared: bool,
+}
+
+/// A queue's place in the rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// Units that it may still send in this round.
+    deficit: i32,
+    /// Its share of the quantum under `division`.
+    share: i32,
+    division: u32,
+    /// The next queue of its list.
+    next: u16,
+    place: Place,
 }
 
 /// State of a queue in DRR++.
@@ -157,6 +171,7 @@ impl Flows {
     pub(super) fn new(count: usize) -> Flows {
         Flows {
             queues: alloc::vec![Queue::default(); count],
+            turns: alloc::vec![Turn::default(); count],
             hosts: [alloc::vec![Host::default(); count], alloc::vec![Host::default(); count]],
             pool: Pool::default(),
             new: List::default(),
@@ -165,6 +180,8 @@ impl Flows {
             sparse: 0,
             bulk: 0,
             collisions: 0,
+            quantum: 0,
+            division: 0,
         }
     }
 
@@ -193,7 +210,7 @@ impl Flows {
     /// Bytes of the tables.
     pub(super) fn state_bytes(&self) -> usize {
         let hosts = self.hosts[0].len() + self.hosts[1].len();
-        self.queues.len() * size_of::<Queue>()
+        self.queues.len() * (size_of::<Queue>() + size_of::<Turn>())
             + hosts * size_of::<Host>()
             + self.decaying.words.len() * size_of::<u64>()
     }
@@ -205,7 +222,7 @@ impl Flows {
     pub(super) fn locate(&mut self, packet: &Packet, isolation: &Isolation) -> usize {
         let key = isolation.queue(packet, self.queues.len());
         let home = &self.queues[key.home];
-        if home.tag == key.tag && home.place != Place::Nowhere {
+        if home.tag == key.tag && self.turns[key.home].place != Place::Nowhere {
             return key.home;
         }
         self.search(key, packet, isolation)
@@ -213,7 +230,7 @@ impl Flows {
 
     fn search(&mut self, key: Key, packet: &Packet, isolation: &Isolation) -> usize {
         let own = key.ways().find(|queue| self.queues[*queue].tag == key.tag);
-        let free = || key.ways().find(|queue| self.queues[*queue].place == Place::Nowhere);
+        let free = || key.ways().find(|queue| self.turns[*queue].place == Place::Nowhere);
         let queue = match own {
             Some(own) => Some(own),
             None if self.queues[key.home].shared => None,
@@ -224,7 +241,7 @@ impl Flows {
             self.queues[key.home].shared = true;
             return key.home;
         };
-        if self.queues[queue].place == Place::Nowhere {
+        if self.turns[queue].place == Place::Nowhere {
             self.queues[queue].tag = key.tag;
             for side in [0, 1] {
                 if isolation.shared[side] {
@@ -248,17 +265,18 @@ impl Flows {
     /// Appends `packet` to `queue`, which starts with its share of `quantum` bytes if it was on no list.
     #[inline]
     pub(super) fn push(&mut self, queue: usize, packet: Packet, quantum: u32, isolation: &Isolation) {
-        let record = &mut self.queues[queue];
-        self.pool.push(&mut record.chain, packet);
-        match record.place {
+        self.pool.push(&mut self.queues[queue].chain, packet);
+        let turn = &mut self.turns[queue];
+        match turn.place {
             Place::Nowhere | Place::Decaying => {
-                if record.place == Place::Decaying {
+                if turn.place == Place::Decaying {
                     self.decaying.remove(queue);
                 }
-                record.place = Place::Sparse;
+                turn.place = Place::Sparse;
                 self.sparse += 1;
-                self.queues[queue].deficit = self.grant(queue, quantum, isolation);
-                self.new.append(&mut self.queues, queue);
+                self.divide(quantum);
+                self.turns[queue].deficit = self.share(queue, isolation);
+                self.new.append(&mut self.turns, queue);
             }
             Place::Waiting => {
                 self.sparse -= 1;
@@ -282,35 +300,62 @@ impl Flows {
     /// has gets another quantum and moves to the end of the old list.
     #[inline]
     pub(super) fn select(&mut self, quantum: u32, isolation: &Isolation) -> Option<usize> {
-        loop {
-            let first = if self.new.head == NONE { self.old.head } else { self.new.head };
-            let queue = usize::from(first);
-            let record = self.queues.get_mut(queue)?;
-            if record.deficit > 0 {
+        self.divide(quantum);
+        while self.new.head != NONE {
+            let queue = usize::from(self.new.head);
+            if self.turns[queue].deficit > 0 {
                 return Some(queue);
             }
-            if record.place == Place::Sparse {
-                self.age(queue);
-            } else {
-                self.old.rotate(record);
+            self.age(queue);
+            self.turns[queue].deficit += self.share(queue, isolation);
+        }
+        let start = self.old.head;
+        loop {
+            self.old.pass(&mut self.turns, self.division, start);
+            let queue = usize::from(self.old.head);
+            let turn = self.turns.get_mut(queue)?;
+            if turn.deficit > 0 {
+                return Some(queue);
             }
-            // Queues of busy hosts come by many times before they may send a packet.
-            let grant = self.grant(queue, quantum, isolation);
-            self.queues[queue].deficit += grant;
+            if turn.division != self.division {
+                self.share(queue, isolation);
+            } else {
+                self.skip();
+            }
+        }
+    }
+
+    /// Lets all rounds pass at once in which no queue of the old list may send, after one with these shares.
+    fn skip(&mut self) {
+        let mut rounds = u32::MAX;
+        for queue in self.old.iter(&self.turns) {
+            let Turn { deficit, share, .. } = self.turns[queue];
+            if deficit > -share {
+                return;
+            }
+            rounds = rounds.min(deficit.unsigned_abs() / share.unsigned_abs());
+        }
+        let mut queue = self.old.head;
+        loop {
+            let turn = &mut self.turns[usize::from(queue)];
+            turn.deficit += rounds as i32 * turn.share;
+            if queue == self.old.tail {
+                break;
+            }
+            queue = turn.next;
         }
     }
 
     /// The first new queue moves to the end of the old list.
     fn age(&mut self, queue: usize) {
-        self.new.detach(&mut self.queues, queue);
-        let record = &mut self.queues[queue];
-        if record.chain.is_empty() {
-            record.place = Place::Waiting;
+        self.new.detach(&mut self.turns, queue);
+        if self.queues[queue].chain.is_empty() {
+            self.turns[queue].place = Place::Waiting;
         } else {
             self.sparse -= 1;
             self.enter_bulk(queue);
         }
-        self.old.append(&mut self.queues, queue);
+        self.old.append(&mut self.turns, queue);
     }
 
     /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it is empty, and has
@@ -336,7 +381,7 @@ impl Flows {
     #[inline]
     pub(super) fn charge(&mut self, queue: usize, bytes: u64) {
         let spent = i32::try_from(bytes.saturating_mul(u64::from(UNIT))).unwrap_or(i32::MAX);
-        let deficit = &mut self.queues[queue].deficit;
+        let deficit = &mut self.turns[queue].deficit;
         *deficit = deficit.saturating_sub(spent);
     }
 
@@ -346,7 +391,7 @@ impl Flows {
         let record = &mut self.queues[queue];
         law.emptied(&mut record.cobalt, now);
         if record.cobalt.at_rest(now) {
-            record.place = Place::Nowhere;
+            self.turns[queue].place = Place::Nowhere;
             self.decaying.remove(queue);
         }
     }
@@ -356,7 +401,7 @@ impl Flows {
     pub(super) fn fattest(&self) -> Option<(usize, u64)> {
         let mut fattest: Option<(usize, u64)> = None;
         for list in [self.new, self.old] {
-            for queue in list.iter(&self.queues) {
+            for queue in list.iter(&self.turns) {
                 let bytes = self.queues[queue].chain.bytes();
                 if fattest.is_none_or(|(_, most)| bytes > most) {
                     fattest = Some((queue, bytes));
@@ -386,92 +431,113 @@ impl Flows {
         *self = Flows::new(self.queues.len());
     }
 
-    /// The share of `quantum` that `queue` gets: divided by the number of bulk flows of its host, the busier one of
-    /// source and destination.
+    /// Takes another quantum of bytes.
     #[inline]
-    fn grant(&self, queue: usize, quantum: u32, isolation: &Isolation) -> i32 {
-        let record = &self.queues[queue];
+    fn divide(&mut self, quantum: u32) {
+        if self.quantum != quantum * UNIT {
+            self.quantum = quantum * UNIT;
+            self.division = self.division.wrapping_add(1);
+        }
+    }
+
+    /// The share of the quantum that `queue` gets: divided by the number of bulk flows of its host, the busier one of
+    /// source and destination.
+    fn share(&mut self, queue: usize, isolation: &Isolation) -> i32 {
+        let hosts = self.queues[queue].hosts;
         let mut load = 1;
         for side in [0, 1] {
             if isolation.shared[side] {
-                load = load.max(self.hosts[side][usize::from(record.hosts[side])].bulk);
+                load = load.max(self.hosts[side][usize::from(hosts[side])].bulk);
             }
         }
-        (quantum * UNIT / u32::from(load)) as i32
+        let turn = &mut self.turns[queue];
+        (turn.share, turn.division) = ((self.quantum / u32::from(load)) as i32, self.division);
+        turn.share
     }
 
     fn enter_bulk(&mut self, queue: usize) {
-        let record = &mut self.queues[queue];
-        record.place = Place::Bulk;
+        self.turns[queue].place = Place::Bulk;
         self.bulk += 1;
         for side in [0, 1] {
-            self.hosts[side][usize::from(record.hosts[side])].bulk += 1;
+            self.hosts[side][usize::from(self.queues[queue].hosts[side])].bulk += 1;
         }
+        self.division = self.division.wrapping_add(1);
     }
 
     /// The selected queue is empty: it leaves its list, and stays reserved until its law has decayed.
     fn retire(&mut self, queue: usize, now: Time) {
-        let record = &mut self.queues[queue];
-        let list = if record.place == Place::Sparse { &mut self.new } else { &mut self.old };
-        if record.place == Place::Bulk {
+        let (record, turn) = (&mut self.queues[queue], &mut self.turns[queue]);
+        let list = if turn.place == Place::Sparse { &mut self.new } else { &mut self.old };
+        if turn.place == Place::Bulk {
             self.bulk -= 1;
             for side in [0, 1] {
                 self.hosts[side][usize::from(record.hosts[side])].bulk -= 1;
             }
+            self.division = self.division.wrapping_add(1);
         } else {
             self.sparse -= 1;
         }
         record.shared = false;
         if record.cobalt.at_rest(now) {
-            record.place = Place::Nowhere;
+            turn.place = Place::Nowhere;
         } else {
-            record.place = Place::Decaying;
+            turn.place = Place::Decaying;
             self.decaying.insert(queue);
         }
-        list.detach(&mut self.queues, queue);
+        list.detach(&mut self.turns, queue);
     }
 }
 
 impl List {
     /// Puts a queue at the end.
     #[inline]
-    fn append(&mut self, queues: &mut [Queue], queue: usize) {
+    fn append(&mut self, turns: &mut [Turn], queue: usize) {
         let number = queue as u16;
         if self.tail == NONE {
             self.head = number;
         } else {
-            queues[usize::from(self.tail)].next = number;
+            turns[usize::from(self.tail)].next = number;
         }
         self.tail = number;
-        queues[queue].next = self.head;
+        turns[queue].next = self.head;
     }
 
     /// Takes the first queue off.
     #[inline]
-    fn detach(&mut self, queues: &mut [Queue], first: usize) {
+    fn detach(&mut self, turns: &mut [Turn], first: usize) {
         if self.head == self.tail {
             *self = List::default();
         } else {
-            self.head = queues[first].next;
-            queues[usize::from(self.tail)].next = self.head;
+            self.head = turns[first].next;
+            turns[usize::from(self.tail)].next = self.head;
         }
     }
 
-    /// The first queue becomes the last.
-    #[inline]
-    fn rotate(&mut self, first: &Queue) {
-        (self.tail, self.head) = (self.head, first.next);
+    /// Gives the first queue its share and makes it the last, until one may send, until one has a share by an older division,
+    /// or once around to `start`. Alone, so that all of it is in registers.
+    #[inline(never)]
+    fn pass(&mut self, turns: &mut [Turn], division: u32, start: u16) {
+        while let Some(turn) = turns.get_mut(usize::from(self.head)) {
+            if turn.deficit > 0 || turn.division != division {
+                break;
+            }
+            turn.deficit += turn.share;
+            (self.tail, self.head) = (self.head, turn.next);
+            if self.head == start {
+                break;
+            }
+        }
     }
 
     /// Its queues, the first one first.
-    fn iter(self, queues: &[Queue]) -> impl Iterator<Item = usize> {
+    fn iter(self, turns: &[Turn]) -> impl Iterator<Item = usize> {
         let first = (self.head != NONE).then_some(self.head);
-        let next = move |queue: &u16| (*queue != self.tail).then(|| queues[usize::from(*queue)].next);
+        let next = move |queue: &u16| (*queue != self.tail).then(|| turns[usize::from(*queue)].next);
         core::iter::successors(first, next).map(usize::from)
     }
 }
 
-const _: () = assert!(WAYS == 8 && size_of::<Queue>() <= 64);
+const _: () = assert!(WAYS == 8 && size_of::<Queue>() + size_of::<Turn>() <= 72);
 
 #[cfg(test)]
 mod tests {
@@ -494,8 +560,8 @@ mod tests {
 
     #[test]
     fn the_tables_are_counted() {
-        // 64 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
-        assert_eq!(Flows::new(64).state_bytes(), 64 * 64 + 2 * 64 * size_of::<Host>() + 8);
+        // 72 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
+        assert_eq!(Flows::new(64).state_bytes(), 64 * 72 + 2 * 64 * size_of::<Host>() + 8);
         assert!(size_of::<Host>() <= 6);
     }
 }

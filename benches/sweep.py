@@ -21,6 +21,7 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.results.frames import FRAMES
+from aqmlab.store import record
 
 COMMAND = (
     sys.executable,
@@ -131,9 +132,8 @@ def many(out: Path, runs: int) -> None:
         process = subprocess.Popen(
             [*COMMAND, *large, "--quiet", "--out", str(again)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        records = again / "records"
-        while process.poll() is None and (not records.is_dir() or len(os.listdir(records)) < count // 2):
-            time.sleep(0.05)
+        while process.poll() is None and finished(again) < count // 2:
+            time.sleep(0.2)
         process.send_signal(how)
         process.wait()
         kept = len(aqmlab.load(again).runs)
@@ -143,6 +143,11 @@ def many(out: Path, runs: int) -> None:
         )
         ending = "the same bytes" if same else "OTHER BYTES"
         print(f"  {how.name} after {kept} runs: {rest.cpu_s:.2f} CPU-s for the rest, {ending}")
+
+
+def finished(out: Path) -> int:
+    """Return how many runs a folder has that is being written."""
+    return sum(path.read_bytes().count(record.MAGIC) for path in out.glob("records/*.run"))
 
 
 def run(*arguments: object, command: Sequence[str] = COMMAND) -> Cost:

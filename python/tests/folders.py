@@ -41,17 +41,28 @@ class Killed(BaseException):
 
 @contextmanager
 def killed_at(place: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Kill the writer before it renames a file for the ``place``-th time; nothing is cleaned up after a kill."""
-    rename, renamed = Path.replace, []
+    """Kill the writer before it renames a file for the ``place``-th time, or halfway if it appends a record then.
+
+    Nothing is cleaned up after a kill.
+    """
+    rename, append, done = Path.replace, disk.append, []
 
     def replace(path: Path, target: Path) -> Path:
-        if len(renamed) == place:
+        if len(done) == place:
             raise Killed
-        renamed.append(target)
+        done.append(target)
         return rename(path, target)
+
+    def torn(file: int, content: bytes) -> None:
+        if len(done) == place:
+            append(file, content[: len(content) // 2])
+            raise Killed
+        done.append(Path())
+        append(file, content)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replace)
+        patch.setattr(disk, "append", torn)
         patch.setattr(disk, "remove", lambda path: None)
         patch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
         yield

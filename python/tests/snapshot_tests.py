@@ -133,7 +133,7 @@ def _grow(out: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 def _grow_after_a_kill(out: Path, patch: pytest.MonkeyPatch) -> None:
-    # The sixteen renames: five frames, the manifest, five frames; two records; three frames of the next commit.
+    # Sixteen steps: renames of five frames, the manifest, five frames; two records; three frames of the next commit.
     _kill(out, 2, 16, patch)
     _conduct(out, 2)
 

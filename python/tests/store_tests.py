@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -19,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,7 @@ from aqmlab.files import disk, lock
 from aqmlab.results.frames import FRAMES, from_runs
 from aqmlab.runs.runner import Done
 from aqmlab.scenario import Experiment, from_values
-from aqmlab.store import folder, record
+from aqmlab.store import folder, journal, record
 
 # At how many random times a command is killed; AQMLAB_KILLS=30 takes some minutes.
 KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
@@ -651,6 +653,53 @@ def an_incomplete_record_is_ignored() -> None:
             record.decode(data[:place])
         with pytest.raises(record.DamagedError):
             record.decode(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+def _journal(path: Path) -> tuple[bytes, list[int]]:
+    """Return a journal of five runs, and where each record ends."""
+    written, ends, done = journal.Journal(path), [0], _done()
+    for seed in range(1, 6):
+        run = engine.Run(0, "fifo", seed, "key")
+        written.append(record.encode(Done(run, done.report)), durable=False)
+        ends.append(path.stat().st_size)
+    written.close()
+    return path.read_bytes(), ends
+
+
+def a_journal_has_the_records_that_are_complete(tmp_path: Path) -> None:
+    content, ends = _journal(tmp_path / "journal")
+    for count, (end, following) in enumerate(pairwise([*ends, len(content) + 1])):
+        for cut in {end, end + 1, end + 8, end + 30, following - 1}:
+            seeds = [done.run.seed if done else None for done in journal.runs(content[:cut])]
+            assert seeds == list(range(1, count + 1))
+
+
+def a_damaged_record_of_a_journal_costs_one_run(tmp_path: Path) -> None:
+    content, ends = _journal(tmp_path / "journal")
+    # Of the third record: its length, shorter and longer, what it begins with, its checksum, its contents.
+    for place in (0, 1, 7, 9, 22, 30, (ends[3] - ends[2]) // 2, ends[3] - ends[2] - 1):
+        altered = bytearray(content)
+        altered[ends[2] + place] ^= 1
+        seeds = [done.run.seed if done else None for done in journal.runs(bytes(altered))]
+        assert seeds == [1, 2, None, 4, 5], place
+
+
+def a_record_that_finds_the_disk_full_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = os.open(tmp_path / "file", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    disk.append(number, b"whole")
+    write = os.write
+
+    def full(file: int, content: bytes) -> int:
+        if len(content) < 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, content[:5])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            disk.append(number, b"0123456789012")
+    os.close(number)
+    assert (tmp_path / "file").read_bytes() == b"whole"
 
 
 def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:

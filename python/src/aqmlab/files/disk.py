@@ -37,6 +37,19 @@ def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) 
         raise
 
 
+def append(file: int, content: bytes) -> None:
+    """Write at the end of an open file; what could not be written completely is taken back."""
+    size = os.fstat(file).st_size
+    written = 0
+    try:
+        while written < len(content):
+            written += os.write(file, content[written:])
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.ftruncate(file, size)
+        raise
+
+
 def put(path: Path, content: bytes) -> None:
     """Write to a path given by the user: through symbolic links, and into devices and pipes without replacing them."""
     place(path, lambda target: target.write_bytes(content))

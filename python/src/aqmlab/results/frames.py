@@ -129,7 +129,7 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
     return pl.DataFrame(
         {
             **_tags(done, np.ones(len(done), dtype=int)),
-            **{name: pl.Series([_finite(run.get(name)) for run in metrics], dtype=pl.Float64) for name in names},
+            **{name: _finite([run.get(name) for run in metrics]) for name in names},
             **{name: pl.Series(values, dtype=ABOUT_RUN[name]) for name, values in about.items()},
         }
     )
@@ -202,5 +202,8 @@ def _repeated(texts: Sequence[str], times: Sequence[int] | np.ndarray[Any, np.dt
     return pl.Series(list(places), dtype=pl.String).gather(each)
 
 
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else value
+def _finite(values: Sequence[float | None]) -> pl.Series:
+    """Return values without those that are no number of a run."""
+    numbers = np.array(values, dtype=float)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return pl.Series(numbers, nan_to_null=True)

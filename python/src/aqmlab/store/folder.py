@@ -1,4 +1,4 @@
-"""A result folder: a record per run while runs are made, then five frames; the manifest says which of them count.
+"""A result folder: records of runs while they are made, then five frames; the manifest says which of them count.
 
 To commit, a writer puts the frames beside the others under hidden names, replaces the manifest by one that has their
 digests and a mark that no other manifest has, and only then renames the frames and removes the records. So while a
@@ -16,7 +16,6 @@ from __future__ import annotations
 import io
 import json
 import secrets
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +29,7 @@ from aqmlab.results.columns import units
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.runs.runner import Done
 from aqmlab.store import manifest, record, seal
+from aqmlab.store.journal import Journal
 from aqmlab.store.reading import RECORDS, Kept, hidden, is_result, manifest_text, read
 from aqmlab.vocabulary.errors import InputError
 
@@ -62,7 +62,11 @@ def opened(path: Path) -> Iterator[Folder]:
                 _recover(path)
                 if not is_result(path):
                     disk.check_new(path)
-                yield Folder(path)
+                folder = Folder(path)
+                try:
+                    yield folder
+                finally:
+                    folder.close()
     finally:
         if is_made:
             disk.discard_if_empty(path)
@@ -74,6 +78,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._begun: dict[str, Any] = {}
+        self._journal: Journal | None = None
         self.kept: Kept | None = read(path) if is_result(path) else None
         if self.kept is not None and self.kept.records == 0:
             # Left by a writer that was killed after it had written their frames.
@@ -83,6 +88,7 @@ class Folder:
         """Write the head of a new or growing folder; ``frames`` are the finished runs that belong to it."""
         self._begun = self._commit(head, {}) if frames is None else self.commit(head, frames)
         (self.path / RECORDS).mkdir(exist_ok=True)
+        self._journal = Journal(self.path / RECORDS / f"{self._begun['records']}.run")
 
     def keep(self, done: Done) -> None:
         """Keep a finished run.
@@ -92,11 +98,9 @@ class Folder:
             MachineError: if the disk is full.
 
         """
-        aqm = zlib.crc32(done.run.aqm.encode())
-        # Equivalent AQMs have runs with the same key, and so have points that do not affect an AQM.
-        name = f"{self._begun['records']}-{done.run.key}-{done.run.point}-{aqm:08x}.run"
+        assert self._journal is not None, "runs are kept in a folder that was begun"
         with system.writing(self.path):
-            disk.write(self.path / RECORDS / name, record.encode(done), durable=done.report.cpu_s > DURABLE_S)
+            self._journal.append(record.encode(done), durable=done.report.cpu_s > DURABLE_S)
 
     def commit(self, head: dict[str, Any], frames: Frames) -> dict[str, Any]:
         """Write manifest and frames, which replace all records; return the manifest as written."""
@@ -105,6 +109,12 @@ class Folder:
     def update(self, head: dict[str, Any]) -> None:
         """Write the manifest alone."""
         disk.write(self.path / manifest.NAME, manifest.render(head))
+
+    def close(self) -> None:
+        """Keep no more runs."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
 
     def abandon(self) -> None:
         """Restore the folder, since nothing was kept in it; other people's files stay."""
@@ -133,6 +143,7 @@ class Folder:
                 disk.remove(path)
             raise
         _settle(self.path, written["frames"])
+        self.close()
         _remove_records(self.path)
         return written
 

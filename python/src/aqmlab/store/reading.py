@@ -16,7 +16,7 @@ import polars as pl
 from aqmlab.files import system
 from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, SCHEMAS, Frames, from_runs
-from aqmlab.store import manifest, record, seal
+from aqmlab.store import journal, manifest, seal
 from aqmlab.vocabulary.errors import InputError
 
 RECORDS = "records"
@@ -103,7 +103,7 @@ def _open_frames(folder: Path, number: str, stack: ExitStack) -> dict[str, Binar
 
 
 def _records(folder: Path, mark: str) -> dict[str, bytes]:
-    """Return the contents of the records with a mark, by name; of what is no file there is none."""
+    """Return the contents of the journals with a mark, by name; what is no file has no content."""
     place = folder / RECORDS
     found = {}
     with system.reading(place), suppress(FileNotFoundError, NotADirectoryError):
@@ -131,13 +131,10 @@ def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], re
             said.append("the folder is by an earlier version, without checksums: whether it was altered is not known")
     known = set(frames.runs.select(*RUN).rows())
     done = []
-    for name, content in records.items():
-        try:
-            one = record.decode(content)
-        except record.DamagedError:
-            said.append(f"{RECORDS}/{name} did not match its checksum: its run is made again")
-            continue
-        if (
+    for name, one in ((name, one) for name, content in records.items() for one in journal.runs(content)):
+        if one is None:
+            said.append(f"a record in {RECORDS}/{name} did not match its checksum: its run is made again")
+        elif (
             (one.run.point, one.run.aqm, one.run.seed) not in known
             and one.run.aqm in labels
             and one.run.point in places

@@ -1,4 +1,5 @@
-//! Histograms of delays with buckets of about one percent: small enough for one per flow, and mergeable.
+//! Histograms of delays with buckets of about one percent: small enough for one per flow, and mergeable. Only doublings in
+//! which there is a delay take memory.
 
 /// Buckets per doubling.
 const STEPS: u64 = 64;
@@ -8,15 +9,45 @@ const UNIT_BITS: u32 = 10;
 /// Up to 2^30 units: eighteen minutes. Longer delays fall into the last bucket.
 const BUCKETS: usize = (30 - STEP_BITS as usize) * STEPS as usize + STEPS as usize;
 
+/// Doublings, with one for what is below the first.
+const PAGES: usize = BUCKETS / STEPS as usize;
+
 /// Counts of delays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    counts: Box<[u32; BUCKETS]>,
+    pages: Box<Pages>,
 }
 
-impl Default for Histogram {
-    fn default() -> Histogram {
-        Histogram { counts: Box::new([0; BUCKETS]) }
+/// The buckets of the doublings that have any counts.
+#[derive(Clone, Debug)]
+struct Pages {
+    /// Where each doubling is among `counts`; beyond its end if it has none.
+    places: [u8; PAGES],
+    counts: Vec<[u32; STEPS as usize]>,
+}
+
+impl Default for Pages {
+    fn default() -> Pages {
+        Pages { places: [u8::MAX; PAGES], counts: Vec::new() }
+    }
+}
+
+impl Pages {
+    #[inline]
+    fn add(&mut self, bucket: usize, count: u32) {
+        let (page, step) = (bucket / STEPS as usize, bucket % STEPS as usize);
+        match self.counts.get_mut(usize::from(self.places[page])) {
+            Some(counts) => counts[step] += count,
+            None => self.open(page, step, count),
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, page: usize, step: usize, count: u32) {
+        self.places[page] = self.counts.len() as u8;
+        self.counts.reserve_exact(1);
+        self.counts.push([0; STEPS as usize]);
+        self.counts[usize::from(self.places[page])][step] = count;
     }
 }
 
@@ -24,53 +55,56 @@ impl Histogram {
     /// Counts one delay.
     #[inline]
     pub fn record(&mut self, nanos: u64) {
-        self.counts[bucket(nanos)] += 1;
+        self.pages.add(bucket(nanos), 1);
     }
 
     /// Counts `count` delays of the same length.
     pub fn record_many(&mut self, nanos: u64, count: u32) {
-        self.counts[bucket(nanos)] += count;
+        self.pages.add(bucket(nanos), count);
     }
 
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
-            *count += more;
-        }
+        other.buckets().for_each(|(bucket, count)| self.pages.add(bucket, count));
     }
 
     /// Whether it can be that of `count` delays that sum up to `sum` nanoseconds.
     pub fn agrees(&self, count: u64, sum: u128) -> bool {
         let (mut counted, mut low, mut high) = (0, 0u128, 0u128);
-        for (index, of_bucket) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (index, of_bucket) in self.buckets() {
             let (least, width) = (low_end(index), 1 << (shift(index) + u64::from(UNIT_BITS)));
-            counted += u64::from(*of_bucket);
-            low += u128::from(*of_bucket) * u128::from(least);
+            counted += u64::from(of_bucket);
+            low += u128::from(of_bucket) * u128::from(least);
             // The last bucket has what is longer, too.
             let most =
                 if index == BUCKETS - 1 { u128::from(u64::MAX) } else { u128::from(least + width - 1) };
-            high += u128::from(*of_bucket) * most;
+            high += u128::from(of_bucket) * most;
         }
         counted == count && (low..=high).contains(&sum)
     }
 
     /// Removes all.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        *self.pages = Pages::default();
     }
 
     /// The buckets that are not empty: the middle of each, in nanoseconds, and its count.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + Clone + '_ {
-        self.counts
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .map(|(index, count)| (middle(index), *count))
+        self.buckets().map(|(bucket, count)| (middle(bucket), count))
+    }
+
+    /// The numbers of the buckets that are not empty, and their counts.
+    fn buckets(&self) -> impl Iterator<Item = (usize, u32)> + Clone + '_ {
+        let pages = self.pages.places.iter().enumerate();
+        pages
+            .filter_map(|(page, place)| Some((page, self.pages.counts.get(usize::from(*place))?)))
+            .flat_map(|(page, counts)| (page * STEPS as usize..).zip(counts.iter().copied()))
+            .filter(|(_, count)| *count > 0)
     }
 
     /// The smallest bucket at or below which a share `quantile` of the delays lies, in milliseconds.
     pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
-        let total: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
+        let total: u64 = self.buckets().map(|(_, count)| u64::from(count)).sum();
         let wanted = ((total as f64 * quantile).ceil() as u64).max(1);
         let mut seen = 0;
         self.iter().find_map(|(nanos, count)| {
@@ -161,6 +195,17 @@ mod tests {
         assert!(short.agrees(1000, 10_000_000_000));
         assert!(!short.agrees(1000, 1000 * (10_000_000 + u128::from(width(10_000_000)))));
         assert!(Histogram::default().agrees(0, 0) && !Histogram::default().agrees(0, 1));
+    }
+
+    #[test]
+    fn few_values_take_few_bytes() {
+        let mut histogram = Histogram::default();
+        (0..100).for_each(|step| histogram.record(20_000_000 + step * 100_000));
+        assert_eq!((histogram.pages.counts.len(), histogram.pages.counts.capacity()), (1, 1));
+        assert!(size_of::<Pages>() + size_of_val(histogram.pages.counts.as_slice()) <= 320);
+        assert_eq!(size_of::<Option<Histogram>>(), 8);
+        histogram.clear();
+        assert_eq!(histogram.iter().count(), 0);
     }
 
     #[test]

@@ -141,9 +141,8 @@ impl EventQueue {
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
-    /// The same for an event of a wire.
     #[inline]
-    pub(crate) fn push_of_wire(&mut self, time: Time, target: Target) {
+    fn push_of_wire(&mut self, time: Time, target: Target) {
         let entry = self.entry(time, target);
         if self.row.has_room() {
             return self.row.insert(entry);
@@ -152,7 +151,8 @@ impl EventQueue {
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
-    /// Takes the next event if it is in the row, of a wire that is, and due by `until`. Its wire may have another at once.
+    /// Takes the next event if it is in the row, of a wire that is, and due by `until`. Until another is taken, its place is
+    /// kept for [`repeat`](Self::repeat).
     #[inline]
     pub(crate) fn take_of_wire(&mut self, until: Time) -> Option<Next> {
         let first = self.row.first();
@@ -161,6 +161,13 @@ impl EventQueue {
         }
         self.row.remove_first();
         Some(Next::of(first))
+    }
+
+    /// The wire whose event was taken has another.
+    #[inline]
+    pub(crate) fn repeat(&mut self, time: Time, target: Target) {
+        let entry = self.entry(time, target);
+        self.row.insert(entry);
     }
 
     /// The next event, if it is in a heap and due by `until`. It stays in place until it is done: events added meanwhile are
@@ -220,9 +227,10 @@ impl Default for Row {
 }
 
 impl Row {
+    /// Whether there is room beside that of an event that was taken.
     #[inline]
     fn has_room(&self) -> bool {
-        self.end.wrapping_sub(self.begin) < PLACES
+        self.end.wrapping_sub(self.begin) < PLACES - 1
     }
 
     #[inline]
@@ -239,6 +247,7 @@ impl Row {
     /// Adds an entry that was made after all others: of those at its time it is the last.
     #[inline]
     fn insert(&mut self, entry: Entry) {
+        debug_assert!(self.end.wrapping_sub(self.begin) < PLACES);
         let (time, mut place) = ((entry >> 64) as u64, self.end);
         self.end = place.wrapping_add(1);
         (self.times[self.end % RING], self.rests[self.end % RING]) = (u64::MAX, u64::MAX);
@@ -355,7 +364,7 @@ mod tests {
     ) -> Option<Next> {
         if let Some(next) = queue.take_of_wire(until) {
             if let Some(time) = handle(queue) {
-                queue.push_of_wire(time, next.target);
+                queue.repeat(time, next.target);
             }
             return Some(next);
         }

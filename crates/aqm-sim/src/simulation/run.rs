@@ -87,7 +87,7 @@ impl Simulation {
                     self.on_port_ready(target.index())
                 };
                 if let Some(time) = again {
-                    self.shared.events.push_of_wire(time, target);
+                    self.shared.events.repeat(time, target);
                 }
             } else if let Some(Next { time, target }) = self.shared.events.peek_heaps(until) {
                 self.begin_event(time, monitor)?;

@@ -81,7 +81,7 @@ impl Observer for Host {
         self.samples.mark();
     }
 
-    // A discipline that does is refused.
+    // No discipline of the registry sends packets of its own.
     fn on_emit(&mut self, _emission: Emission) {}
 }
 

@@ -503,5 +503,24 @@ def the_doctor_tries_a_link(aqmlab: Command) -> None:
 
 def a_congestion_control_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     link = replace(link_of("fifo"), congestion_control="nono")
-    with pytest.raises(InputError, match=r"no congestion control 'nono' for namespaces; it has .*reno"):
+    with pytest.raises(InputError, match=r"no congestion control 'nono'; it has .*reno"):
         carry(link, ["true"])
+
+
+# What a socket has that neither end has asked for one.
+ASKING = """
+import os, socket
+print(socket.create_connection((os.environ["AQMLAB_FAR"], 5077)).getsockopt(socket.IPPROTO_TCP, 13, 16).decode())
+"""
+
+
+def each_congestion_control_of_the_kernel_is_that_of_both_ends() -> None:
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    for name in available:
+        read, write = os.pipe()
+        link = replace(link_of("fifo"), congestion_control=name)
+        carried = carry(link, [sys.executable, "-c", ASKING], [[*comparing.WORKLOAD, "server"]], stdout=write)
+        os.close(write)
+        with open(read) as said:
+            assert said.read().strip("\0\n") == name
+        assert carried.report["tcp"]["congestion_control"] == name

@@ -24,10 +24,10 @@ const INTERFACE: &str = "eth0";
 pub(crate) const TO_NEAR: &str = "near";
 pub(crate) const TO_FAR: &str = "far";
 
-/// Addresses of the ends, for IPv4 and IPv6, and the lengths of their networks.
+/// Addresses of the ends, for IPv4 and IPv6, and their networks.
 const NEAR: [&str; 2] = ["10.77.0.2", "fd77::2"];
 const FAR: [&str; 2] = ["10.77.0.1", "fd77::1"];
-const NETWORKS: [u8; 2] = [24, 64];
+const NETWORKS: [&str; 2] = ["10.77.0.0/24", "fd77::/64"];
 const UNREACHABLE: [&str; 2] = ["unreachable 0.0.0.0/0", "unreachable ::/0"];
 
 /// What both kernels' TCP is set to: Linux's defaults, whatever those of this machine are. How long a receiver sends quick
@@ -83,8 +83,10 @@ impl Ends {
             set_up(own, beyond, end.as_raw_fd(), config)?;
         }
         forward().map_err(|error| LinkError::machine("forwarding at the far end", &error))?;
-        let congestion_control =
-            fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string();
+        let congestion_control = match &config.congestion_control {
+            Some(name) => name.clone(),
+            None => fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string(),
+        };
         enter(&between)?;
         let first = process::unshare(process::PROCESSES).and_then(|()| First::start()).map_err(refused)?;
         let resolver = config.resolver.as_ref().map(|path| CString::new(path.as_os_str().as_bytes()));
@@ -195,16 +197,23 @@ fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
 /// Sets up an end, in whose namespace this process is; `beyond` are its routes to everything else.
 fn set_up(own: [&str; 2], beyond: [String; 2], namespace: RawFd, config: &Config) -> Result<(), LinkError> {
     without_offloads(INTERFACE).map_err(|error| LinkError::machine("ethtool", &error))?;
+    let of_routes = choose(config.congestion_control.as_deref())?;
     let mut batch = format!("link set lo up\nlink set {INTERFACE} up\n");
-    for ((own, beyond), length) in own.into_iter().zip(beyond).zip(NETWORKS) {
+    for ((own, beyond), network) in own.into_iter().zip(beyond).zip(NETWORKS) {
         if own.contains(':') && !has_ipv6() {
             continue;
         }
+        let (_, length) = network.split_once('/').unwrap_or_default();
         let at_once = if own.contains(':') { "nodad" } else { "" };
-        batch += &format!("addr add {own}/{length} dev {INTERFACE} {at_once}\nroute add {beyond}\n");
+        // An unreachable route carries nothing that could have a congestion control.
+        let of_beyond = if beyond.contains("via") { of_routes.as_str() } else { "" };
+        batch += &format!(
+            "addr add {own}/{length} dev {INTERFACE} noprefixroute {at_once}\n\
+             route add {network} dev {INTERFACE} {of_routes}\n\
+             route add {beyond} {of_beyond}\n"
+        );
     }
     ip(&batch, namespace, Vec::new())?;
-    choose(config.congestion_control.as_deref())?;
     for (name, value) in [
         ("net/ipv4/tcp_rmem", TCP_RMEM),
         ("net/ipv4/tcp_wmem", TCP_WMEM),
@@ -221,18 +230,26 @@ fn set_up(own: [&str; 2], beyond: [String; 2], namespace: RawFd, config: &Config
 }
 
 /// Sets TCP's congestion control: the one that is asked for; else CUBIC, and the machine's own where a namespace may not have
-/// that. A name that is not allowed is not written: for root the kernel would load its module, and refuse it then.
-fn choose(wanted: Option<&str>) -> Result<(), LinkError> {
-    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
-    let allowed: Vec<&str> = allowed.split_whitespace().collect();
+/// that. One that is asked for and that the kernel has, but not for namespaces, is for routes to set: what they are to be
+/// told is returned. It is the last way, since there it also comes before what a program asks of its socket. A name that is
+/// not allowed is not written: for root the kernel would load its module, and refuse it then.
+fn choose(wanted: Option<&str>) -> Result<String, LinkError> {
+    let listed = |which: &str| -> Vec<String> {
+        let text = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
+        text.unwrap_or_default().split_whitespace().map(String::from).collect()
+    };
+    let has = |names: &[String], name: &str| names.iter().any(|one| one == name);
     let name = wanted.unwrap_or("cubic");
-    if allowed.contains(&name) && fs::write(CONGESTION_CONTROL, name).is_ok() || wanted.is_none() {
-        return Ok(());
+    if has(&listed("allowed"), name) && fs::write(CONGESTION_CONTROL, name).is_ok() || wanted.is_none() {
+        return Ok(String::new());
+    }
+    let available = listed("available");
+    if has(&available, name) {
+        return Ok(format!("congctl {name}"));
     }
     Err(LinkError::Input(format!(
-        "this system's TCP has no congestion control '{name}' for namespaces; it has {} (more by modprobe tcp_{name}, and \
-         sysctl net.ipv4.tcp_allowed_congestion_control)",
-        allowed.join(", ")
+        "this system's TCP has no congestion control '{name}'; it has {} (more by modprobe tcp_{name})",
+        available.join(", ")
     )))
 }
 

@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -144,6 +144,9 @@ validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g+
 
 validate-linux: .venv/native ## compare with what a Linux kernel gave (some minutes)
 	$(BIN)/python validate/linux/compare.py
+
+link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtual time, to the nanosecond (half a minute; `aqmlab engine build linux` before)
+	$(BIN)/pytest python/tests/virtual_link_tests.py
 
 validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells (three minutes)
 	$(BIN)/python validate/stacks/compare.py

@@ -11,7 +11,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const FRAME_BYTES: usize = 2048;
-const BLOCK_BYTES: usize = 1 << 16;
 /// Room for 8 MB of packets that came while this thread was away.
 const FRAMES: usize = 4096;
 /// So many frames are handed to the kernel in one call.
@@ -54,9 +53,12 @@ impl Port {
         set(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
         set(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER)?;
+        // Blocks are pages: user-mode Linux loses larger ones when this process forks.
+        // SAFETY: it touches no memory of ours.
+        let block = checked(unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as libc::c_int)? as usize;
         let ring = libc::tpacket_req {
-            tp_block_size: BLOCK_BYTES as u32,
-            tp_block_nr: (FRAMES * FRAME_BYTES / BLOCK_BYTES) as u32,
+            tp_block_size: block as u32,
+            tp_block_nr: (FRAMES * FRAME_BYTES / block) as u32,
             tp_frame_size: FRAME_BYTES as u32,
             tp_frame_nr: FRAMES as u32,
         };

@@ -82,7 +82,7 @@ def finished(place: Place, job: Job, label: str, watch: Watch) -> Iterator[tuple
         except OSError as error:
             raise MachineError(f"engine linux: {label}: {error.strerror}: {around}") from None
         watch.progress = folder / "reached"
-        cpu_s = _run(_command(), around, job.seed, label, watch)
+        cpu_s = ended(_command(), around, job.seed, label, watch)
         if not (folder / "done").exists():
             raise MachineError(f"engine linux: {label}: {_why(around)}")
         yield folder, cpu_s
@@ -101,7 +101,7 @@ def check(place: Place) -> None:
     with tempfile.TemporaryDirectory(prefix="aqmlab-linux-") as name:
         command = [str(place.folder / KERNEL), "mem=64M", "root=/dev/nothing", "panic=-1", "con=null", "con0=null,fd:1"]
         try:
-            _run([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
+            ended([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
         except OSError as error:
             raise InputError(f"engine linux: the kernel cannot be started: {error}") from None
         said = Path(name, "console").read_text(errors="replace")
@@ -128,14 +128,19 @@ def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
 
 
 def _command() -> list[str]:
+    return [*kernel(f"./{KERNEL}"), f"rootflags={HOME}/{ROOT}/", "init=/init"]
+
+
+def kernel(program: str) -> list[str]:
+    """Return how a kernel is started, but for its root folder on this machine (``rootflags``) and its ``init``."""
     # No randomness of addresses, a fixed start of time, and a seed: the same job makes the same run.
-    command = [f"./{KERNEL}", "time-travel=inf-cpu", f"time-travel-start={BOOT_NS}", f"mem={MEMORY_MB}M"]
-    command += ["root=/dev/root", "rootfstype=hostfs", f"rootflags={HOME}/{ROOT}/", "ro", "init=/init"]
+    command = [program, "time-travel=inf-cpu", f"time-travel-start={BOOT_NS}", f"mem={MEMORY_MB}M"]
+    command += ["root=/dev/root", "rootfstype=hostfs", "ro"]
     return [*command, "norandmaps", "con=null", "con0=null,fd:1", "ssl=null", "quiet", SYSTEM_CALLS]
 
 
-def _run(command: Sequence[str], around: Path, seed: int, label: str, watch: Watch) -> float:
-    """Run a kernel until it ends; return its processor time."""
+def ended(command: Sequence[str], around: Path, seed: int, label: str, watch: Watch) -> float:
+    """Run a kernel until it ends; return its processor time. What it says is in the file ``console`` of a folder."""
     with (around / "console").open("wb") as console:
         process = subprocess.Popen(
             command,

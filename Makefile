@@ -11,7 +11,7 @@ BIN := .venv/bin
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -150,6 +150,9 @@ link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtu
 
 validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells (three minutes)
 	$(BIN)/python validate/stacks/compare.py
+
+validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in 120 cells; what is finished is kept (two hours, on an idle machine)
+	$(BIN)/python validate/live/compare.py --cells 120 --write
 
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev

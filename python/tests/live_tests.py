@@ -25,11 +25,12 @@ import pytest
 from conftest import Command
 from links import link_of
 
-from aqmlab import experiment
+from aqmlab import experiment, scenario
 from aqmlab._native import Capture
-from aqmlab.live import checkup, comparing
+from aqmlab.live import checkup, comparing, scenarios
 from aqmlab.live.carrying import Carried, Link, carry
 from aqmlab.live.document import warnings
+from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, MachineError
 
 # Sends what it is told to on request: so many datagrams of so many bytes, with this traffic class.
@@ -461,6 +462,42 @@ def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
     assert 0.5 < found["jain_index"].value <= 1
     assert found["qdelay_p50_ms"].value <= found["qdelay_p99_ms"].value
     assert found["goodput_mbit"].low is None
+
+
+SCENARIO = """
+title = "Two transfers beside datagrams"
+aqm = "codel"
+rate = "10mbit"
+rtt = "10ms"
+buffer = "50p"
+flows = ["2*newreno:name=all", "2*cbr:rate=1mbit:packet=500b"]
+duration = "800ms"
+warmup = "300ms"
+"""
+
+
+def a_scenario_runs_live_and_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
+    file, out, ran = tmp_path / "scenario.toml", tmp_path / "out", []
+
+    def conduct(text: str, seeds: int) -> Result:
+        file.write_text(f"{text}seeds = {seeds}\n")
+        ran.clear()
+        return scenarios.conduct(scenario.load(file), out, ran.append)
+
+    conduct(SCENARIO, 1)
+    assert ran == ["codel, seed 1"]
+    found = conduct(SCENARIO, 2)
+    assert ran == ["codel, seed 2"]
+    assert found.runs.select("aqm", "seed").rows() == [("codel", 1), ("codel", 2)]
+    again = conduct(SCENARIO, 2)
+    assert ran == []
+    assert again.runs.equals(found.runs)
+    # The datagrams take of the link what they want, whatever TCP does.
+    assert max(found.runs["goodput_mbit"] / found.runs["throughput_mbit"]) < 0.85
+    with pytest.raises(InputError, match="runs of another comparison"):
+        conduct(SCENARIO.replace("10ms", "20ms"), 2)
+    with pytest.raises(InputError, match="flows: 'all' does not run live: bulk transfers of"):
+        conduct(SCENARIO.replace("2*newreno", "2*bbr3"), 2)
 
 
 @pytest.mark.parametrize("ecn", [False, True])

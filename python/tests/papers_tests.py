@@ -16,6 +16,7 @@ from conftest import Command
 
 from aqmlab import papers, scenario
 from aqmlab.files import shipped
+from aqmlab.live import checkup
 from aqmlab.papers import paper as folders
 from aqmlab.papers import workspace
 from aqmlab.papers.claims import Measure
@@ -108,19 +109,24 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def what_goes_beyond_the_paper_is_skipped_without_its_recordings(
+def what_goes_beyond_the_paper_is_skipped_without_its_recordings_or_links(
     small: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AQMLAB_SHARED", "elsewhere")
     (small / "beyond").mkdir()
     recorded = SCENARIO.replace("rate = ", "capture = 'shared:captures/call.pcap'\nrate = ")
     (small / "beyond/recorded.toml").write_text(recorded)
+    (small / "beyond/live.toml").write_text(SCENARIO)
+    monkeypatch.setattr(checkup, "refusal", lambda: "namespaces are forbidden")
     ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out", "--json", "out.json")
-    reason = "beyond, recorded: skipped: there is no elsewhere/data/captures/call.pcap"
     assert ended.status == 0
-    assert reason in ended.out
-    assert reason in json.loads(Path("out.json").read_text())["warnings"]
-    assert reason in Path("out/s-pie.html").read_text()
+    for reason in (
+        "beyond, recorded: skipped: there is no elsewhere/data/captures/call.pcap",
+        "beyond, live: skipped: namespaces are forbidden",
+    ):
+        assert reason in ended.out
+        assert reason in json.loads(Path("out.json").read_text())["warnings"]
+        assert reason in Path("out/s-pie.html").read_text()
 
 
 @pytest.mark.parametrize("name", papers.built())

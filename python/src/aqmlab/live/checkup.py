@@ -120,6 +120,12 @@ def _load() -> Finding:
     )
 
 
+def refusal() -> str:
+    """Return in words why no link can be made here; empty if one can."""
+    found = _link()
+    return "" if found.is_well else found.said
+
+
 def _link() -> Finding:
     try:
         carried = carry(_made("1mbit"), ["true"])

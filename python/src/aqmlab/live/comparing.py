@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,15 @@ WORKLOAD = (sys.executable, "-P", "-m", "aqmlab.live.workload")
 
 
 @dataclass(frozen=True)
+class Datagrams:
+    """Flows of UDP towards the near end, which send at a constant rate whatever happens; a packet is IP's."""
+
+    count: int = 0
+    rate_bps: int = 0
+    packet_bytes: int = 0
+
+
+@dataclass(frozen=True)
 class Traffic:
     """Bulk transfers by the kernel's TCP in both directions; what is measured, and what before is not."""
 
@@ -39,6 +49,7 @@ class Traffic:
     up: int = 0
     duration_s: float = 10.0
     warmup_s: float = 3.0
+    datagrams: Datagrams = Datagrams()
 
     @property
     def loaded(self) -> str:
@@ -87,6 +98,9 @@ def compare(
     *,
     ecn: bool = False,
     out: Path | None = None,
+    title: str = "",
+    continues: bool = False,
+    with_report: bool = True,
 ) -> Compared:
     """Run the traffic through each link with each seed, the links in turn: what drifts in the machine meets all.
 
@@ -98,18 +112,28 @@ def compare(
         progress: is told what runs.
         ecn: whether TCP asks for ECN.
         out: new folder for the result; finished runs are in it from then on.
+        title: of the result, unless it is the disciplines' names.
+        with_report: whether the folder gets figures and a report.
+        continues: whether the folder may have finished runs of the same comparison, which are not made again.
 
     Raises:
-        InputError: the folder is not new, or cannot be written.
+        InputError: the folder is not new, holds something else, or cannot be written.
         Interrupted: by the user, who meant the traffic with it.
         MachineError: the system does not permit it, or the traffic has ended with an error.
 
     """
     runs: list[Ran] = []
-    with results.folder(out) as place:
+    with results.folder(out, continues=continues) as place:
+        kept = place.kept if place else None
+        earlier = results.continued(kept, links, title) if kept else None
+        finished = set(earlier.runs.select("aqm", "seed").rows()) if earlier else set()
+        if kept and earlier and finished >= set(itertools.product(links, seeds)):
+            return Compared(traffic, (), Result(kept.manifest, earlier, out))
         accuracy = checkup.accuracy() if place else None
         for seed in seeds:
             for aqm, (down, up) in links.items():
+                if (aqm, seed) in finished:
+                    continue
                 progress(f"{aqm}, seed {seed}")
                 try:
                     runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn), traffic))
@@ -119,10 +143,11 @@ def compare(
                     raise
                 if place:
                     if len(runs) == 1:
-                        place.begin(_asked(links, traffic, seeds, runs[0].carried, accuracy).manifest(), None)
+                        place.begin(_asked(links, traffic, seeds, runs[0].carried, accuracy, title).manifest(), earlier)
                     place.keep(runs[-1].done)
-        made = results.result(_asked(links, traffic, seeds, runs[0].carried, accuracy), [one.done for one in runs])
-        return Compared(traffic, tuple(runs), results.publish(made, place) if place else made)
+        asked = _asked(links, traffic, seeds, runs[0].carried, accuracy, title)
+        made = results.result(asked, [one.done for one in runs], earlier)
+        return Compared(traffic, tuple(runs), results.publish(made, place, with_report=with_report) if place else made)
 
 
 def _asked(
@@ -131,16 +156,20 @@ def _asked(
     seeds: Sequence[int],
     first: Carried,
     accuracy: Mapping[str, Any] | None,
+    title: str,
 ) -> results.Asked:
     """Return what is run; what the kernel's TCP is set to is known when the first has run."""
     kind = first.report["tcp"]["congestion_control"]
     counts = {"down": traffic.down, "up": traffic.up}
+    flows = [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count]
+    if (udp := traffic.datagrams).count:
+        flows.append(f"{udp.count}*cbr:name=udp:rate={udp.rate_bps}bit:packet={udp.packet_bytes}b")
     return results.Asked(
         "live-compare",
-        f"{listed(list(links))}, live",
+        title or f"{listed(list(links))}, live",
         links,
         seeds,
-        [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count],
+        flows,
         traffic.warmup_s + traffic.duration_s,
         traffic.warmup_s,
         traffic.loaded,
@@ -150,14 +179,15 @@ def _asked(
 
 
 def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
-    plan = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
-    plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s}
+    plan: dict[str, Any] = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
+    plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s, "datagrams": asdict(traffic.datagrams)}
     # No pipe: all pings of a long run do not fit into one.
     with tempfile.TemporaryFile("w+") as said:
         carried = carry(
             link,
             [*WORKLOAD, json.dumps(plan)],
-            [[*WORKLOAD, "server"]],
+            # In a process of its own, which transfers do not keep waiting.
+            [[*WORKLOAD, "server"], *([[*WORKLOAD, "datagrams"]] if traffic.datagrams.count else [])],
             stdout=said.fileno(),
         )
         if carried.report["command"]["signal"] == signal.SIGINT:

@@ -21,8 +21,9 @@ from aqmlab.live.carrying import SAMPLE_NS, Carried
 from aqmlab.live.document import label, warnings
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.results import Result
-from aqmlab.results.frames import from_runs
+from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runs.runner import Done
+from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
 
 ENGINE = "live"
@@ -191,29 +192,48 @@ def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -
     return dict(sorted(found.items()))
 
 
-def result(asked: Asked, finished: Sequence[Done]) -> Result:
-    """Return finished runs as a result."""
-    frames = from_runs(finished).sorted(list(asked.links))
+def result(asked: Asked, finished: Sequence[Done], earlier: Frames | None = None) -> Result:
+    """Return finished runs as a result, with earlier ones of the same comparison."""
+    frames = from_runs(finished)
+    frames = (earlier.joined(frames) if earlier else frames).sorted(list(asked.links))
     return Result(store.concluded(asked.manifest(), frames, []), frames)
 
 
-def folder(path: Path | None) -> AbstractContextManager[store.Folder | None]:
-    """Open the new folder of a result, if there is to be one.
+def folder(path: Path | None, *, continues: bool = False) -> AbstractContextManager[store.Folder | None]:
+    """Open the folder of a result, if there is to be one; it is new, or may have runs already.
 
     Raises:
-        InputError: if it is not empty, or cannot be written.
+        InputError: if it is not empty where it has to be, or cannot be written.
 
     """
     if path is None:
         return nullcontext()
-    store.check_new(path)
+    if not continues:
+        store.check_new(path)
     return store.opened(path)
 
 
-def publish(made: Result, place: store.Folder) -> Result:
-    """Write a result with its figures and its report."""
-    head = place.commit(made.manifest, made.frames)
-    return publishing.publish(Result(head, made.frames, place.path), place)
+def continued(kept: store.Kept, links: Mapping[str, tuple[Line, Line]], title: str) -> Frames:
+    """Return the runs that a folder has of the same comparison.
+
+    Raises:
+        InputError: if they are of another one.
+
+    """
+    scenario = kept.manifest["points"][0]["scenario"]
+    told = {label: down.echo["aqm"][0]["spec"] for label, (down, _) in links.items()}
+    there = {one["label"]: one["spec"] for one in scenario["aqm"]}
+    own = next(iter(links.values()))[0].echo
+    same = all(scenario[name] == own[name] for name in ("rate", "link_trace", "rtt", "buffer", "overhead"))
+    if kept.manifest["engine"] != ENGINE or kept.manifest["title"] != title or there != told or not same:
+        raise InputError("the folder has runs of another comparison: name another, or remove it")
+    return kept.frames
+
+
+def publish(made: Result, place: store.Folder, *, with_report: bool = True) -> Result:
+    """Write a result, with its figures and its report."""
+    written = Result(place.commit(made.manifest, made.frames), made.frames, place.path)
+    return publishing.publish(written, place) if with_report else written
 
 
 def _rate(line: Line) -> str:
@@ -224,4 +244,4 @@ def _span(seconds: float) -> str:
     return format_span(round(round(seconds, 2) * NANOS_PER_SECOND))
 
 
-__all__ = ["Asked", "done", "folder", "of_link", "publish", "result", "told"]
+__all__ = ["Asked", "continued", "done", "folder", "of_link", "publish", "result", "told"]

@@ -1,11 +1,12 @@
-"""Traffic for a link: ``python -m aqmlab.live.workload``, with ``server`` at the far end and a plan (JSON) at the near.
+"""Traffic for a link: ``python -m aqmlab.live.workload``, with a server's name at the far end and a plan at the near.
 
-Bulk transfers by the kernel's TCP in both directions, and pings (UDP) beside them. The near end prints what they have
-got as JSON.
+Bulk transfers by the kernel's TCP in both directions and pings (UDP), by ``server``; UDP at a constant rate by
+``datagrams``. The near end prints what they have got as JSON, as its plan is.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -14,11 +15,13 @@ import struct
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-PORT = 5077
+PORT, DATAGRAMS_PORT = 5077, 5078
 CHUNK = 1 << 18
+IP_UDP_HEADERS = 28
 SAMPLE_S = 0.05
 # Offsets in the kernel's `struct tcp_info` (linux/tcp.h), which only grows at its end.
 BYTES_ACKED, BYTES_RECEIVED = 120, 128
@@ -43,6 +46,24 @@ def _echo(echo: socket.socket) -> None:
     while True:
         data, sender = echo.recvfrom(2000)
         echo.sendto(data, sender)
+
+
+def send_datagrams() -> None:
+    """Send what the near end asks for, without end: from a port for each flow, the flows in turn."""
+    asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    asked.bind(("", DATAGRAMS_PORT))
+    text, to = asked.recvfrom(2000)
+    plan = json.loads(text)
+    flows = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(plan["count"])]
+    data = bytes(plan["packet_bytes"] - IP_UDP_HEADERS)
+    apart_s, due = plan["packet_bytes"] * 8 / plan["rate_bps"] / len(flows), time.monotonic()
+    for flow in itertools.cycle(flows):
+        # Its buffer is full only where the machine stands still.
+        with suppress(OSError):
+            flow.sendto(data, to)
+        due += apart_s
+        if (early_s := due - time.monotonic()) > 0:
+            time.sleep(early_s)
 
 
 def _serve(connection: socket.socket) -> None:
@@ -129,8 +150,15 @@ class Pings:
 def run(plan: dict[str, Any]) -> dict[str, Any]:
     """Make the plan's transfers and pings, and return what was measured after its warm-up."""
     far = os.environ["AQMLAB_FAR"]
-    flows = [Flow(far, wanted) for wanted, count in ((DOWN, plan["down"]), (UP, plan["up"])) for _ in range(count)]
+    wanted = [DOWN] * plan["down"] + [UP] * plan["up"]
+    # At once: where queues are full a SYN is lost, and sent again after a second.
+    with ThreadPoolExecutor(max(len(wanted), 1)) as pool:
+        flows = list(pool.map(lambda one: Flow(far, one), wanted))
     pings = Pings(far, plan["ping_s"])
+    if plan["datagrams"]["count"]:
+        # Nobody reads them: what does not fit into its buffer is thrown away.
+        sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sink.sendto(json.dumps(plan["datagrams"]).encode(), (far, DATAGRAMS_PORT))
     time.sleep(plan["warmup_s"])
     # The link measures from here on, too.
     with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:
@@ -159,11 +187,13 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Be the server, or run a plan and print what it got."""
+    """Be a server, or run a plan and print what it got."""
     # An interrupt ends it without a word: aqmlab says it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.argv[1] == "server":
         serve()
+    if sys.argv[1] == "datagrams":
+        send_datagrams()
     print(json.dumps(run(json.loads(sys.argv[1]))), flush=True)
     # Threads that wait for packets are left as they are.
     os._exit(0)

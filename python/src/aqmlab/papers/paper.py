@@ -18,6 +18,8 @@ from aqmlab.vocabulary.names import plain
 
 # Scenarios that go beyond the paper: the same for every preset.
 BEYOND = "beyond"
+# The one of them that is run on live packets.
+LIVE = "live"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import experiment, scenario
+from aqmlab.live import checkup, scenarios
 from aqmlab.papers import preflight, reasons, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
-from aqmlab.papers.paper import BEYOND, Paper
+from aqmlab.papers.paper import BEYOND, LIVE, Paper
 from aqmlab.papers.verdicts import Check, Judgement, Verdict, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
@@ -177,10 +178,14 @@ def conduct(
         preset: {name: scenario.load(path, overrides, quick=quick) for name, path in paper.scenarios(preset).items()}
         for preset in (*presets, *((BEYOND,) if beyond else ()))
     }
-    lost = {name: one.absent for name, one in planned.get(BEYOND, {}).items() if one.absent}
+    lost = {
+        name: f"there is no {', no '.join(one.absent)}" for name, one in planned.get(BEYOND, {}).items() if one.absent
+    }
+    if LIVE in planned.get(BEYOND, {}) and (why := checkup.refusal()):
+        lost[LIVE] = why
     for name in lost:
         del planned[BEYOND][name]
-    skipped = tuple(f"{BEYOND}, {name}: skipped: there is no {', no '.join(files)}" for name, files in lost.items())
+    skipped = tuple(f"{BEYOND}, {name}: skipped: {why}" for name, why in lost.items())
     # Find every error before the first run.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
@@ -192,7 +197,10 @@ def conduct(
             place = folder / paper.name / preset / name
             if watcher:
                 watcher.on_begin(f"{paper.name} {preset} {name}")
-            result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True)
+            if (preset, name) == (BEYOND, LIVE):
+                result = scenarios.conduct(loaded, place, (watcher or Watcher()).on_begin)
+            else:
+                result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True)
             found[name] = result
             if result.is_partial and not result.manifest["failures"]:
                 raise KeyboardInterrupt

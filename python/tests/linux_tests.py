@@ -266,6 +266,12 @@ def packets_that_leave_without_having_come_fail_the_run(taped: Path) -> None:
         taps.packets(taps.seen(taped, "in.e1"), taps.seen(taped, "out.e2"))
 
 
+def what_leaves_after_the_last_look_at_arrivals_is_no_failure(taped: Path) -> None:
+    _tap(taped / "out.e2", (101.0, 1, 1, 0), (2404.0, 3, 5, 2), (2405.0, 9, 9, 0))
+    found = taps.packets(taps.seen(taped, "in.e1"), taps.seen(taped, "out.e2"))
+    assert [(time - START_NS) / 1e6 for time in found.left_ns.tolist() if time] == [101, 2404]
+
+
 def without_a_kernel_one_line_says_how_to_build_it(
     aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

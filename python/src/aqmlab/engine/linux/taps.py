@@ -55,7 +55,9 @@ def packets(arrived: Array, left: Array) -> Packets:
     found = np.zeros(len(arrived), dtype=int)
     found[known] = order[place[known]]
     matches[known] = keys[1][found[known]] == keys[0][known]
-    if matches.sum() < len(left) or len(np.unique(keys[0])) < len(arrived):
+    # One tap may be read for the last time some milliseconds after the other.
+    strange = ~np.isin(keys[1], keys[0]) & (left["time"] <= arrived["time"].max(initial=0))
+    if strange.any() or any(len(np.unique(side)) < len(side) for side in keys):
         raise CheckError("packets left the queue that never came, or came twice")
     when, ecn = np.zeros(len(arrived), dtype="u8"), np.zeros(len(arrived), dtype="u1")
     when[matches], ecn[matches] = left["time"][found[matches]], left["ecn"][found[matches]]

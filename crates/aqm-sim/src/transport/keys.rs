@@ -196,8 +196,8 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag(
         "quicken",
         false,
-        "16 segments after a duplicate or a pause longer than minrto, 2 after CE, and CWR's, are acknowledged at once",
-        "RFC 5681 section 4.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce, tcp_ecn_accept_cwr)",
+        "16 segments after a duplicate or a pause longer than minrto, 2 after CE (dctcp: 1 at a change), and CWR's, are acknowledged at once",
+        "RFC 5681 section 4.2, RFC 8257 section 3.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce, tcp_ecn_accept_cwr, dctcp_ece_ack_update)",
     ),
     ParamSpec::flag("eifel", false, "undo spurious retransmissions", "RFC 3522, RFC 4015"),
     ParamSpec::flag(

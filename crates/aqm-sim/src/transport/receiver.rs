@@ -128,6 +128,8 @@ impl Receiver {
         }
         let earlier = (self.unacknowledged > 0).then(|| self.acknowledge());
         self.ece = !self.ece;
+        // The same section allows two acknowledgments: of what came earlier, and of this segment.
+        self.quicken(1);
         earlier
     }
 
@@ -135,11 +137,13 @@ impl Receiver {
     pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
         let Segment { seq, payload, sent_at, ecn, cwr, fin } = *segment;
         // RFC 3168 section 6.1.3: echo until CWR arrives; CE on the CWR segment itself starts a new echo.
+        if cwr && matches!(self.echo_mode, Echo::Classic | Echo::Exact) {
+            // The sender's window may have become very small.
+            self.quicken(1);
+        }
         if self.echo_mode == Echo::Classic {
             if cwr {
                 self.ece = false;
-                // The sender's window may have become very small.
-                self.quicken(1);
             }
             if ecn == Ecn::Ce {
                 if !self.ece {
@@ -384,6 +388,23 @@ mod tests {
         let mut r = Receiver::new(&settings("newreno rcvbuf 250b delack 40ms"));
         let acknowledged: Vec<bool> = (0..7).map(|index| segment(&mut r, index, index).is_some()).collect();
         assert_eq!(acknowledged, [true, true, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn with_quicken_a_change_of_ce_and_cwr_are_acknowledged_at_once_where_the_echo_is_exact() {
+        let mut r = Receiver::new(&settings("dctcp quicken on delack 40ms"));
+        let mut send = |index: u64, ecn, cwr| {
+            let before = r.before_segment(ecn);
+            let segment =
+                Segment { seq: index * 100, payload: 100, sent_at: Time::ZERO, ecn, cwr, fin: false };
+            [before, r.on_segment(&segment, Time::ZERO)].map(|ack| ack.map(|ack| (ack.ack, ack.ece)))
+        };
+        assert_eq!(send(0, Ecn::Ect0, false), [None, None]);
+        assert_eq!(send(1, Ecn::Ce, false), [Some((100, false)), Some((200, true))]);
+        assert_eq!(send(2, Ecn::Ce, false), [None, None]);
+        assert_eq!(send(3, Ecn::Ce, true), [None, Some((400, true))]);
+        assert_eq!(send(4, Ecn::Ce, true), [None, Some((500, true))]);
+        assert_eq!(send(5, Ecn::Ect0, false), [None, Some((600, false))]);
     }
 
     #[test]

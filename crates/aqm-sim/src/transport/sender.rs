@@ -350,7 +350,7 @@ impl Sender {
         let is_new = acked.marked > 0 && acked.una > self.reduction.until;
         let exact = self.settings.feedback.echo == Echo::Exact;
         if is_new && exact && self.settings.mark_prr && self.recovery.phase == Phase::Open {
-            self.reduction.until = self.stream.next;
+            (self.reduction.until, self.reduction.cwr_due) = (self.stream.next, true);
             self.recovery.prr = Some(self.begin_prr(before));
         }
     }

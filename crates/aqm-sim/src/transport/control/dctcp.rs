@@ -57,6 +57,10 @@ impl Controller for Dctcp {
             // After a timeout it has less already.
             window.cwnd = window.cwnd.min(window.ssthresh);
             self.reduced_until = acked.next;
+            if window.whole {
+                // As in Linux (tcp_init_cwnd_reduction), a segment that growth has begun is given up as well.
+                self.reno.begin_segment();
+            }
         }
         self.sent = acked.next;
     }
@@ -128,6 +132,19 @@ mod tests {
             let mut dctcp = Dctcp { alpha, window_end: 1_000_000, ..Dctcp::default() };
             dctcp.observe(&mut window, &acked(1000, 1000, 1000, 100_000));
             assert_eq!(window.cwnd, left);
+        }
+    }
+
+    #[test]
+    fn in_whole_segments_growth_begins_anew_with_a_reduction() {
+        for (whole, grown) in [(false, 1000), (true, 0)] {
+            let mut window = Window { cwnd: 10_000, ssthresh: 1, whole, ..Window::new(1000, 10) };
+            let mut dctcp = Dctcp { window_end: 1_000_000, ..Dctcp::default() };
+            dctcp.reno.avoid_congestion(&mut window, &acked(9000, 0, 9000, 10_000));
+            dctcp.observe(&mut window, &acked(1000, 1000, 10_000, 20_000));
+            assert_eq!(window.cwnd, 5000);
+            dctcp.reno.avoid_congestion(&mut window, &acked(1000, 0, 11_000, 21_000));
+            assert_eq!(window.cwnd, 5000 + grown);
         }
     }
 

@@ -41,6 +41,11 @@ impl Newreno {
         Newreno { by_acks, ..Newreno::default() }
     }
 
+    /// What was acknowledged so far counts no longer.
+    pub(super) fn begin_segment(&mut self) {
+        self.bytes_acked = 0;
+    }
+
     /// New data was acknowledged, no matter how much: RFC 5681 equations 2 and 3.
     fn on_each_ack(window: &mut Window, acked: &Acked) {
         window.cwnd += if window.in_slow_start() {
@@ -75,7 +80,7 @@ impl Controller for Newreno {
     /// RFC 5681 equation 4.
     fn on_congestion(&mut self, window: &mut Window, flight: u64) {
         window.reduce_to(flight / 2);
-        self.bytes_acked = 0;
+        self.begin_segment();
     }
 }
 

@@ -55,6 +55,7 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "quickack": 0,
                 "rcvbuf_bytes": None,
                 "quicken": False,
+                "push": False,
                 "eifel": False,
                 "frto": False,
                 "prr": False,
@@ -291,7 +292,7 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     wanted = {"handshake": True, "eifel": True, "prr": True, "hystart": True, "quickack": 4, "rack": False, "iw": 10}
     assert {key: linux[key] for key in wanted} == wanted
     rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
-    rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "growth": "count"}
+    rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "push": True, "growth": "count"}
     rules |= {"detect": "classic", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
     rules |= {"markprr": True, "timerprr": True}
     assert {key: linux[key] for key in rules} == rules

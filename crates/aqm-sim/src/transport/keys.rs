@@ -189,8 +189,8 @@ pub static TCP: &[ParamSpec] = &[
         Kind::Bytes,
         Value::Auto,
         (1.0, WITHOUT_BOUND),
-        "receive buffer whose window grows: as many first bytes are acknowledged at once, besides quickack",
-        "none; Linux: tcp_rmem's default, 131072 (tcp_grow_window; measured: some 110 segments)",
+        "receive buffer whose window grows with what round trips bring: while it does, segments are acknowledged at once",
+        "none; Linux: tcp_rmem's default, 131072 (tcp_grow_window, tcp_rcv_space_adjust; measured)",
     )
     .or_auto("none"),
     ParamSpec::flag(
@@ -198,6 +198,12 @@ pub static TCP: &[ParamSpec] = &[
         false,
         "16 segments after a duplicate or a pause longer than minrto, 2 after CE (dctcp: 1 at a change), and CWR's, are acknowledged at once",
         "RFC 5681 section 4.2, RFC 8257 section 3.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce, tcp_ecn_accept_cwr, dctcp_ece_ack_update)",
+    ),
+    ParamSpec::flag(
+        "push",
+        false,
+        "two of 39 segments, which a sender of bulk data says to push, are acknowledged at once",
+        "RFC 9293 section 3.9.1; Linux: on (tcp_measure_rcv_mss, forced_push; measured)",
     ),
     ParamSpec::flag("eifel", false, "undo spurious retransmissions", "RFC 3522, RFC 4015"),
     ParamSpec::flag(
@@ -278,6 +284,7 @@ pub static STACKS: &[Preset] = &[
             ("quickack", Value::Count(16)),
             ("rcvbuf", Value::Bytes(Bytes::new(131_072))),
             ("quicken", Value::Flag(true)),
+            ("push", Value::Flag(true)),
             ("eifel", Value::Flag(true)),
             ("frto", Value::Flag(true)),
             ("synecn", Value::Choice("dropped")),

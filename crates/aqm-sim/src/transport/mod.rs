@@ -5,6 +5,7 @@
 
 mod control;
 mod ecn;
+mod enlarging;
 mod feedback;
 pub(crate) mod flags;
 mod keys;

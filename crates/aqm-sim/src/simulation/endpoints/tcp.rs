@@ -60,6 +60,8 @@ impl Simulation {
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         flow.session.ledger.received.data += 1;
         let receiver = &mut connection.receiver;
+        // The receiver's own estimate, by timestamps, is taken to be the sender's.
+        receiver.time_round_trip(connection.sender.rtt().smoothed());
         let earlier = receiver.before_segment(packet.ecn);
         let segment = Segment {
             seq: packet.number,

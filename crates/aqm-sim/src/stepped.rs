@@ -1,6 +1,7 @@
 //! A run in steps: its caller looks at the queue or at the series now and then, and may change the discipline's
 //! parameters. Without changes its report is that of [`run`](crate::run).
 
+use crate::endpoint::stack::Side;
 use crate::report::{Monitor, Report, RunError, Series};
 use crate::reporting;
 use crate::scenario::Scenario;
@@ -46,6 +47,14 @@ impl Stepped {
         self.setup.simulation.advance(until, &self.monitor, |_| false)
     }
 
+    /// Goes on to a time, but not beyond the end, or until after something that makes it `enough`.
+    ///
+    /// # Errors
+    /// As [`advance`](Stepped::advance).
+    pub fn advance_until(&mut self, until: Time, enough: impl Fn() -> bool) -> Result<(), RunError> {
+        self.setup.simulation.advance(until.min(self.end), &self.monitor, |_| enough())
+    }
+
     /// Goes on until a packet has come to the discipline, or to the end.
     ///
     /// # Errors
@@ -54,6 +63,22 @@ impl Stepped {
         let before = self.counters().arrived;
         let arrived = |simulation: &Simulation| qdisc(simulation).counters().arrived > before;
         self.setup.simulation.advance(self.end, &self.monitor, arrived)
+    }
+
+    /// Asks both ends of a flow of a real transport what they send now, though no packet has come to them and no timer is due:
+    /// somebody else has told them something.
+    ///
+    /// # Panics
+    /// If there is no flow of this number.
+    pub fn ask(&mut self, flow: usize) {
+        for side in [Side::Client, Side::Server] {
+            self.setup.simulation.pump_stack(flow, side);
+        }
+    }
+
+    /// When something happens next.
+    pub fn next_event(&self) -> Option<Time> {
+        self.setup.simulation.shared.events.peek().map(|next| next.time)
     }
 
     /// Changes parameters of the discipline.

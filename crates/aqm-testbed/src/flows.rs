@@ -1,11 +1,10 @@
 //! Groups of flows from their text.
 
-use aqm_core::params::{Kind, ParamSpec, did_you_mean};
+use aqm_core::params::did_you_mean;
 use aqm_core::units::parse;
 use aqm_sim::scenario::{EcnMode, FlowGroup, Named, Source, Tcp, Transport};
 use aqm_sim::stack::Info;
-use aqm_sim::transport::{CONTROLS, field};
-use serde_json::{Map, Value as Json};
+use aqm_sim::transport::CONTROLS;
 
 /// Flows of a group start within this time.
 const APART_NS: u64 = 100_000_000;
@@ -47,13 +46,13 @@ pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, S
 enum Carrier {
     Udp { rate_bps: Option<u64>, packet_bytes: u32 },
     Tcp { tcp: Box<Tcp>, size: Option<u64> },
-    Stack { info: &'static Info, fields: Map<String, Json>, size: Option<u64> },
+    Stack { info: &'static Info, named: Named, size: Option<u64> },
 }
 
 impl Carrier {
     fn new(kind: &str, stacks: &[&'static Info]) -> Result<Carrier, String> {
         if let Some(info) = stacks.iter().find(|info| info.name == kind) {
-            return Ok(Carrier::Stack { info, fields: Map::new(), size: None });
+            return Ok(Carrier::Stack { info, named: Named::new(info), size: None });
         }
         if kind == "udp" {
             return Ok(Carrier::Udp { rate_bps: None, packet_bytes: 1500 });
@@ -83,14 +82,7 @@ impl Carrier {
             Carrier::Udp { .. } => {
                 return Err(format!("{key} is unknown; known are rate, packet, name, start, rtt"));
             }
-            Carrier::Stack { info, fields, .. } => {
-                let Some(param) = info.params.iter().find(|param| param.name == key) else {
-                    let names: Vec<&str> = info.params.iter().map(|param| param.name).collect();
-                    let hint = did_you_mean(key, names.iter().copied());
-                    return Err(format!("{key} is unknown{hint}; known are size, {}", names.join(", ")));
-                };
-                fields.insert(field(param), json(param, value)?);
-            }
+            Carrier::Stack { info, named, .. } => *named = named.clone().with(info, key, value)?,
         }
         Ok(())
     }
@@ -103,31 +95,9 @@ impl Carrier {
                 (Transport::Udp { packet_bytes, ecn: EcnMode::Off }, Source::Cbr { rate_bps })
             }
             Carrier::Tcp { tcp, size } => (Transport::Tcp(*tcp), bulk(size)),
-            Carrier::Stack { info, fields, size } => {
-                (Transport::Stack(Named { name: info.name.to_owned(), fields }), bulk(size))
-            }
+            Carrier::Stack { named, size, .. } => (Transport::Stack(named), bulk(size)),
         })
     }
-}
-
-/// The value of a stack's key in base units; the stack's declaration checks its range.
-fn json(param: &ParamSpec, text: &str) -> Result<Json, String> {
-    let key = param.name;
-    let number = || text.parse::<f64>().map_err(|_| format!("{key}: '{text}' is no number"));
-    Ok(match param.kind {
-        Kind::Span => span(key, text)?.into(),
-        Kind::Rate => parse::rate(text).map_err(|error| format!("{key}: {error}"))?.as_bits_per_sec().into(),
-        Kind::Bytes => bytes(key, text)?.into(),
-        Kind::Count => text.parse::<u64>().map_err(|_| format!("{key}: '{text}' is no whole number"))?.into(),
-        Kind::Fraction => parse::fraction(text).map_err(|error| format!("{key}: {error}"))?.into(),
-        Kind::Number => number()?.into(),
-        Kind::Flag => match text {
-            "on" => true.into(),
-            "off" => false.into(),
-            _ => return Err(format!("{key}: '{text}' is neither on nor off")),
-        },
-        _ => text.into(),
-    })
 }
 
 fn span(key: &str, text: &str) -> Result<u64, String> {

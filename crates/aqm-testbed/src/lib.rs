@@ -12,12 +12,14 @@
 //! run.fairness().at_least(0.7);
 //! ```
 //!
-//! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`].
+//! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`]. A program with a loop of
+//! its own drives the path instead: [`Path::drive`].
 //! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=bbr`).
 //!
 //! The version follows [Semantic Versioning](https://semver.org) and is that of the simulator: figures may change with it.
 #![forbid(unsafe_code)]
 
+mod driven;
 mod figure;
 mod flows;
 mod folder;
@@ -28,5 +30,6 @@ pub use aqm_core::packet::Ecn;
 pub use aqm_core::units::{Span, Time};
 pub use aqm_sim::stack::{End, Ends, Info, Lost, MINIMAL, Stack, Task};
 pub use aqm_sim::transport::Values;
+pub use driven::{Arrival, Driven, Refusal};
 pub use outcome::{Found, Outcome};
 pub use path::Path;

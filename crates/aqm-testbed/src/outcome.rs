@@ -1,6 +1,8 @@
 //! What came of a run, and assertions about it.
 
 use crate::figure;
+use aqm_core::params::did_you_mean;
+use aqm_sim::metrics::registry::METRICS;
 use aqm_sim::report::{FlowRow, Report};
 use aqm_sim::scenario::Scenario;
 use std::path::{Path, PathBuf};
@@ -43,12 +45,12 @@ impl Outcome {
 
     /// Mean sojourn time in the bottleneck's queue, ms.
     pub fn qdelay_mean(&self) -> Found<'_> {
-        self.found("mean queue delay".to_owned(), " ms", self.metric("qdelay_mean_ms"))
+        self.found("mean queue delay".to_owned(), " ms", self.value("qdelay_mean_ms"))
     }
 
     /// 99th percentile of the sojourn time in the bottleneck's queue, ms.
     pub fn qdelay_p99(&self) -> Found<'_> {
-        self.found("queue delay, 99th percentile,".to_owned(), " ms", self.metric("qdelay_p99_ms"))
+        self.found("queue delay, 99th percentile,".to_owned(), " ms", self.value("qdelay_p99_ms"))
     }
 
     /// Jain's index of the goodputs of all flows: 1 if all get the same.
@@ -78,6 +80,22 @@ impl Outcome {
         self.found(format!("completion of {group}"), " s", last).at_most(seconds);
     }
 
+    /// Any metric of the run by its name, as `qdelay_p95_ms` or `class.cubic.loss`: the command line lists them
+    /// (`aqmlab metrics`).
+    ///
+    /// # Panics
+    /// If there is none of that name.
+    #[track_caller]
+    pub fn metric(&self, name: &str) -> Found<'_> {
+        let metrics = &self.report.metrics;
+        let plain = name.rsplit('.').next().unwrap_or(name);
+        if !metrics.contains_key(name) && METRICS.iter().all(|metric| metric.name() != plain) {
+            let hint = did_you_mean(name, metrics.keys().map(String::as_str));
+            panic!("there is no metric '{name}'{hint}");
+        }
+        self.found(name.to_owned(), "", self.value(name))
+    }
+
     #[track_caller]
     fn group(&self, name: &str) -> impl Iterator<Item = &FlowRow> {
         let flows = || self.report.flows.iter().filter(move |flow| flow.group == name);
@@ -90,7 +108,7 @@ impl Outcome {
         self.report.flows.iter().filter(move |flow| flow.group == name)
     }
 
-    fn metric(&self, name: &str) -> Option<f64> {
+    fn value(&self, name: &str) -> Option<f64> {
         self.report.metrics.get(name).copied()
     }
 
@@ -101,14 +119,16 @@ impl Outcome {
     /// Writes the figure and the capture, and says where they are.
     fn keep(&self) -> String {
         let svg = figure::draw(&self.title, &self.report.series);
-        let write = |name: &str, bytes: &[u8]| std::fs::write(self.folder.join(name), bytes);
+        let files = [("run.svg", svg.as_bytes()), ("queue.pcapng", self.report.packets.as_slice())];
+        // A path without capture has no packets.
+        let mut files = files.iter().filter(|(_, bytes)| !bytes.is_empty());
+        let names: Vec<&str> = files.clone().map(|(name, _)| *name).collect();
         let folder = Path::display(&self.folder);
         std::fs::create_dir_all(&self.folder)
-            .and_then(|()| write("run.svg", svg.as_bytes()))
-            .and_then(|()| write("receivers.pcapng", &self.report.packets))
+            .and_then(|()| files.try_for_each(|(name, bytes)| std::fs::write(self.folder.join(name), bytes)))
             .map_or_else(
                 |error| format!("nothing could be written to {folder}: {error}"),
-                |()| format!("see run.svg and receivers.pcapng in {folder}"),
+                |()| format!("see {} in {folder}", names.join(" and ")),
             )
     }
 }

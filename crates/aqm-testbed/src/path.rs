@@ -1,8 +1,10 @@
 //! The path that is tested on.
 
+use crate::driven::Driven;
 use crate::flows;
 use crate::folder;
 use crate::outcome::Outcome;
+use aqm_core::params::did_you_mean;
 use aqm_core::units::{Span, parse};
 use aqm_io::link_trace::LinkTrace;
 use aqm_sim::report::Monitor;
@@ -12,6 +14,11 @@ use aqm_sim::stack::{Info, Stack};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// What a path can be told as text; `flows` as often as there are groups.
+const KEYS: [&str; 8] = ["rate", "rtt", "aqm", "buffer", "loss", "flows", "duration", "warmup"];
+/// Those of them without which there is none.
+const NEEDED: [&str; 2] = ["rate", "rtt"];
 
 /// A bottleneck with what goes through it. Quantities are texts in tc's notation (`10mbit`, `40ms`, `100p`); each method
 /// panics, naming the text, if it cannot be read.
@@ -28,39 +35,69 @@ pub struct Path {
     inputs: Inputs,
     stacks: Vec<&'static Info>,
     folder: PathBuf,
+    record: Option<Tap>,
 }
 
 impl Path {
     /// A link of this rate, with this round-trip time without queues; its queue is a FIFO, and it runs for 10 s.
     #[track_caller]
     pub fn new(rate: &str, rtt: &str) -> Path {
-        let rate = read("rate", parse::rate(rate));
-        Path::over(Capacity::RateBps(rate.as_bits_per_sec()), Inputs::default(), rtt)
+        Path::blank().with("rate", rate).with("rtt", rtt)
     }
 
     /// A link with the delivery opportunities of a trace in mahimahi's format: the text of its file.
     #[track_caller]
     pub fn traced(trace: &str, rtt: &str) -> Path {
         let trace = read("link trace", LinkTrace::parse("trace", trace.as_bytes()));
-        let mut inputs = Inputs::default();
-        inputs.add_link_trace("trace", trace);
-        Path::over(Capacity::Trace("trace".to_owned()), inputs, rtt)
+        let mut path = Path::blank().with("rtt", rtt);
+        path.inputs.add_link_trace("trace", trace);
+        path.capacity = Capacity::Trace("trace".to_owned());
+        path
     }
 
-    #[track_caller]
-    fn over(capacity: Capacity, inputs: Inputs, rtt: &str) -> Path {
+    /// Reads `KEY VALUE; KEY VALUE; ...`: `rate` and `rtt`, and perhaps the others that are methods here.
+    ///
+    /// # Errors
+    /// One line that names the key, its value and what is allowed. What concerns several keys is told by the run.
+    ///
+    /// ```
+    /// use aqm_testbed::Path;
+    /// let path = Path::parse("rate 10mbit; rtt 40ms; aqm pie target 10ms; buffer 200p; flows 2*cubic").unwrap();
+    /// path.run(1).goodput("cubic").at_least(8.0);
+    /// assert!(Path::parse("rate 10mbit; rrt 40ms").is_err_and(|text| text.contains("did you mean 'rtt'?")));
+    /// ```
+    pub fn parse(text: &str) -> Result<Path, String> {
+        let (mut path, mut given) = (Path::blank(), Vec::new());
+        for part in text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
+            let (key, value) =
+                part.split_once(char::is_whitespace).ok_or_else(|| format!("'{part}' is not KEY VALUE"))?;
+            if key != "flows" && given.contains(&key) {
+                return Err(format!("{key} is given twice"));
+            }
+            path.set(key, value.trim_start())?;
+            given.push(key);
+        }
+        match NEEDED.iter().find(|key| !given.contains(*key)) {
+            Some(missing) => Err(format!("{missing} is missing: give it as in 'rate 10mbit; rtt 40ms'")),
+            None => Ok(path),
+        }
+    }
+
+    /// All but what has to be given.
+    fn blank() -> Path {
         let path = Path {
-            capacity,
-            rtt: span("rtt", rtt),
+            capacity: Capacity::RateBps(0),
+            rtt: Span::ZERO,
             aqm: "fifo".to_owned(),
             buffer: None,
             loss: 0.0,
             duration: Span::from_millis(10_000),
             warmup: Span::ZERO,
             flows: Vec::new(),
-            inputs,
+            inputs: Inputs::default(),
             stacks: Vec::new(),
             folder: folder::usual(),
+            record: Some(Tap::Queue),
         };
         #[cfg(feature = "quinn")]
         let path = path.stack(aqm_quinn::Quinn);
@@ -68,36 +105,38 @@ impl Path {
     }
 
     /// The discipline of the bottleneck's queue, as the laboratory writes it: `pie`, `codel target 10ms ecn`.
+    #[track_caller]
     #[must_use]
     pub fn aqm(self, text: &str) -> Path {
-        Path { aqm: text.to_owned(), ..self }
+        self.with("aqm", text)
     }
 
     /// How much the queue holds at most: its key `limit`, as `100p`.
+    #[track_caller]
     #[must_use]
     pub fn buffer(self, limit: &str) -> Path {
-        Path { buffer: Some(limit.to_owned()), ..self }
+        self.with("buffer", limit)
     }
 
     /// Random loss behind the queue, as `0.1%`.
     #[track_caller]
     #[must_use]
     pub fn loss(self, share: &str) -> Path {
-        Path { loss: read("loss", parse::fraction(share)), ..self }
+        self.with("loss", share)
     }
 
     /// How long it runs.
     #[track_caller]
     #[must_use]
     pub fn duration(self, time: &str) -> Path {
-        Path { duration: span("duration", time), ..self }
+        self.with("duration", time)
     }
 
     /// What is left out of all means and percentiles; nothing unless given.
     #[track_caller]
     #[must_use]
     pub fn warmup(self, time: &str) -> Path {
-        Path { warmup: span("warmup", time), ..self }
+        self.with("warmup", time)
     }
 
     /// Attaches a transport: `flows` knows it by the name that it declares.
@@ -114,10 +153,8 @@ impl Path {
     /// 100 ms.
     #[track_caller]
     #[must_use]
-    pub fn flows(mut self, text: &str) -> Path {
-        let group = read(&format!("flows '{text}'"), flows::parse(text, &self.stacks));
-        self.flows.push(group);
-        self
+    pub fn flows(self, text: &str) -> Path {
+        self.with("flows", text)
     }
 
     /// Where figure and capture of a failed assertion go; `target/testbed/` and the test's name unless given.
@@ -126,33 +163,82 @@ impl Path {
         Path { folder: folder.into(), ..self }
     }
 
+    /// Records no packets: a failed assertion has its figure alone. A recorded packet takes some 200 bytes of memory.
+    #[must_use]
+    pub fn without_capture(self) -> Path {
+        Path { record: None, ..self }
+    }
+
     /// Runs it. The same seed gives the same packets.
     ///
     /// # Panics
     /// With what is wrong, if it cannot be run.
     #[track_caller]
     pub fn run(&self, seed: u64) -> Outcome {
-        let limit = self.buffer.as_ref().map(|limit| format!(" limit {limit}")).unwrap_or_default();
-        let scenario = Scenario {
-            duration_ns: self.duration.as_nanos(),
-            warmup_ns: self.warmup.as_nanos(),
-            sample_ns: (self.duration.as_nanos() / 200).max(1_000_000),
-            flow_series: true,
-            loss: self.loss,
-            record: Some(Tap::Receivers),
-            flows: self.flows.clone(),
-            ..Scenario::new(&format!("{}{limit}", self.aqm), &self.capacity, self.rtt)
-        };
+        let scenario = self.scenario(self.flows.clone());
         match aqm_sim::run(&scenario, &self.inputs, seed, &Monitor::default()) {
             Ok(report) => Outcome::new(report, &scenario, seed, self.folder.clone()),
             Err(error) => panic!("{error}"),
         }
     }
-}
 
-#[track_caller]
-fn span(key: &str, text: &str) -> Span {
-    read(key, parse::span(text))
+    /// The path at its beginning, for a caller who has a loop of his own: as many `pairs` of ends as he moves himself.
+    ///
+    /// # Errors
+    /// One line that says why it cannot be run.
+    pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, String> {
+        Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| {
+            self.scenario(own.into_iter().chain(self.flows.iter().cloned()).collect())
+        })
+    }
+
+    fn scenario(&self, flows: Vec<FlowGroup>) -> Scenario {
+        let limit = self.buffer.as_ref().map(|limit| format!(" limit {limit}")).unwrap_or_default();
+        Scenario {
+            duration_ns: self.duration.as_nanos(),
+            warmup_ns: self.warmup.as_nanos(),
+            sample_ns: (self.duration.as_nanos() / 200).max(1_000_000),
+            flow_series: true,
+            loss: self.loss,
+            record: self.record,
+            flows,
+            ..Scenario::new(&format!("{}{limit}", self.aqm), &self.capacity, self.rtt)
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let wrong = |problem: &dyn Display| format!("{key}: {problem}");
+        let span = || parse::span(value).map_err(|problem| wrong(&problem));
+        match key {
+            "rate" => {
+                let rate = parse::rate(value).map_err(|problem| wrong(&problem))?;
+                self.capacity = Capacity::RateBps(rate.as_bits_per_sec());
+            }
+            "rtt" => self.rtt = span()?,
+            "aqm" => value.clone_into(&mut self.aqm),
+            "buffer" => self.buffer = Some(value.to_owned()),
+            "loss" => self.loss = parse::fraction(value).map_err(|problem| wrong(&problem))?,
+            "duration" => self.duration = span()?,
+            "warmup" => self.warmup = span()?,
+            "flows" => {
+                let group = flows::parse(value, &self.stacks);
+                self.flows.push(group.map_err(|problem| format!("flows '{value}': {problem}"))?);
+            }
+            _ => {
+                let hint = did_you_mean(key, KEYS.into_iter());
+                return Err(format!("{key} is unknown{hint}; known are {}", KEYS.join(", ")));
+            }
+        }
+        Ok(())
+    }
+
+    #[track_caller]
+    fn with(mut self, key: &str, value: &str) -> Path {
+        match self.set(key, value) {
+            Ok(()) => self,
+            Err(problem) => panic!("{problem}"),
+        }
+    }
 }
 
 /// What was read, or a panic where the caller wrote it.

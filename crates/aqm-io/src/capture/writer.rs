@@ -83,7 +83,7 @@ impl PcapWriter {
     }
 }
 
-/// Writes pcapng: one section, one interface, nanosecond times, Enhanced Packet Blocks.
+/// Writes pcapng: one section, nanosecond times, Enhanced Packet Blocks.
 #[derive(Clone, Debug)]
 pub struct PcapngWriter {
     bytes: Vec<u8>,
@@ -94,31 +94,48 @@ impl PcapngWriter {
     const INTERFACE_DESCRIPTION: u32 = 1;
     const ENHANCED_PACKET: u32 = 6;
     const OPT_COMMENT: u16 = 1;
+    const IF_NAME: u16 = 2;
     const IF_TSRESOL: u16 = 9;
 
-    /// Starts a file of frames of one link type.
+    /// Starts a file of frames of one link type, seen by one interface.
     pub fn new(link: LinkType) -> PcapngWriter {
+        PcapngWriter::with_interfaces(link, &[""])
+    }
+
+    /// Starts a file of frames of one link type, seen by interfaces of these names; "" is none.
+    pub fn with_interfaces(link: LinkType, names: &[&str]) -> PcapngWriter {
         let mut writer = PcapngWriter { bytes: Vec::new() };
         // The byte-order magic, version 1.0, and a section length that is unknown as yet.
         let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
         section.extend([1, 0, 0, 0]);
         section.extend([0xff; 8]);
         writer.block(Self::SECTION_HEADER, &section);
-        let mut interface = link.number().to_le_bytes().to_vec();
-        interface.extend([0, 0]);
-        interface.extend((SNAPLEN as u32).to_le_bytes());
-        // Times count in units of 10^-9 s.
-        option(&mut interface, Self::IF_TSRESOL, &[9]);
-        end_of_options(&mut interface);
-        writer.block(Self::INTERFACE_DESCRIPTION, &interface);
+        for name in names {
+            let mut interface = link.number().to_le_bytes().to_vec();
+            interface.extend([0, 0]);
+            interface.extend((SNAPLEN as u32).to_le_bytes());
+            if !name.is_empty() {
+                option(&mut interface, Self::IF_NAME, name.as_bytes());
+            }
+            // Times count in units of 10^-9 s.
+            option(&mut interface, Self::IF_TSRESOL, &[9]);
+            end_of_options(&mut interface);
+            writer.block(Self::INTERFACE_DESCRIPTION, &interface);
+        }
         writer
     }
 
-    /// Adds a frame, and a comment on it that Wireshark shows. A comment is cut to 65535 bytes.
+    /// Adds a frame of the first interface, and a comment on it that Wireshark shows. A comment is cut to 65535 bytes.
     pub fn add(&mut self, frame: &Frame<'_>, comment: Option<&str>) {
+        self.add_at(0, frame, comment);
+    }
+
+    /// The same of any interface, counted from zero.
+    pub fn add_at(&mut self, interface: u32, frame: &Frame<'_>, comment: Option<&str>) {
         let (nanos, captured) = (frame.time.as_nanos(), frame.captured());
         let mut body = Vec::with_capacity(captured.len() + 32);
-        for field in [0, (nanos >> 32) as u32, nanos as u32, captured.len() as u32, frame.wire_length] {
+        for field in [interface, (nanos >> 32) as u32, nanos as u32, captured.len() as u32, frame.wire_length]
+        {
             body.extend(field.to_le_bytes());
         }
         body.extend(captured);

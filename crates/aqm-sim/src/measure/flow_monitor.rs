@@ -16,7 +16,7 @@
 //! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
 //! packets have one number, and few departures find a time.
 
-use super::observer::{AtHost, Dropped, PacketObserver};
+use super::observer::{AtHost, Dropped, Left, PacketObserver};
 use crate::metrics::registry::*;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
@@ -200,7 +200,7 @@ impl PacketObserver for FlowMonitor {
         self.count(now, 1);
     }
 
-    fn on_dequeue(&mut self, id: PacketId, queued: Backlog, sojourn: Span, now: Time) {
+    fn on_dequeue(&mut self, &Left { id, queued, sojourn, now, .. }: &Left) {
         self.sojourn_with_zeros.add(sojourn.as_millis_f64());
         self.on_taken(id, queued, now);
     }
@@ -268,6 +268,7 @@ impl PacketObserver for FlowMonitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aqm_core::packet::Ecn;
 
     fn ms(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -295,6 +296,10 @@ mod tests {
         let mut report = Report::default();
         monitor.report(&mut report, end);
         move |name: &str| report.metrics[name]
+    }
+
+    fn left(id: PacketId, queued: Backlog, sojourn: Span, now: Time) -> Left {
+        Left { id, ecn: Ecn::NotEct, queued, sojourn, now }
     }
 
     #[test]
@@ -354,7 +359,7 @@ mod tests {
             monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10, 10));
         });
         monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10, 10));
-        monitor.on_dequeue(6, queued(0), Span::from_millis(24), ms(24));
+        monitor.on_dequeue(&left(6, queued(0), Span::from_millis(24), ms(24)));
         let told = told(&mut monitor, ms(100));
         assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
         assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
@@ -374,11 +379,11 @@ mod tests {
         (0..6).for_each(|id| monitor.on_enqueue(id, queued(1), ms(10 * u64::from(id))));
         // The first departure finds the arrival at 40 ms, the next four nothing, the last its own at 50 ms.
         for (id, at) in [(0, 100), (1, 200), (2, 300), (3, 400), (4, 500), (5, 600)] {
-            monitor.on_dequeue(id, queued(1), Span::ZERO, ms(at));
+            monitor.on_dequeue(&left(id, queued(1), Span::ZERO, ms(at)));
         }
         // A segment that is sent again has its old number.
         monitor.on_enqueue(6, queued(1), ms(700));
-        monitor.on_dequeue(2, queued(1), Span::ZERO, ms(740));
+        monitor.on_dequeue(&left(2, queued(1), Span::ZERO, ms(740)));
         assert_eq!(told(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
     }
 
@@ -389,8 +394,8 @@ mod tests {
         (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
         monitor.on_enqueue(0, queued(1), ms(0));
         monitor.on_enqueue(1, queued(2), Time::from_nanos(29_100_000));
-        monitor.on_dequeue(0, queued(1), Span::from_micros(14_700), Time::from_nanos(14_700_000));
-        monitor.on_dequeue(1, queued(0), Span::from_micros(900), ms(30));
+        monitor.on_dequeue(&left(0, queued(1), Span::from_micros(14_700), Time::from_nanos(14_700_000)));
+        monitor.on_dequeue(&left(1, queued(0), Span::from_micros(900), ms(30)));
         let told = told(&mut monitor, ms(100));
         assert_eq!(
             (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
@@ -406,8 +411,8 @@ mod tests {
         (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
         monitor.on_enqueue(0, queued(1), ms(0));
         monitor.on_enqueue(1, queued(2), ms(10));
-        monitor.on_dequeue(0, queued(1), Span::from_millis(20), ms(20));
-        monitor.on_dequeue(1, queued(0), Span::from_millis(20), ms(30));
+        monitor.on_dequeue(&left(0, queued(1), Span::from_millis(20), ms(20)));
+        monitor.on_dequeue(&left(1, queued(0), Span::from_millis(20), ms(30)));
         // 10 ms of one, 10 of two, 10 of one, in 100.
         assert!((told(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
     }

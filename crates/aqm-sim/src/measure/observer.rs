@@ -4,6 +4,7 @@
 use crate::network::packet::{Packet, PacketId};
 use crate::report::{Report, SenderRow};
 use aqm_core::backlog::Backlog;
+use aqm_core::packet::Ecn;
 use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
 
@@ -34,6 +35,18 @@ pub(crate) struct Dropped<'a> {
     pub(crate) now: Time,
 }
 
+/// A packet that leaves a discipline.
+pub(crate) struct Left {
+    pub(crate) id: PacketId,
+    /// Its ECN field.
+    pub(crate) ecn: Ecn,
+    /// What the discipline holds without it.
+    pub(crate) queued: Backlog,
+    /// How long it has been in the discipline.
+    pub(crate) sojourn: Span,
+    pub(crate) now: Time,
+}
+
 /// An observer of all hosts and all disciplines; it changes nothing.
 pub(crate) trait PacketObserver: Send {
     /// A packet is sent by its host.
@@ -45,8 +58,8 @@ pub(crate) trait PacketObserver: Send {
     /// A packet has come to a discipline, which holds `queued` now; if it or another was dropped, that was told before.
     fn on_enqueue(&mut self, _id: PacketId, _queued: Backlog, _now: Time) {}
 
-    /// A packet has left a discipline, which holds `queued` now, after `sojourn`.
-    fn on_dequeue(&mut self, _id: PacketId, _queued: Backlog, _sojourn: Span, _now: Time) {}
+    /// A packet has left a discipline.
+    fn on_dequeue(&mut self, _left: &Left) {}
 
     /// A discipline drops a packet.
     fn on_drop(&mut self, _dropped: &Dropped<'_>) {}

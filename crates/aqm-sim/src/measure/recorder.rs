@@ -1,10 +1,11 @@
-//! Records the packets at one end of every flow, as a capture there would: headers alone, as pcapng.
+//! Records the packets at one end of every flow or around queues, as a capture there would: headers alone, as pcapng.
 
-use super::observer::{AtHost, PacketObserver};
-use crate::network::packet::{Packet, Role};
+use super::observer::{AtHost, Dropped, Left, PacketObserver};
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
 use crate::scenario::Tap;
 use crate::transport::flags;
+use aqm_core::backlog::Backlog;
 use aqm_core::units::Time;
 use aqm_io::capture::{Frame, Headers, LinkType, PcapngWriter, Transport};
 
@@ -16,11 +17,19 @@ const RECEIVERS: u32 = 1 << 23;
 /// So that a run cannot fill the memory: about two gigabytes.
 const MOST: u64 = 16_000_000;
 
+/// Interfaces of a capture around queues.
+const QUEUE: [&str; 3] = ["before", "behind", "dropped"];
+const BEFORE: u32 = 0;
+const BEHIND: u32 = 1;
+const DROPPED: u32 = 2;
+
 /// What has been recorded.
 pub(crate) struct Recorder {
     tap: Tap,
     writer: PcapngWriter,
     recorded: u64,
+    /// Of packets on their way, by their number: what is recorded at queues.
+    under_way: Vec<UnderWay>,
     /// Of packets on their way, by their number: their timestamps option.
     stamps: Vec<Stamps>,
     /// Of every flow: the latest time of the receiver that its sender has heard of, which it echoes (RFC 7323).
@@ -30,12 +39,23 @@ pub(crate) struct Recorder {
 /// The timestamps option: the time of sending, and the time that is echoed.
 type Stamps = (Time, Time);
 
+/// A packet between its hosts, if it has headers, and whether it is in a queue.
+#[derive(Clone, Default)]
+struct UnderWay {
+    headers: Option<Headers>,
+    is_queued: bool,
+}
+
 impl Recorder {
     pub(crate) fn new(tap: Tap) -> Recorder {
         Recorder {
             tap,
-            writer: PcapngWriter::new(LinkType::RawIp),
+            writer: match tap {
+                Tap::Queue => PcapngWriter::with_interfaces(LinkType::RawIp, &QUEUE),
+                Tap::Senders | Tap::Receivers => PcapngWriter::new(LinkType::RawIp),
+            },
             recorded: 0,
+            under_way: Vec::new(),
             stamps: Vec::new(),
             heard: Vec::new(),
         }
@@ -61,31 +81,62 @@ impl Recorder {
     }
 
     /// Records a packet that is sent (`sent`) or arrives, if it is at the end of its flow that is recorded.
-    fn record(&mut self, &AtHost { id, packet, protocol, dscp, now, .. }: &AtHost<'_>, sent: bool) {
+    fn record(&mut self, seen: &AtHost<'_>, sent: bool) {
+        let (headers, back) = (self.headers(seen), seen.packet.role == Role::Ack);
+        let is_here = match self.tap {
+            Tap::Senders => sent != back,
+            Tap::Receivers => sent == back,
+            Tap::Queue => {
+                // It has left its last queue, or has not come to the first.
+                *at(&mut self.under_way, seen.id) =
+                    UnderWay { headers: headers.filter(|_| sent), is_queued: false };
+                return;
+            }
+        };
+        if let Some(headers) = headers.filter(|_| is_here) {
+            self.write(0, &headers, seen.now, None);
+        }
+    }
+
+    /// The headers of a packet at a host.
+    fn headers(&mut self, seen: &AtHost<'_>) -> Option<Headers> {
+        let &AtHost { id, packet, protocol, dscp, .. } = seen;
         let back = match packet.role {
             Role::Data | Role::Datagram => false,
             Role::Ack => true,
             // What switches and receivers say about congestion has no format of its own.
-            Role::Feedback | Role::Pause => return,
+            Role::Feedback | Role::Pause => return None,
         };
-        if (sent != back) != (self.tap == Tap::Senders) || self.recorded == MOST {
-            return;
-        }
-        self.recorded += 1;
         let ends = [(address(packet.flow), PORTS.0), (address(packet.flow | RECEIVERS), PORTS.1)];
         let [source, destination] = if back { [ends[1], ends[0]] } else { ends };
         let payload = if back { 0 } else { packet.payload.min(u32::from(u16::MAX) - 100) as u16 };
-        let headers = Headers {
+        Some(Headers {
             source,
             destination,
             dscp,
             ecn: packet.ecn,
             payload,
             transport: if protocol == TCP { tcp(packet, *at(&mut self.stamps, id)) } else { Transport::Udp },
-        };
-        let data = headers.bytes();
-        let frame = Frame { time: now, data: &data, wire_length: headers.wire_length(&data) };
-        self.writer.add(&frame, None);
+        })
+    }
+
+    fn write(&mut self, interface: u32, headers: &Headers, time: Time, comment: Option<&str>) {
+        if self.recorded < MOST {
+            self.recorded += 1;
+            let data = headers.bytes();
+            let frame = Frame { time, data: &data, wire_length: headers.wire_length(&data) };
+            self.writer.add_at(interface, &frame, comment);
+        }
+    }
+
+    /// A packet comes to a queue, unless that has been recorded.
+    fn arrive(&mut self, id: PacketId, now: Time) -> Option<Headers> {
+        let packet = at(&mut self.under_way, id);
+        let headers = packet.headers?;
+        if !std::mem::replace(&mut packet.is_queued, true) {
+            self.write(BEFORE, &headers, now, None);
+        }
+        Some(headers)
     }
 }
 
@@ -98,6 +149,29 @@ impl PacketObserver for Recorder {
     fn on_received(&mut self, seen: &AtHost<'_>) {
         self.hear(seen);
         self.record(seen, false);
+    }
+
+    fn on_enqueue(&mut self, id: PacketId, _: Backlog, now: Time) {
+        self.arrive(id, now);
+    }
+
+    fn on_dequeue(&mut self, &Left { id, ecn, now, .. }: &Left) {
+        let packet = at(&mut self.under_way, id);
+        packet.is_queued = false;
+        if let Some(headers) = &mut packet.headers {
+            headers.ecn = ecn;
+            let headers = *headers;
+            self.write(BEHIND, &headers, now, None);
+        }
+    }
+
+    fn on_drop(&mut self, dropped: &Dropped<'_>) {
+        // One that is not let in is dropped before it is told that it came.
+        if let Some(headers) = self.arrive(dropped.id, dropped.now) {
+            let comment = format!("{}, after {}", dropped.reason.name(), dropped.sojourn);
+            self.write(DROPPED, &headers, dropped.now, Some(&comment));
+        }
+        *at(&mut self.under_way, dropped.id) = UnderWay::default();
     }
 
     fn report(&mut self, report: &mut Report, _end: Time) {

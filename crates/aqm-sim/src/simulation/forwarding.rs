@@ -9,7 +9,7 @@ use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
-use crate::measure::observer::{AtHost, PacketObserver};
+use crate::measure::observer::{AtHost, Left, PacketObserver};
 use crate::measure::port::Departure;
 use crate::network::in_flight::{InFlight, InFlightQueue};
 use crate::network::packet::{Packet, PacketId, Role};
@@ -529,7 +529,8 @@ impl Simulation {
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
         for observer in &mut self.shared.metrics.observers {
-            observer.on_dequeue(id, device.observed.queued, now.since(metadata.arrival), now);
+            let (queued, sojourn) = (device.observed.queued, now.since(metadata.arrival));
+            observer.on_dequeue(&Left { id, ecn, queued, sojourn, now });
         }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;

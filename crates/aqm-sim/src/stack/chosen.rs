@@ -1,7 +1,7 @@
 //! A stack as a scenario names it, and as a run finds it.
 
 use super::{Info, Stack};
-use crate::transport::{Values, field};
+use crate::transport::{Values, field, to_json};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
@@ -35,6 +35,35 @@ impl<'de> Deserialize<'de> for Named {
         Ok(Named { name, fields })
     }
 }
+
+impl Named {
+    /// A stack with all keys as declared.
+    pub fn new(info: &Info) -> Named {
+        Named { name: info.name.to_owned(), fields: Map::new() }
+    }
+
+    /// The same with another value of one key of its declaration, `info`, in tc's notation.
+    ///
+    /// # Errors
+    /// One line that names the stack, the key, the value and what is allowed.
+    ///
+    /// ```
+    /// use aqm_sim::stack::{MINIMAL, Named};
+    /// let named = Named::new(&MINIMAL).with(&MINIMAL, "packet", "1kb").unwrap();
+    /// assert_eq!(named.fields["packet_bytes"], 1000);
+    /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().contains("did you mean 'packet'?"));
+    /// ```
+    pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, String> {
+        let mut values = Values::new(&[info.params]);
+        values.set_text(key, value).map_err(|error| format!("{}: {error}", info.name))?;
+        let set = values.iter().find(|(param, _)| param.name == key);
+        self.fields.extend(set.map(|(param, value)| (field(param), to_json(value, u64::from(FULL_PACKET)))));
+        Ok(self)
+    }
+}
+
+/// What a size in packets counts: bytes of a full IP packet.
+const FULL_PACKET: u32 = 1500;
 
 /// A stack with a value for each of its keys.
 #[derive(Clone)]

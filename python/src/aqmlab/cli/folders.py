@@ -143,7 +143,7 @@ def export(
     at: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="WHERE", help="Where --pcapng records packets: senders (unless given) or receivers."
+            "--at", metavar="WHERE", help="Where --pcapng records packets: senders (unless given), receivers or queue."
         ),
     ] = None,
     out: Annotated[

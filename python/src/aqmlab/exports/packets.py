@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aqmlab.results import Result
     from aqmlab.scenario.model import Scenario
 
-TAPS = ("senders", "receivers")
+TAPS = ("senders", "receivers", "queue")
 
 
 def pcapng(
@@ -38,7 +38,8 @@ def pcapng(
         aqm: a label of the result; all of them unless given.
         seed: all of them unless given.
         point: number of the scenario in a sweep; all of them unless given.
-        tap: ``senders`` (round-trip times) or ``receivers`` (where CE marks arrive).
+        tap: ``senders`` (round-trip times), ``receivers`` (where CE marks arrive), or ``queue`` (interfaces ``before``,
+            ``behind`` and ``dropped`` of every discipline's queue, each drop with its reason).
 
     Raises:
         InputError: naming what the result does not have, or why the run cannot be made again.

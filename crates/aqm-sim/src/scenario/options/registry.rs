@@ -228,6 +228,9 @@ pub enum Tap {
     Senders,
     /// At their receivers: data as they arrive, marked or not, acknowledgments as they are sent.
     Receivers,
+    /// At both ends of every discipline's queue: as they arrive (interface `before`), as they leave it (`behind`), and what it
+    /// drops (`dropped`, the reason as a comment).
+    Queue,
 }
 
 /// Capacity of the bottleneck.

@@ -74,7 +74,7 @@ impl Simulation {
     /// Sends what an end has to send now, and makes sure that an event stands for its timer. A flow begins with this.
     #[cold]
     #[inline(never)]
-    pub(super) fn pump_stack(&mut self, number: usize, side: Side) {
+    pub(crate) fn pump_stack(&mut self, number: usize, side: Side) {
         let now = self.shared.now;
         for turn in 0.. {
             while !self.shared.slab.is_exceeded() {

@@ -1,7 +1,9 @@
 /*
- * libaqmlab: the queue disciplines of aqmlab for C and C++. One queue: packets go in with the time, and come out when the
- * link asks for one; the discipline decides which are dropped or marked. It has no clock, no thread, no I/O (but for a defect
- * of its own, which says where it is on standard error), and the same calls with the same seed give the same decisions.
+ * libaqmlab: the queue disciplines of aqmlab for C and C++. It has no clock, no thread, no I/O (but for a defect of its own,
+ * which says where it is on standard error), and the same calls with the same seed give the same decisions.
+ *
+ * One queue: packets go in with the time, and come out when the link asks for one; the discipline decides which are dropped or
+ * marked.
  *
  *     aqmlab_queue *queue;
  *     if (aqmlab_new("fq_codel limit 1000p", "10mbit", 14, 1, &queue) < 0)
@@ -15,19 +17,32 @@
  * The packets stay yours: the library sees lengths and header fields, and a cookie by which you know the packet again.
  * Each cookie comes back once, from aqmlab_dequeue or in an event that says the packet was dropped.
  *
- * Times are nanoseconds from any origin, and never decrease. Sizes are bytes.
+ * A whole path: datagrams go in at one end, and come out at the other in their time, or not at all. Bottleneck, delays, loss and
+ * cross traffic are the simulator's.
+ *
+ *     aqmlab_path *path;
+ *     if (aqmlab_path_new("rate 10mbit; rtt 40ms; aqm pie; flows 2*cubic", 1, 1, &path) < 0)
+ *         fprintf(stderr, "%s\n", aqmlab_message());
+ *
+ *     aqmlab_path_send(path, 0, bytes, length, 0, now_ns);
+ *     if (aqmlab_path_deliver(path, next_timer_ns, buffer, sizeof buffer, &datagram) == AQMLAB_OK)
+ *         now_ns = datagram.time_ns, ...                      a datagram has come to datagram.end
+ *     else
+ *         now_ns = next_timer_ns;                             none has until then
+ *
+ * Times are nanoseconds from any origin (of a path: from its beginning), and never decrease. Sizes are bytes.
  *
  * Errors. Every function that can fail returns a status; below zero it is an error, aqmlab_message() says what is wrong,
  * and nothing has happened. No panic leaves the library. What can be told, and is:
  *   - a null pointer; a text that is not UTF-8, or that aqmlab does not know (the message is that of the command line, with
  *     the nearest names); a field out of its range; a time before that of an earlier call;
- *   - a queue that was freed, also if others were made since, and a value that never was a queue: a handle is a number that
- *     is looked up, not an address. Where pointers have 32 bits, a handle is another queue's again once its place was given
+ *   - a queue or path that was freed, also if others were made since, and a value that never was one: a handle is a number that
+ *     is looked up, not an address. Where pointers have 32 bits, a handle is another's again once its place was given
  *     away 4096 times;
- *   - a queue that another thread is using. A queue may move between threads, but has one call at a time;
+ *   - a queue or path that another thread is using. It may move between threads, but has one call at a time;
  *   - events that were not fetched: the next call is refused, so that no packet is forgotten.
  * What cannot be told: pointers to memory that is not yours or too small, texts without a final zero, and a handle made up
- * so that it is the number of a queue. Memory that the system does not give ends the process.
+ * so that it is the number of one. Memory that the system does not give ends the process.
  */
 
 
@@ -41,21 +56,21 @@
 typedef enum {
     // It was done.
     AQMLAB_OK = 0,
-    // It was done, and there is nothing: no packet may leave now, no event waits, no wake-up is wanted.
+    // It was done, and there is nothing: no packet may leave now, no event waits, no wake-up is wanted, nothing has arrived.
     AQMLAB_NONE = 1,
     // A pointer is null.
     AQMLAB_NULL = -1,
     // A text is not understood, or a field is out of its range.
     AQMLAB_INPUT = -2,
-    // The queue was freed, or never was one.
+    // The queue or path was freed, or never was one.
     AQMLAB_FREED = -3,
-    // Another thread is using the queue.
+    // Another thread is using the queue or path.
     AQMLAB_BUSY = -4,
     // The time is before that of an earlier call.
     AQMLAB_TIME = -5,
     // Events of the last call were not fetched.
     AQMLAB_UNFETCHED = -6,
-    // A defect of aqmlab. The queue can only be freed.
+    // A defect of aqmlab. The queue or path can only be freed.
     AQMLAB_DEFECT = -7,
 } aqmlab_status;
 
@@ -69,6 +84,9 @@ typedef enum {
 
 // A queue. It is no address: there is nothing behind it.
 typedef struct aqmlab_queue aqmlab_queue;
+
+// A path. It is no address either.
+typedef struct aqmlab_path aqmlab_path;
 
 // The parts of a TCP header that ACK filters read.
 typedef struct {
@@ -159,6 +177,18 @@ typedef struct {
     uint64_t sojourn_max_ns;
 } aqmlab_counters;
 
+// A datagram that has come to an end.
+typedef struct {
+    // When it came.
+    uint64_t time_ns;
+    // How many bytes it has.
+    size_t length;
+    // Number of the end.
+    uint32_t end;
+    // Its ECN field: 3 (CE) if it was marked.
+    uint8_t ecn;
+} aqmlab_datagram;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -216,6 +246,47 @@ aqmlab_status aqmlab_get_counters(aqmlab_queue *queue, aqmlab_counters *counters
 // begin again.
 aqmlab_status aqmlab_reset(aqmlab_queue *queue,
                            uint64_t now_ns);
+
+// Makes a path: a bottleneck with a queue, and whatever else goes through it.
+//
+// `description` is "rate 10mbit; rtt 40ms; aqm pie target 15ms; buffer 200p; loss 0.1%; flows 2*cubic:start=1s; flows
+// udp:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
+// flows are cross traffic, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
+// 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
+// random numbers follow from `seed`.
+aqmlab_status aqmlab_path_new(const char *description,
+                              uint32_t pairs,
+                              uint64_t seed,
+                              aqmlab_path **path);
+
+// Frees a path, with what is on its way; null is none.
+aqmlab_status aqmlab_path_free(aqmlab_path *path);
+
+// An end sends a datagram of 1 to 65507 bytes, which are copied; on the wire 28 come to them, the headers of IP and UDP.
+// `ecn` is its ECN field as in aqmlab_packet, 0 to 2. What arrives elsewhere before `now_ns` is kept for aqmlab_path_deliver.
+aqmlab_status aqmlab_path_send(aqmlab_path *path,
+                               uint32_t end,
+                               const void *bytes,
+                               size_t length,
+                               uint8_t ecn,
+                               uint64_t now_ns);
+
+// Goes on until a datagram comes to one of your ends, or to `until_ns`: AQMLAB_NONE then. Its bytes are copied to `bytes`; if
+// there is no room for them, that is AQMLAB_INPUT, and the datagram stays. The path has reached `datagram`'s time, or
+// `until_ns`: nothing can be sent before.
+aqmlab_status aqmlab_path_deliver(aqmlab_path *path,
+                                  uint64_t until_ns,
+                                  void *bytes,
+                                  size_t room,
+                                  aqmlab_datagram *datagram);
+
+// When something happens next on the path: call aqmlab_path_deliver then, if you have not sooner. Mostly nothing arrives; who
+// has no other clock calls aqmlab_path_deliver until his own next timer instead. AQMLAB_NONE: nothing will happen.
+aqmlab_status aqmlab_path_next_wakeup(aqmlab_path *path,
+                                      uint64_t *time_ns);
+
+// What the bottleneck's queue has counted, all traffic together.
+aqmlab_status aqmlab_path_get_counters(aqmlab_path *path, aqmlab_counters *counters);
 
 // A hash of some bytes, such as those of a 5-tuple, for a packet's flow, source and destination; 0 if `bytes` is null.
 uint64_t aqmlab_hash(const void *bytes, size_t length);

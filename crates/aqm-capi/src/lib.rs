@@ -5,7 +5,8 @@
 //! - `status`: how a call ends; errors and panics become a status and a message.
 //! - `packet`: the structures that cross the border.
 //! - `queue`: one queue.
-//! - `table`: which queue a handle is of.
+//! - `path`: one path.
+//! - `table`: which of them a handle is of.
 #![allow(unsafe_code, reason = "pointers come from C")]
 #![allow(
     clippy::missing_safety_doc,
@@ -13,13 +14,16 @@
 )]
 
 mod packet;
+mod path;
 mod queue;
 mod status;
 mod table;
 
 pub use packet::{Counters, Departure, Event, EventKind, Packet, Tcp};
+pub use path::Datagram;
 pub use status::Status;
 
+use path::Path;
 use queue::Queue;
 use status::{Failure, guarded};
 use std::ffi::{CStr, c_char, c_void};
@@ -27,6 +31,11 @@ use std::ptr::NonNull;
 
 /// A queue. It is no address: there is nothing behind it.
 pub struct Handle {
+    _private: [u8; 0],
+}
+
+/// A path. It is no address either.
+pub struct PathHandle {
     _private: [u8; 0],
 }
 
@@ -71,7 +80,7 @@ pub unsafe extern "C" fn aqmlab_new(
 pub extern "C" fn aqmlab_free(queue: *mut Handle) -> Status {
     guarded(|| {
         if !queue.is_null() {
-            table::free(queue.addr())?;
+            table::free::<Queue>(queue.addr())?;
         }
         Ok(Status::AqmlabOk)
     })
@@ -83,7 +92,7 @@ pub unsafe extern "C" fn aqmlab_enqueue(queue: *mut Handle, packet: *const Packe
     guarded(|| {
         let packet = unsafe { packet.as_ref() }.ok_or_else(|| Failure::null("packet"))?;
         let packet = packet.read(unsafe { packet.tcp.as_ref() })?;
-        table::with(queue.addr(), |queue| queue.enqueue(packet, now_ns))
+        table::with(queue.addr(), |queue: &mut Queue| queue.enqueue(packet, now_ns))
     })
 }
 
@@ -97,7 +106,7 @@ pub unsafe extern "C" fn aqmlab_dequeue(
 ) -> Status {
     guarded(|| {
         let departure = Answer::new(departure, "departure")?;
-        table::with(queue.addr(), |queue| Ok(departure.give(queue.dequeue(now_ns)?)))
+        table::with(queue.addr(), |queue: &mut Queue| Ok(departure.give(queue.dequeue(now_ns)?)))
     })
 }
 
@@ -107,7 +116,7 @@ pub unsafe extern "C" fn aqmlab_dequeue(
 pub unsafe extern "C" fn aqmlab_next_event(queue: *mut Handle, event: *mut Event) -> Status {
     guarded(|| {
         let event = Answer::new(event, "event")?;
-        table::with(queue.addr(), |queue| Ok(event.give(queue.next_event())))
+        table::with(queue.addr(), |queue: &mut Queue| Ok(event.give(queue.next_event())))
     })
 }
 
@@ -122,7 +131,7 @@ pub unsafe extern "C" fn aqmlab_reason(event: *const Event) -> *const c_char {
 pub unsafe extern "C" fn aqmlab_next_wakeup(queue: *mut Handle, time_ns: *mut u64) -> Status {
     guarded(|| {
         let time_ns = Answer::new(time_ns, "time_ns")?;
-        table::with(queue.addr(), |queue| Ok(time_ns.give(queue.next_wakeup())))
+        table::with(queue.addr(), |queue: &mut Queue| Ok(time_ns.give(queue.next_wakeup())))
     })
 }
 
@@ -130,7 +139,7 @@ pub unsafe extern "C" fn aqmlab_next_wakeup(queue: *mut Handle, time_ns: *mut u6
 /// are harmless.
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_wake(queue: *mut Handle, now_ns: u64) -> Status {
-    guarded(|| table::with(queue.addr(), |queue| queue.wake(now_ns)))
+    guarded(|| table::with(queue.addr(), |queue: &mut Queue| queue.wake(now_ns)))
 }
 
 /// Changes a parameter while running: name and value as on the command line, "target", "10ms".
@@ -143,7 +152,7 @@ pub unsafe extern "C" fn aqmlab_change(
 ) -> Status {
     guarded(|| {
         let (name, value) = unsafe { (text(name, "name")?, text(value, "value")?) };
-        table::with(queue.addr(), |queue| queue.change(name, value, now_ns))
+        table::with(queue.addr(), |queue: &mut Queue| queue.change(name, value, now_ns))
     })
 }
 
@@ -152,7 +161,7 @@ pub unsafe extern "C" fn aqmlab_change(
 pub unsafe extern "C" fn aqmlab_get_counters(queue: *mut Handle, counters: *mut Counters) -> Status {
     guarded(|| {
         let counters = Answer::new(counters, "counters")?;
-        table::with(queue.addr(), |queue| Ok(counters.give(Some(queue.counters()))))
+        table::with(queue.addr(), |queue: &mut Queue| Ok(counters.give(Some(queue.counters()))))
     })
 }
 
@@ -160,7 +169,103 @@ pub unsafe extern "C" fn aqmlab_get_counters(queue: *mut Handle, counters: *mut 
 /// begin again.
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_reset(queue: *mut Handle, now_ns: u64) -> Status {
-    guarded(|| table::with(queue.addr(), |queue| queue.reset(now_ns)))
+    guarded(|| table::with(queue.addr(), |queue: &mut Queue| queue.reset(now_ns)))
+}
+
+/// Makes a path: a bottleneck with a queue, and whatever else goes through it.
+///
+/// `description` is "rate 10mbit; rtt 40ms; aqm pie target 15ms; buffer 200p; loss 0.1%; flows 2*cubic:start=1s; flows
+/// udp:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
+/// flows are cross traffic, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
+/// 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
+/// random numbers follow from `seed`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_new(
+    description: *const c_char,
+    pairs: u32,
+    seed: u64,
+    path: *mut *mut PathHandle,
+) -> Status {
+    guarded(|| {
+        let path = Answer::new(path, "path")?;
+        path.give(Some(std::ptr::null_mut()));
+        let description = unsafe { text(description, "description")? };
+        let handle = table::keep(Path::new(description, pairs, seed)?)?;
+        Ok(path.give(Some(std::ptr::without_provenance_mut(handle))))
+    })
+}
+
+/// Frees a path, with what is on its way; null is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn aqmlab_path_free(path: *mut PathHandle) -> Status {
+    guarded(|| {
+        if !path.is_null() {
+            table::free::<Path>(path.addr())?;
+        }
+        Ok(Status::AqmlabOk)
+    })
+}
+
+/// An end sends a datagram of 1 to 65507 bytes, which are copied; on the wire 28 come to them, the headers of IP and UDP.
+/// `ecn` is its ECN field as in aqmlab_packet, 0 to 2. What arrives elsewhere before `now_ns` is kept for aqmlab_path_deliver.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_send(
+    path: *mut PathHandle,
+    end: u32,
+    bytes: *const c_void,
+    length: usize,
+    ecn: u8,
+    now_ns: u64,
+) -> Status {
+    guarded(|| {
+        let bytes = NonNull::new(bytes.cast_mut()).ok_or_else(|| Failure::null("bytes"))?;
+        let bytes = unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), length) };
+        table::with(path.addr(), |path: &mut Path| path.send(end, bytes, ecn, now_ns))
+    })
+}
+
+/// Goes on until a datagram comes to one of your ends, or to `until_ns`: AQMLAB_NONE then. Its bytes are copied to `bytes`; if
+/// there is no room for them, that is AQMLAB_INPUT, and the datagram stays. The path has reached `datagram`'s time, or
+/// `until_ns`: nothing can be sent before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_deliver(
+    path: *mut PathHandle,
+    until_ns: u64,
+    bytes: *mut c_void,
+    room: usize,
+    datagram: *mut Datagram,
+) -> Status {
+    guarded(|| {
+        let bytes = NonNull::new(bytes.cast::<u8>()).ok_or_else(|| Failure::null("bytes"))?;
+        let datagram = Answer::new(datagram, "datagram")?;
+        table::with(path.addr(), |path: &mut Path| {
+            let arrived = path.deliver(until_ns, room)?;
+            Ok(datagram.give(arrived.map(|arrival| {
+                let from = arrival.datagram.as_slice();
+                unsafe { bytes.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
+                Datagram::of(&arrival)
+            })))
+        })
+    })
+}
+
+/// When something happens next on the path: call aqmlab_path_deliver then, if you have not sooner. Mostly nothing arrives; who
+/// has no other clock calls aqmlab_path_deliver until his own next timer instead. AQMLAB_NONE: nothing will happen.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_next_wakeup(path: *mut PathHandle, time_ns: *mut u64) -> Status {
+    guarded(|| {
+        let time_ns = Answer::new(time_ns, "time_ns")?;
+        table::with(path.addr(), |path: &mut Path| Ok(time_ns.give(path.next_wakeup())))
+    })
+}
+
+/// What the bottleneck's queue has counted, all traffic together.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_get_counters(path: *mut PathHandle, counters: *mut Counters) -> Status {
+    guarded(|| {
+        let counters = Answer::new(counters, "counters")?;
+        table::with(path.addr(), |path: &mut Path| Ok(counters.give(Some(path.counters()))))
+    })
 }
 
 /// A hash of some bytes, such as those of a 5-tuple, for a packet's flow, source and destination; 0 if `bytes` is null.

@@ -53,13 +53,7 @@ impl Packet {
     /// The same for a discipline.
     #[inline]
     pub(crate) fn read(&self, tcp: Option<&Tcp>) -> Result<packet::Packet, Failure> {
-        let ecn = match self.ecn {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect1,
-            2 => Ecn::Ect0,
-            3 => Ecn::Ce,
-            other => return Err(Failure::input(format!("ecn is {other}: give 0 to 3"))),
-        };
+        let ecn = ecn(self.ecn)?;
         if self.dscp > 63 {
             return Err(Failure::input(format!("dscp is {}: give 0 to 63", self.dscp)));
         }
@@ -84,6 +78,18 @@ impl Packet {
             ..packet::Packet::new(self.cookie, self.flow, self.length)
         })
     }
+}
+
+/// An ECN field.
+#[inline]
+pub(crate) fn ecn(field: u8) -> Result<Ecn, Failure> {
+    Ok(match field {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        3 => Ecn::Ce,
+        other => return Err(Failure::input(format!("ecn is {other}: give 0 to 3"))),
+    })
 }
 
 /// A packet that leaves.

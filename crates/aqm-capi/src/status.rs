@@ -12,21 +12,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub enum Status {
     /// It was done.
     AqmlabOk = 0,
-    /// It was done, and there is nothing: no packet may leave now, no event waits, no wake-up is wanted.
+    /// It was done, and there is nothing: no packet may leave now, no event waits, no wake-up is wanted, nothing has arrived.
     AqmlabNone = 1,
     /// A pointer is null.
     AqmlabNull = -1,
     /// A text is not understood, or a field is out of its range.
     AqmlabInput = -2,
-    /// The queue was freed, or never was one.
+    /// The queue or path was freed, or never was one.
     AqmlabFreed = -3,
-    /// Another thread is using the queue.
+    /// Another thread is using the queue or path.
     AqmlabBusy = -4,
     /// The time is before that of an earlier call.
     AqmlabTime = -5,
     /// Events of the last call were not fetched.
     AqmlabUnfetched = -6,
-    /// A defect of aqmlab. The queue can only be freed.
+    /// A defect of aqmlab. The queue or path can only be freed.
     AqmlabDefect = -7,
 }
 

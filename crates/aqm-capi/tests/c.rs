@@ -51,6 +51,7 @@ const C99: [&str; 2] = ["cc", "-std=c99"];
 const CPP17: [&str; 4] = ["c++", "-std=c++17", "-x", "c++"];
 const TOY: [&str; 2] = ["transport.c", "toy_bottleneck.c"];
 const OURS: [&str; 2] = ["transport.c", "aqmlab_bottleneck.c"];
+const PATH: [&str; 1] = ["over_a_path.c"];
 
 #[test]
 fn the_example_has_the_toys_results_with_a_fifo_and_a_shorter_queue_with_codel() {
@@ -78,10 +79,29 @@ fn the_example_has_the_toys_results_with_a_fifo_and_a_shorter_queue_with_codel()
 }
 
 #[test]
-fn header_and_example_are_cpp_too() {
+fn the_example_over_a_path_shows_what_the_page_says() {
+    if !has("cc") {
+        return;
+    }
+    let program = compile(&C99, "examples", &PATH, "over-a-path");
+    let with = |path: &str| run(Command::new(&program).arg(path));
+    let page = std::fs::read_to_string(Path::new(HERE).join("../../docs/how-to/c.md")).unwrap();
+    for path in ["aqm fifo limit 50p", "aqm codel ecn limit 50p", "aqm pie ecn; flows 2*cubic; loss 0.1%"] {
+        let shown = format!("$ ./over_a_path \"{path}\"\n{}", with(path));
+        assert!(page.contains(&shown), "docs/how-to/c.md does not show: {shown}");
+    }
+    let wrong = Command::new(&program).arg("aqm codel; lose 1%").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8(wrong.stderr).unwrap().starts_with("lose is unknown, did you mean 'loss'?"));
+}
+
+#[test]
+fn header_and_examples_are_cpp_too() {
     if !has("c++") {
         return;
     }
+    let path = compile(&CPP17, "examples", &PATH, "over-a-path-cpp");
+    assert!(run(Command::new(path).arg("aqm pie ecn")).contains("of the link used"));
     let ours = compile(&CPP17, "examples", &OURS, "ours-cpp");
     assert!(run(Command::new(ours).arg("pie ecn")).contains("of the link used"));
 }
@@ -102,7 +122,8 @@ fn valgrind_finds_no_error() {
     }
     let ours = compile(&C99, "examples", &OURS, "ours-valgrind");
     let misuse = compile(&C99, "tests", &["misuse.c"], "misuse-valgrind");
-    for (program, argument) in [(ours, "fq_codel limit 60p"), (misuse, "")] {
+    let path = compile(&["cc", "-std=c99", "-DSECONDS=1"], "examples", &PATH, "path-valgrind");
+    for (program, argument) in [(ours, "fq_codel limit 60p"), (misuse, ""), (path, "aqm fq_codel")] {
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
         run(valgrind.arg(program).arg(argument));

@@ -142,6 +142,69 @@ static void two_threads(void)
         pthread_join(threads[i], NULL);
 }
 
+static void wrong_paths(void)
+{
+    const char *text = "rate 10mbit; rtt 40ms; aqm pie; flows 1*cubic; duration 500ms";
+    unsigned char bytes[2000] = {0};
+    aqmlab_path *path = (aqmlab_path *)&queue, *old;
+    aqmlab_datagram datagram;
+    aqmlab_counters counters;
+    uint64_t time_ns;
+    EXPECT(aqmlab_path_new(NULL, 1, 1, &path), AQMLAB_NULL, "description is null");
+    if (path != NULL)
+        exit(1);
+    EXPECT(aqmlab_path_new(text, 1, 1, NULL), AQMLAB_NULL, "path is null");
+    EXPECT(aqmlab_path_new(text, 0, 1, &path), AQMLAB_INPUT, "pairs is 0");
+    EXPECT(aqmlab_path_new("rate 10mbit", 1, 1, &path), AQMLAB_INPUT, "rtt is missing");
+    EXPECT(aqmlab_path_new("rate 10mbit; rtt soon", 1, 1, &path), AQMLAB_INPUT, "rtt: 'soon'");
+    EXPECT(aqmlab_path_new("rate 10mbit; rtt 40ms; amq pie", 1, 1, &path), AQMLAB_INPUT, "did you mean 'aqm'");
+    EXPECT(aqmlab_path_new("rate 10mbit; rtt 40ms; aqm piee", 1, 1, &path), AQMLAB_INPUT, "did you mean 'pie'");
+    EXPECT(aqmlab_path_new("rate 10mbit; rtt 40ms; flows 1*cubik", 1, 1, &path), AQMLAB_INPUT, "did you mean 'cubic'");
+    EXPECT(aqmlab_path_new("rate 10mbit; rtt 40ms; loss 100%", 1, 1, &path), AQMLAB_INPUT, "loss");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 0, 0), AQMLAB_NULL, "the path is null");
+
+    EXPECT(aqmlab_path_new(text, 1, 1, &path), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_path_send(path, 0, NULL, 9, 0, 0), AQMLAB_NULL, "bytes is null");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 0, 0, 0), AQMLAB_INPUT, "0 bytes: it must have 1 to 65507");
+    EXPECT(aqmlab_path_send(path, 2, bytes, 9, 0, 0), AQMLAB_INPUT, "there is no end 2: there are 2");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 3, 0), AQMLAB_INPUT, "ecn is 3");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 4, 0), AQMLAB_INPUT, "ecn is 4");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 0, UINT64_MAX), AQMLAB_INPUT, "behind the path's duration");
+    EXPECT(aqmlab_path_next_wakeup(path, NULL), AQMLAB_NULL, "time_ns is null");
+    EXPECT(aqmlab_path_get_counters(path, NULL), AQMLAB_NULL, "counters is null");
+    EXPECT(aqmlab_path_deliver(path, 0, NULL, 9, &datagram), AQMLAB_NULL, "bytes is null");
+    EXPECT(aqmlab_path_deliver(path, 0, bytes, 9, NULL), AQMLAB_NULL, "datagram is null");
+    bytes[8] = 7;
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 2, 1000), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 2, 999), AQMLAB_TIME, "999 ns is before 1000 ns");
+    EXPECT(aqmlab_path_next_wakeup(path, &time_ns), AQMLAB_OK, NULL);
+    if (time_ns < 1000 || time_ns > 20000000)
+        exit(1);
+    EXPECT(aqmlab_path_deliver(path, 10000000, bytes, 9, &datagram), AQMLAB_NONE, NULL);
+    EXPECT(aqmlab_path_deliver(path, 100000000, bytes, 8, &datagram), AQMLAB_INPUT, "9 bytes has arrived, and there is room for 8");
+    bytes[8] = 0;
+    EXPECT(aqmlab_path_deliver(path, 100000000, bytes, 9, &datagram), AQMLAB_OK, NULL);
+    if (datagram.end != 1 || datagram.length != 9 || datagram.ecn != 2 || datagram.time_ns < 20000000 || bytes[8] != 7)
+        exit(1);
+    EXPECT(aqmlab_path_deliver(path, 500000000, bytes, 9, &datagram), AQMLAB_NONE, NULL);
+    EXPECT(aqmlab_path_next_wakeup(path, &time_ns), AQMLAB_NONE, NULL);
+    EXPECT(aqmlab_path_get_counters(path, &counters), AQMLAB_OK, NULL);
+    if (counters.arrived < 20)
+        exit(1);
+
+    /* Handles of the other kind, and old ones. */
+    EXPECT(aqmlab_get_counters((aqmlab_queue *)path, &counters), AQMLAB_FREED, "the queue was freed, or never was one");
+    EXPECT(aqmlab_path_get_counters((aqmlab_path *)queue, &counters), AQMLAB_FREED, "the path was freed, or never was one");
+    EXPECT(aqmlab_free((aqmlab_queue *)path), AQMLAB_FREED, NULL);
+    old = path;
+    EXPECT(aqmlab_path_free(path), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_path_new(text, 1, 1, &path), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_path_send(old, 0, bytes, 9, 0, 0), AQMLAB_FREED, "the path was freed, or never was one");
+    EXPECT(aqmlab_path_free(old), AQMLAB_FREED, NULL);
+    EXPECT(aqmlab_path_free(path), AQMLAB_OK, NULL);
+    EXPECT(aqmlab_path_free(NULL), AQMLAB_OK, NULL);
+}
+
 static void freed(void)
 {
     aqmlab_packet one = packet(1);
@@ -166,6 +229,7 @@ int main(void)
     wrong_fields();
     forgotten_events_and_time();
     two_threads();
+    wrong_paths();
     freed();
     printf("aqmlab %s\n", aqmlab_version());
     return 0;

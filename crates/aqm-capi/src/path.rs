@@ -1,0 +1,90 @@
+//! One path, with its caller's ends.
+
+use crate::packet::{Counters, ecn};
+use crate::status::{Failure, Status};
+use aqm_core::packet::Ecn;
+use aqm_core::units::Time;
+use aqm_testbed::{Arrival, Driven, Refusal};
+
+/// A datagram that has come to an end.
+#[repr(C)]
+pub struct Datagram {
+    /// When it came.
+    pub time_ns: u64,
+    /// How many bytes it has.
+    pub length: usize,
+    /// Number of the end.
+    pub end: u32,
+    /// Its ECN field: 3 (CE) if it was marked.
+    pub ecn: u8,
+}
+
+impl Datagram {
+    /// All of it but the bytes.
+    pub(crate) fn of(arrival: &Arrival) -> Datagram {
+        Datagram {
+            time_ns: arrival.time.as_nanos(),
+            length: arrival.datagram.len(),
+            end: arrival.end as u32,
+            ecn: arrival.ecn as u8,
+        }
+    }
+}
+
+pub(crate) struct Path {
+    driven: Driven,
+    /// What has arrived and found no room.
+    held: Option<Arrival>,
+}
+
+impl Path {
+    pub(crate) fn new(description: &str, pairs: u32, seed: u64) -> Result<Path, Failure> {
+        if pairs == 0 {
+            return Err(Failure::input("pairs is 0: give the pairs of ends that are yours"));
+        }
+        let path = aqm_testbed::Path::parse(description).map_err(Failure::input)?;
+        let driven = path.without_capture().drive(pairs, seed).map_err(Failure::input)?;
+        Ok(Path { driven, held: None })
+    }
+
+    pub(crate) fn send(&mut self, end: u32, bytes: &[u8], field: u8, now: u64) -> Result<Status, Failure> {
+        let ecn = ecn(field)?;
+        if ecn == Ecn::Ce {
+            return Err(Failure::input("ecn is 3: nobody has marked it yet, give 0 to 2"));
+        }
+        self.driven.send(end as usize, bytes, ecn, Time::from_nanos(now)).map_err(failure)?;
+        Ok(Status::AqmlabOk)
+    }
+
+    pub(crate) fn deliver(&mut self, until: u64, room: usize) -> Result<Option<Arrival>, Failure> {
+        if self.held.is_none() {
+            self.held = self.driven.deliver(Time::from_nanos(until)).map_err(failure)?;
+        }
+        match &self.held {
+            Some(arrival) if arrival.datagram.len() > room => {
+                let bytes = arrival.datagram.len();
+                Err(Failure::input(format!(
+                    "a datagram of {bytes} bytes has arrived, and there is room for {room}"
+                )))
+            }
+            _ => Ok(self.held.take()),
+        }
+    }
+
+    pub(crate) fn next_wakeup(&self) -> Option<u64> {
+        let held = self.held.as_ref().map(|arrival| arrival.time);
+        held.or_else(|| self.driven.next_wakeup()).map(Time::as_nanos)
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        Counters::of(self.driven.counters(), self.driven.backlog())
+    }
+}
+
+fn failure(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Time(text) => Failure::new(Status::AqmlabTime, text),
+        Refusal::Input(text) => Failure::new(Status::AqmlabInput, text),
+        Refusal::Defect(text) => Failure::new(Status::AqmlabDefect, text),
+    }
+}

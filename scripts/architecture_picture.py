@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # What stands above uses what stands below.
 CRATES = {
     "aqm-python": "the border: one call for many runs",
-    "aqm-capi": "the border to C and C++: one queue",
+    "aqm-capi": "the border to C and C++: one queue, one path",
     "aqm-link": "the live link: sockets, namespaces and the wall clock",
     "aqm-sim": "the simulator: opens no file, reads no clock",
     "aqm-io": "captures, link traces, histograms: from bytes to bytes",

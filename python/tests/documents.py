@@ -74,6 +74,7 @@ class Reader:
         self._names: dict[str, object] = {"__name__": "__main__"}
         # The recipe's oracle imports what is beside it.
         monkeypatch.syspath_prepend(ROOT / "tests/oracles")
+        monkeypatch.syspath_prepend(ROOT / "docs/examples")
         for name in LINKED:
             (folder / name).symlink_to(ROOT / name)
 
